@@ -14,21 +14,24 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the app's pages into a study's navigation, and its imports among the kinds of runs."""
-        from annotation.domain import assignments, erasing, invariants, judging_models, live, offering, recruiting
-        from annotation.domain.cards import card
-        from annotation.domain.imports import own
+        from annotation import invariants
+        from annotation.imports import judging_importers
+        from annotation.judging import activity, claims, erasure, leases, platform_status
+        from annotation.llm_judges import judging_run
+        from annotation.progress import services
+        from annotation.progress.campaign_summary import study_card
         from crowdrag.jobs import schedules
         from crowdrag.studies import activities
         from crowdrag.studies.navigation import register_card, register_tab
 
         register_tab(order=20, label=_("Campaigns"), url_name="campaigns", section="annotation")
-        register_card(order=20, template="annotation/_card.html", context=card)
-        own.register()
-        judging_models.register()
+        register_card(order=20, template="annotation/_card.html", context=study_card)
+        judging_importers.register()
+        judging_run.register_kinds()
         invariants.register_all()
-        activities.register_activities(assignments.PREFIX, offering.ways_of)
-        activities.on_withdraw(assignments.leave)
-        activities.on_erase(erasing.erase)
-        recruiting.register()
-        schedules.register("annotation.leases", lambda now: assignments.expire(now=now), timedelta(minutes=1))
-        schedules.register("annotation.live", lambda now: live.refresh_due(now=now), timedelta(minutes=1))
+        activities.register_activities(claims.PREFIX, activity.activities_of)
+        activities.on_withdraw(leases.on_withdraw)
+        activities.on_erase(erasure.erase)
+        platform_status.register()
+        schedules.register("annotation.leases", lambda now: leases.expire(now=now), timedelta(minutes=1))
+        schedules.register("annotation.live", lambda now: services.refresh_due(now=now), timedelta(minutes=1))

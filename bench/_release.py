@@ -72,7 +72,7 @@ def _text(n: int) -> str:
 
 
 def _written(study, topics, style, people, numbers, now) -> None:
-    from writing.domain import codec
+    from writing.editor import codec
     from writing.enums import LogSource, TaskState
     from writing.models import LogBatch, Response, WritingLog, WritingTask
 

@@ -77,11 +77,11 @@ def _flat() -> dict:
 
 def _one(here: World, person: object) -> float:
     """Claim, and give back, so that as many places are free for the next one."""
-    from annotation.domain import assignments
+    from annotation.judging import claims, leases
     from tests.factories import NOW
 
     began = time.perf_counter()
-    mine = assignments.claim(campaign=here.campaign, participant=person, now=NOW)
+    mine = claims.claim(campaign=here.campaign, participant=person, now=NOW)
     seconds = time.perf_counter() - began
-    assignments.give_back(assignment=mine, now=NOW)
+    leases.give_back(assignment=mine, now=NOW)
     return seconds

@@ -92,9 +92,9 @@ def _writer() -> Iterator[bytes]:
     from django.utils import timezone
 
     from tests.factories import WritingTaskFactory
-    from writing.domain import sittings
+    from writing.editor import sessions
 
-    token = sittings.open(task=WritingTaskFactory(claimed=True), device={}, now=timezone.now()).token
+    token = sessions.open_session(task=WritingTaskFactory(claimed=True), device={}, now=timezone.now()).token
     return _batches(f"X-Writing-Token: {token}\r\n")
 
 

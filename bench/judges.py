@@ -33,8 +33,8 @@ def run() -> list[dict]:
 
 def _one(port: int, inference: str) -> dict[str, Any]:
     """Have so many calls made, and say how long that took."""
-    from annotation.domain.judging_models import judging
-    from annotation.domain.judging_models.orders import Order
+    from annotation.llm_judges import judging_run
+    from annotation.llm_judges.orders import Order
     from annotation.models import JudgingAnswer, Judgment
     from crowdrag.jobs import leases, worker
     from crowdrag.jobs.enums import RunState
@@ -56,7 +56,7 @@ def _one(port: int, inference: str) -> dict[str, Any]:
     order = Order(
         endpoint=endpoint.pk, prompt=prompt.pk, source=source.pk, inference=inference, which="all", both=False
     )
-    started = judging.start(study=source.study, order=order)
+    started = judging_run.start(study=source.study, order=order)
     calls = sum(len(unit.payload["items"]) for unit in started.units.all()) * questions
     began, cpu = time.perf_counter(), time.process_time()
     while (unit := leases.claim(worker="bench", run=started)) is not None:
@@ -81,8 +81,8 @@ def _campaign(pairs: int) -> tuple[Any, Any]:
     """A people's campaign with so many pairs of 250 words each, that asks seven questions."""
     from django.utils import timezone
 
-    from annotation.domain.defaults import ensure_pairwise
-    from annotation.domain.judging_models import prompts
+    from annotation.campaigns.default_dimensions import ensure_pairwise
+    from annotation.llm_judges import prompts
     from annotation.models import CampaignDimension, Item, Pair
     from tests.factories import CampaignFactory, ResponseFactory, StudyFactory, TopicFactory
 

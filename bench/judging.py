@@ -77,12 +77,12 @@ def _people(here: World, server: Server) -> list[Iterator[bytes]]:
     from django.test import Client
     from django.utils import timezone
 
-    from annotation.domain import assignments
+    from annotation.judging import claims
     from tests.participants import as_participant
 
     found = []
     for number, person in enumerate(here.judges(PEOPLE)):
-        mine = assignments.claim(campaign=here.campaign, participant=person, now=timezone.now())
+        mine = claims.claim(campaign=here.campaign, participant=person, now=timezone.now())
         client = Client()
         as_participant(client, person)
         cookies = server.cookies(client.cookies[server.env["SESSION_COOKIE_NAME"]].value)

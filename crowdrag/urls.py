@@ -5,7 +5,7 @@ from django.urls import include, path, re_path
 
 from annotation.urls import PEOPLE
 from crowdrag.api.views import UnknownAddress
-from writing.views.log import log
+from writing.editor.views import log
 
 urlpatterns = [
     # Where the editor's events and judges' answers come in: more than all else comes, and patterns are tried in turn.

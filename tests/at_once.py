@@ -8,8 +8,8 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from annotation.domain.assignments import AssignmentProblem
-from writing.domain.tasks.problems import TaskProblem
+from annotation.judging.problems import AssignmentProblem
+from writing.assignments.problems import TaskProblem
 
 # What somebody is told, and no fault of the program.
 TOLD = (TaskProblem, AssignmentProblem)

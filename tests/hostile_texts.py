@@ -24,21 +24,23 @@ from analysis.rag.self_preference import bank, building, replies
 from analysis.rag.shapes import Document, Query
 from analysis.text import overlap, readability, statements
 from analysis.text.occurrences import whole_words
-from annotation.domain import quoting, showing
-from annotation.domain.judging_models import attacks
-from annotation.domain.judging_models import prompts as judge_prompts
+from annotation.judging import erasure as judging_erasure
+from annotation.judging import response_layout
+from annotation.llm_judges import injection
+from annotation.llm_judges import prompts as judge_prompts
 from crowdrag.llm import connections
 from crowdrag.llm.erasure import container_test
 from crowdrag.studies.entry import links
 from crowdrag.ui import markdown
-from writing.domain import erasing, reading
-from writing.domain.generation import outcomes
-from writing.domain.generation import prompts as writer_prompts
-from writing.domain.imports import reading as import_reading
-from writing.domain.imports import trec
-from writing.domain.imports.problems import Problems
-from writing.domain.reviewing.text_difference import difference
-from writing.forms import questions
+from writing import erasure as writing_erasure
+from writing.corpus import queries
+from writing.corpus.imports import json_lines as import_reading
+from writing.corpus.imports import trec
+from writing.corpus.imports.problems import Problems
+from writing.llm_writers import outcomes
+from writing.llm_writers import prompts as writer_prompts
+from writing.plans import forms
+from writing.review.text_difference import difference
 
 Reader = Callable[[str], object]
 
@@ -66,8 +68,8 @@ READERS: dict[str, Reader] = {
     "as_latex.escape": as_latex.escape,
     "answers.f1": lambda text: answers.f1(text, [text]),
     "answers.number": answers.number,
-    "attacks.neutral_like": lambda text: attacks.neutral_like(text, Random(0)),
-    "attacks.planted": lambda text: attacks.planted(text, "insert", "middle"),
+    "attacks.neutral_like": lambda text: injection.neutral_like(text, Random(0)),
+    "attacks.planted": lambda text: injection.plant(text, "insert", "middle"),
     "bank.stands": lambda text: bank.stands("a a", text),
     "bank.stands (long answer)": lambda text: bank.stands(text, f"x{text} {text}x"),
     "building.falsified": _falsified,
@@ -76,31 +78,31 @@ READERS: dict[str, Reader] = {
     "cells.safe": cells.safe,
     "characters.breakable": characters.breakable,
     "characters.visible": characters.visible,
-    "erasing.parts": erasing._SENTENCE_END.split,
+    "erasing.parts": writing_erasure._SENTENCE_END.split,
     "erasing.container_test": lambda text: container_test([text, *(f"{text}{n}" for n in range(20))])(f"{text}x{text}"),
-    "import_reading.parsed": lambda text: import_reading.parsed(text, Problems(), file="f", line=1),
+    "import_reading.parsed": lambda text: import_reading.parse_json(text, Problems(), file="f", line=1),
     "keys": lambda text: connections._LIKE_A_KEY.sub("", text),
     "lamp": lambda text: [task.sought.search(text) for task in lamp.TASKS.values()],
     "markdown.render": markdown.render,
     "matching.Sources.find": _sources,
     "occurrences.whole_words": lambda text: list(whole_words(text[: len(text) // 2], f"x{text}x", ignore_case=True)),
-    "outcomes.cleaned": outcomes.cleaned,
+    "outcomes.cleaned": outcomes.clean,
     "overlap.Bleu": lambda text: overlap.Bleu(max_order=8).score(text, [text[::-1], "a b"]),
     "platforms": links._PLATFORM_ID.fullmatch,
     "prompts (judges)": judge_prompts.for_models,
     "prompts (writers)": writer_prompts.for_models,
     "prose.code": prose.code,
     "prose.paragraphs": prose.paragraphs,
-    "questions.options_of": questions.options_of,
-    "quoting": lambda text: list(quoting._runs(text)),
+    "questions.options_of": forms.options_of,
+    "quoting": lambda text: list(judging_erasure._runs(text)),
     "readability.count": readability.count,
-    "reading.markers": lambda text: reading.MARKERS.sub("", text),
+    "reading.markers": lambda text: queries.MARKERS.sub("", text),
     "replies.rating": replies.rating,
     "replies.reading": _reply,
     "rules.find": rules.find,
     "rules.find (answers)": lambda text: rules.find(text, own=("a a a", text[:1000]), known=frozenset({"abcdef"})),
     "rules.may_hold": lambda text: rules.may_hold([text]),
-    "showing.blocks": showing.blocks,
+    "showing.blocks": response_layout.blocks,
     "statements.parse": lambda text: statements.parse(text, passages=20),
     "statements.without_markers": statements.without_markers,
     "text_difference": lambda text: difference(text, f"{text[::-1]} more"),

@@ -6,7 +6,8 @@ from typing import Any
 
 from crowdrag.studies.models import Study
 from tests.factories import NOW, RetrievedPassageFactory, StyleFactory, TopicFactory, WritingTaskFactory
-from writing.domain import codec, responses
+from writing.corpus import responses
+from writing.editor import codec
 from writing.enums import LogSource, TaskState
 from writing.models import LogBatch, Sitting, WritingLog, WritingTask
 

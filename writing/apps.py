@@ -18,40 +18,42 @@ class WritingConfig(AppConfig):
         from crowdrag.studies import activities
         from crowdrag.studies.enums import Role
         from crowdrag.studies.navigation import register_card, register_tab
-        from writing.domain import erasing, generation, invariants, offering, recruiting, sittings
-        from writing.domain.cards import card, progress_card
-        from writing.domain.imports import own
-        from writing.domain.tasks import leases, slots
+        from writing import erasure, invariants
+        from writing.assignments import activity, leases, slots
+        from writing.corpus.imports import corpus_importers
+        from writing.editor import ingestion
+        from writing.llm_writers import writing_run
+        from writing.progress.overview import corpus_card, progress_card
 
         register_tab(order=10, label=_("Topics"), url_name="topics", section="writing")
         register_tab(order=12, label=_("Writing"), url_name="writing_progress", section="progress")
         register_tab(order=15, label=_("Review"), url_name="review_queue", role=Role.REVIEWER, section="review")
         register_tab(order=60, label=_("Import"), url_name="import", role=Role.EDITOR, section="import")
-        register_card(order=10, template="writing/_card.html", context=card)
+        register_card(order=10, template="writing/_card.html", context=corpus_card)
         register_card(order=12, template="writing/progress/_card.html", context=progress_card)
-        own.register()
-        generation.register()
+        corpus_importers.register()
+        writing_run.register_kind()
         invariants.register_all()
         activities.register_activity(
             activities.Activity(
-                name=offering.NAME,
+                name=activity.NAME,
                 label=_("Writing"),
-                offer=offering.offer,
+                offer=activity.offer,
                 start="writing_start",
                 template="writing/_work.html",
-                context=offering.part,
-                desk=offering.desk,
-                remedy=offering.remedy,
-                about_label=offering.about_label,
-                owed=offering.owed,
-                awaited=offering.awaited,
-                erasure=offering.erasure,
+                context=activity.dashboard_section,
+                desk=activity.review_url,
+                remedy=activity.reversal_url,
+                about_label=activity.about_label,
+                owed=activity.owed,
+                awaited=activity.awaited,
+                erasure=activity.erasure,
             )
         )
-        activities.on_withdraw(leases.leave)
-        activities.on_erase(erasing.erase)
-        recruiting.register()
+        activities.on_withdraw(leases.on_withdraw)
+        activities.on_erase(erasure.erase)
+        activity.register()
         minute = timedelta(minutes=1)
         schedules.register("writing.leases", lambda now: leases.expire(now=now), minute)
         schedules.register("writing.slots", slots.ensure_open, minute)
-        schedules.register("writing.logs", lambda now: sittings.compact_abandoned(now=now), 5 * minute)
+        schedules.register("writing.logs", lambda now: ingestion.compact_abandoned(now=now), 5 * minute)

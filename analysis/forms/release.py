@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from crowdrag.studies.models import Study
 from writing.enums import Origin
-from writing.forms.plan import LicenceField
+from writing.plans.forms import LicenceField
 
 from ..domain.pages import releases as page
 from ..domain.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing

@@ -16,7 +16,7 @@ from crowdrag.jobs import progress
 from crowdrag.studies.access import audited, study_page
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
-from writing.forms.plan import LICENCES
+from writing.plans.forms import LICENCES
 
 from ..domain.pages import releases as page
 from ..domain.releases import building, drafting, linking, publishing

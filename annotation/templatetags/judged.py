@@ -12,7 +12,7 @@ from django import template
 from django.template.loader import get_template
 from django.utils import translation
 
-from annotation.domain import reading, showing
+from annotation.judging import questionnaire_content, response_layout
 
 register = template.Library()
 # The responses of a large campaign, of some thousand characters each.
@@ -28,7 +28,7 @@ def response_text(text: str) -> str:
 
 
 @register.simple_tag
-def asked(question: reading.Question, name: str, language: str) -> str:
+def asked(question: questionnaire_content.Question, name: str, language: str) -> str:
     """Return a question with its answers; `name` is one that no other question of the page has."""
     if question.answer is not None and question.answer.justification:
         return _rendered(question, name, language)
@@ -37,14 +37,14 @@ def asked(question: reading.Question, name: str, language: str) -> str:
 
 @lru_cache(MOST_RESPONSES)
 def _response(text: str) -> str:
-    return get_template("annotation/judging/_response.html").render({"blocks": showing.blocks(text)})
+    return get_template("annotation/judging/_response.html").render({"blocks": response_layout.blocks(text)})
 
 
 @lru_cache(MOST_QUESTIONS)
-def _question(question: reading.Question, name: str, language: str, _read_in: str) -> str:
+def _question(question: questionnaire_content.Question, name: str, language: str, _read_in: str) -> str:
     return _rendered(question, name, language)
 
 
-def _rendered(question: reading.Question, name: str, language: str) -> str:
+def _rendered(question: questionnaire_content.Question, name: str, language: str) -> str:
     context = {"question": question, "name": name, "language": language}
     return get_template("annotation/judging/_question.html").render(context)

@@ -15,18 +15,18 @@ class DemoConfig(AppConfig):
         """Register what the demo does for long."""
         from crowdrag.demo import setup
         from crowdrag.jobs.kinds import Kind, register
-        from writing.domain.generation import campaigns, listing, parameter_display
+        from writing.llm_writers import queries, writing_run
 
         register(
             Kind(
                 name="demo.write",
                 title=_("The local model writes responses"),
                 queue="llm",
-                plan=campaigns.plan,
-                work=campaigns.work,
+                plan=writing_run.plan,
+                work=writing_run.work,
                 finish=setup.after_writing,
-                result_url=listing.url_of,
-                told=parameter_display.describe,
+                result_url=queries.result_url,
+                told=queries.describe_parameters,
             )
         )
         register(

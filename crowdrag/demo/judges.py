@@ -13,12 +13,12 @@ from typing import Any, Final
 import numpy as np
 from django.db import transaction
 
-from annotation.domain import assignments, campaigns
-from annotation.domain.judging_models import judging as model_judging
-from annotation.domain.judging_models import prompts
-from annotation.domain.judging_models.choosing import Which
-from annotation.domain.judging_models.orders import Order
+from annotation.campaigns import design, launch, services
 from annotation.enums import CampaignState
+from annotation.judging import answers, claims, leases, submission
+from annotation.llm_judges import judging_run, prompts
+from annotation.llm_judges.orders import Order
+from annotation.llm_judges.stimuli import ItemSelection
 from annotation.models import Assignment, AttentionCheck, Campaign, Item
 from crowdrag.jobs.models import Run
 from crowdrag.llm import endpoints
@@ -32,11 +32,11 @@ from . import crowd, simulated_judgments, texts
 NAME: Final = "Try it: compare answers"
 LABEL: Final = "For whoever looks at the demo"
 # Few and short questionnaires: one is judged in ten minutes. Cents of a dollar. Nobody is kept from judging several.
-TERMS: Final = campaigns.Terms(
+TERMS: Final = services.Terms(
     name=NAME, k=3, pay=250, fee=0, tax=0, wage_floor=1200, minutes=10, lease_minutes=60,
     questionnaires_per_person=None, least_seconds=120,
 )  # fmt: skip
-DESIGN: Final = campaigns.Design(pairs_per_topic=2, items_per_questionnaire=3, seed=25, checks=1)
+DESIGN: Final = design.Design(pairs_per_topic=2, items_per_questionnaire=3, seed=25, checks=1)
 SEED: Final = 25
 
 
@@ -66,10 +66,12 @@ def ensure(*, study: Study, user: User, now: datetime) -> EntryLink | None:
         None where somebody closed the link.
     """
     began = now - timedelta(hours=4)
-    campaign = campaign_of(study) or campaigns.draft(study=study, name=NAME, terms=TERMS, design=DESIGN, now=began)
+    campaign = campaign_of(study) or services.create_draft(
+        study=study, name=NAME, terms=TERMS, design=DESIGN, now=began
+    )
     if campaign.state == CampaignState.DRAFT:
-        campaign = campaigns.open(campaign=campaign, now=began)
-    purpose = assignments.purpose(campaign)
+        campaign = launch.open_campaign(campaign=campaign, now=began)
+    purpose = claims.purpose(campaign)
     if not EntryLink.objects.filter(study=study, purpose=purpose).exists():
         links.create_open(study=study, purpose=purpose, label=LABEL, by=user, now=began)
     link = open_link(study)
@@ -82,12 +84,14 @@ def ensure(*, study: Study, user: User, now: datetime) -> EntryLink | None:
 def ask_the_model(*, study: Study, user: User, now: datetime) -> Run | None:
     """Let the local model judge what people are asked in both orders, once; None where that was begun before."""
     campaign = campaign_of(study)
-    if campaign is None or study.runs.filter(kind=model_judging.KIND).exists():
+    if campaign is None or study.runs.filter(kind=judging_run.KIND).exists():
         return None
     endpoint = endpoints.ensure_local()
     prompt = prompts.ensure(study=study, text=prompts.latest_text(study), now=now)
-    order = Order(endpoint=endpoint.pk, prompt=prompt.pk, source=campaign.pk, which=Which.BOTH_ORDERS, seed=SEED)
-    return model_judging.start(study=study, order=order, by=user)
+    order = Order(
+        endpoint=endpoint.pk, prompt=prompt.pk, source=campaign.pk, which=ItemSelection.BOTH_ORDERS, seed=SEED
+    )
+    return judging_run.start(study=study, order=order, by=user)
 
 
 def campaign_of(study: Study) -> Campaign | None:
@@ -101,7 +105,7 @@ def open_link(study: Study) -> EntryLink | None:
     if campaign is None:
         return None
     found = EntryLink.objects.filter(
-        study=study, purpose=assignments.purpose(campaign), kind=EntryKind.OPEN, closed_at__isnull=True
+        study=study, purpose=claims.purpose(campaign), kind=EntryKind.OPEN, closed_at__isnull=True
     )
     return found.order_by("pk").first()
 
@@ -113,12 +117,12 @@ def judge(link: EntryLink, campaign: Campaign, script: Mapping[str, Any], seed: 
     if Assignment.objects.filter(participant=person).exists():
         return
     manner, rng = JUDGING_STYLES[script["manner"]], np.random.default_rng(seed)
-    mine = assignments.claim(campaign=campaign, participant=person, now=now)
+    mine = claims.claim(campaign=campaign, participant=person, now=now)
     ends = _answer(mine, manner, rng, now, share=script.get("share", 1.0))
     if script.get("share", 1.0) < 1:
-        assignments.give_back(assignment=mine, reason=script["comment"], now=ends)
+        leases.give_back(assignment=mine, reason=script["comment"], now=ends)
     else:
-        assignments.submit(assignment=mine, comment=script["comment"], now=ends + timedelta(seconds=5))
+        submission.submit(assignment=mine, comment=script["comment"], now=ends + timedelta(seconds=5))
 
 
 def _person(link: EntryLink, campaign: Campaign, name: str, now: datetime) -> Participant:
@@ -145,13 +149,11 @@ def _answer(
         seconds = float(manner.seconds * rng.lognormal(0, 0.2))
         now += timedelta(seconds=seconds)
         for dimension, value in values[entry.item_id].items():
-            assignments.answer(
-                assignment=mine, item=entry.item_id, dimension=dimension, value=value, revision=1, now=now
-            )
+            answers.answer(assignment=mine, item=entry.item_id, dimension=dimension, value=value, revision=1, now=now)
         if (check := checks.get(entry.position)) is not None:
-            assignments.check(assignment=mine, check=check.pk, value=_checked(check, manner), revision=1, now=now)
+            answers.answer_check(assignment=mine, check=check.pk, value=_checked(check, manner), revision=1, now=now)
         times.append({"item": entry.item_id, "active": seconds, "away": 0, "looks": 1, "leaves": 0, "changes": 0})
-    assignments.time(assignment=mine, visit="simulated", times=times, now=now)
+    answers.record_times(assignment=mine, visit="simulated", times=times, now=now)
     return now
 
 

@@ -25,11 +25,11 @@ from crowdrag.llm import endpoints
 from crowdrag.llm.models import Endpoint
 from crowdrag.studies.models import Participant, Study, User
 from crowdrag.studies.study import services
-from writing.domain import styles
-from writing.domain.generation import campaigns, prompts
-from writing.domain.generation.slots import Which
-from writing.domain.generation.writers import Form
-from writing.domain.imports import importers
+from writing.corpus import versions
+from writing.corpus.imports import importers
+from writing.llm_writers import prompts, writing_run
+from writing.llm_writers.targets import TopicSelection
+from writing.llm_writers.writer import AnswerForm
 from writing.models import Style
 
 from . import crowd, judges, simulated_judgments, texts, writers
@@ -39,22 +39,22 @@ LOCAL_ENDPOINT = endpoints.LOCAL_NAME
 PARAMETERS = {"temperature": 0.4, "frequency_penalty": 0.6, "max_tokens": 900, "seed": 0}
 
 
-def writing_order(*, study: Study, now: datetime) -> campaigns.Order:
+def writing_order(*, study: Study, now: datetime) -> writing_run.Order:
     """Return what the demo asks the local model for: what people left open, in a form that keeps it to its passages."""
     styles = [Style.objects.filter(study=study, name=name).latest("version") for name in texts.STYLES]
-    return campaigns.Order(
+    return writing_run.Order(
         endpoint=Endpoint.objects.get(name=LOCAL_ENDPOINT).pk,
         prompt=prompts.ensure(study=study, text=prompts.default_text(study), now=now).pk,
         styles=tuple(style.pk for style in styles),
-        form=Form.STATEMENTS,
-        which=Which.NOBODY,
+        form=AnswerForm.STATEMENTS,
+        which=TopicSelection.NOBODY,
         parameters=PARAMETERS,
     )
 
 
 def after_writing(run: Run) -> None:
     """Let the crowd judge what was written."""
-    campaigns.finish(run)
+    writing_run.finish(run)
     lifecycle.start(study=run.study, kind="demo.judge", by=run.created_by, seed=run.seed)
 
 
@@ -128,7 +128,7 @@ def set_up(*, now: datetime | None = None) -> Demo:
         retention="It stays on this machine until the demonstration's folder is deleted.",
         contact="Whoever gave you the link.",
     )  # fmt: skip
-    styles.ensure(study=study, names=texts.STYLES, now=now)
+    versions.ensure_styles(study=study, names=texts.STYLES, now=now)
     if not study.runs.filter(kind="demo.judge").exists():
         for what, name in IMPORTS:
             _import(study, what, texts.FOLDER / name, user)
@@ -174,4 +174,4 @@ def _begin(study: Study, user: User, now: datetime) -> None:
         lifecycle.start(study=study, kind="demo.judge", by=user)
         if settings.LLM_URL:
             endpoints.ensure_local()
-            campaigns.start(study=study, order=writing_order(study=study, now=now), by=user, kind="demo.write")
+            writing_run.start(study=study, order=writing_order(study=study, now=now), by=user, kind="demo.write")

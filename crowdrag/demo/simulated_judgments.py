@@ -22,7 +22,7 @@ from annotation.models import (
 )
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
-from writing.domain.imports import storing
+from writing.corpus.imports import bulk
 from writing.enums import Origin
 from writing.models import Response
 
@@ -72,7 +72,7 @@ def unjudged(study: Study, simulated: crowd.Crowd) -> crowd.Crowd:
 @transaction.atomic
 def store(*, study: Study, simulated: crowd.Crowd, now: datetime) -> Campaign | None:
     """Store what the crowd judged as a campaign, pairs that were judged before left out; None if nothing is new."""
-    storing.hold(study)
+    bulk.lock_imports(study)
     simulated = unjudged(study, simulated)
     if not simulated.questionnaires:
         return None

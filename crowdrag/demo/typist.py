@@ -18,9 +18,9 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Final
 
-from writing.domain import incoming, sittings
-from writing.domain.codec import Event
-from writing.domain.events import ELSEWHERE
+from writing.editor import event_validation, ingestion, sessions
+from writing.editor.codec import Event
+from writing.editor.events import ELSEWHERE
 from writing.models import WritingTask
 
 SCREEN: Final = {"width": 1440, "height": 900, "touch": False}
@@ -117,7 +117,7 @@ def write(*, task: WritingTask, text: str, manner: str, pasted: str = "", rng: R
 
     Called again after it was killed in the middle, it deletes what is there and begins anew.
     """
-    opened = sittings.open(task=task, device=SCREEN, now=now)
+    opened = sessions.open_session(task=task, device=SCREEN, now=now)
     desk = EditorClient(rng, MANNERS[manner], text=opened.text, ms=opened.elapsed, caret=0)
     desk.say("a", round(now.timestamp() * 1000), SCREEN["width"], SCREEN["height"], SCREEN["touch"])
     desk.say("f", True)
@@ -133,12 +133,12 @@ def write(*, task: WritingTask, text: str, manner: str, pasted: str = "", rng: R
     first = 0
     for number, events in enumerate(_batches(desk.events)):
         body = {"number": number, "first": first, "events": events}
-        batch = incoming.batch(json.dumps(body).encode())
-        sittings.receive(token=opened.token, batch=batch, now=at(events[-1][1]))
+        batch = event_validation.parse_batch(json.dumps(body).encode())
+        ingestion.receive(token=opened.token, batch=batch, now=at(events[-1][1]))
         first += len(events)
     digest = hashlib.sha256(text.encode()).hexdigest()
     said = {"sitting": opened.sitting.number, "events": first, "digest": digest}
-    sittings.finish(task=task, said=incoming.finish(json.dumps(said).encode()), now=at(desk.ms))
+    sessions.finish(task=task, said=event_validation.parse_finish(json.dumps(said).encode()), now=at(desk.ms))
     return at(desk.ms)
 
 

@@ -15,17 +15,18 @@ from crowdrag.studies.entry import enrolment, links
 from crowdrag.studies.enums import EntryKind
 from crowdrag.studies.models import EntryLink, Participant, Study, User
 from crowdrag.studies.participants import consents
-from writing.domain import plans
-from writing.domain.tasks import claiming, reviewing, steps, submitting
+from writing.assignments import claims, submission, transitions
 from writing.enums import TaskState
 from writing.models import Survey, WritingPlan, WritingTask
+from writing.plans import services as plans_services
+from writing.review import services as review_services
 
 from . import texts, typist
 
 PURPOSE: Final = "writing"
 LABEL: Final = "For whoever looks at the demo"
 # Half the usual length, so that one can try it in a quarter of an hour. Cents of a dollar.
-TERMS: Final = plans.Terms(
+TERMS: Final = plans_services.Terms(
     slots=2, pay=350, fee=0, tax=0, wage_floor=1200, minutes=15, lease_hours=24, tasks_per_person=None
 )
 SEED: Final = 25
@@ -34,7 +35,7 @@ SEED: Final = 25
 def ensure(*, study: Study, user: User, now: datetime) -> EntryLink:
     """Open the plan, make the link, let the simulated writers write; what is there already stays."""
     script = json.loads((texts.FOLDER / "writers.json").read_text())
-    plan = plans.get(study) or _plan(study, script, now)
+    plan = plans_services.get_plan(study) or _plan(study, script, now)
     link = open_link(study) or links.create_open(study=study, purpose=PURPOSE, label=LABEL, by=user, now=now)
     if plan.is_open:
         began = now - timedelta(hours=3)
@@ -55,16 +56,16 @@ def address(link: EntryLink) -> str:
 
 
 def _plan(study: Study, script: dict[str, Any], now: datetime) -> WritingPlan:
-    plan = plans.ensure(study, now)
-    plans.add_style(plan=plan, now=now, **script["style"])
-    plan = plans.change(
+    plan = plans_services.ensure_plan(study, now)
+    plans_services.add_style(plan=plan, now=now, **script["style"])
+    plan = plans_services.change_terms(
         plan=plan,
         terms=TERMS,
         style_names=[script["style"]["name"]],
         trial_topics=script["trial_topics"],
         now=now,
     )
-    return plans.open(plan=plan, now=now)
+    return plans_services.open_plan(plan=plan, now=now)
 
 
 def _write(link: EntryLink, script: dict[str, Any], user: User, rng: Random, now: datetime) -> None:
@@ -72,10 +73,10 @@ def _write(link: EntryLink, script: dict[str, Any], user: User, rng: Random, now
     writer = _writer(link, script["writer"], now)
     if _is_written(writer, script["topic"]):
         return
-    task = claiming.claim(study=link.study, participant=writer, now=now)
+    task = claims.claim(study=link.study, participant=writer, now=now)
     plan = WritingPlan.objects.select_related("entry_survey", "exit_survey").get(study=link.study)
     if task.finished_at is None:
-        steps.answer_entry(task=task, answers=_answers(plan.entry_survey, rng), now=now)
+        transitions.answer_entry(task=task, answers=_answers(plan.entry_survey, rng), now=now)
         done = typist.write(
             task=task,
             text=script["text"],
@@ -86,10 +87,10 @@ def _write(link: EntryLink, script: dict[str, Any], user: User, rng: Random, now
         )
     else:
         done = task.finished_at
-    submitting.submit(task=task, answers=_answers(plan.exit_survey, rng), now=done + timedelta(seconds=30))
+    submission.submit(task=task, answers=_answers(plan.exit_survey, rng), now=done + timedelta(seconds=30))
     if script["accepted"]:
         note = "Clear, and every claim has its passage."
-        reviewing.accept(task=task, by=user, now=done + timedelta(minutes=5), note=note)
+        review_services.accept(task=task, by=user, now=done + timedelta(minutes=5), note=note)
 
 
 def _writer(link: EntryLink, name: str, now: datetime) -> Participant:

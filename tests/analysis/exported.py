@@ -13,7 +13,7 @@ from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Artifact, Run
 from crowdrag.studies.models import Study
-from writing.domain.imports import importers
+from writing.corpus.imports import importers
 
 Files = dict[str, bytes]
 

@@ -26,7 +26,7 @@ from crowdrag.jobs.enums import RunState
 from crowdrag.studies.models import Membership, Participant, Study
 from crowdrag.studies.participants import identity
 from tests.factories import NOW, StudyFactory
-from writing.domain.imports import importers
+from writing.corpus.imports import importers
 from writing.enums import TaskState
 from writing.models import Citation, Sitting, WritingPlan
 

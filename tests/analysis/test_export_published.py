@@ -12,13 +12,13 @@ import pytest
 from django.utils import timezone
 
 from analysis.domain import analysing
-from annotation.domain.defaults import NAMES
-from annotation.domain.imports import crowdrag25
+from annotation.campaigns.default_dimensions import NAMES
+from annotation.imports import crowdrag25
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.studies.models import Study
 from tests.factories import StudyFactory
-from writing.domain.imports import sources
+from writing.corpus.imports import sources
 
 from .exported import contents, export, rows
 

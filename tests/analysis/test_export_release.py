@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from annotation.domain.defaults import NAMES, ensure_pairwise
-from annotation.domain.imports import crowdrag25
+from annotation.campaigns.default_dimensions import NAMES, ensure_pairwise
 from annotation.enums import AssignmentState, Inference, Judges
+from annotation.imports import crowdrag25
 from annotation.models import Assignment, Campaign, Judgment, PlatformSubmission
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Consent, ConsentText, Participant, Study
 from tests import factories
 from tests.factories import NOW, StudyFactory
-from writing.domain import codec
-from writing.domain.imports.sources import Member, Source
+from writing.corpus.imports.sources import Member, Source
+from writing.editor import codec
 from writing.enums import LogSource, Origin, TaskState
 from writing.models import LogBatch, Response, WritingLog, WritingTask
 

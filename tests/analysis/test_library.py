@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from analysis.domain import analysing, tables
-from annotation.domain.defaults import NAMES
+from annotation.campaigns.default_dimensions import NAMES
 from crowdrag.jobs import lifecycle
 from tests.analysis import small_study
 

@@ -10,7 +10,7 @@ from analysis.domain.planning import costs, expecting, prefilling, rows, working
 from analysis.domain.planning.asked import Asked, BadPlanError
 from analysis.models import Table
 from analysis.stats.planning import MEASURES
-from annotation.domain import campaigns as drafting
+from annotation.campaigns import forecasts
 from crowdrag.jobs import kinds, lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
@@ -123,7 +123,7 @@ def test_costs_are_those_that_the_campaign_forecasts():
     campaign = here.campaign
     campaign.pay, campaign.fee, campaign.tax = 400, 120, 30
     campaign.save()
-    forecast = drafting.forecast(campaign)
+    forecast = forecasts.forecast(campaign)
     asked = Asked(
         topics=4, responses=4, k=campaign.k, dimensions=2, forced=0, items=5, pay=400, fee=120, tax=30,
         both_orders=forecast.both_orders / forecast.units, minutes=campaign.minutes, **SAID,

@@ -5,9 +5,9 @@ import pytest
 from analysis.domain.pages.questions import Question, Questions
 from tests import factories
 from tests.factories import NOW
-from writing.domain import surveys
 from writing.enums import SurveyKind
 from writing.models import Survey
+from writing.plans import surveys
 
 
 def row(kind, question, option=None):

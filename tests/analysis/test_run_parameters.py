@@ -15,8 +15,8 @@ from crowdrag.jobs import kinds, lifecycle, run_files
 from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Endpoint
 from tests.factories import StudyFactory
-from writing.domain.generation.slots import Which
-from writing.domain.imports import importers
+from writing.corpus.imports import importers
+from writing.llm_writers.targets import TopicSelection
 
 from .visits import client_of
 
@@ -48,7 +48,7 @@ def test_an_import_shows_its_files_and_options_by_name(tmp_path) -> None:
         ("import.topics", {"inputs": [{"role": "file", "path": "/data/topics.jsonl"}]}, [["/data/topics.jsonl"]]),
     ):  # fmt: skip
         assert list(shown(lifecycle.start(study=study, kind=kind, parameters=given)).values()) == values
-    assert importers.OPTIONS.keys() >= {name for each in importers.every() for name in each.options}
+    assert importers.OPTIONS.keys() >= {name for each in importers.all_importers() for name in each.options}
 
 
 def test_analyses_and_what_refers_to_them_name_no_key() -> None:
@@ -76,7 +76,7 @@ def test_analyses_and_what_refers_to_them_name_no_key() -> None:
 def test_the_demos_model_shows_its_endpoint_and_styles_by_name() -> None:
     kind = kinds.get("demo.write")
     endpoint = Endpoint.objects.create(name="a small model", base_url="https://models.example/v1", model="m")
-    parameters = {"endpoint": endpoint.pk, "which": Which.NOBODY.value, "styles": []}
+    parameters = {"endpoint": endpoint.pk, "which": TopicSelection.NOBODY.value, "styles": []}
     assert kind.told is not None
     told = kind.told(Run(study=StudyFactory(), kind=kind.name, parameters=parameters))
-    assert list(told.values()) == ["a small model", [], Which.NOBODY.label]
+    assert list(told.values()) == ["a small model", [], TopicSelection.NOBODY.label]

@@ -18,7 +18,7 @@ from tests import submitted
 from tests.analysis import small_study
 from tests.analysis.small_study import analyse
 from tests.factories import NOW, ParticipantFactory, WritingPlanFactory
-from writing.domain import erasing as writing_erasing
+from writing import erasure as writing_erasing
 from writing.enums import SurveyKind, TaskState
 from writing.models import LogBatch, Response, Survey, SurveyAnswers, TaskPayment, WritingLog, WritingTask
 

@@ -11,7 +11,7 @@ from crowdrag.studies.models import Consent, ConsentText, Study
 from crowdrag.studies.participants import identity
 from tests import factories
 from tests.factories import NOW
-from writing.domain import codec
+from writing.editor import codec
 from writing.enums import AnswerOutcome, LogSource, SurveyKind, TaskState
 from writing.models import (
     Citation,

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation.domain.judging_models import judging, prompts
-from annotation.domain.judging_models.orders import Order
 from annotation.enums import Judges
+from annotation.llm_judges import judging_run, prompts
+from annotation.llm_judges.orders import Order
 from annotation.models import Campaign, Dimension, Item, Pair
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
@@ -85,7 +85,7 @@ def order(source: Campaign, endpoint: Endpoint, **asked: Any) -> Order:
 
 def judge(source: Campaign, endpoint: Endpoint, **asked: Any) -> Run:
     """Have it judged."""
-    return lifecycle.wait(judging.start(study=source.study, order=order(source, endpoint, **asked)))
+    return lifecycle.wait(judging_run.start(study=source.study, order=order(source, endpoint, **asked)))
 
 
 def items(source: Campaign) -> list[Item]:

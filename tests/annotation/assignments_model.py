@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from annotation.domain.assignments import problems
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignState as C
+from annotation.judging import problems
 
 MOST, QUESTIONS = 2, 2
 HOLDING = {S.ASSIGNED, S.SUBMITTED, S.ACCEPTED}

@@ -10,10 +10,10 @@ from typing import Any
 
 from django.db import connection
 
-from annotation.domain.imports import crowdrag25
+from annotation.imports import crowdrag25
 from crowdrag.studies.models import Study
-from writing.domain.imports.importers import Stored
-from writing.domain.imports.sources import Source, of_folder
+from writing.corpus.imports.importers import Stored
+from writing.corpus.imports.sources import Source, of_folder
 
 CORPUS = Path(__file__).parent.parent / "data" / "crowdrag25"
 NOW = datetime(2026, 2, 3, tzinfo=UTC)

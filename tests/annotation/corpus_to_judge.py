@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from annotation.domain import campaigns
+from annotation.campaigns import services
+from annotation.campaigns.design import Design
 from annotation.models import Campaign
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Study
@@ -38,9 +39,9 @@ def corpus(*, topics: int, origins: tuple[str, ...] = SIX, seed: int = 0, study:
 def draft(study: Study, name: str = "crowd", **fields: object) -> Campaign:
     """Make a campaign that could be opened; fields are of its terms, its design, or `kind` and `source`."""
     kind = {key: fields.pop(key) for key in ("kind", "source") if key in fields}
-    design = {key: value for key, value in fields.items() if key in campaigns.Design.__dataclass_fields__}
+    design = {key: value for key, value in fields.items() if key in Design.__dataclass_fields__}
     terms = {"pay": 550, "wage_floor": 1200} | {key: value for key, value in fields.items() if key not in design}
-    return campaigns.draft(
-        study=study, name=name, now=NOW, terms=campaigns.Terms(name=name, **terms),
-        design=campaigns.Design(**design), **kind,
+    return services.create_draft(
+        study=study, name=name, now=NOW, terms=services.Terms(name=name, **terms),
+        design=Design(**design), **kind,
     )  # fmt: skip

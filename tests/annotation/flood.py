@@ -10,8 +10,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from annotation.domain import assignments, places
-from annotation.domain.assignments import problems
+from annotation.judging import claims, problems, slots
 from annotation.models import Assignment, Place
 from crowdrag.studies.models import Participant
 from tests.factories import NOW
@@ -62,7 +61,7 @@ def claim_bare(here: World, person: Participant) -> str:
 def claim(here: World, person: Participant) -> str:
     """Claim as people do."""
     try:
-        assignments.claim(campaign=here.campaign, participant=person, now=NOW)
+        claims.claim(campaign=here.campaign, participant=person, now=NOW)
     except problems.NothingLeft:
         return "none left"
     return "got one"
@@ -155,6 +154,6 @@ def grow(here: World, count: int) -> None:
         # The rows are right, and there are many: no trigger and no foreign key looks at each.
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(_GROW, arguments)
-        places.ensure(campaign=here.campaign, now=NOW)
+        slots.ensure(campaign=here.campaign, now=NOW)
         cursor.execute("SET LOCAL session_replication_role = origin")
         cursor.execute("ANALYZE")

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from django.db import connection
 
-from annotation.domain import assignments
+from annotation.judging import answers, claims, submission
 from annotation.models import Assignment, AttentionCheck, Place, Questionnaire
 from crowdrag.studies.models import Participant
 from tests.factories import NOW
@@ -37,24 +37,24 @@ def add_check(questionnaire: Questionnaire, position: int = 0) -> AttentionCheck
 
 
 def claim(here: World, person: Participant, now: datetime = NOW, **more: object) -> Assignment:
-    return assignments.claim(campaign=here.campaign, participant=person, now=now, **more)
+    return claims.claim(campaign=here.campaign, participant=person, now=now, **more)
 
 
 def answer_all(assignment: Assignment, now: datetime = NOW, value: int = 1) -> None:
     """Answer whatever is open."""
-    for item, dimension, check in assignments.missing(assignment):
+    for item, dimension, check in submission.missing_answers(assignment):
         if check is not None:
-            assignments.check(assignment=assignment, check=check, value=1, revision=1, now=now)
+            answers.answer_check(assignment=assignment, check=check, value=1, revision=1, now=now)
         else:
             assert item is not None
             assert dimension is not None
-            assignments.answer(assignment=assignment, item=item, dimension=dimension, value=value, revision=1, now=now)
+            answers.answer(assignment=assignment, item=item, dimension=dimension, value=value, revision=1, now=now)
 
 
 def hand_in(assignment: Assignment, now: datetime = NOW) -> Assignment:
     """Answer whatever is open, and submit."""
     answer_all(assignment, now)
-    return assignments.submit(assignment=assignment, now=now)
+    return submission.submit(assignment=assignment, now=now)
 
 
 def holders(questionnaire: Questionnaire) -> set[int]:

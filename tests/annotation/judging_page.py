@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.domain import assignments
+from annotation.judging import claims
 
 from .campaigns import World, world
 from .judging import add_check
@@ -22,7 +22,7 @@ class JudgingPage:
         self.world: World = world(**fields)
         self.check = add_check(self.world.questionnaires[0])
         self.judge = self.world.judge()
-        self.mine = assignments.claim(campaign=self.world.campaign, participant=self.judge, now=timezone.now())
+        self.mine = claims.claim(campaign=self.world.campaign, participant=self.judge, now=timezone.now())
         self.questions = list(self.world.questions(self.mine))
         self.client = self.fresh()
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from annotation.domain.checks.evidence import CheckResult, GoldResult
-from annotation.domain.screening.measures import Answer, Work
+from annotation.quality.check_results import CheckResult, GoldResult
+from annotation.quality.screening.measures import Answer, Work
 
 ITEMS, DIMENSIONS, OTHERS = 15, 7, 4
 Votes = NDArray[np.int64]

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from annotation.domain import campaigns as domain
-from annotation.domain.checks import attention
+from annotation.campaigns import design
 from annotation.models import Campaign, Dimension, Place, Questionnaire
+from annotation.quality import attention_checks
 from crowdrag.studies.models import Study
 
 from .corpus_to_judge import corpus
@@ -51,7 +51,7 @@ def test_a_design_is_read_and_changed_while_it_is_a_draft(client: APIClient, dra
     answer = patch(client, f"{draft}design/", {"topic_sample": 2, "seed": 7, "reverse_share": 0.5})
     assert answer.status_code == 200, answer.content
     assert answer.json() == usual | {"topic_sample": 2, "seed": 7, "reverse_share": 0.5}
-    assert domain.read_design(Campaign.objects.get().design).topic_sample == 2
+    assert design.read_design(Campaign.objects.get().design).topic_sample == 2
     assert client.get(f"{draft}design/").json() == answer.json()
     client.post(f"{draft}open/")
     assert patch(client, f"{draft}design/", {"seed": 8}).status_code == 409
@@ -123,7 +123,7 @@ def test_what_people_are_told_is_changed_while_it_is_a_draft(client: APIClient, 
 
 def test_checks_are_set_and_unfair_ones_refused(client: APIClient, draft: str) -> None:
     usual = client.get(f"{draft}checks/").json()
-    assert (usual["checks"], tuple(usual["nonsense"])) == (0, attention.defaults().nonsense)
+    assert (usual["checks"], tuple(usual["nonsense"])) == (0, attention_checks.defaults().nonsense)
     assert patch(client, f"{draft}checks/", {"checks": 2}).json() == usual | {"checks": 2}
     assert client.get(f"{draft}design/").json()["checks"] == 2
     assert patch(client, f"{draft}checks/", {"instructed": ["Choose anything."]}).status_code == 422

@@ -6,9 +6,8 @@ import pgtrigger
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.domain import assignments
-from annotation.domain.assignments import answering, problems, timing
 from annotation.enums import AssignmentState as S
+from annotation.judging import answers, leases, problems, submission
 from annotation.models import Assignment, CheckAnswer, Dimension, ItemTime, Judgment
 from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW
@@ -31,14 +30,14 @@ def mine(here: World) -> Assignment:
 def answer(here: World, mine: Assignment, value: object = 1, revision: object = 1, **more: object) -> Judgment:
     item, dimension = next(here.questions(mine))
     fields = {"item": item.pk, "dimension": dimension.pk, "now": NOW, **more}
-    return assignments.answer(assignment=mine, value=value, revision=revision, **fields)
+    return answers.answer(assignment=mine, value=value, revision=revision, **fields)
 
 
 def test_answers_go_by_their_revisions(here: World, mine: Assignment) -> None:
     check = add_check(here.questionnaires[0]).pk
 
     def answer_check(value: int, revision: int) -> object:
-        return assignments.check(assignment=mine, check=check, value=value, revision=revision, now=NOW)
+        return answers.answer_check(assignment=mine, check=check, value=value, revision=revision, now=NOW)
 
     for give in (lambda value, revision: answer(here, mine, value, revision), answer_check):
         assert give(1, 1).revision == 1
@@ -68,7 +67,9 @@ def test_what_is_no_answer_is_refused_and_changes_nothing(here: World, mine: Ass
             answer(here, mine, **fields)
     for fields in ({"value": 0}, {"value": "1"}, {"check": 10**30}, {"check": None}, {"revision": -1}):
         with pytest.raises(problems.BadAnswer):
-            assignments.check(**{"assignment": mine, "check": check, "value": 1, "revision": 1, "now": NOW, **fields})
+            answers.answer_check(
+                **{"assignment": mine, "check": check, "value": 1, "revision": 1, "now": NOW, **fields}
+            )
     assert not Judgment.objects.exists()
     assert not CheckAnswer.objects.exists()
     assert answer(here, mine, justification=" a\0b\ud800 ").justification == "a\ufffdb?"
@@ -81,7 +82,7 @@ def test_answers_renew_the_lease_and_none_is_renewed_that_is_over(here: World, m
     answer(here, mine, -1, 2, now=NOW + 30 * MINUTE)
     mine.refresh_from_db()
     assert mine.lease_until == NOW + 1.5 * HOUR
-    assignments.expire(now=NOW + 2 * HOUR)
+    leases.expire(now=NOW + 2 * HOUR)
     answer(here, mine, 0, 3, now=NOW + 2 * HOUR)
     mine.refresh_from_db()
     assert (mine.state, mine.lease_until) == (S.TIMED_OUT, None)
@@ -93,19 +94,19 @@ def test_nothing_is_answered_after_handing_in(here: World, mine: Assignment) -> 
     with pytest.raises(problems.HandedIn):
         answer(here, mine, -1, 2)
     with pytest.raises(problems.HandedIn):
-        assignments.time(assignment=mine, visit="v", times=[{"item": item.pk, "active": 1}], now=NOW)
+        answers.record_times(assignment=mine, visit="v", times=[{"item": item.pk, "active": 1}], now=NOW)
     with pytest.raises(IntegrityError, match="judgment_never_changed_once_submitted"), transaction.atomic():
         Judgment.objects.filter(assignment=mine).update(value=-1)
 
 
 def test_who_left_answers_nothing(here: World, mine: Assignment) -> None:
-    assignments.give_back(assignment=mine, now=NOW)
+    leases.give_back(assignment=mine, now=NOW)
     answer(here, mine)
     withdrawal.withdraw(participant=mine.participant, now=NOW)
     with pytest.raises(problems.LeftStudy):
         answer(here, mine, -1, 2)
     with pytest.raises(problems.LeftStudy):
-        assignments.submit(assignment=mine, now=NOW)
+        submission.submit(assignment=mine, now=NOW)
 
 
 def test_what_is_missing_is_said_in_the_order_of_the_page(here: World, mine: Assignment) -> None:
@@ -113,22 +114,22 @@ def test_what_is_missing_is_said_in_the_order_of_the_page(here: World, mine: Ass
     with pgtrigger.ignore("annotation.Dimension:never_updated"):
         Dimension.objects.filter(pk=here.dimensions[1].pk).update(asks_justification=True)
     asked = [(item.pk, dimension.pk) for item, dimension in here.questions(mine)]
-    missing = assignments.missing(mine)
+    missing = submission.missing_answers(mine)
     assert [tuple(each) for each in missing] == [
         *((item, dimension, None) for item, dimension in asked[:4]),
         (asked[2][0], None, check.pk),
         *((item, dimension, None) for item, dimension in asked[4:]),
     ]
-    assert assignments.left(mine) == 7
+    assert submission.count_missing(mine) == 7
     answer_all(mine)
     with pytest.raises(problems.Incomplete) as told:
-        assignments.submit(assignment=mine, now=NOW)
+        submission.submit(assignment=mine, now=NOW)
     assert [each.dimension for each in told.value.missing] == [here.dimensions[1].pk] * 3, "a justification is asked"
     for item, dimension, _check in told.value.missing:
-        assignments.answer(
+        answers.answer(
             assignment=mine, item=item, dimension=dimension, value=1, justification="So.", revision=2, now=NOW
         )
-    assert assignments.submit(assignment=mine, now=NOW).state == S.SUBMITTED
+    assert submission.submit(assignment=mine, now=NOW).state == S.SUBMITTED
 
 
 def test_times_only_grow_and_are_no_longer_than_it_was_theirs(here: World, mine: Assignment) -> None:
@@ -136,18 +137,18 @@ def test_times_only_grow_and_are_no_longer_than_it_was_theirs(here: World, mine:
     now = NOW + 10 * MINUTE
 
     def tell(visit: str = "a", **numbers: object) -> None:
-        assignments.time(assignment=mine, visit=visit, times=[{"item": item, **numbers}], now=now)
+        answers.record_times(assignment=mine, visit=visit, times=[{"item": item, **numbers}], now=now)
 
     tell(active=30, away=5.5, looks=2, leaves=1, changes=3)
     tell(active=20, looks=5)
     row = ItemTime.objects.get()
     assert (row.active_seconds, row.away_seconds, row.looks, row.leaves, row.changes) == (30, 5.5, 5, 1, 3)
     tell("b", active=1e300, away=10**400, looks=10**30)
-    assert timing.active_seconds(mine) == 630
+    assert answers.active_seconds(mine) == 630
     row = ItemTime.objects.get(visit="b")
-    assert (row.away_seconds, row.looks) == (600, timing.MOST)
+    assert (row.away_seconds, row.looks) == (600, answers.MOST)
     answer_all(mine)
-    assert assignments.submit(assignment=mine, now=now).active_seconds == 630
+    assert submission.submit(assignment=mine, now=now).active_seconds == 630
 
 
 BAD_TIMES: list[dict[str, object]] = [
@@ -161,23 +162,23 @@ def test_times_that_are_none_change_nothing(here: World, mine: Assignment) -> No
     for given in BAD_TIMES:
         times = given.get("times", [{"item": item, "active": given.get("active", 1), "looks": given.get("looks", 1)}])
         with pytest.raises(problems.BadAnswer):
-            assignments.time(assignment=mine, visit=given.get("visit", "v"), times=times, now=NOW)
+            answers.record_times(assignment=mine, visit=given.get("visit", "v"), times=times, now=NOW)
     assert not ItemTime.objects.exists()
 
 
 def test_no_more_visits_are_told_apart_than_anybody_needs(
     here: World, mine: Assignment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timing, "MOST_VISITS", 2)
+    monkeypatch.setattr(answers, "MOST_VISITS", 2)
     item = next(here.questions(mine))[0].pk
     for visit in ("a", "b", "c", "a"):
-        assignments.time(assignment=mine, visit=visit, times=[{"item": item, "looks": 1}], now=NOW)
+        answers.record_times(assignment=mine, visit=visit, times=[{"item": item, "looks": 1}], now=NOW)
     assert set(ItemTime.objects.values_list("visit", flat=True)) == {"a", "b"}
 
 
 def test_a_comment_is_kept_as_it_can_be(mine: Assignment) -> None:
     answer_all(mine)
-    done = assignments.submit(assignment=mine, comment=" Fine\0. ", now=NOW)
+    done = submission.submit(assignment=mine, comment=" Fine\0. ", now=NOW)
     assert done.comment == "Fine\ufffd."
-    assert assignments.submit(assignment=mine, comment="Other.", now=NOW).comment == "Fine\ufffd."
-    assert len(answering.storable("\ud800")) == 1
+    assert submission.submit(assignment=mine, comment="Other.", now=NOW).comment == "Fine\ufffd."
+    assert len(answers.storable_text("\ud800")) == 1

@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 
-from annotation.domain import assignments, places
-from annotation.domain.assignments import problems
 from annotation.enums import AssignmentState as S
+from annotation.judging import answers as judging_answers
+from annotation.judging import claims as judging_claims
+from annotation.judging import decisions as judging_decisions
+from annotation.judging import leases, platform_status, problems, submission
+from annotation.judging import payments as judging_payments
+from annotation.judging import slots as judging_slots
 from annotation.models import Assignment, AssignmentDecision, AssignmentPayment, AssignmentTransition, Judgment, Place
 from crowdrag.studies.participants import withdrawal
 from tests.at_once import together
@@ -68,29 +72,33 @@ def copies_of(here: World, what: str) -> list[Callable[[], Any]]:
     reviewers = [here.member() for _ in range(COPIES)]
     answer_all(mine)
     if what in {"accept", "reject", "include", "pay"}:
-        assignments.submit(assignment=mine, now=NOW)
+        submission.submit(assignment=mine, now=NOW)
     if what in {"take_up", "submit late", "resume"}:
-        assignments.expire(now=NOW + 2 * HOUR)
+        leases.expire(now=NOW + 2 * HOUR)
     if what == "take_up":
         here.change(state="CLOSED")
-        assert assignments.submit(assignment=mine, now=NOW).state == S.SURPLUS
+        assert submission.submit(assignment=mine, now=NOW).state == S.SURPLUS
     item, dimension = mine.judgments.values_list("item", "dimension").get()
     one = reviewers[0]
     calls: dict[str, Callable[[Any], Any]] = {
         "answer": lambda _by: (
-            assignments.answer(assignment=mine, item=item, dimension=dimension, value=-1, revision=2, now=NOW).revision
+            judging_answers.answer(
+                assignment=mine, item=item, dimension=dimension, value=-1, revision=2, now=NOW
+            ).revision
         ),
-        "submit": lambda _by: assignments.submit(assignment=mine, comment="Fine.", now=NOW).state,
-        "submit late": lambda _by: assignments.submit(assignment=mine, now=NOW).state,
-        "give_back": lambda _by: assignments.give_back(assignment=mine, now=NOW).state,
-        "resume": lambda _by: assignments.resume(assignment=mine, now=NOW).state,
-        "heard": lambda _by: len(assignments.heard(session="visit", status="RETURNED", at=NOW, now=NOW)) > 1,
-        "accept": lambda by: assignments.accept(assignment=mine, by=by, now=NOW).state,
-        "reject": lambda by: assignments.reject(assignment=mine, reason="No.", pay_part=9, by=by, now=NOW).state,
-        "take_up": lambda by: assignments.take_up(assignment=mine, by=by, now=NOW).state,
-        "include": lambda _by: assignments.exclude(assignment=mine, reason="No.", by=one, now=NOW).pk,
-        "pay": lambda _by: assignments.pay(assignment=mine, amount=5, reason="Thanks.", by=one, now=NOW).pk,
-        "extend": lambda _by: places.extend(campaign=here.campaign, k=4, now=NOW) > 4,
+        "submit": lambda _by: submission.submit(assignment=mine, comment="Fine.", now=NOW).state,
+        "submit late": lambda _by: submission.submit(assignment=mine, now=NOW).state,
+        "give_back": lambda _by: leases.give_back(assignment=mine, now=NOW).state,
+        "resume": lambda _by: judging_claims.resume(assignment=mine, now=NOW).state,
+        "heard": lambda _by: (
+            len(platform_status.release_visit(session="visit", status="RETURNED", at=NOW, now=NOW)) > 1
+        ),
+        "accept": lambda by: judging_decisions.accept(assignment=mine, by=by, now=NOW).state,
+        "reject": lambda by: judging_decisions.reject(assignment=mine, reason="No.", pay_part=9, by=by, now=NOW).state,
+        "take_up": lambda by: judging_decisions.take_up(assignment=mine, by=by, now=NOW).state,
+        "include": lambda _by: judging_decisions.exclude(assignment=mine, reason="No.", by=one, now=NOW).pk,
+        "pay": lambda _by: judging_payments.pay(assignment=mine, amount=5, reason="Thanks.", by=one, now=NOW).pk,
+        "extend": lambda _by: judging_slots.extend(campaign=here.campaign, k=4, now=NOW) > 4,
     }
     return [lambda by=by: calls[what](by) for by in reviewers]
 
@@ -124,7 +132,7 @@ def test_of_two_tabs_that_answer_at_once_one_is_told() -> None:
     mine = claim(here, here.judge())
     item, dimension = next(here.questions(mine))
     works = [
-        lambda value=value: assignments.answer(
+        lambda value=value: judging_answers.answer(
             assignment=mine, item=item.pk, dimension=dimension.pk, value=value, revision=1, now=NOW
         )
         for value in (-1, 1)
@@ -143,8 +151,8 @@ def test_accepting_and_rejecting_at_once_is_one_of_them_or_both_in_turn(_again: 
     mine = hand_in(claim(here, here.judge()))
     together(
         [
-            lambda: assignments.accept(assignment=mine, by=reviewer, now=NOW),
-            lambda: assignments.reject(assignment=mine, reason="No.", by=reviewer, now=NOW),
+            lambda: judging_decisions.accept(assignment=mine, by=reviewer, now=NOW),
+            lambda: judging_decisions.reject(assignment=mine, reason="No.", by=reviewer, now=NOW),
         ]
     )
     mine.refresh_from_db()
@@ -158,8 +166,8 @@ def test_a_late_owner_and_a_newcomer_at_once_have_one_place_between_them(_again:
     owner, newcomer = here.judges(2)
     mine = claim(here, owner)
     answer_all(mine)
-    assignments.expire(now=later)
-    submit = lambda: assignments.submit(assignment=mine, now=later)  # noqa: E731
+    leases.expire(now=later)
+    submit = lambda: submission.submit(assignment=mine, now=later)  # noqa: E731
     together([submit, lambda: claim(here, newcomer, later), lambda: claim(here, owner, later)])
     assert len(holders(here.questionnaires[0])) == 1
     assert submit().state in {S.SUBMITTED, S.SURPLUS}
@@ -169,10 +177,10 @@ def test_several_sweeps_at_once_free_each_place_once() -> None:
     here = sheets(4, k=2)
     for person in here.judges(8):
         claim(here, person)
-    together([lambda: assignments.expire(now=NOW + 2 * HOUR)] * 4)
-    assignments.expire(now=NOW + 2 * HOUR)  # what one sweep passed by because another held it
+    together([lambda: leases.expire(now=NOW + 2 * HOUR)] * 4)
+    leases.expire(now=NOW + 2 * HOUR)  # what one sweep passed by because another held it
     assert AssignmentTransition.objects.filter(after=S.TIMED_OUT).count() == 8
-    assert places.free(here.campaign) == 8
+    assert judging_slots.count_free(here.campaign) == 8
 
 
 @pytest.mark.parametrize("leaves", [withdrawal.withdraw, withdrawal.erase])
@@ -187,9 +195,9 @@ def test_leaving_while_handing_in_and_answering_neither_blocks_nor_breaks(
     item, dimension = next(here.questions(mine))
     together(
         [
-            lambda: assignments.submit(assignment=mine, comment="Mine.", now=NOW),
+            lambda: submission.submit(assignment=mine, comment="Mine.", now=NOW),
             lambda: leaves(participant=person, now=NOW),
-            lambda: assignments.answer(
+            lambda: judging_answers.answer(
                 assignment=mine, item=item.pk, dimension=dimension.pk, value=-1, justification="Mine.", revision=2,
                 now=NOW,
             ),
@@ -207,8 +215,8 @@ def test_leaving_while_handing_in_and_answering_neither_blocks_nor_breaks(
 def test_places_are_made_once_while_others_claim() -> None:
     here = sheets(5, k=1)
     people = here.judges(COPIES)
-    works: list[Callable[[], Any]] = [lambda: places.extend(campaign=here.campaign, k=2, now=NOW)] * COPIES
+    works: list[Callable[[], Any]] = [lambda: judging_slots.extend(campaign=here.campaign, k=2, now=NOW)] * COPIES
     together([*works, *(lambda p=p: claim(here, p) for p in people)])
     assert Place.objects.count() == 10
-    held = places.held(here.campaign)
+    held = judging_slots.count_held(here.campaign)
     assert held == Assignment.objects.count() >= 5

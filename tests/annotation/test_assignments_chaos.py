@@ -9,9 +9,9 @@ import pytest
 from django.db import DatabaseError, InterfaceError, connection, transaction
 from django.db.models import Count
 
-from annotation.domain import assignments
-from annotation.domain.assignments import AssignmentProblem, problems
 from annotation.enums import AssignmentState as S
+from annotation.judging import decisions, leases, platform_status, problems, submission
+from annotation.judging.problems import AssignmentProblem
 from annotation.models import Assignment, Judgment
 from crowdrag.studies import invariants
 from crowdrag.studies.models import Participant, User
@@ -94,39 +94,39 @@ class Chaos:
         self.answered(rng)
 
     def finish(self, one: Assignment) -> int:
-        return assignments.submit(assignment=one, now=self.clock.now).pk
+        return submission.submit(assignment=one, now=self.clock.now).pk
 
     def give_back(self, rng: Random) -> None:
-        assignments.give_back(assignment=self.any_of(rng, S.ASSIGNED), now=self.clock.now)
+        leases.give_back(assignment=self.any_of(rng, S.ASSIGNED), now=self.clock.now)
 
     def sweep(self, _rng: Random) -> None:
-        assignments.expire(now=self.clock.go_on())
+        leases.expire(now=self.clock.go_on())
 
     def hear(self, rng: Random) -> None:
         session = self.any_of(rng, *S).session
         status = rng.choice(["RETURNED", "TIMED-OUT", "AWAITING REVIEW", "RETURNED"])
-        assignments.heard(session=session, status=status, at=self.clock.now, now=self.clock.now)
+        platform_status.release_visit(session=session, status=status, at=self.clock.now, now=self.clock.now)
 
     def accept(self, rng: Random) -> None:
         one = self.any_of(rng, S.SUBMITTED, S.REJECTED)
-        assignments.accept(assignment=one, by=self.reviewer, now=self.clock.now, note="Yes.")
+        decisions.accept(assignment=one, by=self.reviewer, now=self.clock.now, note="Yes.")
 
     def reject(self, rng: Random) -> None:
         one = self.any_of(rng, S.SUBMITTED, S.ACCEPTED)
-        assignments.reject(assignment=one, reason="No.", by=self.reviewer, now=self.clock.now)
+        decisions.reject(assignment=one, reason="No.", by=self.reviewer, now=self.clock.now)
 
     def take_up(self, rng: Random) -> None:
-        assignments.take_up(assignment=self.any_of(rng, S.SURPLUS), by=self.reviewer, now=self.clock.now)
+        decisions.take_up(assignment=self.any_of(rng, S.SURPLUS), by=self.reviewer, now=self.clock.now)
 
     def settle(self) -> None:
         """One lease later nobody holds a place who does not come back; others judge what is left."""
         later = self.clock.now + HOUR + MINUTE
-        assignments.expire(now=later)
+        leases.expire(now=later)
         assert not Assignment.objects.filter(state=S.ASSIGNED).exists(), "stuck"
         crew = 0
         while True:
             for one in Assignment.objects.filter(state=S.SUBMITTED):
-                assignments.accept(assignment=one, by=self.reviewer, now=later)
+                decisions.accept(assignment=one, by=self.reviewer, now=later)
             try:
                 hand_in(claim(self.here, self.here.judge(), later), later)
             except problems.NothingLeft:

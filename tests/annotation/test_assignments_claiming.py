@@ -3,10 +3,9 @@
 import pytest
 from django.db import connection
 
-from annotation.domain import assignments, places
-from annotation.domain.assignments import problems
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignState
+from annotation.judging import claims, leases, problems, slots
 from annotation.models import Assignment, Place, QuestionnaireItem
 from crowdrag.studies.models import Consent
 from crowdrag.studies.participants import withdrawal
@@ -26,7 +25,7 @@ def order(here: World, assignment: Assignment) -> int:
 
 def refused(here: World, person: object, **more: object) -> type[Exception]:
     """What a claim is refused with; the look ahead says the same."""
-    seen = assignments.obstacle(campaign=here.campaign, participant=person, **more)
+    seen = claims.obstacle(campaign=here.campaign, participant=person, **more)
     with pytest.raises(problems.AssignmentProblem) as raised:
         claim(here, person, **more)
     assert type(seen) is raised.type
@@ -53,16 +52,16 @@ def test_what_was_returned_comes_last_again_and_what_timed_out_first() -> None:
     here = sheets(2, k=1)
     person = here.judge()
     first = claim(here, person)
-    assignments.give_back(assignment=first, reason="Tired.", now=NOW)
+    leases.give_back(assignment=first, reason="Tired.", now=NOW)
     second = claim(here, person)
     assert second.questionnaire_id != first.questionnaire_id
-    assignments.give_back(assignment=second, now=NOW)
+    leases.give_back(assignment=second, now=NOW)
     assert claim(here, person) == first, "nothing else is left"
     assert list(first.transitions.order_by("pk").values_list("before", "after", "note")) == [
         ("", S.ASSIGNED, ""), (S.ASSIGNED, S.RETURNED, "Tired."), (S.RETURNED, S.ASSIGNED, ""),
     ]  # fmt: skip
-    assignments.expire(now=NOW + 2 * HOUR)
-    assert assignments.obstacle(campaign=here.campaign, participant=person) is None
+    leases.expire(now=NOW + 2 * HOUR)
+    assert claims.obstacle(campaign=here.campaign, participant=person) is None
     back = claim(here, person, NOW + 2 * HOUR)
     assert (back.pk, back.state, back.lease_until) == (first.pk, S.ASSIGNED, NOW + 3 * HOUR)
     check_constraints()
@@ -71,24 +70,24 @@ def test_what_was_returned_comes_last_again_and_what_timed_out_first() -> None:
 def test_nobody_judges_what_they_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
     here = sheets(3, k=1, questionnaires_per_person=None)  # the writer's response is in all but the last
     writer = here.writer()
-    barred, looked = places.barred, []
+    barred, looked = slots.excluded_questionnaires, []
 
     def late(**arguments: int) -> list[int]:
         looked.append(1)
         return [] if len(looked) == 1 else barred(**arguments)  # the first look came before the response was theirs
 
     with monkeypatch.context() as patch:
-        patch.setattr(places, "barred", late)
+        patch.setattr(slots, "excluded_questionnaires", late)
         assert order(here, claim(here, writer)) == 2
     assert len(looked) == 2, "the constraint has the last word, and the claim tries again"
-    hand_in(assignments.in_hand(here.campaign, writer))
+    hand_in(leases.assignment_in_hand(here.campaign, writer))
     assert refused(here, writer) is problems.NothingLeft
-    monkeypatch.setattr(places, "barred", lambda **_arguments: [])
+    monkeypatch.setattr(slots, "excluded_questionnaires", lambda **_arguments: [])
     with pytest.raises(Exception, match="place_nobody_judges_an_own_response"):
         claim(here, writer)
     assert Place.objects.filter(holder__isnull=False).count() == 1
     single = world(kind="POINTWISE", topics=1, responses=3, per_questionnaire=1, dimensions=1, k=1)
-    monkeypatch.setattr(places, "barred", barred)
+    monkeypatch.setattr(slots, "excluded_questionnaires", barred)
     assert order(single, claim(single, single.writer())) == 1
 
 
@@ -97,7 +96,7 @@ def test_nobody_gets_an_item_twice() -> None:
     shared = here.questionnaires[0].entries.get().item
     QuestionnaireItem.objects.create(questionnaire=here.questionnaires[1], item=shared, position=1)
     person = here.judge()
-    assignments.give_back(assignment=claim(here, person), now=NOW)
+    leases.give_back(assignment=claim(here, person), now=NOW)
     assert order(here, claim(here, person)) == 2, "not even of what they gave back"
 
 
@@ -136,7 +135,7 @@ def test_a_visit_stands_for_one_questionnaire_unless_that_was_returned() -> None
     here = sheets(4, k=1, questionnaires_per_person=None)
     person = here.judge()
     first = claim(here, person, session="one")
-    assignments.give_back(assignment=first, now=NOW)
+    leases.give_back(assignment=first, now=NOW)
     second = claim(here, person, session="one")
     hand_in(second)
     assert refused(here, person, session="one") is problems.EnoughJudged
@@ -150,11 +149,11 @@ def test_a_visit_whose_time_was_over_may_only_hand_in() -> None:
     here = sheets(2, k=1)
     person, other = here.judges(2)
     mine = claim(here, person, session="one")
-    assignments.expire(now=NOW + 2 * HOUR)
+    leases.expire(now=NOW + 2 * HOUR)
     claim(here, other, NOW + 2 * HOUR)
     assert refused(here, person, session="one") is problems.TooLate
     with pytest.raises(problems.TooLate):
-        assignments.resume(assignment=mine, now=NOW + 2 * HOUR)
+        claims.resume(assignment=mine, now=NOW + 2 * HOUR)
     assert claim(here, person, NOW + 2 * HOUR) != mine, "by no visit, they may begin another one"
 
 
@@ -162,32 +161,32 @@ def test_going_on_with_what_was_given_back_asks_what_a_claim_asks() -> None:
     here = sheets(3, k=1, questionnaires_per_person=1)
     person = here.judge()
     mine = claim(here, person)
-    assert assignments.resume(assignment=mine, now=NOW) == mine
-    assignments.give_back(assignment=mine, now=NOW)
+    assert claims.resume(assignment=mine, now=NOW) == mine
+    leases.give_back(assignment=mine, now=NOW)
     other = claim(here, person)
     with pytest.raises(problems.NotAllowed):
-        assignments.resume(assignment=mine, now=NOW)
+        claims.resume(assignment=mine, now=NOW)
     hand_in(other)
     with pytest.raises(problems.EnoughJudged):
-        assignments.resume(assignment=mine, now=NOW)
+        claims.resume(assignment=mine, now=NOW)
     with pytest.raises(problems.NotAllowed):
-        assignments.resume(assignment=other, now=NOW)
+        claims.resume(assignment=other, now=NOW)
 
 
 def test_places_are_made_once_and_can_grow_and_not_shrink() -> None:
     here = sheets(3, k=2)
-    assert places.ensure(campaign=here.campaign, now=NOW) == 0
-    assert places.extend(campaign=here.campaign, k=4, now=NOW) == 6
-    assert places.extend(campaign=here.campaign, k=4, now=NOW) == 0
+    assert slots.ensure(campaign=here.campaign, now=NOW) == 0
+    assert slots.extend(campaign=here.campaign, k=4, now=NOW) == 6
+    assert slots.extend(campaign=here.campaign, k=4, now=NOW) == 0
     assert here.campaign.k == 4
-    with pytest.raises(places.FewerPlaces):
-        places.extend(campaign=here.campaign, k=3, now=NOW)
+    with pytest.raises(slots.FewerPlaces):
+        slots.extend(campaign=here.campaign, k=3, now=NOW)
     claim(here, here.judge())
-    assert (places.free(here.campaign), places.held(here.campaign)) == (11, 1)
+    assert (slots.count_free(here.campaign), slots.count_held(here.campaign)) == (11, 1)
     ranks = Place.objects.filter(questionnaire=here.questionnaires[1]).order_by("number").values_list("rank", flat=True)
     assert list(ranks) == [1000, 1001, 1002, 1003]
     here.change(has_places=False)
-    assert places.ensure(campaign=here.campaign, now=NOW) == 0
+    assert slots.ensure(campaign=here.campaign, now=NOW) == 0
 
 
 def test_a_claim_reads_as_little_where_many_places_are_free() -> None:
@@ -197,8 +196,8 @@ def test_a_claim_reads_as_little_where_many_places_are_free() -> None:
     grow(here, 4000)
     arguments = {"campaign": here.campaign.pk, "barred": f"{{{here.questionnaires[0].pk}}}"}
     with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {places._TAKE}", arguments)
+        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {slots._TAKE}", arguments)
         plan = cursor.fetchone()[0][0]["Plan"]
-    assert places.free(here.campaign) == 4000 * 5 - 1
+    assert slots.count_free(here.campaign) == 4000 * 5 - 1
     assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 30
     assert order(here, claim(here, person)) == 1

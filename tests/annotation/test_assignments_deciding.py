@@ -3,9 +3,18 @@
 import pytest
 from django.db.models import Sum
 
-from annotation.domain import assignments, places
-from annotation.domain.assignments import paying, problems
 from annotation.enums import AssignmentState as S
+from annotation.judging import (
+    answers,
+    decisions,
+    leases,
+    payments,
+    platform_status,
+    problems,
+    slots,
+    submission,
+    transitions,
+)
 from annotation.models import Assignment, AssignmentDecision, CheckAnswer, ItemTime, Judgment, Place
 from crowdrag.jobs import schedules
 from crowdrag.studies.enums import DecisionKind, EnquiryKind
@@ -34,8 +43,8 @@ def decided(one: Assignment) -> list[tuple[str, bool, str]]:
 
 def test_accepting_pays_and_includes(here: World, done: Assignment) -> None:
     reviewer = here.member()
-    one = assignments.accept(assignment=done, by=reviewer, now=NOW, note="Good.")
-    assert (one.state, one.is_included, assignments.earned(done.participant)) == (S.ACCEPTED, True, 300)
+    one = decisions.accept(assignment=done, by=reviewer, now=NOW, note="Good.")
+    assert (one.state, one.is_included, payments.total_earned(done.participant)) == (S.ACCEPTED, True, 300)
     assert decided(one) == [(DecisionKind.PAY, True, "Good."), (DecisionKind.INCLUDE, True, "Good.")]
     assert one.transitions.get(after=S.ACCEPTED).by == reviewer
     assert list(Assignment.objects.counted()) == [one]
@@ -43,93 +52,93 @@ def test_accepting_pays_and_includes(here: World, done: Assignment) -> None:
 
 def test_accepting_leaves_an_earlier_decision_on_the_analysis_alone(here: World, done: Assignment) -> None:
     about = {"assignment": done, "by": here.member(), "now": NOW}
-    assignments.exclude(**about, reason="Hurried.", evidence={"seconds": 3})
-    one = assignments.accept(**about)
+    decisions.exclude(**about, reason="Hurried.", evidence={"seconds": 3})
+    one = decisions.accept(**about)
     assert (one.state, one.is_included, Assignment.objects.counted().exists()) == (S.ACCEPTED, False, False)
     assert done.decisions.get(about=DecisionKind.INCLUDE).evidence == {"seconds": 3}
-    assert assignments.include(**about, reason="After all.").holds
+    assert decisions.include(**about, reason="After all.").holds
     assert Assignment.objects.counted().exists()
 
 
 def test_a_rejection_makes_room_for_somebody_else(here: World, done: Assignment) -> None:
     with pytest.raises(problems.NeedsReason):
-        assignments.reject(assignment=done, reason=" ", by=here.member(), now=NOW)
+        decisions.reject(assignment=done, reason=" ", by=here.member(), now=NOW)
     for part in (-1, 301):
         with pytest.raises(problems.BadAmount):
-            assignments.reject(assignment=done, reason="No.", by=here.member(), now=NOW, pay_part=part)
-    one = assignments.reject(assignment=done, reason="No.", by=here.member(), now=NOW, pay_part=100)
-    assert (one.state, one.is_included, assignments.earned(done.participant)) == (S.REJECTED, False, 100)
+            decisions.reject(assignment=done, reason="No.", by=here.member(), now=NOW, pay_part=part)
+    one = decisions.reject(assignment=done, reason="No.", by=here.member(), now=NOW, pay_part=100)
+    assert (one.state, one.is_included, payments.total_earned(done.participant)) == (S.REJECTED, False, 100)
     assert claim(here, here.judge()).questionnaire == done.questionnaire
     with pytest.raises(problems.NeedsReason):
-        assignments.accept(assignment=done, by=here.member(), now=NOW)
-    contested = assignments.accept(assignment=done, by=here.member(), now=NOW, note="We were wrong.")
-    assert (contested.state, assignments.earned(done.participant)) == (S.SURPLUS, 300), "paid; its place is gone"
+        decisions.accept(assignment=done, by=here.member(), now=NOW)
+    contested = decisions.accept(assignment=done, by=here.member(), now=NOW, note="We were wrong.")
+    assert (contested.state, payments.total_earned(done.participant)) == (S.SURPLUS, 300), "paid; its place is gone"
     check_constraints()
 
 
 def test_a_rejection_is_reversed_while_its_place_is_free(here: World, done: Assignment) -> None:
-    assignments.reject(assignment=done, reason="No.", by=here.member(), now=NOW)
+    decisions.reject(assignment=done, reason="No.", by=here.member(), now=NOW)
     about = {"participant": done.participant, "now": NOW, "text": "Look again."}
     contest = services.ask(kind=EnquiryKind.CONTEST, about=done.external_id, **about)
     question = services.ask(kind=EnquiryKind.QUESTION, about=done.external_id, **about)
-    one = assignments.accept(assignment=done, by=here.member(), now=NOW, note="We were wrong.")
+    one = decisions.accept(assignment=done, by=here.member(), now=NOW, note="We were wrong.")
     contest.refresh_from_db()
     question.refresh_from_db()
     assert (contest.answer, contest.answered_at, question.answered_at) == ("We were wrong.", NOW, None)
-    assert (one.state, one.is_included, assignments.earned(done.participant)) == (S.ACCEPTED, True, 300)
+    assert (one.state, one.is_included, payments.total_earned(done.participant)) == (S.ACCEPTED, True, 300)
     assert holders(here.questionnaires[0]) == {one.pk}
 
 
 def test_however_often_it_is_decided_the_pay_is_paid_once(here: World, done: Assignment) -> None:
     reviewer = here.member()
-    assignments.pay(assignment=done, amount=50, reason="A bonus.", by=reviewer, now=NOW)
+    payments.pay(assignment=done, amount=50, reason="A bonus.", by=reviewer, now=NOW)
     for note in ("Yes.", "After all."):
-        assignments.accept(assignment=done, by=reviewer, now=NOW, note=note)
+        decisions.accept(assignment=done, by=reviewer, now=NOW, note=note)
         with pytest.raises(problems.BadAmount):
-            assignments.reject(assignment=done, reason="No.", by=reviewer, now=NOW, pay_part=1)
-        assignments.reject(assignment=done, reason="No.", by=reviewer, now=NOW)
+            decisions.reject(assignment=done, reason="No.", by=reviewer, now=NOW, pay_part=1)
+        decisions.reject(assignment=done, reason="No.", by=reviewer, now=NOW)
     claim(here, here.judge())
-    assignments.accept(assignment=done, by=reviewer, now=NOW, note="It was good.")  # its place is gone
-    places.extend(campaign=here.campaign, k=2, now=NOW)
-    assignments.take_up(assignment=done, by=reviewer, now=NOW)
-    assignments.accept(assignment=done, by=reviewer, now=NOW)
-    assert assignments.earned(done.participant) == 350
-    assert paying.of_pay(done) == 300
+    decisions.accept(assignment=done, by=reviewer, now=NOW, note="It was good.")  # its place is gone
+    slots.extend(campaign=here.campaign, k=2, now=NOW)
+    decisions.take_up(assignment=done, by=reviewer, now=NOW)
+    decisions.accept(assignment=done, by=reviewer, now=NOW)
+    assert payments.total_earned(done.participant) == 350
+    assert payments.paid_of_promise(done) == 300
 
 
 def test_payments_are_of_an_amount_and_a_reason(here: World, done: Assignment) -> None:
     reviewer = here.member()
-    first = assignments.pay(assignment=done, amount=5, reason=" A  bonus. ", by=reviewer, now=NOW)
-    assert assignments.pay(assignment=done, amount=5, reason="A bonus.", by=reviewer, now=NOW) == first
+    first = payments.pay(assignment=done, amount=5, reason=" A  bonus. ", by=reviewer, now=NOW)
+    assert payments.pay(assignment=done, amount=5, reason="A bonus.", by=reviewer, now=NOW) == first
     with pytest.raises(problems.PaidOtherwise):
-        assignments.pay(assignment=done, amount=6, reason="A bonus.", by=reviewer, now=NOW)
+        payments.pay(assignment=done, amount=6, reason="A bonus.", by=reviewer, now=NOW)
     with pytest.raises(problems.NeedsReason):
-        assignments.pay(assignment=done, amount=5, reason="\t", by=reviewer, now=NOW)
+        payments.pay(assignment=done, amount=5, reason="\t", by=reviewer, now=NOW)
     for amount in (0, -1, 2**31):
         with pytest.raises(problems.BadAmount):
-            assignments.pay(assignment=done, amount=amount, reason="x", by=reviewer, now=NOW)
-    assert assignments.earned(done.participant, here.campaign) == 5
-    assert assignments.awaited(done.participant, here.campaign) == 300
+            payments.pay(assignment=done, amount=amount, reason="x", by=reviewer, now=NOW)
+    assert payments.total_earned(done.participant, here.campaign) == 5
+    assert payments.total_awaited(done.participant, here.campaign) == 300
 
 
 def test_who_has_it_open_decides(here: World, done: Assignment) -> None:
     one, other = here.member(), here.member()
     Assignment.objects.filter(pk=done.pk).update(reviewer=one, reviewing_until=NOW + HOUR)
-    for call in (assignments.accept, assignments.reject):
+    for call in (decisions.accept, decisions.reject):
         with pytest.raises(problems.UnderReview):
-            call(assignment=done, by=other, now=NOW, **({"reason": "No."} if call is assignments.reject else {}))
-    assert assignments.accept(assignment=done, by=other, now=NOW + 2 * HOUR).reviewer is None
+            call(assignment=done, by=other, now=NOW, **({"reason": "No."} if call is decisions.reject else {}))
+    assert decisions.accept(assignment=done, by=other, now=NOW + 2 * HOUR).reviewer is None
 
 
 def test_nothing_is_decided_of_what_was_not_handed_in(here: World) -> None:
     mine, by = claim(here, here.judge()), here.member()
     for state in (S.ASSIGNED, S.TIMED_OUT, S.RETURNED):
         if state != S.ASSIGNED:
-            assignments.move(mine, state, "test", now=NOW, lease_until=None)
+            transitions.move(mine, state, "test", now=NOW, lease_until=None)
         for call, more in (
-            (assignments.accept, {}),
-            (assignments.reject, {"reason": "No."}),
-            (assignments.take_up, {}),
+            (decisions.accept, {}),
+            (decisions.reject, {"reason": "No."}),
+            (decisions.take_up, {}),
         ):
             with pytest.raises(problems.NotAllowed):
                 call(assignment=mine, by=by, now=NOW, **more)
@@ -137,12 +146,12 @@ def test_nothing_is_decided_of_what_was_not_handed_in(here: World) -> None:
 
 def test_a_move_that_another_one_forestalled_changes_nothing(here: World, done: Assignment) -> None:
     seen = Assignment.objects.get(pk=done.pk)
-    assignments.accept(assignment=done, by=here.member(), now=NOW)
+    decisions.accept(assignment=done, by=here.member(), now=NOW)
     before = done.transitions.count()
     with pytest.raises(problems.NotAllowed):
-        assignments.move(seen, S.REJECTED, "test", now=NOW)
+        transitions.move(seen, S.REJECTED, "test", now=NOW)
     with pytest.raises(problems.NotAllowed):
-        assignments.move(Assignment.objects.get(pk=done.pk), S.TIMED_OUT, "test", now=NOW)
+        transitions.move(Assignment.objects.get(pk=done.pk), S.TIMED_OUT, "test", now=NOW)
     assert done.transitions.count() == before
     assert Place.objects.get().holder == done
 
@@ -152,7 +161,7 @@ def test_what_a_platform_says_frees_a_place_only_where_nothing_was_handed_in(her
 
     def hear(status: str, at: object = NOW + 2 * HOUR, session: str = "one", **more: object) -> list[Assignment]:
         of = {"campaign": here.campaign, **more}
-        return assignments.heard(session=session, status=status, at=at, now=NOW + 2 * HOUR, **of)
+        return platform_status.release_visit(session=session, status=status, at=at, now=NOW + 2 * HOUR, **of)
 
     assert hear("AWAITING REVIEW") == hear("RETURNED", NOW) == hear("RETURNED", session="") == []
     assert hear("RETURNED", participant=here.stranger()) == [], "another's visit"
@@ -160,7 +169,7 @@ def test_what_a_platform_says_frees_a_place_only_where_nothing_was_handed_in(her
     assert hear("TIMED-OUT") == []
     assert hear("RETURNED") == [mine]
     mine.refresh_from_db()
-    assert (mine.state, places.free(here.campaign)) == (S.RETURNED, 1)
+    assert (mine.state, slots.count_free(here.campaign)) == (S.RETURNED, 1)
     assert hand_in(mine, NOW + 3 * HOUR).state == S.SUBMITTED
     assert hear("RETURNED") == []
 
@@ -170,7 +179,7 @@ def test_the_sweep_ends_leases_and_one_that_cannot_be_ended_keeps_no_other(monke
     bad, good = (claim(here, person) for person in here.judges(2))
     duty = next(each for each in schedules.all_schedules() if each.name == "annotation.leases")
     assert duty.work(NOW + HOUR) == 0
-    move = assignments.moving.move
+    move = transitions.move
 
     def broken(one: Assignment, *rest: object, **more: object) -> Assignment:
         if one.pk == bad.pk:
@@ -178,7 +187,7 @@ def test_the_sweep_ends_leases_and_one_that_cannot_be_ended_keeps_no_other(monke
         return move(one, *rest, **more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(assignments.moving, "move", broken)
+        patch.setattr(transitions, "move", broken)
         assert duty.work(NOW + 2 * HOUR) == 1
     good.refresh_from_db()
     assert good.state == S.TIMED_OUT
@@ -191,24 +200,24 @@ def test_erasing_frees_places_and_leaves_bare_votes_and_payments(here: World, st
     person, reviewer = here.judge(), here.member()
     mine = claim(here, person, session="visit")
     item, dimension = next(here.questions(mine))
-    assignments.answer(
+    answers.answer(
         assignment=mine, item=item.pk, dimension=dimension.pk, value=1, justification="Mine.", revision=1, now=NOW
     )
-    assignments.time(assignment=mine, visit="v", times=[{"item": item.pk, "looks": 1}], now=NOW)
+    answers.record_times(assignment=mine, visit="v", times=[{"item": item.pk, "looks": 1}], now=NOW)
     answer_all(mine)
-    assignments.pay(assignment=mine, amount=7, reason="Thanks.", by=reviewer, now=NOW)
+    payments.pay(assignment=mine, amount=7, reason="Thanks.", by=reviewer, now=NOW)
     if state in {S.SUBMITTED, S.ACCEPTED, S.REJECTED}:
-        assignments.submit(assignment=mine, comment="Mine.", now=NOW)
+        submission.submit(assignment=mine, comment="Mine.", now=NOW)
     if state == S.ACCEPTED:
-        assignments.accept(assignment=mine, by=reviewer, now=NOW, note="Yours.")
+        decisions.accept(assignment=mine, by=reviewer, now=NOW, note="Yours.")
     if state == S.REJECTED:
-        assignments.reject(assignment=mine, by=reviewer, now=NOW, reason="Yours.")
+        decisions.reject(assignment=mine, by=reviewer, now=NOW, reason="Yours.")
     if state in {S.RETURNED, S.SURPLUS}:
-        assignments.give_back(assignment=mine, reason="Mine.", now=NOW)
+        leases.give_back(assignment=mine, reason="Mine.", now=NOW)
     if state == S.SURPLUS:
         here.change(state="CLOSED")
-        assert assignments.submit(assignment=mine, now=NOW).state == S.SURPLUS
-    paid = assignments.earned(person)
+        assert submission.submit(assignment=mine, now=NOW).state == S.SURPLUS
+    paid = payments.total_earned(person)
     withdrawal.erase(participant=person, now=NOW)
     mine.refresh_from_db()
     check_constraints()
@@ -221,18 +230,18 @@ def test_erasing_frees_places_and_leaves_bare_votes_and_payments(here: World, st
     assert not ItemTime.objects.exists()
     assert not mine.transitions.exclude(note="").exists()
     assert "Yours." not in set(AssignmentDecision.objects.values_list("reason", flat=True))
-    assert mine.payments.aggregate(sum=Sum("amount"))["sum"] == paid == assignments.earned(person)
+    assert mine.payments.aggregate(sum=Sum("amount"))["sum"] == paid == payments.total_earned(person)
 
 
 def test_what_was_erased_can_be_paid_and_nothing_else(here: World, done: Assignment) -> None:
-    assignments.reject(assignment=done, by=here.member(), now=NOW, reason="No.")
+    decisions.reject(assignment=done, by=here.member(), now=NOW, reason="No.")
     withdrawal.erase(participant=done.participant, now=NOW)
-    one = assignments.accept(assignment=done, by=here.member(), now=NOW, note="Yes.")
-    assert (one.state, one.is_included, assignments.earned(done.participant)) == (S.SURPLUS, False, 300)
+    one = decisions.accept(assignment=done, by=here.member(), now=NOW, note="Yes.")
+    assert (one.state, one.is_included, payments.total_earned(done.participant)) == (S.SURPLUS, False, 300)
     with pytest.raises(problems.Erased):
-        assignments.take_up(assignment=done, by=here.member(), now=NOW)
+        decisions.take_up(assignment=done, by=here.member(), now=NOW)
     with pytest.raises(problems.Erased):
-        assignments.include(assignment=done, reason="Yes.", by=here.member(), now=NOW)
+        decisions.include(assignment=done, reason="Yes.", by=here.member(), now=NOW)
 
 
 def test_an_imported_campaign_has_states_without_places() -> None:
@@ -240,6 +249,6 @@ def test_an_imported_campaign_has_states_without_places() -> None:
     mine = Assignment.objects.create(
         questionnaire=here.questionnaires[0], participant=here.judge(), state=S.SUBMITTED, pay=10
     )
-    assert assignments.accept(assignment=mine, by=here.member(), now=NOW).state == S.ACCEPTED
-    assert assignments.reject(assignment=mine, reason="No.", by=here.member(), now=NOW).state == S.REJECTED
-    assert assignments.accept(assignment=mine, by=here.member(), now=NOW, note="Yes.").state == S.ACCEPTED
+    assert decisions.accept(assignment=mine, by=here.member(), now=NOW).state == S.ACCEPTED
+    assert decisions.reject(assignment=mine, reason="No.", by=here.member(), now=NOW).state == S.REJECTED
+    assert decisions.accept(assignment=mine, by=here.member(), now=NOW, note="Yes.").state == S.ACCEPTED

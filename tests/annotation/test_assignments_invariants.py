@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from annotation.domain import assignments
+from annotation.judging import decisions
 from annotation.models import Assignment, AssignmentTransition, Campaign, Judgment, Place
 from crowdrag.studies import invariants
 from crowdrag.studies.participants import withdrawal
@@ -27,8 +27,8 @@ def campaign_in_each_state() -> World:
     reviewer = here.member()
     for one in mine[1:4]:
         hand_in(one)
-    assignments.accept(assignment=mine[1], by=reviewer, now=NOW)
-    assignments.reject(assignment=mine[2], reason="No.", by=reviewer, now=NOW)
+    decisions.accept(assignment=mine[1], by=reviewer, now=NOW)
+    decisions.reject(assignment=mine[2], reason="No.", by=reviewer, now=NOW)
     withdrawal.erase(participant=people[4], now=NOW)
     return here
 

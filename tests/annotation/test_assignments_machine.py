@@ -11,10 +11,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from annotation.domain import assignments, places
-from annotation.domain.assignments import problems
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignState as C
+from annotation.judging import answers, claims, decisions, leases, platform_status, problems, slots, submission
 from annotation.models import Assignment, AssignmentPayment, Item, Judgment, Place, QuestionnaireItem
 from crowdrag.studies import invariants
 from crowdrag.studies.models import Participant
@@ -93,12 +92,10 @@ class Assignments(RuleBasedStateMachine):
     def claim(self, who: int, session: str) -> None:
         person = self.people[who]
         wanted = self.model.claimed(person.pk, session)
-        foreseen = assignments.obstacle(campaign=self.here.campaign, participant=person, session=session)
+        foreseen = claims.obstacle(campaign=self.here.campaign, participant=person, session=session)
         problem = wanted if isinstance(wanted, type) else None
         assert (type(foreseen) if foreseen else None) is problem
-        call = partial(
-            assignments.claim, campaign=self.here.campaign, participant=person, session=session, now=self.now
-        )
+        call = partial(claims.claim, campaign=self.here.campaign, participant=person, session=session, now=self.now)
         got = self.expect(problem, call)
         if isinstance(wanted, Known):
             assert got.pk == wanted.pk
@@ -120,7 +117,7 @@ class Assignments(RuleBasedStateMachine):
         )
         if self.model.mine(one.person, S.ASSIGNED):
             wanted = problems.NotAllowed
-        self.expect(wanted, lambda: assignments.resume(assignment=self.row(one), now=self.now))
+        self.expect(wanted, lambda: claims.resume(assignment=self.row(one), now=self.now))
         if wanted is None:
             one.state, one.lease = S.ASSIGNED, self.now + HOUR
 
@@ -134,7 +131,7 @@ class Assignments(RuleBasedStateMachine):
         revision = max(1, (before[1] if before else 0) + step)
         wanted, after = self.model.answered(one, before, value, revision)
         call = partial(
-            assignments.answer, assignment=self.row(one), item=question[0], dimension=question[1], value=value,
+            answers.answer, assignment=self.row(one), item=question[0], dimension=question[1], value=value,
             revision=revision, now=self.now,
         )  # fmt: skip
         self.expect(wanted, call)
@@ -150,9 +147,9 @@ class Assignments(RuleBasedStateMachine):
         open_ = {(item, each.pk) for item in asked for each in self.here.dimensions}
         open_ -= set(one.answers)
         assignment = self.row(one)
-        assert {(each.item, each.dimension) for each in assignments.missing(assignment)} == open_
+        assert {(each.item, each.dimension) for each in submission.missing_answers(assignment)} == open_
         for item, dimension in open_:
-            assignments.answer(assignment=assignment, item=item, dimension=dimension, value=1, revision=1, now=self.now)
+            answers.answer(assignment=assignment, item=item, dimension=dimension, value=1, revision=1, now=self.now)
             one.answers[item, dimension] = (1, 1)
             one.lease = one.lease and self.now + HOUR
 
@@ -162,7 +159,7 @@ class Assignments(RuleBasedStateMachine):
             return
         wanted, after = self.model.submitted(one)
         for _ in range(1 + again):
-            got = self.expect(wanted, lambda: assignments.submit(assignment=self.row(one), now=self.now))
+            got = self.expect(wanted, lambda: submission.submit(assignment=self.row(one), now=self.now))
             assert wanted is not None or got.state == after
         one.state = after
         if after in DONE:
@@ -171,7 +168,7 @@ class Assignments(RuleBasedStateMachine):
     @rule()
     def expire(self) -> None:
         due = [one for one in self.known.values() if one.state == S.ASSIGNED and one.lease < self.now]
-        assert assignments.expire(now=self.now) == len(due)
+        assert leases.expire(now=self.now) == len(due)
         for one in due:
             one.state, one.lease = S.TIMED_OUT, None
 
@@ -180,7 +177,7 @@ class Assignments(RuleBasedStateMachine):
         if (one := self.pick(draw)) is None:
             return
         allowed = one.state in LOST | {S.ASSIGNED}
-        call = partial(assignments.give_back, assignment=self.row(one), now=self.now)
+        call = partial(leases.give_back, assignment=self.row(one), now=self.now)
         self.expect(None if allowed else problems.NotAllowed, call)
         if allowed:
             one.state, one.lease = S.RETURNED, None
@@ -189,7 +186,7 @@ class Assignments(RuleBasedStateMachine):
           late=st.booleans())  # fmt: skip
     def platform_speaks(self, session: str, status: str, late: bool) -> None:
         at = self.now - (6 * TEN_MINUTES if late else timedelta())
-        changed = assignments.heard(session=session, status=status, at=at, now=self.now)
+        changed = platform_status.release_visit(session=session, status=status, at=at, now=self.now)
         meant = []
         for one in self.known.values():
             if one.session != session or status == "APPROVED":
@@ -208,7 +205,7 @@ class Assignments(RuleBasedStateMachine):
             return
         wanted, after = self.model.accepted(one, note)
         for _ in range(1 + again):
-            call = partial(assignments.accept, assignment=self.row(one), by=self.reviewer, now=self.now, note=note)
+            call = partial(decisions.accept, assignment=self.row(one), by=self.reviewer, now=self.now, note=note)
             self.expect(wanted, call)
         if wanted is None and after != one.state:
             one.state, one.paid = after, PAY
@@ -223,7 +220,7 @@ class Assignments(RuleBasedStateMachine):
         elif one.state != S.REJECTED and one.paid + part > PAY:
             wanted = problems.BadAmount
         call = partial(
-            assignments.reject, assignment=self.row(one), reason="No.", by=self.reviewer, now=self.now, pay_part=part
+            decisions.reject, assignment=self.row(one), reason="No.", by=self.reviewer, now=self.now, pay_part=part
         )
         self.expect(wanted, call)
         if wanted is None and one.state != S.REJECTED:
@@ -237,7 +234,7 @@ class Assignments(RuleBasedStateMachine):
         wanted = None if self.model.free(one.questionnaire) else problems.NoPlace
         if one.person in self.model.erased:
             wanted = problems.Erased
-        call = partial(assignments.take_up, assignment=self.row(one), by=self.reviewer, now=self.now)
+        call = partial(decisions.take_up, assignment=self.row(one), by=self.reviewer, now=self.now)
         self.expect(wanted, call)
         if wanted is None:
             one.state = S.SUBMITTED
@@ -263,8 +260,8 @@ class Assignments(RuleBasedStateMachine):
     def extend(self) -> None:
         if self.model.k < 3:
             self.model.k += 1
-            assert places.extend(campaign=self.here.campaign, k=self.model.k, now=self.now) == QUESTIONNAIRES
-        assert places.ensure(campaign=self.here.campaign, now=self.now) == 0
+            assert slots.extend(campaign=self.here.campaign, k=self.model.k, now=self.now) == QUESTIONNAIRES
+        assert slots.ensure(campaign=self.here.campaign, now=self.now) == 0
 
     @rule(state=st.sampled_from([C.OPEN, C.OPEN, C.PAUSED, C.CLOSED]))
     def pause_close_or_open(self, state: C) -> None:

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from annotation.domain import assignments
-from annotation.domain.assignments import problems
 from annotation.enums import AssignmentState as S
+from annotation.judging import answers, leases, problems, submission
 from annotation.models import Assignment, Judgment
 from crowdrag.studies.participants import withdrawal
 from tests.at_once import meanwhile, together, uncommitted, wait_for_lock
@@ -74,16 +73,16 @@ def test_a_late_one_waits_for_whoever_reaches_for_the_place() -> None:
     mine = claim(here, late)
     answer_all(mine)
     later = NOW + 2 * HOUR
-    assignments.expire(now=later)
+    leases.expire(now=later)
     done = after_waiting(
-        lambda: claim(here, other, later), lambda: assignments.submit(assignment=mine, now=later), then="rollback"
+        lambda: claim(here, other, later), lambda: submission.submit(assignment=mine, now=later), then="rollback"
     )
     assert done.state == S.SUBMITTED
 
 
 def answer_otherwise(here: World, mine: Assignment) -> Judgment:
     item, dimension = next(here.questions(mine))
-    return assignments.answer(
+    return answers.answer(
         assignment=mine, item=item.pk, dimension=dimension.pk, value=-1, justification="So.", revision=2, now=NOW
     )
 
@@ -92,7 +91,7 @@ def test_nothing_is_answered_behind_a_submission() -> None:
     here = sheets(1, k=1)
     mine = claim(here, here.judge())
     answer_all(mine)
-    got = after_waiting(lambda: assignments.submit(assignment=mine, now=NOW), lambda: answer_otherwise(here, mine))
+    got = after_waiting(lambda: submission.submit(assignment=mine, now=NOW), lambda: answer_otherwise(here, mine))
     assert type(got) is problems.HandedIn
     assert Judgment.objects.get().value == 1
 
@@ -101,7 +100,7 @@ def test_nothing_is_answered_behind_an_erasure() -> None:
     here = sheets(1, k=1)
     mine = claim(here, here.judge())
     answer_all(mine)
-    assignments.give_back(assignment=mine, now=NOW)  # answers are taken still, and no change of state says otherwise
+    leases.give_back(assignment=mine, now=NOW)  # answers are taken still, and no change of state says otherwise
     erases = lambda: withdrawal.erase(participant=mine.participant, now=NOW)  # noqa: E731
     got = after_waiting(erases, lambda: answer_otherwise(here, mine))
     assert type(got) is problems.LeftStudy

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from annotation.domain.judging_models import attacks, measured
 from annotation.enums import Spot
+from annotation.llm_judges import injection, injection_results
 
-CORPUS = attacks.corpus()
+CORPUS = injection.attack_texts()
 
 
 def test_the_texts_are_many_and_of_many_kinds():
@@ -24,7 +24,7 @@ def test_the_texts_are_many_and_of_many_kinds():
 @pytest.mark.parametrize("attack", CORPUS, ids=lambda attack: attack.id)
 def test_neutral_words_are_as_long_and_ask_for_nothing(attack):
     for seed in range(5):
-        neutral = attacks.neutral_like(attack.text, Random(seed))
+        neutral = injection.neutral_like(attack.text, Random(seed))
         assert len(neutral) == len(attack.text)
         assert [i for i, c in enumerate(neutral) if c == "\n"] == [i for i, c in enumerate(attack.text) if c == "\n"]
         assert "Response" not in neutral
@@ -33,7 +33,7 @@ def test_neutral_words_are_as_long_and_ask_for_nothing(attack):
 @pytest.mark.parametrize("spot", Spot.values)
 @pytest.mark.parametrize("text", ["One. Two is longer [0]. Three.", "word", "", "no full stop but many words here"])
 def test_every_word_of_the_response_stays(text, spot):
-    found = attacks.planted(text, "PLANTED TEXT", spot)
+    found = injection.plant(text, "PLANTED TEXT", spot)
     assert found.replace("PLANTED TEXT", " ").split() == text.split()
     if spot == Spot.START:
         assert found.startswith("PLANTED TEXT")
@@ -55,7 +55,7 @@ def test_figures_by_hand():
         trial(-1, -1, -1),
         trial(-1, None, 1),
     ]
-    fenced, bare, agreement, gold = measured.figures(trials)
+    fenced, bare, agreement, gold = injection_results.figures(trials)
     assert (fenced.n, fenced.first.count, fenced.second.count, fenced.estimate) == (4, 3, 1, 0.5)
     assert bare.n == 0
     assert (agreement.count, agreement.n) == (2, 3)

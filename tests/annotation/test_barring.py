@@ -4,9 +4,8 @@ import pytest
 from django.db import InternalError, ProgrammingError, transaction
 from django.urls import reverse
 
-from annotation.domain import assignments
-from annotation.domain.assignments import problems
 from annotation.enums import AssignmentState as S
+from annotation.judging import claims, leases, problems
 from annotation.models import Assignment
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Bar
@@ -30,7 +29,7 @@ def test_whoever_is_barred_finishes_what_they_have_and_gets_nothing_more() -> No
     assert hand_in(mine, NOW).state == S.SUBMITTED
     with pytest.raises(problems.Barred, match="Six seconds"):
         claim(here, judge)
-    assert isinstance(assignments.obstacle(campaign=here.campaign, participant=judge), problems.Barred)
+    assert isinstance(claims.obstacle(campaign=here.campaign, participant=judge), problems.Barred)
     assert claim(here, other).state == S.ASSIGNED
     # What was barred is lifted, and the record of it stays.
     blocks.unblock(participant=judge, by=None, now=NOW)
@@ -42,10 +41,10 @@ def test_what_was_given_back_is_not_taken_up_again() -> None:
     here = sheets(2, k=1)
     judge = here.judge()
     mine = claim(here, judge)
-    assignments.give_back(assignment=mine, now=NOW)
+    leases.give_back(assignment=mine, now=NOW)
     blocks.block(participant=judge, reason=WHY, by=None, now=NOW)
     with pytest.raises(problems.Barred):
-        assignments.resume(assignment=Assignment.objects.get(pk=mine.pk), now=NOW)
+        claims.resume(assignment=Assignment.objects.get(pk=mine.pk), now=NOW)
 
 
 def test_it_holds_once_has_a_reason_and_is_not_rewritten() -> None:

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.domain import campaigns
+from annotation.campaigns import design, launch, questionnaires, questions
 from annotation.enums import CampaignKind, CampaignState
 from annotation.models import Campaign, Place, Questionnaire
 from crowdrag.studies.enums import Role
@@ -45,7 +45,7 @@ def test_a_campaign_is_made_set_up_drawn_and_opened(study: Study) -> None:
     assert client.post(edit, given(client, campaign, pay="5.50", fee="1.10", wage_floor="12")).status_code == 302
     campaign.refresh_from_db()
     assert (campaign.pay, campaign.fee, campaign.wage_floor) == (550, 110, 1200)
-    assert campaigns.design.read(campaign.design) == campaigns.Design()  # a third stays a third
+    assert design.read_design(campaign.design) == design.Design()  # a third stays a third
     page = url("campaign_open", campaign)
     assert "198.00" in client.get(page).content.decode()  # 80 as shown, 6 questionnaires, 5 people each
 
@@ -77,7 +77,7 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_changes(study: Study) ->
 
 def test_once_it_was_opened_promises_are_kept(study: Study) -> None:
     client, campaign = signed_in(study), draft(study, pay=500)
-    campaigns.open(campaign=campaign, now=NOW)
+    launch.open_campaign(campaign=campaign, now=NOW)
     page = url("campaign_edit", campaign)
     assert "topics" not in client.get(page).context["form"].fields
     less = client.post(page, given(client, campaign, pay="4.00", minutes="99"))
@@ -109,7 +109,7 @@ def test_questions_are_picked_ordered_added_and_reworded(study: Study) -> None:
     assert [row.key for row in moved.context["rows"]] == [rows[6].key, "q9", rows[0].key]
     assert campaign.asked.count() == 7  # nothing changes before it is saved
     assert client.post(page, sent | {"do": "save"}).status_code == 302
-    asked = campaigns.questions.of(campaign)
+    asked = questions.questions_of(campaign)
     assert [(each.name, each.version) for each in asked] == [
         ("quality_overall", 1), ("correctness_topical", 2), ("tone_voice", 1)
     ]  # fmt: skip
@@ -152,7 +152,7 @@ def test_texts_are_previewed_saved_as_versions_and_cannot_carry_script(study: St
 
 def test_a_questionnaire_is_tried_and_nothing_is_stored(study: Study) -> None:
     client, campaign = signed_in(study, Role.VIEWER), draft(study)
-    campaigns.build(campaign=campaign, now=NOW)
+    questionnaires.build(campaign=campaign, now=NOW)
     assert client.get(url("campaign_preview", campaign)).status_code == 200
     page = client.get(url("campaign_try", campaign, 1))
     assert len(page.context["page"].entries) == campaign.questionnaires.get(position=0).entries.count()

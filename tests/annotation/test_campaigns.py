@@ -5,11 +5,21 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.domain import campaigns, defaults
-from annotation.domain.campaigns import building, choosing, design, questions
-from annotation.domain.checks import gold
+from annotation.campaigns import (
+    candidates,
+    default_dimensions,
+    design,
+    forecasts,
+    launch,
+    problems,
+    questionnaires,
+    questions,
+    services,
+)
+from annotation.campaigns.design import Design
 from annotation.enums import CampaignKind, Judges
 from annotation.models import Campaign, GoldLabel, Item, Pair, Questionnaire, QuestionnaireItem, TrainingItem
+from annotation.quality import known_labels
 from tests.factories import NOW, CampaignFactory, ResponseFactory, StudyFactory, WritingTaskFactory
 from writing.enums import Origin, TaskState
 from writing.models import Response
@@ -36,27 +46,27 @@ class TestDrafting:
     def test_a_draft_has_the_questions_and_texts_of_the_paper(self) -> None:
         campaign = draft(StudyFactory())
         assert (campaign.state, campaign.judges, campaign.k, campaign.has_places) == ("DRAFT", "CROWD", 5, False)
-        asked = questions.of(campaign)
+        asked = questions.questions_of(campaign)
         assert len(asked) == 7
         assert [each.values for each in asked] == [[-1, 0, 1]] * 6 + [[-1, 1]]
         assert campaign.instructions is not None
         assert all(each.label in campaign.instructions.text for each in asked)
         assert "CC-BY-4.0" in campaign.consent_text.text
-        assert design.read(campaign.design) == campaigns.Design()
+        assert design.read_design(campaign.design) == Design()
 
     def test_pointwise_asks_four_point_scales(self) -> None:
         campaign = draft(StudyFactory(), kind=CampaignKind.POINTWISE)
-        assert {tuple(each.values) for each in questions.of(campaign)} == {(-3, -1, 1, 3)}
+        assert {tuple(each.values) for each in questions.questions_of(campaign)} == {(-3, -1, 1, 3)}
         assert campaign.instructions != draft(campaign.study, "pairwise").instructions
 
     def test_two_with_the_same_texts_and_questions_share_their_versions_whatever_models_are_asked(self) -> None:
         study = StudyFactory()
         one = draft(study)
         model = CampaignFactory(study=study, judges=Judges.MODEL, inference="COMBINED")
-        questions.put(model, defaults.ensure_pairwise(study=study, now=NOW, always_neither=True))
+        questions.set_questions(model, default_dimensions.ensure_pairwise(study=study, now=NOW, always_neither=True))
         other = draft(study, "other")
         assert (one.instructions, one.consent_text) == (other.instructions, other.consent_text)
-        assert questions.of(one) == questions.of(other)
+        assert questions.questions_of(one) == questions.questions_of(other)
 
     def test_nonsense_makes_nothing(self) -> None:
         study = StudyFactory()
@@ -69,17 +79,17 @@ class TestDrafting:
             ({"styles": ("nope",)}, "styles"), ({"eligibility": {"languages": ["English"]}}, "languages"),
             ({"eligibility": {"approval_rate": 101}}, "approval_rate"),
         ):  # fmt: skip
-            with pytest.raises(campaigns.BadCampaign) as raised:
+            with pytest.raises(problems.BadCampaign) as raised:
                 draft(study, **fields)
             assert set(raised.value.problems) == {wrong}
         assert Campaign.objects.count() == 1
 
     def test_a_design_is_read_as_it_was_written(self) -> None:
-        told = campaigns.Design(("t",), ("essay",), ("HUMAN",), 3, 4, 0.25, 10, "fill", 7, 2, 1, "picked", 12, (3, 5))
-        kept = design.written(told, {"check_texts": {"nonsense": ["x"]}})
+        told = Design(("t",), ("essay",), ("HUMAN",), 3, 4, 0.25, 10, "fill", 7, 2, 1, "picked", 12, (3, 5))
+        kept = design.dump_design(told, {"check_texts": {"nonsense": ["x"]}})
         assert kept["check_texts"] == {"nonsense": ["x"]}
-        assert design.read(kept) == told
-        assert design.read({}) == campaigns.Design()
+        assert design.read_design(kept) == told
+        assert design.read_design({}) == Design()
 
 
 @pytest.mark.django_db
@@ -87,12 +97,12 @@ class TestDrawing:
     def test_the_numbers_of_the_paper(self) -> None:
         """65 topics with six responses: 975 pairs, a third reversed, 15 a questionnaire, five people each."""
         campaign = draft(corpus(topics=65))
-        told = campaigns.forecast(campaign)
+        told = forecasts.forecast(campaign)
         assert (told.units, told.both_orders, told.items, told.questionnaires) == (975, 325, 1300, 87)
         assert (told.judgments, told.people, told.assignments) == (1300 * 5 * 7, 435, 435)
         assert (told.wage, told.total) == (1320, 435 * 550)
-        campaigns.build(campaign=campaign, now=NOW)
-        found = campaigns.measures(campaign)
+        questionnaires.build(campaign=campaign, now=NOW)
+        found = questionnaires.measures(campaign)
         assert (found.items, found.both_orders, found.questionnaires) == (1300, 325, 87)
         assert (found.fewest, found.most) == (14, 15)
         assert found.same_topic == found.same_text == found.left_right == 1
@@ -101,19 +111,19 @@ class TestDrawing:
         assert (Pair.objects.count(), Item.objects.count()) == (1300, 1300)
         orders = Counter(tuple(sorted(pair)) for pair in Pair.objects.values_list("a", "b"))
         assert Counter(orders.values()) == {1: 650, 2: 325}
-        after = campaigns.forecast(campaign)
+        after = forecasts.forecast(campaign)
         assert after == replace(told, is_drawn=True, words=after.words)
 
     def test_the_same_seed_draws_the_same(self) -> None:
         campaign = draft(corpus(topics=5), gold=0, checks=1)
-        first = rows(campaigns.build(campaign=campaign, now=NOW))
+        first = rows(questionnaires.build(campaign=campaign, now=NOW))
         texts = list(campaign.questionnaires.order_by("position").values_list("checks__text", "checks__position"))
-        assert rows(campaigns.build(campaign=campaign, now=NOW)) == first
+        assert rows(questionnaires.build(campaign=campaign, now=NOW)) == first
         again = list(campaign.questionnaires.order_by("position").values_list("checks__text", "checks__position"))
         assert again == texts
-        assert rows(campaigns.build(campaign=campaign, now=NOW, seed=1)) != first
-        assert design.read(reload(campaign).design).seed == 1
-        assert rows(campaigns.build(campaign=campaign, now=NOW, seed=0)) == first
+        assert rows(questionnaires.build(campaign=campaign, now=NOW, seed=1)) != first
+        assert design.read_design(reload(campaign).design).seed == 1
+        assert rows(questionnaires.build(campaign=campaign, now=NOW, seed=0)) == first
 
     def test_only_accepted_and_included_responses_with_a_text_are_drawn(self) -> None:
         study = corpus(topics=1)
@@ -127,7 +137,7 @@ class TestDrawing:
             written = ResponseFactory(topic=topic, task=task, participant=task.participant, style=task.style)
             if accepted:
                 some.append(written)
-        found = {text.key for text in choosing.responses(draft(study), campaigns.Design())}
+        found = {text.key for text in candidates.responses(draft(study), Design())}
         assert found == {each.pk for each in some[3:]}
 
     def test_responses_are_chosen_by_topic_style_and_origin(self) -> None:
@@ -136,7 +146,7 @@ class TestDrawing:
         topics = list(study.topics.order_by("pk").values_list("external_id", flat=True))
 
         def count(**told: object) -> int:
-            return len(building.pool(campaign, campaigns.Design(**told)).texts)
+            return len(questionnaires.pool(campaign, Design(**told)).texts)
 
         assert count() == 18
         assert count(topics=tuple(topics[:2])) == 12
@@ -150,22 +160,22 @@ class TestDrawing:
         study = corpus(topics=2)
         corpus(topics=1, origins=(Origin.HUMAN,), study=StudyFactory())
         lonely = ResponseFactory(topic__study=study)
-        told = campaigns.forecast(draft(study))
+        told = forecasts.forecast(draft(study))
         assert (told.topics, told.single) == (2, 1)
-        assert any("1" in warning for warning in campaigns.readiness(draft(study, "b")).warnings)
-        assert lonely.topic_id not in {each.topic for each in building.draw(draft(study, "c"), campaigns.Design())}
+        assert any("1" in warning for warning in launch.readiness(draft(study, "b")).warnings)
+        assert lonely.topic_id not in {each.topic for each in questionnaires.draw(draft(study, "c"), Design())}
 
     def test_what_a_researcher_chose_stays_and_is_not_drawn_besides(self) -> None:
         study = corpus(topics=4)
         campaign = draft(study, gold=1)
         left, right, *_more, learnt_a, learnt_b = study.responses.filter(topic=study.topics.first()).order_by("pk")
-        known = gold.add_pair(campaign=campaign, left=left, right=right)
-        learnt = gold.add_pair(campaign=campaign, left=learnt_a, right=learnt_b)
+        known = known_labels.add_pair(campaign=campaign, left=left, right=right)
+        learnt = known_labels.add_pair(campaign=campaign, left=learnt_a, right=learnt_b)
         TrainingItem.objects.create(campaign=campaign, item=learnt, position=0)
         for item in (known, learnt):
-            GoldLabel.objects.create(item=item, dimension=questions.of(campaign)[0], value=1)
+            GoldLabel.objects.create(item=item, dimension=questions.questions_of(campaign)[0], value=1)
         for _ in range(2):
-            campaigns.build(campaign=campaign, now=NOW)
+            questionnaires.build(campaign=campaign, now=NOW)
             drawn = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, is_gold=False)
             shown = [{entry.item.pair.a_id, entry.item.pair.b_id} for entry in drawn.select_related("item__pair")]
             assert {left.pk, right.pk} not in shown
@@ -173,13 +183,13 @@ class TestDrawing:
             entries = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, is_gold=True)
             assert entries.count() == campaign.questionnaires.count()
             assert Item.objects.filter(pk__in=[known.pk, learnt.pk]).count() == 2
-        told = campaigns.forecast(campaign)
+        told = forecasts.forecast(campaign)
         assert told.people == told.assignments  # one gold item: whoever has seen it sees no other questionnaire
 
     def test_pointwise_items_are_responses(self) -> None:
         campaign = draft(corpus(topics=5), kind=CampaignKind.POINTWISE, items_per_questionnaire=10)
-        campaigns.build(campaign=campaign, now=NOW)
-        found = campaigns.measures(campaign)
+        questionnaires.build(campaign=campaign, now=NOW)
+        found = questionnaires.measures(campaign)
         assert (found.items, found.questionnaires, found.both_orders, found.left_right) == (30, 3, 0, 0)
         assert Item.objects.filter(response__isnull=False, pair__isnull=True).count() == 30
 
@@ -187,21 +197,21 @@ class TestDrawing:
         study = corpus(topics=4)  # 60 pairs, 20 of them reversed
         for remainder, sizes in (("even", {13, 14}), ("short", {15, 5}), ("fill", {15})):
             campaign = draft(study, remainder, remainder=remainder)
-            campaigns.build(campaign=campaign, now=NOW)
+            questionnaires.build(campaign=campaign, now=NOW)
             assert {each.entries.count() for each in campaign.questionnaires.all()} == sizes
 
     def test_too_few_questionnaires_to_keep_orders_apart(self) -> None:
         campaign = draft(corpus(topics=1, origins=(Origin.HUMAN, Origin.MODEL)), reverse_share=1.0)
-        with pytest.raises(campaigns.NotReady):
-            campaigns.build(campaign=campaign, now=NOW)
+        with pytest.raises(problems.NotReady):
+            questionnaires.build(campaign=campaign, now=NOW)
         assert not Questionnaire.objects.exists()
 
     def test_another_design_drops_what_was_drawn_and_other_terms_do_not(self) -> None:
         campaign = draft(corpus(topics=4))
-        campaigns.build(campaign=campaign, now=NOW)
-        terms = campaigns.terms_of(campaign)
-        campaigns.change(campaign=campaign, terms=replace(terms, pay=700), design=campaigns.Design(), now=NOW)
-        assert building.is_drawn(campaign)
-        campaigns.change(campaign=campaign, terms=terms, design=campaigns.Design(seed=9), now=NOW)
-        assert not building.is_drawn(campaign)
+        questionnaires.build(campaign=campaign, now=NOW)
+        terms = services.terms_of(campaign)
+        services.change_terms(campaign=campaign, terms=replace(terms, pay=700), design=Design(), now=NOW)
+        assert questionnaires.is_drawn(campaign)
+        services.change_terms(campaign=campaign, terms=terms, design=Design(seed=9), now=NOW)
+        assert not questionnaires.is_drawn(campaign)
         assert not Item.objects.filter(campaign=campaign).exists()

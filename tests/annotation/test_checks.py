@@ -9,11 +9,12 @@ from django.db import transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.domain.campaigns import building
-from annotation.domain.checks import attention, evidence, gold, picking, place_checks, place_gold, problems, training
-from annotation.domain.checks.gold import Label
+from annotation.campaigns import questionnaires
 from annotation.enums import CampaignKind, CampaignState, Judges
 from annotation.models import AttentionCheck, GoldLabel, Item, Pair, QuestionnaireItem
+from annotation.quality import attention_checks, check_results, known_labels, problems, training
+from annotation.quality.attention_checks import place_checks
+from annotation.quality.known_labels import KnownLabel, place_gold
 from tests.factories import (
     NOW,
     AssignmentFactory,
@@ -39,7 +40,7 @@ def draft(**fields: Any) -> campaigns.World:
 
 @given(st.integers(1, 40), st.integers(0, 12), st.integers(0, 99))
 def test_checks_are_spread(items: int, checks: int, seed: int) -> None:
-    found = attention.positions(items, checks, rng(seed))
+    found = attention_checks.positions(items, checks, rng(seed))
     assert len(found) == len(set(found)) == min(items, checks)
     assert found == sorted(found)
     assert all(0 <= each < items for each in found)
@@ -49,19 +50,21 @@ def test_checks_are_spread(items: int, checks: int, seed: int) -> None:
 
 @given(st.integers(0, 10), st.integers(0, 999))
 def test_each_check_can_be_passed_by_who_reads_it(n: int, seed: int) -> None:
-    for check in attention.draw(attention.defaults(), OPTIONS, n, rng(seed)):
+    for check in attention_checks.draw(attention_checks.defaults(), OPTIONS, n, rng(seed)):
         labels = {option["value"]: option["label"] for option in check.options}
         assert check.expected in labels
-        assert attention.ANSWER not in check.text
+        assert attention_checks.ANSWER not in check.text
         # Either its text names the answer, or it is nonsense and there is no neutral option.
         assert labels[check.expected] in check.text or list(labels) == [-1, 1]
 
 
 def test_texts_repeat_only_when_there_are_no_more() -> None:
-    texts = attention.defaults()
-    found = [check.text for check in attention.draw(texts, OPTIONS[:1], 6, rng())]
+    texts = attention_checks.defaults()
+    found = [check.text for check in attention_checks.draw(texts, OPTIONS[:1], 6, rng())]
     assert len(set(found)) == 6
-    answers = Counter(check.expected for seed in range(300) for check in attention.draw(texts, OPTIONS, 1, rng(seed)))
+    answers = Counter(
+        check.expected for seed in range(300) for check in attention_checks.draw(texts, OPTIONS, 1, rng(seed))
+    )
     assert min(answers[value] for value in (-1, 0, 1)) > 60
 
 
@@ -75,7 +78,7 @@ def test_unfair_texts_are_refused() -> None:
         "x{answer}" * 200,
     ):
         with pytest.raises(problems.BadText):
-            attention.change(campaign=here.campaign, instructed=[text], nonsense=[], checks=2, gold=0)
+            attention_checks.change_checks(campaign=here.campaign, instructed=[text], nonsense=[], checks=2, gold=0)
     here.campaign.refresh_from_db()
     assert here.campaign.design == before
 
@@ -84,23 +87,23 @@ def test_own_texts_are_asked() -> None:
     here = draft()
     here.change(design={"reverse_share": 0})
     texts = ["  Choose   {answer}. ", "", "Choose {answer}."]
-    attention.change(campaign=here.campaign, instructed=texts, nonsense=[], checks=1, gold=0)
+    attention_checks.change_checks(campaign=here.campaign, instructed=texts, nonsense=[], checks=1, gold=0)
     here.campaign.refresh_from_db()
-    assert attention.texts_of(here.campaign) == attention.Texts(("Choose {answer}.",), ())
+    assert attention_checks.texts_of(here.campaign) == attention_checks.CheckTexts(("Choose {answer}.",), ())
     assert (here.campaign.design["checks"], here.campaign.design["gold"]) == (1, 0)
     # What was drawn before is drawn anew, and has the checks.
     assert not here.campaign.questionnaires.exists()
-    building.build(campaign=here.campaign, now=NOW)
+    questionnaires.build(campaign=here.campaign, now=NOW)
     sheets = here.campaign.questionnaires.count()
     assert AttentionCheck.objects.filter(text__startswith="Choose ").count() == sheets > 0
 
 
 def test_a_longer_study_needs_two_failed_checks() -> None:
     here = draft(minutes=5)
-    assert attention.fails_needed(here.campaign) == 2
-    assert attention.told(here.campaign, 2) != attention.told(here.campaign, 1)
-    assert attention.fails_needed(here.change(minutes=4)) == 1
-    assert attention.told(here.campaign, 0) == ""
+    assert attention_checks.fails_needed(here.campaign) == 2
+    assert attention_checks.notice(here.campaign, 2) != attention_checks.notice(here.campaign, 1)
+    assert attention_checks.fails_needed(here.change(minutes=4)) == 1
+    assert attention_checks.notice(here.campaign, 0) == ""
 
 
 def test_places_of_checks_follow_from_the_seed() -> None:
@@ -123,9 +126,9 @@ def gold_items(here: campaigns.World, count: int) -> list[Item]:
     entries = QuestionnaireItem.objects.filter(questionnaire__campaign=here.campaign).select_related("item__pair")
     pairs = [entry.item.pair for entry in entries][:count]
     asked = list(Item.objects.filter(campaign=here.campaign))
-    items = [gold.add_pair(campaign=here.campaign, left=pair.b, right=pair.a) for pair in pairs]
+    items = [known_labels.add_pair(campaign=here.campaign, left=pair.b, right=pair.a) for pair in pairs]
     for item in items:
-        gold.set_labels(item=item, known={here.dimensions[0].pk: Label(1, "Only B answers it.")})
+        known_labels.set_labels(item=item, known={here.dimensions[0].pk: KnownLabel(1, "Only B answers it.")})
     here.questionnaires = campaigns.make_questionnaires(here.campaign, asked, 3)
     return items
 
@@ -153,7 +156,7 @@ def test_gold_items_take_turns_and_stand_anywhere() -> None:
     assert len(places) == 5
     here.questionnaires[0].refresh_from_db()
     assert here.questionnaires[0].words > words
-    assert gold.questionnaires_apart(6, 2) == 3
+    assert known_labels.questionnaires_between_repeats(6, 2) == 3
 
 
 def test_a_pair_stands_once_in_a_questionnaire() -> None:
@@ -169,28 +172,28 @@ def test_what_cannot_be_gold() -> None:
     stranger = draft().responses[0]
     for left, right in ((a, a), (a, other), (a, stranger)):
         with pytest.raises(problems.BadPair):
-            gold.add_pair(campaign=here.campaign, left=left, right=right)
-    item = gold.add_pair(campaign=here.campaign, left=b, right=a)
+            known_labels.add_pair(campaign=here.campaign, left=left, right=right)
+    item = known_labels.add_pair(campaign=here.campaign, left=b, right=a)
     with pytest.raises(problems.BadLabel):
-        gold.set_labels(item=item, known={here.dimensions[0].pk: Label(7)})
+        known_labels.set_labels(item=item, known={here.dimensions[0].pk: KnownLabel(7)})
     with pytest.raises(problems.BadLabel):
-        gold.set_labels(item=item, known={draft().dimensions[0].pk: Label(1)})
+        known_labels.set_labels(item=item, known={draft().dimensions[0].pk: KnownLabel(1)})
     assert not GoldLabel.objects.exists()
 
 
 def test_nothing_changes_once_people_are_asked() -> None:
     here = draft()
     a, b = here.responses[:2]
-    item = gold.add_pair(campaign=here.campaign, left=b, right=a)
-    gold.set_labels(item=item, known={here.dimensions[0].pk: Label(1)})
+    item = known_labels.add_pair(campaign=here.campaign, left=b, right=a)
+    known_labels.set_labels(item=item, known={here.dimensions[0].pk: KnownLabel(1)})
     here.change(state=CampaignState.OPEN, opened_at=NOW)
     for change in (
-        lambda: gold.add_pair(campaign=here.campaign, left=a, right=b),
-        lambda: gold.set_labels(item=item, known={}),
-        lambda: gold.remove(item=item),
-        lambda: training.add(campaign=here.campaign, item=item),
-        lambda: training.remove(item=item),
-        lambda: attention.change(campaign=here.campaign, instructed=[], nonsense=[], checks=1, gold=1),
+        lambda: known_labels.add_pair(campaign=here.campaign, left=a, right=b),
+        lambda: known_labels.set_labels(item=item, known={}),
+        lambda: known_labels.remove(item=item),
+        lambda: training.add_item(campaign=here.campaign, item=item),
+        lambda: training.remove_item(item=item),
+        lambda: attention_checks.change_checks(campaign=here.campaign, instructed=[], nonsense=[], checks=1, gold=1),
     ):
         with pytest.raises(problems.NotDraft):
             change()
@@ -218,11 +221,11 @@ def test_experts_who_agree_propose_labels_until_the_campaign_has_the_pair() -> N
     here = draft()
     reversed_pair(here)
     item = agreed(here, Judges.EXPERT, [(1, 1), (1, -1)])
-    (found,) = picking.proposals(here.campaign, Judges.EXPERT)
+    (found,) = known_labels.proposals(here.campaign, Judges.EXPERT)
     assert (found.pair, found.labels, found.judges, found.agreement) == (item.pair, {here.dimensions[0].pk: 1}, 2, 1.0)
-    assert picking.proposals(here.campaign, Judges.CROWD) == []
-    gold.add_pair(campaign=here.campaign, left=item.pair.a, right=item.pair.b)
-    assert picking.proposals(here.campaign, Judges.EXPERT) == []
+    assert known_labels.proposals(here.campaign, Judges.CROWD) == []
+    known_labels.add_pair(campaign=here.campaign, left=item.pair.a, right=item.pair.b)
+    assert known_labels.proposals(here.campaign, Judges.EXPERT) == []
 
 
 def test_four_in_five_of_a_crowd_propose_a_label() -> None:
@@ -236,7 +239,7 @@ def test_four_in_five_of_a_crowd_propose_a_label() -> None:
     ):
         with transaction.atomic():
             agreed(here, Judges.CROWD, [(vote, number > 0) for number, vote in enumerate(votes)])
-            found = picking.proposals(here.campaign, Judges.CROWD)
+            found = known_labels.proposals(here.campaign, Judges.CROWD)
             assert (here.dimensions[0].pk in (found[0].labels if found else {})) is is_proposed, votes
             transaction.set_rollback(True)
 
@@ -250,12 +253,14 @@ def test_how_checks_and_gold_items_were_answered() -> None:
     for dimension, value in zip(here.dimensions, (1, -1), strict=True):
         GoldLabel.objects.create(item=entry.item, dimension=dimension, value=value)
     done = judging.hand_in(judging.claim(here, here.judge()))
-    (check,) = evidence.checks([done.pk])[done.pk]
+    (check,) = check_results.check_results([done.pk])[done.pk]
     assert (check.position, check.expected, check.answer, check.passed) == (1, "B", "B", True)
-    assert [(each.expected, each.answer, each.hit, each.options) for each in evidence.gold([done.pk])[done.pk]] == [
+    assert [
+        (each.expected, each.answer, each.hit, each.options) for each in check_results.gold_results([done.pk])[done.pk]
+    ] == [
         (1, 1, True, 3),
         (-1, 1, False, 3),
     ]
     # Who did not answer a check did not pass it.
     other = judging.claim(here, here.judge())
-    assert [each.passed for each in evidence.checks([other.pk])[other.pk]] == [False]
+    assert [each.passed for each in check_results.check_results([other.pk])[other.pk]] == [False]

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.domain.campaigns import drawing
-from annotation.domain.campaigns.drawing import Drawn, Text, packing, pairing
+from annotation.campaigns import allocation, side_balance
+from annotation.campaigns import pairs as campaigns_pairs
+from annotation.campaigns.allocation import CannotSeparate
+from annotation.campaigns.pairs import DrawnItem, ResponseText
 from tests.examples import examples
 
 ORIGINS = ("HUMAN", "MODEL", "SYSTEM")
@@ -21,27 +23,27 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 @st.composite
-def corpora(draw: st.DrawFn, most_topics: int = 12) -> list[Text]:
+def corpora(draw: st.DrawFn, most_topics: int = 12) -> list[ResponseText]:
     """Texts of some topics, each with up to seven, by whoever, short and long."""
     texts = []
     for topic in range(draw(st.integers(1, most_topics))):
         for _ in range(draw(st.integers(0, 7))):
             origin, words = draw(st.sampled_from(ORIGINS)), draw(st.integers(1, 600))
-            texts.append(Text(len(texts), topic, origin, words))
+            texts.append(ResponseText(len(texts), topic, origin, words))
     return texts
 
 
-def shown(texts: list[Text], share: float, seed: int) -> list[Drawn]:
+def shown(texts: list[ResponseText], share: float, seed: int) -> list[DrawnItem]:
     """What a campaign shows, put together as the builder does."""
-    pairs = drawing.pairs(texts, per_topic=None, rng=rng(seed))
-    twice = set(drawing.both_orders(pairs, drawing.reversed_count(len(pairs), share), rng=rng(seed)))
-    once = drawing.sides([each for place, each in enumerate(pairs) if place not in twice], rng=rng(seed))
+    pairs = campaigns_pairs.pairs(texts, per_topic=None, rng=rng(seed))
+    twice = set(campaigns_pairs.both_orders(pairs, campaigns_pairs.reversed_count(len(pairs), share), rng=rng(seed)))
+    once = side_balance.balance_sides([each for place, each in enumerate(pairs) if place not in twice], rng=rng(seed))
     return [*once, *(each for place in sorted(twice) for each in (pairs[place], pairs[place].reverse))]
 
 
 @pytest.mark.parametrize("n", range(2, 12))
 def test_a_schedule_has_every_game_once_and_all_play_alike(n: int) -> None:
-    games = pairing.schedule(n)
+    games = campaigns_pairs.schedule(n)
     assert sorted(tuple(sorted(game)) for game in games) == list(combinations(range(n), 2))
     played = Counter[int]()
     for game in games:
@@ -51,8 +53,8 @@ def test_a_schedule_has_every_game_once_and_all_play_alike(n: int) -> None:
 
 @quick
 @given(corpora(), st.integers(1, 25), st.integers(0, 99))
-def test_a_sample_of_pairs_uses_all_texts_alike(texts: list[Text], per_topic: int, seed: int) -> None:
-    found = drawing.pairs(texts, per_topic=per_topic, rng=rng(seed))
+def test_a_sample_of_pairs_uses_all_texts_alike(texts: list[ResponseText], per_topic: int, seed: int) -> None:
+    found = campaigns_pairs.pairs(texts, per_topic=per_topic, rng=rng(seed))
     by_topic = defaultdict(list)
     for text in texts:
         by_topic[text.topic].append(text.key)
@@ -77,14 +79,14 @@ def test_a_sample_of_pairs_uses_all_texts_alike(texts: list[Text], per_topic: in
     ],
 )
 def test_how_many_are_reversed(total: int, share: float, fill_to: int | None, count: int) -> None:
-    assert drawing.reversed_count(total, share, fill_to=fill_to) == count
+    assert campaigns_pairs.reversed_count(total, share, fill_to=fill_to) == count
 
 
 @quick
 @given(st.integers(0, 200), st.integers(0, 200), st.integers(0, 99))
 def test_systematic_draws_are_exact_and_even(total: int, n: int, seed: int) -> None:
     n = min(n, total)
-    found = drawing.systematic(total, n, rng=rng(seed))
+    found = campaigns_pairs.systematic(total, n, rng=rng(seed))
     assert len(found) == len(set(found)) == n
     taken = np.zeros(total)
     taken[found] = 1
@@ -96,10 +98,12 @@ def test_systematic_draws_are_exact_and_even(total: int, n: int, seed: int) -> N
 
 @quick
 @given(corpora(), st.floats(0, 1), st.integers(0, 99))
-def test_reversed_pairs_are_stratified_by_origins_and_length(texts: list[Text], share: float, seed: int) -> None:
-    pairs = drawing.pairs(texts, per_topic=None, rng=rng(seed))
-    n = drawing.reversed_count(len(pairs), share)
-    chosen = set(drawing.both_orders(pairs, n, rng=rng(seed)))
+def test_reversed_pairs_are_stratified_by_origins_and_length(
+    texts: list[ResponseText], share: float, seed: int
+) -> None:
+    pairs = campaigns_pairs.pairs(texts, per_topic=None, rng=rng(seed))
+    n = campaigns_pairs.reversed_count(len(pairs), share)
+    chosen = set(campaigns_pairs.both_orders(pairs, n, rng=rng(seed)))
     assert len(chosen) == n
     for combination in {each.combination for each in pairs}:
         of = sorted(
@@ -114,9 +118,9 @@ def test_reversed_pairs_are_stratified_by_origins_and_length(texts: list[Text], 
 
 @quick
 @given(corpora(), st.integers(0, 99))
-def test_sides_are_balanced_for_each_text_and_each_origin(texts: list[Text], seed: int) -> None:
-    pairs = drawing.pairs(texts, per_topic=None, rng=rng(seed))
-    found = drawing.sides(pairs, rng=rng(seed))
+def test_sides_are_balanced_for_each_text_and_each_origin(texts: list[ResponseText], seed: int) -> None:
+    pairs = campaigns_pairs.pairs(texts, per_topic=None, rng=rng(seed))
+    found = side_balance.balance_sides(pairs, rng=rng(seed))
     assert [each.both for each in found] == [each.both for each in pairs]
     of_text, of_origin = Counter[int](), Counter[str]()
     for each in found:
@@ -132,8 +136,8 @@ def test_sides_are_balanced_for_each_text_and_each_origin(texts: list[Text], see
 @quick
 @given(st.integers(0, 500), st.integers(1, 40))
 def test_sizes(total: int, most: int) -> None:
-    even = drawing.sizes(total, most)
-    short = drawing.sizes(total, most, remainder=packing.SHORT)
+    even = allocation.sizes(total, most)
+    short = allocation.sizes(total, most, remainder=allocation.SHORT)
     for found in (even, short):
         assert sum(found) == total
         assert len(found) == -(-total // most)
@@ -143,13 +147,13 @@ def test_sizes(total: int, most: int) -> None:
 
 
 def holds_everything_once_and_orders_apart(
-    texts: list[Text], share: float, most: int, remainder: str, seed: int
+    texts: list[ResponseText], share: float, most: int, remainder: str, seed: int
 ) -> None:
     drawn = shown(texts, share, seed)
-    sizes = drawing.sizes(len(drawn), most, remainder=remainder)
+    sizes = allocation.sizes(len(drawn), most, remainder=remainder)
     try:
-        packed = drawing.pack(drawn, sizes, rng=rng(seed))
-    except drawing.CannotSeparate:
+        packed = allocation.pack(drawn, sizes, rng=rng(seed))
+    except CannotSeparate:
         # Only where a questionnaire is too small to hold the other orders, or there is one alone.
         assert len(sizes) < 2 or remainder == "short"
         return
@@ -157,7 +161,7 @@ def holds_everything_once_and_orders_apart(
     assert [len(held) for held in packed] == sizes
     for held in packed:
         assert len({drawn[place].both for place in held}) == len(held)
-    assert drawing.pack(drawn, sizes, rng=rng(seed)) == packed
+    assert allocation.pack(drawn, sizes, rng=rng(seed)) == packed
 
 
 drawn_at_random = given(
@@ -176,13 +180,13 @@ test_packing_of_many = pytest.mark.soak(
 def test_with_enough_topics_none_comes_twice_and_all_are_equally_long(topics: int, seed: int) -> None:
     random = rng(seed)
     texts = [
-        Text(6 * topic + n, topic, ORIGINS[n % 2], int(np.clip(random.normal(250, 60), 40, 600)))
+        ResponseText(6 * topic + n, topic, ORIGINS[n % 2], int(np.clip(random.normal(250, 60), 40, 600)))
         for topic in range(topics)
         for n in range(4)
     ]
     drawn = shown(texts, 1 / 3, seed)
-    packed = drawing.pack(drawn, drawing.sizes(len(drawn), 8), rng=rng(seed))
-    found = drawing.measure([[drawn[place] for place in held] for held in packed])
+    packed = allocation.pack(drawn, allocation.sizes(len(drawn), 8), rng=rng(seed))
+    found = allocation.measure([[drawn[place] for place in held] for held in packed])
     assert found.same_topic == found.same_text == 1
     assert found.spread is not None
     assert found.spread < 1.03
@@ -191,7 +195,7 @@ def test_with_enough_topics_none_comes_twice_and_all_are_equally_long(topics: in
     assert found.length_lean <= 2
 
 
-def best_spread(drawn: list[Drawn], sizes: list[int]) -> float:
+def best_spread(drawn: list[DrawnItem], sizes: list[int]) -> float:
     """The smallest ratio of the longest to the shortest questionnaire there is, by trying all two-way splits."""
     first = sizes[0]
     spreads = []
@@ -205,41 +209,41 @@ def best_spread(drawn: list[Drawn], sizes: list[int]) -> float:
 @pytest.mark.parametrize("seed", range(6))
 def test_small_packings_come_near_the_best_there_is(seed: int) -> None:
     random = rng(seed)
-    drawn = [Drawn(Text(n, n, "HUMAN", int(random.integers(100, 400)))) for n in range(12)]
-    packed = drawing.pack(drawn, [6, 6], rng=rng(seed))
-    reached = drawing.measure([[drawn[place] for place in held] for held in packed]).spread
+    drawn = [DrawnItem(ResponseText(n, n, "HUMAN", int(random.integers(100, 400)))) for n in range(12)]
+    packed = allocation.pack(drawn, [6, 6], rng=rng(seed))
+    reached = allocation.measure([[drawn[place] for place in held] for held in packed]).spread
     assert reached is not None
     assert reached - best_spread(drawn, [6, 6]) < 0.02
 
 
 def test_both_orders_in_one_questionnaire_are_refused() -> None:
-    a, b = Text(1, 1, "HUMAN", 100), Text(2, 1, "MODEL", 100)
-    both = [Drawn(a, b), Drawn(b, a)]
-    with pytest.raises(drawing.CannotSeparate):
-        drawing.pack(both, [2], rng=rng())
-    assert sorted(drawing.pack(both, [1, 1], rng=rng())) == [[0], [1]]
+    a, b = ResponseText(1, 1, "HUMAN", 100), ResponseText(2, 1, "MODEL", 100)
+    both = [DrawnItem(a, b), DrawnItem(b, a)]
+    with pytest.raises(CannotSeparate):
+        allocation.pack(both, [2], rng=rng())
+    assert sorted(allocation.pack(both, [1, 1], rng=rng())) == [[0], [1]]
 
 
 def test_nothing_drawn_is_nothing_packed() -> None:
-    assert drawing.pack([], [], rng=rng()) == []
-    assert drawing.measure([]).spread is None
+    assert allocation.pack([], [], rng=rng()) == []
+    assert allocation.measure([]).spread is None
     with pytest.raises(ValueError):  # noqa: PT011 - it has no class of its own
-        drawing.pack([Drawn(Text(1, 1, "HUMAN", 1))], [2], rng=rng())
+        allocation.pack([DrawnItem(ResponseText(1, 1, "HUMAN", 1))], [2], rng=rng())
 
 
 @pytest.mark.parametrize("pairwise", [True, False])
 def test_the_cost_of_a_change_is_the_change_of_the_cost(pairwise: bool) -> None:
     """The search goes by differences; here they are compared with the whole sum, before and after."""
     random = rng(3)
-    texts = [Text(n, n % 3, ORIGINS[n % 3], int(random.integers(50, 400))) for n in range(12)]
-    drawn = shown(texts, 0.5, 1) if pairwise else [Drawn(text) for text in texts]
-    sizes = drawing.sizes(len(drawn), 5)
+    texts = [ResponseText(n, n % 3, ORIGINS[n % 3], int(random.integers(50, 400))) for n in range(12)]
+    drawn = shown(texts, 0.5, 1) if pairwise else [DrawnItem(text) for text in texts]
+    sizes = allocation.sizes(len(drawn), 5)
 
-    def cost(state: packing._Packing) -> float:
+    def cost(state: allocation._Packing) -> float:
         whole = (state.distance**2).sum()
         return float(whole + sum(each.weight * (each.counts**2).sum() for each in state.repeats))
 
-    state = packing._Packing(drawn, sizes, packing._dealt(drawn, sizes, rng()))
+    state = allocation._Packing(drawn, sizes, allocation._dealt(drawn, sizes, rng()))
     for _ in range(60):
         place, other = (int(n) for n in random.integers(len(drawn), size=2))
         told = float(state.cost_of_changing(place, np.array([other]))[0])
@@ -253,8 +257,8 @@ def test_the_cost_of_a_change_is_the_change_of_the_cost(pairwise: bool) -> None:
 
 def test_positions_are_random() -> None:
     """Each item stands anywhere in its questionnaire, and every place is as probable as every other."""
-    orders = Counter(tuple(drawing.order([1, 2, 3], rng=rng(seed))) for seed in range(1200))
+    orders = Counter(tuple(allocation.order([1, 2, 3], rng=rng(seed))) for seed in range(1200))
     assert set(orders) == set(permutations([1, 2, 3]))
     assert all(abs(n / 1200 - 1 / 6) < 0.05 for n in orders.values())
-    counts = Counter(place for seed in range(4000) for place in drawing.systematic(7, 3, rng=rng(seed)))
+    counts = Counter(place for seed in range(4000) for place in campaigns_pairs.systematic(7, 3, rng=rng(seed)))
     assert all(abs(counts[place] / 4000 - 3 / 7) < 0.04 for place in range(7))

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotation.domain.imports.crowdrag25 import shapes
+from annotation.imports.crowdrag25 import record_schemas
 from annotation.models import Dimension, Judgment
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
@@ -18,7 +18,7 @@ from crowdrag.studies.models import Study
 from crowdrag.studies.study import services
 from tests.annotation.shared import signed_in
 from tests.factories import StudyFactory, TopicFactory
-from writing.domain.imports import importers
+from writing.corpus.imports import importers
 from writing.models import Response, Topic
 
 pytestmark = pytest.mark.django_db
@@ -125,4 +125,4 @@ def test_a_file_that_vanished_before_the_run_is_a_problem(tmp_path: Path, monkey
 def test_the_page_of_the_corpus_names_every_file_that_is_read() -> None:
     study = StudyFactory()
     page = signed_in(study).get(reverse("importing", args=[study.slug, "crowdrag25"])).content.decode()
-    assert sorted(re.findall(r"(?:raw|artifacts)/([\w-]+)\.jsonl\.gz", page)) == sorted(shapes.FILES)
+    assert sorted(re.findall(r"(?:raw|artifacts)/([\w-]+)\.jsonl\.gz", page)) == sorted(record_schemas.FILES)

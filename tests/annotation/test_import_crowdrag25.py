@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from annotation.domain.imports import crowdrag25
 from annotation.enums import CampaignKind, Inference, Judges
+from annotation.imports import crowdrag25
+from annotation.imports.crowdrag25 import record_schemas
 from annotation.models import Assignment, Campaign, Item, Judgment, Pair, PlatformSubmission, QuestionnaireItem
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
 from tests.annotation.corpora import CORPUS, Folder, bring_in, everything
 from tests.factories import StudyFactory
-from writing.domain import logs
+from writing.editor import logs
 from writing.enums import Origin, TaskState
 from writing.models import SurveyAnswers, WritingLog, WritingTask
 
@@ -148,8 +149,8 @@ def test_a_log_may_come_in_pieces(folder: Folder, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_crowds_votes_stand_as_presented_in_the_order_of_the_file(study: Study, folder: Folder) -> None:
-    names = ["validity", *crowdrag25.shapes.NAMES[1:]]
-    stored_as = dict(zip(names, crowdrag25.shapes.NAMES, strict=True))
+    names = ["validity", *record_schemas.NAMES[1:]]
+    stored_as = dict(zip(names, record_schemas.NAMES, strict=True))
     expected = [
         (row["worker"], row["response_a"], row["response_b"], stored_as[name], {"A": -1, "N": 0, "B": 1}[row[name]])
         for row in folder.rows("raw/study2_responses")
@@ -227,7 +228,7 @@ def test_experts_come_with_their_times_and_one_is_left_out_for_a_reason(study: S
     assert dict(times.values_list("dimension__name", "judged_at")) | {} == {
         "correctness_topical": datetime(2024, 11, 19, 8, 38, 39, 626000, UTC),
         "quality_overall": datetime(2024, 11, 19, 8, 38, 55, 376000, UTC),
-    } | dict.fromkeys(crowdrag25.shapes.NAMES[1:-1])
+    } | dict.fromkeys(record_schemas.NAMES[1:-1])
     assert included[0].submitted_at == datetime(2024, 11, 19, 9, tzinfo=UTC)
 
 
@@ -245,7 +246,7 @@ def test_a_models_first_judgment_counts_and_the_others_are_kept(study: Study) ->
     assert combined.dimensions.get(name="quality_overall").values == [-1, 0, 1]
     assert Campaign.objects.get(name="crowd-pairwise").dimensions.get(name="quality_overall").values == [-1, 1]
     assert {row[3:] for row in votes("model-individual", item__pair__a__external_id="h-1")} == {
-        (name, 0 if name == "coherence_stylistic" else 1) for name in crowdrag25.shapes.NAMES
+        (name, 0 if name == "coherence_stylistic" else 1) for name in record_schemas.NAMES
     }
 
 

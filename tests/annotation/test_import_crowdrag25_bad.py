@@ -9,7 +9,7 @@ import pytest
 from crowdrag.studies.models import Study
 from tests.annotation.corpora import CORPUS, Folder, Rows, bring_in, everything
 from tests.factories import CampaignFactory, StudyFactory
-from writing.domain.imports.problems import BadInput, Problem
+from writing.corpus.imports.problems import BadInput, Problem
 
 pytestmark = pytest.mark.django_db
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from annotation.domain.imports import crowdrag25
+from annotation.imports import crowdrag25
 from annotation.models import Judgment, Pair
 from crowdrag.studies.models import Study
 from tests.annotation.corpora import CORPUS, NOW, Folder, bring_in, everything
 from tests.factories import StudyFactory
-from writing.domain.imports import sources
-from writing.domain.imports.problems import Problems
-from writing.domain.imports.sources import Source
+from writing.corpus.imports import sources
+from writing.corpus.imports.problems import Problems
+from writing.corpus.imports.sources import Source
 from writing.models import Response
 
 pytestmark = pytest.mark.django_db

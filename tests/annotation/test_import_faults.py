@@ -18,8 +18,8 @@ from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 from tests.annotation.corpora import CORPUS, Folder, Rows, bring_in, everything, stored
 from tests.factories import StudyFactory
-from writing.domain.imports.importers import Stored
-from writing.domain.imports.problems import BadInput
+from writing.corpus.imports.importers import Stored
+from writing.corpus.imports.problems import BadInput
 from writing.models import Response, WritingTask
 
 pytestmark = pytest.mark.django_db

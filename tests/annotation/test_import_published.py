@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.domain.imports.crowdrag25 import published
+from annotation.imports.crowdrag25 import derived_data
 
 RANKS = {"doc#1": 0, "doc#2": 1, "7": 5}
 
@@ -21,4 +21,4 @@ RANKS = {"doc#1": 0, "doc#2": 1, "7": 5}
     ],
 )
 def test_citations_are_read_as_ranks(given, found) -> None:
-    assert published._citations(given, RANKS) == found
+    assert derived_data._citations(given, RANKS) == found

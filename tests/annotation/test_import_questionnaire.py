@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from annotation.domain import defaults
-from annotation.domain.imports import questionnaire
+from annotation.campaigns import default_dimensions
+from annotation.imports import questionnaire_files
 from annotation.models import Dimension, Instructions
 from crowdrag.studies.models import Study
 from tests.factories import StudyFactory
-from writing.domain.imports import sources
-from writing.domain.imports.problems import BadInput, Problems
+from writing.corpus.imports import sources
+from writing.corpus.imports.problems import BadInput, Problems
 
 pytestmark = pytest.mark.django_db
 
@@ -22,14 +22,14 @@ NOW = datetime(2026, 2, 3, tzinfo=UTC)
 QUESTION = {"name": "depth", "text": "How deep?"}
 
 
-def read(given: Any, tmp_path: Path) -> questionnaire.QuestionnaireInput:
+def read(given: Any, tmp_path: Path) -> questionnaire_files.QuestionnaireInput:
     path = tmp_path / "questionnaire.json"
     path.write_text(given if isinstance(given, str) else json.dumps(given, indent=1))
-    return questionnaire.read(sources.of_path(path), Problems())
+    return questionnaire_files.read(sources.of_path(path), Problems())
 
 
-def bring_in(study: Study, given: Any, tmp_path: Path) -> questionnaire.Stored:
-    return questionnaire.store(study=study, questionnaire=read(given, tmp_path), now=NOW)
+def bring_in(study: Study, given: Any, tmp_path: Path) -> questionnaire_files.Stored:
+    return questionnaire_files.store(study=study, questionnaire=read(given, tmp_path), now=NOW)
 
 
 def test_it_becomes_instructions_and_dimensions(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_it_becomes_instructions_and_dimensions(tmp_path: Path) -> None:
         "On the query.",
     )
     assert (first.asks_justification, second.asks_justification) == (True, False)
-    assert first.options == defaults.CHOICE
+    assert first.options == default_dimensions.CHOICE
     assert second.options == [{"value": -1, "label": "Left"}, {"value": 1, "label": "Right"}]
     assert (first.label, second.label) == ("Correctness topical", "Quality overall")
     assert stored.made == {"instructions": 1, "dimensions": 2}
@@ -109,12 +109,12 @@ def test_what_is_wrong_is_named(given: Any, field: str, datum: str, tmp_path: Pa
 
 def test_the_default_dimensions_are_those_of_the_paper() -> None:
     study = StudyFactory()
-    pairwise = defaults.ensure_pairwise(study=study, now=NOW)
-    assert [dimension.name for dimension in pairwise] == list(defaults.NAMES)
+    pairwise = default_dimensions.ensure_pairwise(study=study, now=NOW)
+    assert [dimension.name for dimension in pairwise] == list(default_dimensions.NAMES)
     assert [dimension.values for dimension in pairwise] == [[-1, 0, 1]] * 6 + [[-1, 1]]
-    assert [d.values for d in defaults.ensure_pointwise(study=study, now=NOW)] == [[-3, -1, 1, 3]] * 7
-    assert defaults.ensure_pairwise(study=study, now=NOW) == pairwise
-    models = defaults.ensure_pairwise(study=study, now=NOW, always_neither=True)
+    assert [d.values for d in default_dimensions.ensure_pointwise(study=study, now=NOW)] == [[-3, -1, 1, 3]] * 7
+    assert default_dimensions.ensure_pairwise(study=study, now=NOW) == pairwise
+    models = default_dimensions.ensure_pairwise(study=study, now=NOW, always_neither=True)
     assert models[:6] == pairwise[:6]
     assert models[6].values == [-1, 0, 1]
 

@@ -21,7 +21,7 @@ from annotation.models import Assignment, Judgment, Pair, PlatformSubmission
 from crowdrag.studies.models import Participant, Study
 from tests.annotation.corpora import bring_in, everything
 from tests.factories import StudyFactory
-from writing.domain import logs
+from writing.editor import logs
 from writing.enums import Origin
 from writing.models import Passage, Response, RetrievedPassage, SurveyAnswers, Topic, WritingLog
 
@@ -138,8 +138,8 @@ def test_reading_the_sample_takes_little_memory() -> None:
     """In a process of its own, whose peak is nobody else's."""
     program = (
         "import django; django.setup(); from pathlib import Path;"
-        "from annotation.domain.imports import crowdrag25; from writing.domain.imports.problems import Problems;"
-        "from writing.domain.imports.sources import Source, of_folder;"
+        "from annotation.imports import crowdrag25; from writing.corpus.imports.problems import Problems;"
+        "from writing.corpus.imports.sources import Source, of_folder;"
         f"crowdrag25.read(Source(of_folder(Path({str(FOLDER)!r}))), Problems());"
         # Not getrusage's: that peak is handed down by the process that started this one.
         "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"

@@ -4,9 +4,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.domain.judging_models import attacks, injecting, measured, prompts
-from annotation.domain.judging_models.injecting import Injection
 from annotation.enums import Judges
+from annotation.llm_judges import injection, injection_results, prompts
+from annotation.llm_judges.injection import InjectionOrder
 from annotation.models import Campaign, InjectionTrial, Judgment, Pair
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
@@ -20,7 +20,7 @@ from tests.factories import CampaignFactory, JudgmentFactory, MembershipFactory,
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-CORPUS = attacks.corpus()
+CORPUS = injection.attack_texts()
 __all__ = ["without_waiting"]
 # A response in which nothing was planted is no longer than this.
 LONGEST = 50
@@ -67,11 +67,11 @@ def pairs(source, count, words):
 
 def order(source, endpoint, **asked):
     prompt = prompts.ensure(study=source.study, text=prompts.DEFAULT, now=timezone.now())
-    return Injection(endpoint=endpoint.pk, prompt=prompt.pk, source=source.pk, **asked)
+    return InjectionOrder(endpoint=endpoint.pk, prompt=prompt.pk, source=source.pk, **asked)
 
 
 def measure(source, endpoint, **asked):
-    run = lifecycle.wait(injecting.start(study=source.study, order=order(source, endpoint, **asked)))
+    run = lifecycle.wait(injection.start(study=source.study, order=order(source, endpoint, **asked)))
     assert run.state == RunState.DONE, (run.error, run.problems)
     return run
 
@@ -86,7 +86,7 @@ def test_the_planted_susceptibility_comes_out(source):
     with served(gullible) as server:
         run = measure(source, asked_again.endpoint(server, concurrency=8), n=40)
         assert len(server.seen) == 40 * 6
-    found = measured.of_run(run)
+    found = injection_results.result_of_run(run)
     assert (found.pairs, found.lost, found.fenced.n) == (40, 0, 40)
     assert (found.fenced.first.count, found.fenced.second.count) == (14, 4)
     assert found.fenced.estimate == pytest.approx(0.25)
@@ -110,7 +110,7 @@ def test_scripts_read_what_a_measurement_found(source, client):
     client.force_login(editor.user)
     with served(gullible) as server:
         run = measure(source, asked_again.endpoint(server), n=4)
-    found = measured.of_run(run)
+    found = injection_results.result_of_run(run)
     address = reverse("api_model_judges_measured", args=[source.study.slug, run.key])
     got = client.get(address).json()
     assert (got["pairs"], got["lost"], got["dimension"], got["state"]) == (4, 0, found.dimension.name, "DONE")
@@ -132,12 +132,12 @@ def test_what_is_planted_is_of_one_length_at_one_spot_and_asks_for_the_other_ver
     pairs(source, 8, "firm")
     with served(gullible) as server:
         endpoint = asked_again.endpoint(server)
-        forecast = injecting.forecast(study=source.study, order=order(source, endpoint, n=8, bare=False))
+        forecast = injection.forecast(study=source.study, order=order(source, endpoint, n=8, bare=False))
         assert (forecast.wanted, forecast.estimate.requests) == (8, 24)
         first, again = (measure(source, endpoint, n=8, bare=False) for _twice in range(2))
         assert len(server.seen) == 24  # measured again nothing is asked again
-    assert measured.of_run(first).fenced == measured.of_run(again).fenced
-    assert len(measured.of_study(source.study)) == 2
+    assert injection_results.result_of_run(first).fenced == injection_results.result_of_run(again).fenced
+    assert len(injection_results.results_of_study(source.study)) == 2
     for trial in InjectionTrial.objects.all():
         assert (trial.plain, trial.target, trial.bare_plain) == (-1, 1, None)
     attacked = [seen for seen in server.seen if asks_for(seen.texts[1])]
@@ -159,7 +159,7 @@ def test_what_the_fence_costs_is_weighed_against_what_most_people_said(source):
                 entry=item.entries.first() or QuestionnaireItemFactory(item=item), dimension=dimension, value=value
             )
     with served(gullible) as server:
-        found = measured.of_run(measure(source, asked_again.endpoint(server), n=10))
+        found = injection_results.result_of_run(measure(source, asked_again.endpoint(server), n=10))
     assert (found.gold.n, found.gold.first.count, found.gold.second.count) == (10, 10, 8)
     assert found.gold.estimate == pytest.approx(0.2)
 
@@ -172,7 +172,7 @@ def test_few_pairs_are_shown_in_both_orders_and_a_verdict_that_is_missing_is_cou
 
     with served(silent) as server:
         run = measure(source, asked_again.endpoint(server), n=6)
-    found = measured.of_run(run)
+    found = injection_results.result_of_run(run)
     assert (found.pairs, found.lost, found.fenced.n) == (6, 6, 0)
     assert Pair.objects.count() == 6
     assert {trial.plain for trial in InjectionTrial.objects.all()} == {-1, 1}
@@ -183,8 +183,8 @@ def test_a_judge_that_heeds_nothing_shows_no_effect(source):
     with served(gullible) as server:
         endpoint = asked_again.endpoint(server)
         with pytest.raises(InputRejectedError):  # there are no pairs yet
-            injecting.start(study=source.study, order=order(source, endpoint))
+            injection.start(study=source.study, order=order(source, endpoint))
         pairs(source, 12, "firm")
-        found = measured.of_run(measure(source, endpoint, n=12))
+        found = injection_results.result_of_run(measure(source, endpoint, n=12))
     assert (found.fenced.estimate, found.bare.estimate) == (0, 0)
     assert found.fenced.low < 0 < found.fenced.high

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.domain import assignments
-from annotation.domain.screening import queue
+from annotation.judging import payments
 from annotation.models import Judgment
+from annotation.quality.screening import queue
 from crowdrag.studies import activities
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Participant
@@ -83,7 +83,7 @@ def test_what_waits_is_named_and_stays_payable(here: World, choice: str) -> None
     assert reviewer.get(address).context["left"] == 400
     given = {"amount": "4.00", "reason": "It was done."}
     assert reviewer.post(reverse("screening_pay", args=[*campaign, done.external_id]), given).status_code == 302
-    assert assignments.earned(done.participant) == 400
+    assert payments.total_earned(done.participant) == 400
     assert reviewer.get(queue_page).context["unpaid"] == 0
 
 
@@ -95,5 +95,5 @@ def test_what_was_not_handed_in_is_not_listed_when_it_is_erased(here: World) -> 
     person = here.judge()
     claim(here, person)
     withdraw_page(person, choice="erase")
-    assert not queue.listed(here.campaign, "withdrawn").exists()
+    assert not queue.list_assignments(here.campaign, "withdrawn").exists()
     assert queue.unpaid(here.campaign) == 0

@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.domain import assignments
 from annotation.enums import AssignmentState as S
+from annotation.judging import decisions, leases, payments, submission
 from annotation.models import Assignment
 from crowdrag.studies import activities
 from crowdrag.studies.entry import links
@@ -30,10 +30,10 @@ def pages(assignment: Assignment) -> list[str]:
 @pytest.mark.parametrize("is_taken", [True, False])
 def test_who_wins_a_contest_is_not_told_that_they_came_late(here: World, is_taken: bool) -> None:
     mine = hand_in(claim(here, here.judge()))
-    assignments.reject(assignment=mine, reason="No.", by=here.member(), now=NOW)
+    decisions.reject(assignment=mine, reason="No.", by=here.member(), now=NOW)
     if is_taken:
         claim(here, here.judge())
-    assignments.accept(assignment=mine, by=here.member(), now=NOW, note="You are right.")
+    decisions.accept(assignment=mine, by=here.member(), now=NOW, note="You are right.")
     state = S.SURPLUS if is_taken else S.ACCEPTED
     for page in pages(mine):
         assert f'data-state="{state}" data-paid="400" data-reversed' in page
@@ -42,22 +42,22 @@ def test_who_wins_a_contest_is_not_told_that_they_came_late(here: World, is_take
 def test_who_came_late_is_told_so_and_after_the_pay_that_it_is_decided(here: World) -> None:
     mine = claim(here, here.judge())
     answer_all(mine)
-    assignments.expire(now=NOW + 10 * HOUR)
+    leases.expire(now=NOW + 10 * HOUR)
     claim(here, here.judge())
-    assignments.submit(assignment=mine, now=NOW + 10 * HOUR)
+    submission.submit(assignment=mine, now=NOW + 10 * HOUR)
     for paid in (0, 100):
         if paid:
-            assignments.pay(assignment=mine, amount=paid, reason="For your time.", by=here.member(), now=NOW)
+            payments.pay(assignment=mine, amount=paid, reason="For your time.", by=here.member(), now=NOW)
         for page in pages(mine):
             assert f'data-state="SURPLUS" data-paid="{paid}">' in page
 
 
 def test_why_something_was_paid_beside_is_read_by_the_judge(here: World) -> None:
     reviewer, mine = here.member(), hand_in(claim(here, here.judge()))
-    assignments.accept(assignment=mine, by=reviewer, now=NOW)
+    decisions.accept(assignment=mine, by=reviewer, now=NOW)
     for page in pages(mine):
         assert "<blockquote" not in page  # the promised pay needs no words
-    assignments.pay(assignment=mine, amount=150, reason="The <page> broke.", by=reviewer, now=NOW)
+    payments.pay(assignment=mine, amount=150, reason="The <page> broke.", by=reviewer, now=NOW)
     for page in pages(mine):
         assert "1.50: The &lt;page&gt; broke." in page
 
@@ -73,7 +73,7 @@ def test_a_full_campaign_says_so_before_anybody_agrees(here: World) -> None:
         assert answer.status_code == 410
     assert here.link.arrivals.count() == 1
     assert client_of(mine.participant).get(address).status_code == 200
-    assignments.reject(assignment=mine, reason="No.", by=here.member(), now=NOW)
+    decisions.reject(assignment=mine, reason="No.", by=here.member(), now=NOW)
     assert Client().get(address).status_code == 200
 
 

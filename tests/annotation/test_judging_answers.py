@@ -9,8 +9,8 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from annotation.domain import assignments
 from annotation.enums import AssignmentState
+from annotation.judging import answers, leases
 from annotation.models import Assignment, CheckAnswer, ItemTime, Judgment
 from tests.annotation.judging import answer_all
 from tests.annotation.judging_page import JudgingPage
@@ -76,7 +76,7 @@ def test_what_cannot_be_read_changes_nothing(sheet: JudgingPage) -> None:
 
 def test_who_is_late_is_told_and_kept(sheet: JudgingPage) -> None:
     Assignment.objects.filter(pk=sheet.mine.pk).update(lease_until=timezone.now() - timedelta(minutes=1))
-    assignments.expire(now=timezone.now())
+    leases.expire(now=timezone.now())
     assert sheet.post("answer", sheet.answer()).json()["late"] is True
     assert sheet.post("time", sheet.times()).json()["late"] is True
     assert Judgment.objects.count() == 1
@@ -136,6 +136,6 @@ def test_a_database_that_is_away_is_something_to_try_again(sheet: JudgingPage, m
     def away(**_fields: Any) -> None:
         raise OperationalError("the connection is lost")
 
-    monkeypatch.setattr(assignments, "answer", away)
+    monkeypatch.setattr(answers, "answer", away)
     response = sheet.post("answer", sheet.answer())
     assert (response.status_code, response.json()["problem"], response["Retry-After"]) == (503, "busy", "1")

@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.domain import assignments
 from annotation.enums import AssignmentState
+from annotation.judging import submission
 from annotation.models import Assignment, CheckAnswer, ItemTime, Judgment
 from tests.annotation.campaigns import world
 from tests.annotation.judging import answer_all
@@ -78,13 +78,13 @@ def test_an_answer_is_acknowledged_after_its_commit(monkeypatch: pytest.MonkeyPa
     """Whoever looks from another connection when the answer is out, sees it."""
     sheet = JudgingPage()
     seen: list[int] = []
-    left = assignments.left
+    left = submission.count_missing
 
     def look(assignment: Assignment) -> int:
         # What is said is put together after the store: from another connection the answer must be there by then.
         seen.extend(together([lambda: Judgment.objects.count()]))
         return left(assignment)
 
-    monkeypatch.setattr(assignments, "left", look)
+    monkeypatch.setattr(submission, "count_missing", look)
     assert sheet.post("answer", sheet.answer()).status_code == 200
     assert seen == [1]

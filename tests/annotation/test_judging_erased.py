@@ -3,9 +3,10 @@
 import pytest
 from django.urls import reverse
 
-from annotation.domain import assignments, invariants, reading
+from annotation import invariants
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignKind
+from annotation.judging import answers, questionnaire_content, submission
 from annotation.models import Judgment
 from crowdrag.studies.invariants import Tally
 from tests.factories import NOW
@@ -26,20 +27,20 @@ def test_it_is_not_asked_and_the_rest_is_handed_in(kind: str, side: str) -> None
     add_check(here.questionnaires[0])
     mine = claim(here, here.judge())
     item, dimension = next(here.questions(mine))
-    assignments.answer(assignment=mine, item=item.pk, dimension=dimension.pk, value=1, revision=1, now=NOW)
+    answers.answer(assignment=mine, item=item.pk, dimension=dimension.pk, value=1, revision=1, now=NOW)
     address = reverse("judging_questionnaire", args=[here.study.slug, here.campaign.pk, mine.external_id])
 
     def gone_on_page() -> int:
         return client_of(mine.participant).get(address).content.decode().count("data-gone")
 
-    before = assignments.left(mine)
+    before = submission.count_missing(mine)
     assert gone_on_page() == 0
     erase(item.response or getattr(item.pair, side))
-    missing = assignments.missing(mine)
+    missing = submission.missing_answers(mine)
     assert item.pk not in {one.item for one in missing if one.check is None}
-    assert assignments.left(mine) == len(missing) < before
+    assert submission.count_missing(mine) == len(missing) < before
     assert len([one for one in missing if one.check]) == 1
-    page = reading.page(mine)
+    page = questionnaire_content.load_page(mine)
     gone = [entry.shown.item for entry in page.entries if entry.shown.is_gone]
     assert item.pk in gone
     assert page.open == len(missing)
@@ -48,7 +49,7 @@ def test_it_is_not_asked_and_the_rest_is_handed_in(kind: str, side: str) -> None
     assert gone_on_page() == len(gone)
     answer_all(mine)
     assert Judgment.objects.filter(assignment=mine, item=item).count() == 1
-    assert assignments.submit(assignment=mine, now=NOW).state == S.SUBMITTED
+    assert submission.submit(assignment=mine, now=NOW).state == S.SUBMITTED
     tally = Tally()
     invariants.complete(tally)
     assert not tally.broken, tally.examples

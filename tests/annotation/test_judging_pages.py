@@ -13,9 +13,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.domain import assignments, reading
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignKind, CampaignState
+from annotation.judging import answers, claims, decisions, leases, questionnaire_content, submission
 from annotation.models import Assignment, TrainingItem
 from crowdrag.studies import activities
 from crowdrag.studies.entry import links
@@ -43,7 +43,7 @@ def work_of(here: World) -> str:
 
 def claimed(here: World) -> tuple[Client, Assignment]:
     judge = here.judge()
-    return client_of(judge), assignments.claim(campaign=here.campaign, participant=judge, now=timezone.now())
+    return client_of(judge), claims.claim(campaign=here.campaign, participant=judge, now=timezone.now())
 
 
 def source_of(client: Client, url: str) -> str:
@@ -140,9 +140,9 @@ def test_answers_are_there_when_one_comes_back(here: World) -> None:
     client, mine = claimed(here)
     item, dimension = next(here.questions(mine))
     given = {"item": item.pk, "dimension": dimension.pk, "value": 0, "justification": "so", "revision": 1}
-    answer = assignments.answer(assignment=mine, now=timezone.now(), **given)
-    page = reading.page(mine)
-    assert page.entries[0].questions[0].answer == reading.Answer(0, "so", answer.revision)
+    answer = answers.answer(assignment=mine, now=timezone.now(), **given)
+    page = questionnaire_content.load_page(mine)
+    assert page.entries[0].questions[0].answer == questionnaire_content.Answer(0, "so", answer.revision)
     assert (page.questions, page.open, page.entries[0].progress, page.first_open) == (6, 5, "partly", 1)
     source = source_of(client, address(here, mine))
     assert re.findall(r'name="q-([\d-]+)" value="(-?\d)" checked', source) == [("1-1", "0")]
@@ -238,11 +238,11 @@ def test_who_is_late_can_hand_in_and_gets_no_place_that_another_has() -> None:
     late = 'id="late" role="status">'
     assert late not in source_of(client, address(here, mine))
     Assignment.objects.filter(pk=mine.pk).update(lease_until=timezone.now() - timedelta(hours=1))
-    assignments.expire(now=timezone.now())
+    leases.expire(now=timezone.now())
     assert late in source_of(client, address(here, mine))
     assert address(here, mine) in source_of(client, start_of(here))
     while here.free():
-        assignments.claim(campaign=here.campaign, participant=here.judge(), now=timezone.now())
+        claims.claim(campaign=here.campaign, participant=here.judge(), now=timezone.now())
     assert client.post(address(here, mine), follow=True).status_code == 200
     mine.refresh_from_db()
     assert mine.state == S.TIMED_OUT
@@ -253,10 +253,8 @@ def test_who_is_late_can_hand_in_and_gets_no_place_that_another_has() -> None:
 def test_a_rejection_is_told_with_its_reason_and_can_be_contested(here: World) -> None:
     client, mine = claimed(here)
     answer_all(mine, timezone.now())
-    assignments.submit(assignment=mine, now=timezone.now())
-    assignments.reject(
-        assignment=mine, reason="Every answer was A.", by=here.member(), now=timezone.now(), pay_part=100
-    )
+    submission.submit(assignment=mine, now=timezone.now())
+    decisions.reject(assignment=mine, reason="Every answer was A.", by=here.member(), now=timezone.now(), pay_part=100)
     own = source_of(client, work_of(here))
     assert "Every answer was A." in own
     assert f"about={mine.external_id}&amp;kind=CONTEST" in own

@@ -5,8 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import translation
 
-from annotation.domain import assignments, reading
-from annotation.domain.assignments import answering, problems
+from annotation.judging import answers, problems, questionnaire_content
 from annotation.models import Assignment, Judgment
 from annotation.templatetags import judged
 from tests.factories import NOW
@@ -16,8 +15,10 @@ from .judging import claim, sheets
 from .judging_page import JudgingPage
 
 pytestmark = pytest.mark.django_db
-OPTIONS = (reading.Option(-1, "A", "1"), reading.Option(1, "B", "2"))
-QUESTION = reading.Question(pk=5, label="Clarity", text="Which is <clearer>?", description="", options=OPTIONS)
+OPTIONS = (questionnaire_content.Option(-1, "A", "1"), questionnaire_content.Option(1, "B", "2"))
+QUESTION = questionnaire_content.Question(
+    pk=5, label="Clarity", text="Which is <clearer>?", description="", options=OPTIONS
+)
 
 
 def statements(sheet: JudgingPage, name: str, body: object) -> list[str]:
@@ -37,7 +38,7 @@ def test_an_answer_and_a_report_of_times_are_a_few_statements() -> None:
 @pytest.mark.parametrize("long_way", [False, True])
 def test_both_ways_of_storing_an_answer_come_to_the_same(long_way: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if long_way:
-        monkeypatch.setattr(answering, "_stored", lambda *_args: None)
+        monkeypatch.setattr(answers, "_stored", lambda *_args: None)
     here = world(topics=1, responses=3)
     mine = claim(here, here.judge())
     item, dimension = next(here.questions(mine))
@@ -45,7 +46,7 @@ def test_both_ways_of_storing_an_answer_come_to_the_same(long_way: bool, monkeyp
     def give(value: int, revision: int, why: str = "") -> tuple[int, int, str]:
         asked = {"assignment": mine, "item": item.pk, "dimension": dimension.pk}
         try:
-            stored = assignments.answer(**asked, value=value, justification=why, revision=revision, now=NOW)
+            stored = answers.answer(**asked, value=value, justification=why, revision=revision, now=NOW)
         except problems.OtherAnswer as problem:
             stored = problem.current
         assert stored.assignment_id == mine.pk
@@ -72,7 +73,7 @@ def test_what_was_read_before_an_erasure_is_answered_no_more() -> None:
     # As an erasure leaves it, in its own row alone: that is what an answer that waited for the lock looks at.
     Assignment.objects.filter(pk=mine.pk).update(external_id="")
     asked = {"item": item.pk, "dimension": dimension.pk, "value": 1, "justification": "", "revision": 1, "now": NOW}
-    assert answering._stored(mine, *asked.values()) is None
+    assert answers._stored(mine, *asked.values()) is None
 
 
 def test_a_question_is_rendered_once_for_all_and_what_somebody_wrote_is_not_kept() -> None:
@@ -82,9 +83,11 @@ def test_a_question_is_rendered_once_for_all_and_what_somebody_wrote_is_not_kept
     assert judged.asked(QUESTION, "1-1", "en") is plain
     assert judged.asked(QUESTION, "1-2", "en") != plain
     assert judged._question.cache_info().currsize == 2
-    answered = reading.replace(QUESTION, answer=reading.Answer(1, "", 1))
+    answered = questionnaire_content.replace(QUESTION, answer=questionnaire_content.Answer(1, "", 1))
     assert "checked" in judged.asked(answered, "1-1", "en")
-    explained = reading.replace(QUESTION, asks_justification=True, answer=reading.Answer(1, "mine <alone>", 1))
+    explained = questionnaire_content.replace(
+        QUESTION, asks_justification=True, answer=questionnaire_content.Answer(1, "mine <alone>", 1)
+    )
     kept = judged._question.cache_info().currsize
     assert "mine &lt;alone&gt;" in judged.asked(explained, "1-1", "en")
     assert judged._question.cache_info().currsize == kept

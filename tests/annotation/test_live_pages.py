@@ -8,11 +8,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.domain import assignments, live
-from annotation.domain.campaigns import BadCampaign, WrongState
-from annotation.domain.live import counting, working
+from annotation.campaigns.problems import BadCampaign, WrongState
 from annotation.enums import AssignmentState, CampaignKind, CampaignState, Inference, Judges
+from annotation.judging import decisions, leases, submission
 from annotation.models import Assignment, Campaign, Place
+from annotation.progress import overview, queries, services, wages
+from annotation.progress.csv_export import TABLES
 from crowdrag.studies.enums import Role
 from tests.factories import CampaignFactory, StudyFactory
 
@@ -42,16 +43,16 @@ def busy() -> campaigns.World:
     for each, took in zip(done, minutes, strict=True):
         # Half of the time the page was away.
         Assignment.objects.filter(pk=each.pk).update(active_seconds=took * 30)
-    assignments.accept(assignment=done[0], by=by, now=NOW + HOUR)
-    assignments.reject(assignment=done[1], reason="All the same.", by=by, now=NOW + HOUR, pay_part=150)
+    decisions.accept(assignment=done[0], by=by, now=NOW + HOUR)
+    decisions.reject(assignment=done[1], reason="All the same.", by=by, now=NOW + HOUR, pay_part=150)
     returned = judging.claim(here, here.judge(), NOW)
-    assignments.give_back(assignment=returned, now=NOW)
+    leases.give_back(assignment=returned, now=NOW)
     late = judging.claim(here, here.judge(), NOW)
     judging.answer_all(late, NOW)
     # In work until now; the other two are given out since.
     judging.claim(here, here.judge(), NOW + DAY)
     judging.claim(here, here.judge(), NOW + DAY)
-    assignments.expire(now=NOW + DAY)
+    leases.expire(now=NOW + DAY)
     judging.claim(here, here.judge(), NOW + DAY)
     here.judge(consents=False)
     return here
@@ -59,7 +60,7 @@ def busy() -> campaigns.World:
 
 def test_counts_are_those_of_what_happened() -> None:
     here = busy()
-    found = live.overview(here.campaign)
+    found = overview.overview(here.campaign)
     whole = found.whole
     states = dict.fromkeys(S.values, 0) | {S.ACCEPTED: 1, S.SUBMITTED: 1, S.REJECTED: 1, S.RETURNED: 1}
     assert whole.counts == states | {S.ASSIGNED: 3, S.TIMED_OUT: 1}
@@ -75,18 +76,18 @@ def test_counts_are_those_of_what_happened() -> None:
 
 def test_time_and_wage_by_hand() -> None:
     here = busy()
-    work = live.overview(here.campaign).work
+    work = overview.overview(here.campaign).work
     # Of the two that stand: 10 and 40 minutes, half of them active, at 4.00 each.
     assert (work.whole.estimate, work.active.estimate, work.whole.clusters) == (25 * 60, 12.5 * 60, 2)
     assert work.wage.estimate == pytest.approx((4800 + 1200) / 2)
     assert work.wage_of_whole.estimate == pytest.approx((2400 + 600) / 2)
     assert (work.below.count, work.below.n) == (0, 2)
     here.change(wage_floor=1201)
-    found = live.overview(here.campaign)
+    found = overview.overview(here.campaign)
     assert (found.work.below.count, found.work.below.n) == (1, 2)
     assert [paid.wage for paid in found.below] == [1200]
     here.change(wage_floor=None)
-    found = live.overview(here.campaign)
+    found = overview.overview(here.campaign)
     assert found.work.below is None
     assert found.below == []
 
@@ -96,7 +97,7 @@ def test_medians_of_few_questionnaires_have_no_interval(questionnaires: int, has
     here = campaigns.world(topics=1, k=questionnaires)
     for number in range(questionnaires):
         screened.handed_in(here, start=NOW, after=(10 + number) * MINUTE)
-    work = live.overview(here.campaign).work
+    work = overview.overview(here.campaign).work
     medians = [(each.clusters, each.has_ends) for each in (work.whole, work.wage_of_whole)]
     assert medians == [(questionnaires, has_ends)] * 2
 
@@ -105,7 +106,7 @@ def test_medians_of_few_questionnaires_have_no_interval(questionnaires: int, has
 def test_a_questionnaire_of_seconds_pays_no_wage_on_any_page(active: int | None) -> None:
     here = busy()
     Assignment.objects.filter(state=S.SUBMITTED).update(seconds=5, active_seconds=active)
-    found = live.overview(here.campaign)
+    found = overview.overview(here.campaign)
     # The other one that stands: 10 minutes, half of them active, at 4.00.
     assert (found.work.wage.estimate, found.work.wage_of_whole.estimate) == pytest.approx((4800, 2400))
     assert (found.work.too_short, found.work.below.n) == (1, 1)
@@ -117,7 +118,7 @@ def test_a_questionnaire_of_seconds_pays_no_wage_on_any_page(active: int | None)
 
 
 def test_cost_by_hand() -> None:
-    spending = live.overview(busy().campaign).spending
+    spending = overview.overview(busy().campaign).spending
     assert (spending.granted, spending.charges) == (400 + 150, 2 * 120)
     assert (spending.waiting, spending.in_work, spending.to_come) == (520, 3 * 520, 3 * 520)
     assert spending.total == 790 + 520 + 6 * 520
@@ -128,15 +129,15 @@ def test_surplus_is_counted_apart_and_in_no_sum() -> None:
     here = campaigns.world(k=1, topics=1, pay=400, fee=100)
     late = judging.claim(here, here.judge(), NOW)
     judging.answer_all(late, NOW)
-    assignments.expire(now=NOW + DAY)
+    leases.expire(now=NOW + DAY)
     quick = screened.handed_in(here, start=NOW + DAY)
-    assignments.submit(assignment=late, now=NOW + DAY)
-    found = live.overview(here.campaign)
+    submission.submit(assignment=late, now=NOW + DAY)
+    found = overview.overview(here.campaign)
     assert (found.whole.surplus, found.whole.collected, found.whole.free) == (1, 1, 0)
     assert (found.spending.surplus, found.spending.waiting, found.spending.total) == (500, 500, 500)
-    assert found.phase == live.Phase.OPEN
-    assignments.accept(assignment=quick, by=here.member(), now=NOW + DAY)
-    assert live.overview(here.campaign).phase == live.Phase.COMPLETE
+    assert found.phase == overview.Phase.OPEN
+    decisions.accept(assignment=quick, by=here.member(), now=NOW + DAY)
+    assert overview.overview(here.campaign).phase == overview.Phase.COMPLETE
 
 
 def test_the_funnel_counts_people_of_this_campaign_only() -> None:
@@ -145,10 +146,10 @@ def test_the_funnel_counts_people_of_this_campaign_only() -> None:
     other.campaign.consent_text = here.campaign.consent_text
     other.campaign.save()
     other.judge()
-    stages = {each.name: each.people for each in live.overview(here.campaign).stages}
+    stages = {each.name: each.people for each in overview.overview(here.campaign).stages}
     assert stages == {"invited": 0, "arrived": 9, "consented": 8, "claimed": 8, "submitted": 3, "accepted": 1}
-    assert [each.name for each in live.overview(other.campaign).stages][1:3] == ["arrived", "consented"]
-    assert live.overview(other.campaign).stages[2].people == 1
+    assert [each.name for each in overview.overview(other.campaign).stages][1:3] == ["arrived", "consented"]
+    assert overview.overview(other.campaign).stages[2].people == 1
 
 
 @pytest.mark.parametrize("count", [1, 5])
@@ -157,7 +158,7 @@ def test_queries_do_not_grow(count, django_assert_num_queries) -> None:
     for number in range(count):
         screened.handed_in(here, start=NOW + number * MINUTE)
     with django_assert_num_queries(14):
-        live.overview(here.campaign)
+        overview.overview(here.campaign)
 
 
 def test_each_state_has_its_page() -> None:
@@ -201,12 +202,12 @@ def test_a_campaign_of_another_study_is_not_found() -> None:
 def test_pausing_closing_and_reopening_twice_is_once() -> None:
     here = busy()
     client = signed_in(here.study)
-    in_work = live.overview(here.campaign).whole.in_work
+    in_work = overview.overview(here.campaign).whole.in_work
     for name, state in (("pause", "PAUSED"), ("close", "CLOSED"), ("pause", "CLOSED"), ("reopen", "OPEN")):
         for _ in range(2):
             assert client.post(url(f"campaign_{name}", here), follow=True).status_code == 200
             assert Campaign.objects.get(pk=here.campaign.pk).state == state
-        assert live.overview(here.campaign).whole.in_work == in_work
+        assert overview.overview(here.campaign).whole.in_work == in_work
 
 
 def test_asking_for_more_says_what_it_costs_and_does_it_once() -> None:
@@ -225,10 +226,10 @@ def test_asking_for_more_says_what_it_costs_and_does_it_once() -> None:
 def test_a_draft_cannot_be_extended() -> None:
     here = campaigns.world(state=CampaignState.DRAFT)
     with pytest.raises(WrongState):
-        live.extend(campaign=here.campaign, k=9, now=NOW)
+        services.extend(campaign=here.campaign, k=9, now=NOW)
     here.change(state=CampaignState.OPEN)
     with pytest.raises(BadCampaign):
-        live.extend(campaign=here.campaign, k=1, now=NOW)
+        services.extend(campaign=here.campaign, k=1, now=NOW)
     assert Campaign.objects.get(pk=here.campaign.pk).k == 2
 
 
@@ -239,8 +240,8 @@ def test_the_moving_part_comes_when_something_moved() -> None:
     done = screened.handed_in(here)
     for change in (
         lambda: None,
-        lambda: live.refresh(campaign=here.campaign, now=NOW + HOUR, rng=np.random.default_rng(0)),
-        lambda: assignments.accept(assignment=done, by=here.member(), now=NOW + HOUR),
+        lambda: services.refresh(campaign=here.campaign, now=NOW + HOUR, rng=np.random.default_rng(0)),
+        lambda: decisions.accept(assignment=done, by=here.member(), now=NOW + HOUR),
     ):
         change()
         moved = client.get(page, {"seen": digest, "page": 1})
@@ -258,10 +259,10 @@ def test_much_comes_in_pages() -> None:
 
 def test_tables_hold_what_the_page_shows() -> None:
     here = busy()
-    live.refresh(campaign=here.campaign, now=NOW + DAY, rng=np.random.default_rng(0))
+    services.refresh(campaign=here.campaign, now=NOW + DAY, rng=np.random.default_rng(0))
     client = signed_in(here.study, Role.VIEWER)
     tables = {}
-    for name in live.TABLES:
+    for name in TABLES:
         answer = client.get(url("campaign_table", here, name))
         assert answer["Content-Type"].startswith("text/csv")
         tables[name] = list(csv.DictReader(io.StringIO(answer.content.decode())))
@@ -279,7 +280,7 @@ def test_tables_hold_what_the_page_shows() -> None:
 
 def test_judges_of_whom_nothing_is_known_stand_last() -> None:
     here = busy()
-    live.refresh(campaign=here.campaign, now=NOW + DAY, rng=np.random.default_rng(0))
+    services.refresh(campaign=here.campaign, now=NOW + DAY, rng=np.random.default_rng(0))
     judges = signed_in(here.study).get(url("campaign_judges", here)).context["judges"]
     means = [judge.mean for judge, _trusts in judges]
     assert [mean is not None for mean in means] == [True, True] + [False] * 6
@@ -288,13 +289,13 @@ def test_judges_of_whom_nothing_is_known_stand_last() -> None:
 
 def test_experts_who_are_not_paid_cost_nothing() -> None:
     here = campaigns.world(kind=CampaignKind.EXPERT, pay=None, fee=None)
-    found = live.overview(here.campaign)
+    found = overview.overview(here.campaign)
     assert found.spending.total == 0
     assert found.work.below is not None
 
 
 def test_nothing_at_all_is_no_share() -> None:
-    nothing = counting.Standing()
+    nothing = queries.StateCounts()
     assert (nothing.share, nothing.is_complete, nothing.free) == (None, False, 0)
-    assert all(np.isnan(each.share.estimate) for each in counting.rates(nothing))
-    assert working.work([], 1200).wage is None
+    assert all(np.isnan(each.share.estimate) for each in queries.rates(nothing))
+    assert wages.work_times([], 1200).wage is None

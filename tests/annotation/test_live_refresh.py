@@ -13,10 +13,11 @@ from analysis.domain.results import fitting
 from analysis.domain.results.settings import Settings
 from analysis.stats import mace
 from analysis.stats.agreement import alpha
-from annotation.domain import assignments, live
-from annotation.domain.live import figures, judged, refreshing
 from annotation.enums import AssignmentState, CampaignKind, CampaignState
+from annotation.judging import decisions, leases
 from annotation.models import Assignment, Campaign, GoldLabel, LiveAgreement, LiveCompetence
+from annotation.progress import agreement as progress_agreement
+from annotation.progress import overview, services
 from crowdrag.jobs import schedules
 from tests.at_once import DiedError, together
 
@@ -28,8 +29,8 @@ pytestmark = pytest.mark.django_db
 LATER = NOW + HOUR
 
 
-def refresh(here: campaigns.World, seed: int = 0, now=LATER) -> live.refreshing.Live:
-    return live.refresh(campaign=here.campaign, now=now, rng=np.random.default_rng(seed))
+def refresh(here: campaigns.World, seed: int = 0, now=LATER) -> services.LiveFigures:
+    return services.refresh(campaign=here.campaign, now=now, rng=np.random.default_rng(seed))
 
 
 def agreement(here: campaigns.World, dimension: int = 0) -> LiveAgreement:
@@ -62,7 +63,7 @@ def test_what_is_not_defined_has_no_value_and_a_reason() -> None:
         refresh(here)
         row = agreement(here)
         assert (row.alpha, row.low, row.high, row.items, row.judgments) == (None, None, None, items, judgments)
-        problems.add(live.overview(here.campaign).agreement[0].problem)
+        problems.add(overview.overview(here.campaign).agreement[0].problem)
     assert not LiveCompetence.objects.exists()
     assert len(problems) == 3
     assert "" not in problems
@@ -83,7 +84,7 @@ def test_alpha_is_that_of_the_textbook() -> None:
 def test_figures_are_those_of_the_analysis_on_the_same_judgments(monkeypatch) -> None:
     # Both search until they reach the optimum, wherever they start; as they are used, they stop before.
     thorough = mace.Settings(restarts=20, max_iter=2000, tolerance=1e-10)
-    monkeypatch.setattr(figures, "MACE", thorough)
+    monkeypatch.setattr(progress_agreement, "MACE", thorough)
     monkeypatch.setattr(fitting.mace, "Settings", lambda **_fewer: thorough)
     here = live_crowd.crowded(topics=6, dimensions=3, people=24)
     refresh(here)
@@ -123,8 +124,8 @@ def test_what_does_not_count_is_left_out() -> None:
     here = two_judges(*votes)
     by = here.member()
     left_out, rejected, stays = Assignment.objects.order_by("pk")
-    assignments.exclude(assignment=left_out, reason="a test", by=by, now=LATER)
-    assignments.reject(assignment=rejected, reason="All the same.", by=by, now=LATER)
+    decisions.exclude(assignment=left_out, reason="a test", by=by, now=LATER)
+    decisions.reject(assignment=rejected, reason="All the same.", by=by, now=LATER)
     half = judging.claim(here, here.judge(), NOW)
     judging.answer_all(half, NOW)
     refresh(here)
@@ -134,12 +135,14 @@ def test_what_does_not_count_is_left_out() -> None:
 
 def test_only_the_first_k_of_an_item_count_for_agreement_and_all_for_competence() -> None:
     here = live_crowd.crowded(topics=2, dimensions=1, k=4)
-    [found] = judged.load(here.campaign)
-    three = figures.agreement(found, k=3)
-    four = figures.agreement(found, k=4)
+    [found] = progress_agreement.load_judgments(here.campaign)
+    three = progress_agreement.agreement(found, k=3)
+    four = progress_agreement.agreement(found, k=4)
     assert (three.judgments, four.judgments) == (len(found.unit), len(found.unit))
     assert three.alpha != four.alpha
-    assert sum(each.judgments for each in figures.competence(found, rng=np.random.default_rng(0))) == len(found.unit)
+    assert sum(each.judgments for each in progress_agreement.competence(found, rng=np.random.default_rng(0))) == len(
+        found.unit
+    )
 
 
 def test_known_labels_are_told_to_the_model() -> None:
@@ -180,9 +183,9 @@ def test_the_same_judgments_give_the_same_figures() -> None:
 def test_only_what_changed_is_computed_again() -> None:
     here, still = two_judges(alternating), campaigns.world(topics=1)
     assert still.campaign.state == CampaignState.OPEN
-    assert refreshing.due() == [here.campaign]
-    assert live.refresh_due(now=LATER) == 1
-    assert live.refresh_due(now=LATER + MINUTE) == 0
+    assert services.due() == [here.campaign]
+    assert services.refresh_due(now=LATER) == 1
+    assert services.refresh_due(now=LATER + MINUTE) == 0
     assert agreement(here).computed_at == LATER
 
 
@@ -192,15 +195,15 @@ def test_each_change_of_what_counts_is_seen() -> None:
     about = {"assignment": done, "reason": "a test", "by": by}
     changes: list[tuple[Callable[[], object], int]] = [
         (lambda: None, 3),
-        (lambda: assignments.exclude(**about, now=now), 0),
-        (lambda: assignments.include(**about, now=now), 3),
+        (lambda: decisions.exclude(**about, now=now), 0),
+        (lambda: decisions.include(**about, now=now), 3),
         (lambda: screened.handed_in(here, start=now - MINUTE, after=MINUTE), 6),
-        (lambda: assignments.reject(**about, now=now), 3),
-        (lambda: assignments.erase_states(Assignment.objects.latest("pk").participant, now), 0),
+        (lambda: decisions.reject(**about, now=now), 3),
+        (lambda: leases.on_erase(Assignment.objects.latest("pk").participant, now), 0),
     ]
     for number, (change, judgments) in enumerate(changes):
         change()
-        assert live.refresh_due(now=now + MINUTE) == 1, number
+        assert services.refresh_due(now=now + MINUTE) == 1, number
         assert agreement(here).judgments == judgments, number
         now += HOUR
 
@@ -208,16 +211,20 @@ def test_each_change_of_what_counts_is_seen() -> None:
 def test_what_was_not_committed_when_it_was_read_is_seen_by_its_number() -> None:
     here = campaigns.world(topics=1, k=3)
     done = screened.handed_in(here, after=MINUTE)
-    live.refresh_due(now=LATER)
+    services.refresh_due(now=LATER)
     # Handed in before the figures were computed, by a transaction that was open then.
     other = screened.handed_in(here, start=NOW, after=MINUTE)
-    assert refreshing.due() == [here.campaign]
+    assert services.due() == [here.campaign]
     # Others of the same number are seen by what became of them.
-    live.refresh_due(now=LATER)
-    assignments.reject(assignment=done, reason="All the same.", by=here.member(), now=LATER + MINUTE)
+    services.refresh_due(now=LATER)
+    decisions.reject(assignment=done, reason="All the same.", by=here.member(), now=LATER + MINUTE)
     third = screened.handed_in(here, start=LATER, after=MINUTE)
-    assert judged.counted(here.campaign) == 12 == sum(LiveAgreement.objects.values_list("judgments", flat=True))
-    assert live.refresh_due(now=LATER + 2 * MINUTE) == 1
+    assert (
+        progress_agreement.count_judgments(here.campaign)
+        == 12
+        == sum(LiveAgreement.objects.values_list("judgments", flat=True))
+    )
+    assert services.refresh_due(now=LATER + 2 * MINUTE) == 1
     live_judges = set(LiveCompetence.objects.values_list("participant", flat=True))
     assert live_judges <= {other.participant_id, third.participant_id}
 
@@ -248,21 +255,21 @@ def test_who_dies_in_the_middle_leaves_the_figures_as_they_were(monkeypatch) -> 
 
 def test_one_that_cannot_be_computed_keeps_no_other_from_it(monkeypatch) -> None:
     first, second = (two_judges(alternating) for _ in range(2))
-    load = judged.load
+    load = progress_agreement.load_judgments
 
     def broken(campaign: Campaign):
         if campaign == first.campaign:
             raise ValueError("no")
         return load(campaign)
 
-    monkeypatch.setattr(judged, "load", broken)
-    assert live.refresh_due(now=LATER) == 1
+    monkeypatch.setattr(progress_agreement, "load_judgments", broken)
+    assert services.refresh_due(now=LATER) == 1
     assert agreement(second).judgments == 3
 
 
 def test_one_pass_computes_so_many_and_the_next_goes_on() -> None:
     made = [two_judges(alternating) for _ in range(3)]
-    assert live.refresh_due(now=LATER, at_once=2) == 2
+    assert services.refresh_due(now=LATER, at_once=2) == 2
     [duty] = [each for each in schedules.all_schedules() if each.name == "annotation.live"]
     assert duty.every == timedelta(minutes=1)
     assert "annotation.live" in schedules.run_due(now=timezone.now())
@@ -271,8 +278,8 @@ def test_one_pass_computes_so_many_and_the_next_goes_on() -> None:
 
 def test_few_starts_are_enough_for_a_clear_crowd() -> None:
     here = live_crowd.crowded(topics=3, dimensions=1)
-    [found] = judged.load(here.campaign)
-    few = [each.spam_probability for each in figures.competence(found, rng=np.random.default_rng(0))]
+    [found] = progress_agreement.load_judgments(here.campaign)
+    few = [each.spam_probability for each in progress_agreement.competence(found, rng=np.random.default_rng(0))]
     votes = (found.unit, found.coder, found.value)
     many = mace.fit(*votes, rng=np.random.default_rng(1), labels=3, settings=mace.Settings(restarts=50))
     assert few == pytest.approx(many.spam_probability, abs=0.02)

@@ -5,10 +5,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.stats.orientation import canonical
-from annotation.domain import erasing, reading
-from annotation.domain.judging_models import choosing, judges, judging, listing, outcomes, prompts
-from annotation.domain.judging_models.choosing import Which
 from annotation.enums import AssignmentState, Inference, Judges, JudgingOutcome
+from annotation.judging import erasure, questionnaire_content
+from annotation.llm_judges import judge, judging_run, outcomes, prompts, queries, stimuli
+from annotation.llm_judges.stimuli import ItemSelection
 from annotation.models import Assignment, Campaign, JudgingAnswer, Judgment
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
@@ -86,7 +86,7 @@ def test_a_model_is_asked_what_people_are_asked(source, endpoint, server):
     asked_again.pair(source)
     asked_again.judge(source, endpoint)
     seen = server.seen[0]
-    for question in reading.questions(Campaign.objects.get(pk=source.pk)):
+    for question in questionnaire_content.questions(Campaign.objects.get(pk=source.pk)):
         assert question.text in seen.prompt
         assert question.description in seen.prompt
     options = ["Response A", "Neither", "Response B"]
@@ -114,15 +114,15 @@ def test_one_by_one_each_question_is_a_call_of_its_own_of_the_same_participant(s
 @pytest.mark.parametrize(
     ("which", "asked", "expected"),
     [
-        (Which.BOTH_ORDERS, {}, {"ab", "ba"}),
-        (Which.ALL, {"both": False}, {"ab", "ba", "cd"}),
-        (Which.ALL, {"both": True}, {"ab", "ba", "cd", "dc"}),
+        (ItemSelection.BOTH_ORDERS, {}, {"ab", "ba"}),
+        (ItemSelection.ALL, {"both": False}, {"ab", "ba", "cd"}),
+        (ItemSelection.ALL, {"both": True}, {"ab", "ba", "cd", "dc"}),
     ],
 )
 def test_which_pairs_in_which_orders(source, which, asked, expected):
     both, alone = asked_again.pair(source), asked_again.pair(source, both=False)
     names = {both.a_id: "a", both.b_id: "b", alone.a_id: "c", alone.b_id: "d"}
-    things = choosing.chosen(source=source, which=which, n=None, seed=0, **{"both": True, **asked})
+    things = stimuli.select_stimuli(source=source, which=which, n=None, seed=0, **{"both": True, **asked})
     assert {"".join(names[pk] for pk in thing.responses) for thing in things} == expected
     assert len(things) == len(expected)
 
@@ -130,7 +130,10 @@ def test_which_pairs_in_which_orders(source, which, asked, expected):
 def test_a_sample_is_of_pairs_and_follows_from_the_seed(source):
     for _pair in range(12):
         asked_again.pair(source)
-    drawn = [choosing.chosen(source=source, which=Which.SAMPLE, n=4, both=True, seed=seed) for seed in (1, 1, 2)]
+    drawn = [
+        stimuli.select_stimuli(source=source, which=ItemSelection.SAMPLE, n=4, both=True, seed=seed)
+        for seed in (1, 1, 2)
+    ]
     assert drawn[0] == drawn[1] != drawn[2]
     assert len({thing.unordered for thing in drawn[0]}) == 4
     assert len(drawn[0]) == 8
@@ -140,14 +143,14 @@ def test_what_was_left_out_or_erased_is_not_judged(source, endpoint, server):
     kept, erased, left_out = (asked_again.pair(source) for _pair in range(3))
     asked_again.erase(erased.a)
     Response.objects.filter(pk=left_out.b_id).update(is_included=False)
-    run = judging.start(study=source.study, order=asked_again.order(source, endpoint))
+    run = judging_run.start(study=source.study, order=asked_again.order(source, endpoint))
     assert len(run.units.get().payload["items"]) == 2
     asked_again.erase(kept.b)  # after it was planned
     assert lifecycle.wait(run).state == RunState.DONE
     assert not server.seen
     assert not Judgment.objects.exists()
     with pytest.raises(InputRejectedError):  # nothing is left
-        judging.start(study=source.study, order=asked_again.order(source, endpoint))
+        judging_run.start(study=source.study, order=asked_again.order(source, endpoint))
 
 
 # What a model says, what becomes of it, and how often it is asked.
@@ -189,14 +192,14 @@ def test_what_does_not_fit_is_asked_five_times_and_recorded_never_guessed(source
         endpoint = asked_again.endpoint(server, supports_json_schema=supports)
         for word in WORDS:
             asked_again.pair(source, both=False, a=f"{word} text", b="Other.")
-        run = asked_again.judge(source, endpoint, which=Which.ALL, both=False)
+        run = asked_again.judge(source, endpoint, which=ItemSelection.ALL, both=False)
     assert run.state == RunState.DONE, run.error
     answers = {row.item.pair.a.text.split()[0]: row for row in JudgingAnswer.objects.all()}
     assert {word: (row.outcome, row.attempts) for word, row in answers.items()} == WORDS
     assert Judgment.objects.count() == 2 * 2
     assert run.summary["invalid"] == 2
     assert (server.seen[0].schema is not None) == supports
-    shown = {row.answer.item.pair.a.text.split()[0]: row for row in listing.told(listing.answers(run))}
+    shown = {row.answer.item.pair.a.text.split()[0]: row for row in queries.with_verdicts(queries.answers(run))}
     assert shown["prose"].said == "I would say Response A."
     assert [verdict.option for verdict in shown["good"].verdicts] == ["Response A", "Response A"]
     assert not shown["prose"].verdicts
@@ -217,10 +220,10 @@ def test_justifications_are_kept_where_the_question_or_the_researcher_asks(sourc
 
     with served(rule) as server:
         endpoint = asked_again.endpoint(server)
-        asked_again.judge(source, endpoint, which=Which.ALL, both=False)
+        asked_again.judge(source, endpoint, which=ItemSelection.ALL, both=False)
         given = dict(Judgment.objects.values_list("dimension__name", "justification"))
         assert given == {"coverage_broad": "", "quality_overall": "", "why": "because of q3\ufffd"}
-        asked_again.judge(source, endpoint, which=Which.ALL, both=False, justify=True)
+        asked_again.judge(source, endpoint, which=ItemSelection.ALL, both=False, justify=True)
     justified = Judgment.objects.exclude(assignment__participant__specification__justify=False)
     assert sorted(justified.values_list("justification", flat=True)) == [f"because of q{n}\ufffd" for n in (1, 2, 3)]
 
@@ -232,7 +235,7 @@ def test_single_responses_are_judged_on_their_scales():
     response = ResponseFactory(topic__study=source.study, text="A text.")
     ItemFactory(campaign=source, pair=None, response=response, topic=response.topic)
     with served(lambda seen: seen.every(2)) as server:
-        run = asked_again.judge(source, asked_again.endpoint(server), which=Which.ALL)
+        run = asked_again.judge(source, asked_again.endpoint(server), which=ItemSelection.ALL)
     assert run.state == RunState.DONE, run.error
     judgment = Judgment.objects.get()
     assert (judgment.value, judgment.item.response) == (1, response)
@@ -254,10 +257,10 @@ def test_a_model_that_wrote_one_of_the_responses_judges_and_is_marked(source, en
     )
     own = ResponseFactory(topic=mine.a.topic, participant=writer, text="Written by m.")
     ItemFactory(campaign=source, pair=PairFactory(a=mine.a, b=own))
-    asked_again.judge(source, endpoint, which=Which.ALL, both=False)
+    asked_again.judge(source, endpoint, which=ItemSelection.ALL, both=False)
     marked = dict(JudgingAnswer.objects.values_list("item__pair__b", "is_own"))
     assert marked == {mine.b_id: False, other.b_id: False, own.pk: True}
-    assert [row.own for row in listing.judges(source.study)] == [1]
+    assert [row.own for row in queries.judges(source.study)] == [1]
 
 
 def test_when_a_text_is_erased_the_words_about_it_go_with_the_calls_and_the_votes_stay(source, endpoint):
@@ -265,11 +268,11 @@ def test_when_a_text_is_erased_the_words_about_it_go_with_the_calls_and_the_vote
     run = asked_again.judge(source, endpoint)
     calls_erasing.erase_containing([shown.a.text])
     asked_again.erase(shown.a)
-    assert {row.said for row in listing.told(listing.answers(run))} == {None}
+    assert {row.said for row in queries.with_verdicts(queries.answers(run))} == {None}
     assert Judgment.objects.count() == 4
     model = Assignment.objects.get().participant
     with transaction.atomic():
-        erasing.erase(model, timezone.now())  # nobody asks for it, but it must not fail
+        erasure.erase(model, timezone.now())  # nobody asks for it, but it must not fail
     assert Judgment.objects.count() == 4
 
 
@@ -281,10 +284,10 @@ def test_a_prompt_that_does_not_say_what_is_asked_is_refused(source, text):
 
 def test_texts_that_hold_places_and_marks_stay_what_they_are(source):
     asked_again.pair(source, a="{query} {form} <<<END 00>>>", b="{responses}")
-    things = choosing.chosen(source=source, which=Which.ALL, n=None, both=False, seed=0)
-    shown = choosing.shown(things)[things[0]]
-    told = judges.asked(source)
-    text = prompts.filled(prompts.DEFAULT, shown=shown, instructions="", questions=told.questions, justify=False)
+    things = stimuli.select_stimuli(source=source, which=ItemSelection.ALL, n=None, both=False, seed=0)
+    shown = stimuli.show_stimuli(things)[things[0]]
+    told = judge.questions_of_campaign(source)
+    text = prompts.fill(prompts.DEFAULT, shown=shown, instructions="", questions=told.questions, justify=False)
     assert "{query} {form} <<<END 00>>>" in text
     assert text.count("{responses}") == 1
     assert "{instructions}" not in text
@@ -292,10 +295,10 @@ def test_texts_that_hold_places_and_marks_stay_what_they_are(source):
 
 def test_an_answer_is_read_only_in_the_form_that_was_asked_for():
     answer = gateway.Answer(index=0, call=1, text="{}", fault="INVALID", finish_reason="stop")
-    assert outcomes.judge(answer, questions=()).outcome == JudgingOutcome.INVALID
+    assert outcomes.classify(answer, questions=()).outcome == JudgingOutcome.INVALID
     rejected = gateway.Answer(index=0, call=1, fault="REJECTED", error="too long")
-    assert outcomes.judge(rejected, questions=()).outcome == JudgingOutcome.FAILED
+    assert outcomes.classify(rejected, questions=()).outcome == JudgingOutcome.FAILED
     # Options with one label are told apart.
     options = [{"value": 1, "label": "yes"}, {"value": 2, "label": "yes"}]
-    question = reading.question(DimensionFactory.build(options=options, study=None))
+    question = questionnaire_content.question(DimensionFactory.build(options=options, study=None))
     assert list(prompts.options_of(question).values()) == [1, 2]

@@ -3,9 +3,9 @@
 import pytest
 from django.utils import timezone
 
-from annotation.domain.judging_models import injecting, measured, prompts
-from annotation.domain.judging_models.injecting import Injection
 from annotation.enums import Inference, JudgingOutcome
+from annotation.llm_judges import injection, injection_results, prompts
+from annotation.llm_judges.injection import InjectionOrder
 from annotation.models import JudgingAnswer, Judgment
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
@@ -41,7 +41,7 @@ def test_it_is_measured_with_planted_texts(local):
     for number in range(PAIRS // 2):
         asked_again.pair(source, both=False, a=f"{GOOD} So it is in harbour {number}.", b=f"{BAD} Harbour {number}.")
     prompt = prompts.ensure(study=source.study, text=prompts.DEFAULT, now=timezone.now())
-    order = Injection(
+    order = InjectionOrder(
         endpoint=local.pk,
         prompt=prompt.pk,
         source=source.pk,
@@ -49,9 +49,9 @@ def test_it_is_measured_with_planted_texts(local):
         dimension=source.asked.get(dimension__name="quality_overall").dimension_id,
         n=PAIRS,
     )
-    run = lifecycle.wait(injecting.start(study=source.study, order=order))
+    run = lifecycle.wait(injection.start(study=source.study, order=order))
     assert run.state == RunState.DONE, (run.error, run.problems)
-    found = measured.of_run(run)
+    found = injection_results.result_of_run(run)
     assert found is not None
     assert (found.pairs, found.lost) == (PAIRS, 0)
     assert -1 <= found.fenced.low <= found.fenced.estimate <= found.fenced.high <= 1

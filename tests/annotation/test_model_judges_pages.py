@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from annotation.domain.judging_models import injecting, judging
+from annotation.llm_judges import injection, judging_run
 from annotation.models import Campaign, JudgingPrompt
 from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Attempt, Call, Endpoint
@@ -66,8 +66,8 @@ def test_the_estimate_comes_first_and_what_starts_is_what_was_estimated(client, 
     response = client.post(f"{JUDGES}new/", filled(endpoint, source, start=order.digest))
     run = Run.objects.get()
     assert response["Location"] == reverse("run", args=["mine", run.key])
-    assert (run.kind, run.queue) == (judging.KIND, "llm")
-    assert judging.Order.of(run) == order
+    assert (run.kind, run.queue) == (judging_run.KIND, "llm")
+    assert judging_run.Order.of(run) == order
     assert order.parameters == {"temperature": 0}
     assert JudgingPrompt.objects.get().text == PROMPT
     assert not Attempt.objects.exists()
@@ -108,7 +108,7 @@ def test_a_measurement_is_estimated_and_started(client, study, source, endpoint)
     forecast, order = response.context["forecast"], response.context["order"]
     assert (forecast.wanted, forecast.estimate.requests) == (4, 24)
     client.post(f"{JUDGES}measure/", {**asked, "start": order.digest})
-    assert Run.objects.get().kind == injecting.KIND
+    assert Run.objects.get().kind == injection.KIND
     asked_again.ask(asked_again.campaign(study), "elsewhere", asked_again.FORCED)
     refused = client.post(f"{JUDGES}measure/", {**asked, "dimension": "elsewhere"})
     assert refused.status_code == 422

@@ -5,9 +5,9 @@ import time
 import pytest
 from django.test import Client
 
-from annotation.domain import tallies
 from annotation.enums import AssignmentState, CampaignState
 from annotation.models import Judgment
+from annotation.progress import campaign_summary
 from crowdrag.studies.enums import Role
 from tests.factories import CampaignDimensionFactory, CampaignFactory, JudgmentFactory, MembershipFactory
 
@@ -70,14 +70,14 @@ def test_of_very_many_judgments_the_count_is_kept_for_a_while(monkeypatch) -> No
     judgment = JudgmentFactory(assignment__state=AssignmentState.SUBMITTED, value=-1)
     campaign = judgment.item.campaign_id
     tally = {(judgment.dimension_id, -1, False): 1}
-    assert tallies.of([campaign])[campaign] == tally
+    assert campaign_summary.tally_answers([campaign])[campaign] == tally
     again = {(judgment.dimension_id, -1, True): 1}
     Judgment.objects.filter(pk=judgment.pk).update(repeat=1)
-    assert tallies.of([campaign])[campaign] == again  # few: counted each time
-    monkeypatch.setattr(tallies, "MANY", 1)
-    monkeypatch.setattr(tallies, "KEPT", 0.2)
-    assert tallies.of([campaign])[campaign] == again
+    assert campaign_summary.tally_answers([campaign])[campaign] == again  # few: counted each time
+    monkeypatch.setattr(campaign_summary, "MANY", 1)
+    monkeypatch.setattr(campaign_summary, "KEPT", 0.2)
+    assert campaign_summary.tally_answers([campaign])[campaign] == again
     Judgment.objects.filter(pk=judgment.pk).update(repeat=0)
-    assert tallies.of([campaign, 10**9]) == {campaign: again, 10**9: {}}
+    assert campaign_summary.tally_answers([campaign, 10**9]) == {campaign: again, 10**9: {}}
     time.sleep(0.3)
-    assert tallies.of([campaign])[campaign] == tally
+    assert campaign_summary.tally_answers([campaign])[campaign] == tally

@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.domain import showing
-from annotation.domain.showing import Mark, Piece
+from annotation.judging import response_layout
+from annotation.judging.response_layout import Piece, PieceMark
 
 STRONG = re.compile(r"(?:\*\*|__)(?=\S)(.+?)(?<=\S)(?:\*\*|__)")
 
@@ -16,11 +16,11 @@ def by_pattern(text: str) -> list[Piece]:
     for found in STRONG.finditer(text):
         if found.start() > position:
             pieces.append(Piece(text[position : found.start()]))
-        pieces.append(Piece(found.group(1), Mark.STRONG))
+        pieces.append(Piece(found.group(1), PieceMark.STRONG))
         position = found.end()
     return pieces + [Piece(text[position:])] * (position < len(text))
 
 
 @given(st.text(alphabet="*_ ab", max_size=40))
 def test_bold_is_what_the_pattern_says(text: str) -> None:
-    assert list(showing._strong(text)) == by_pattern(text)
+    assert list(response_layout._strong(text)) == by_pattern(text)

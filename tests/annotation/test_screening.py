@@ -7,11 +7,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.domain import assignments
-from annotation.domain.screening import deciding, dossier, evidence, problems, proposals, queue, signals
-from annotation.domain.screening.signals import Proposes
 from annotation.enums import AssignmentState as S
+from annotation.judging import decisions, payments
+from annotation.judging import problems as assignments_problems
+from annotation.judging.problems import AssignmentProblem
 from annotation.models import Assignment, CheckAnswer, ItemTime, LiveCompetence
+from annotation.quality.screening import dossier, evidence, flags, queue, services, signals
+from annotation.quality.screening.signals import ProposedAction
 from crowdrag.recruitment.enums import OrderKind, OrderState, RejectionCategory
 from crowdrag.recruitment.models import PlatformOrder
 from crowdrag.recruitment.platform_actions import OrderError
@@ -33,7 +35,7 @@ stored, here = made_once(lambda: campaigns.world(k=3))
 
 
 def named(assignment: Assignment) -> set[str]:
-    return {each.name for each in signals.of(evidence.works([assignment])[assignment.pk])}
+    return {each.name for each in signals.signals_of(evidence.collect_work([assignment])[assignment.pk])}
 
 
 def orders() -> list[tuple[str, dict[str, Any]]]:
@@ -50,8 +52,10 @@ def test_planted_judges_among_honest_ones() -> None:
     assert {"straight_lining", "one_sided"} <= found[6]
     assert {"straight_lining", "disagrees"} <= found[7]
     # All at once and one by one is the same.
-    together = evidence.works(made)
-    assert {each.pk: together[each.pk] for each in made} == {each.pk: evidence.works([each])[each.pk] for each in made}
+    together = evidence.collect_work(made)
+    assert {each.pk: together[each.pk] for each in made} == {
+        each.pk: evidence.collect_work([each])[each.pk] for each in made
+    }
 
 
 def test_others_are_those_who_were_not_rejected(here: campaigns.World) -> None:
@@ -59,13 +63,15 @@ def test_others_are_those_who_were_not_rejected(here: campaigns.World) -> None:
     first, second, third = (handed_in(here, values=lambda _i, _d, v=v: v) for v in (1, 1, -1))
 
     def others(one: Assignment) -> set[tuple[tuple[int, int], ...]]:
-        work = evidence.works([Assignment.objects.select_related("questionnaire__campaign").get(pk=one.pk)])[one.pk]
+        work = evidence.collect_work([Assignment.objects.select_related("questionnaire__campaign").get(pk=one.pk)])[
+            one.pk
+        ]
         return {tuple(sorted(each.items())) for each in work.others.values()}
 
     assert others(first) == {((-1, 1), (1, 1))}
-    assignments.reject(assignment=third, reason="No.", by=by, now=LATER)
+    decisions.reject(assignment=third, reason="No.", by=by, now=LATER)
     assert others(first) == {((1, 1),)}
-    assignments.exclude(assignment=second, reason="A friend.", by=by, now=LATER)
+    decisions.exclude(assignment=second, reason="A friend.", by=by, now=LATER)
     assert others(first) == set()
     # Who is rejected is compared with those who are not, and not with themselves.
     assert others(third) == {((1, 1),)}
@@ -85,13 +91,13 @@ def test_times_checks_and_competence_are_read(here: campaigns.World) -> None:
             campaign=here.campaign, participant=done.participant, dimension=dimension, spam_probability=0.8,
             judgments=3, computed_at=NOW,
         )  # fmt: skip
-    work = evidence.works([done])[done.pk]
+    work = evidence.collect_work([done])[done.pk]
     assert work.item_seconds == {items[0]: 20}
     assert (work.seconds, work.least_seconds, work.fails_needed) == (90, 600, 2)
     assert [check.passed for check in work.checks] == [True]
     assert [each.spam for each in work.trust] == [0.8, 0.8]
     assert named(done) == {"too_fast", "low_competence"}
-    assert proposals.of(signals.of(work)).what is Proposes.REJECT
+    assert flags.propose(signals.signals_of(work)).what is ProposedAction.REJECT
 
 
 def test_what_was_erased_failed_no_check(here: campaigns.World) -> None:
@@ -107,32 +113,32 @@ def test_signals_are_kept_with_a_decision_on_the_analysis(here: campaigns.World)
     clean, fast, left_out = handed_in(here), handed_in(here, after=MINUTE), handed_in(here, after=MINUTE)
     by, reason = here.member(), "Too fast to be read."
     for one in (clean, fast):
-        deciding.reject(assignment=one, reason=reason, by=by, now=LATER)
+        services.reject(assignment=one, reason=reason, by=by, now=LATER)
     assert clean.decisions.get(about=DecisionKind.INCLUDE).evidence == {}
     assert fast.decisions.get(about=DecisionKind.INCLUDE).evidence["too_fast"]["limit"] == 600
-    made = deciding.include(assignment=left_out, holds=False, reason=reason, by=by, now=LATER)
+    made = services.include(assignment=left_out, holds=False, reason=reason, by=by, now=LATER)
     assert made.evidence["too_fast"]["seconds"] == 60
-    deciding.accept(assignment=left_out, by=by, now=LATER)
+    services.accept(assignment=left_out, by=by, now=LATER)
     left_out.refresh_from_db()
     # Paid, and left out: two decisions.
-    assert (left_out.state, left_out.is_included, assignments.paid(left_out)) == (S.ACCEPTED, False, 400)
+    assert (left_out.state, left_out.is_included, payments.total_paid(left_out)) == (S.ACCEPTED, False, 400)
     assert orders() == []
 
 
 def test_a_platform_is_told_once(here: campaigns.World) -> None:
     by, done = here.member(), sent(here)
     for _ in range(2):
-        deciding.accept(assignment=done, by=by, now=LATER)
+        services.accept(assignment=done, by=by, now=LATER)
     assert orders() == [(OrderKind.APPROVE, {})]
     bonus = {"amount": 50, "reason": "An item was broken."}
-    assert len({deciding.pay(assignment=done, **bonus, by=by, now=LATER).pk for _ in range(2)}) == 1
+    assert len({services.pay(assignment=done, **bonus, by=by, now=LATER).pk for _ in range(2)}) == 1
     assert orders()[1:] == [(OrderKind.BONUS, bonus)]
     # What the platform cannot be told is not done, and who came otherwise is none of its business.
     with pytest.raises(OrderError):
-        deciding.pay(assignment=done, amount=20_000_000, reason="Far too much.", by=by, now=LATER)
-    assert (assignments.paid(done), len(orders())) == (450, 2)
+        services.pay(assignment=done, amount=20_000_000, reason="Far too much.", by=by, now=LATER)
+    assert (payments.total_paid(done), len(orders())) == (450, 2)
     other = handed_in(here)
-    deciding.reject(assignment=other, reason="Short.", by=by, now=LATER)
+    services.reject(assignment=other, reason="Short.", by=by, now=LATER)
     assert (state(other), len(orders())) == (S.REJECTED, 2)
 
 
@@ -140,15 +146,15 @@ def test_a_platform_is_told_why_at_length_and_by_category(here: campaigns.World)
     by, done = here.member(), sent(here, after=MINUTE)
     low = RejectionCategory.LOW_EFFORT
     for wrong, given in (
-        (problems.ShortReason, {"reason": "Too fast.", "category": low}),
-        (problems.NeedsCategory, {"reason": REASON, "category": ""}),
-        (problems.NeedsCategory, {"reason": REASON, "category": "BECAUSE"}),
-        (problems.SingleCheck, {"reason": REASON, "category": RejectionCategory.FAILED_CHECK}),
+        (services.ShortReason, {"reason": "Too fast.", "category": low}),
+        (services.NeedsCategory, {"reason": REASON, "category": ""}),
+        (services.NeedsCategory, {"reason": REASON, "category": "BECAUSE"}),
+        (services.SingleCheck, {"reason": REASON, "category": RejectionCategory.FAILED_CHECK}),
     ):
         with pytest.raises(wrong):
-            deciding.reject(assignment=done, by=by, now=LATER, **given)
+            services.reject(assignment=done, by=by, now=LATER, **given)
     assert (state(done), orders()) == (S.SUBMITTED, [])
-    deciding.reject(assignment=done, reason=REASON, category=low, pay_part=150, by=by, now=LATER)
+    services.reject(assignment=done, reason=REASON, category=low, pay_part=150, by=by, now=LATER)
     assert orders() == [
         (OrderKind.REJECT, {"category": low, "message": REASON}),
         (OrderKind.BONUS, {"amount": 150, "reason": "Part of the pay."}),
@@ -157,39 +163,39 @@ def test_a_platform_is_told_why_at_length_and_by_category(here: campaigns.World)
 
 def test_what_is_paid_in_full_all_the_same_is_approved_there(here: campaigns.World) -> None:
     done = sent(here)
-    deciding.reject(assignment=done, reason="Misread the task.", pay_part=400, by=here.member(), now=LATER)
+    services.reject(assignment=done, reason="Misread the task.", pay_part=400, by=here.member(), now=LATER)
     assert (state(done), orders()) == (S.REJECTED, [(OrderKind.APPROVE, {})])
 
 
 def test_what_was_paid_beside_counts_with_a_rejection(here: campaigns.World) -> None:
     by, done = here.member(), sent(here)
-    deciding.pay(assignment=done, amount=50, reason="An item was broken.", by=by, now=LATER)
+    services.pay(assignment=done, amount=50, reason="An item was broken.", by=by, now=LATER)
     assert (dossier.owed_if_accepted(done), dossier.left_of_pay(done)) == (400, 350)
-    deciding.reject(assignment=done, reason="Misread the task.", pay_part=350, by=by, now=LATER)
+    services.reject(assignment=done, reason="Misread the task.", pay_part=350, by=by, now=LATER)
     assert [kind for kind, _details in orders()] == [OrderKind.BONUS, OrderKind.APPROVE]
-    assert assignments.paid(done) == 400
+    assert payments.total_paid(done) == 400
 
 
 def test_a_contested_rejection_is_reversed(here: campaigns.World) -> None:
     by, unsent, sent_before = here.member(), sent(here), sent(here, "visit-2")
     for one in (unsent, sent_before):
-        deciding.reject(assignment=one, reason=REASON, category=RejectionCategory.OTHER, by=by, now=LATER)
+        services.reject(assignment=one, reason=REASON, category=RejectionCategory.OTHER, by=by, now=LATER)
     PlatformOrder.objects.filter(submission__external_id="visit-2").update(state=OrderState.DONE)
     # Not sent yet: the rejection is dropped and the approval takes its place.
-    deciding.accept(assignment=unsent, note="You were right.", by=by, now=LATER)
+    services.accept(assignment=unsent, note="You were right.", by=by, now=LATER)
     assert (state(unsent), orders()[-1]) == (S.ACCEPTED, (OrderKind.APPROVE, {}))
     # Sent already, and there is no way back on the platform: what is owed is paid as a bonus.
-    deciding.accept(assignment=sent_before, note="You were right.", by=by, now=LATER)
-    assert (state(sent_before), assignments.paid(sent_before)) == (S.ACCEPTED, 400)
+    services.accept(assignment=sent_before, note="You were right.", by=by, now=LATER)
+    assert (state(sent_before), payments.total_paid(sent_before)) == (S.ACCEPTED, 400)
     assert [kind for kind, _details in orders()] == [OrderKind.REJECT, OrderKind.APPROVE, OrderKind.BONUS]
     assert orders()[-1][1]["amount"] == 400
 
 
 def test_what_was_accepted_and_is_taken_back_stays_paid(here: campaigns.World) -> None:
     by, done = here.member(), sent(here)
-    deciding.accept(assignment=done, by=by, now=LATER)
-    deciding.reject(assignment=done, reason="A bot, as it turned out.", by=by, now=LATER)
-    assert (state(done), assignments.paid(done), orders()) == (S.REJECTED, 400, [(OrderKind.APPROVE, {})])
+    services.accept(assignment=done, by=by, now=LATER)
+    services.reject(assignment=done, reason="A bot, as it turned out.", by=by, now=LATER)
+    assert (state(done), payments.total_paid(done), orders()) == (S.REJECTED, 400, [(OrderKind.APPROVE, {})])
 
 
 def test_all_that_nothing_speaks_against_is_accepted(here: campaigns.World) -> None:
@@ -198,13 +204,13 @@ def test_all_that_nothing_speaks_against_is_accepted(here: campaigns.World) -> N
         handed_in(here, after=after, start=start)
         for after, start in ((LONG, NOW), (MINUTE, NOW), (LONG, NOW), (LONG, NOW + timedelta(days=1)))
     )
-    assert queue.DESK.hold(held, colleague, LATER)
-    assert [row.assignment for row in queue.proposing(here.campaign, Proposes.REJECT, LATER)] == [fast]
-    done = deciding.accept_clean(campaign=here.campaign, until=LATER, by=by, now=LATER)
-    assert done == deciding.Bulk(accepted=1, passed_over=1)
+    assert queue.REVIEW_LOCK.hold(held, colleague, LATER)
+    assert [row.assignment for row in queue.proposing(here.campaign, ProposedAction.REJECT, LATER)] == [fast]
+    done = services.accept_clean(campaign=here.campaign, until=LATER, by=by, now=LATER)
+    assert done == services.BulkResult(accepted=1, passed_over=1)
     assert [state(each) for each in (clean, fast, held, late)] == [S.ACCEPTED, S.SUBMITTED, S.SUBMITTED, S.SUBMITTED]
     assert clean.transitions.latest("pk").by == by
-    assert deciding.accept_clean(campaign=here.campaign, until=LATER, by=by, now=LATER).accepted == 0
+    assert services.accept_clean(campaign=here.campaign, until=LATER, by=by, now=LATER).accepted == 0
 
 
 def test_a_flag_that_was_shown_stays_when_others_are_rejected() -> None:
@@ -212,15 +218,17 @@ def test_a_flag_that_was_shown_stays_when_others_are_rejected() -> None:
     by = here.member()
     one = handed_in(here, values=lambda item, dimension: 2 * ((item + dimension) % 2) - 1)
     others = [handed_in(here) for _ in range(3)]  # all of one mind, and never of the first's
-    shown = {row.assignment: row.proposal for row in queue.rows(queue.listed(here.campaign, "waiting"), LATER)}
+    shown = {
+        row.assignment: row.proposal for row in queue.rows(queue.list_assignments(here.campaign, "waiting"), LATER)
+    }
     assert "disagrees" in {signal.name for signal in shown[one].reasons}
     for each in others:
-        deciding.reject(assignment=each, reason="Not read.", by=by, now=LATER)
-    assert "disagrees" not in {signal.name for signal in signals.of(evidence.works([one])[one.pk])}
-    assert deciding.accept_clean(campaign=here.campaign, until=LATER, by=by, now=LATER).accepted == 0
+        services.reject(assignment=each, reason="Not read.", by=by, now=LATER)
+    assert "disagrees" not in {signal.name for signal in signals.signals_of(evidence.collect_work([one])[one.pk])}
+    assert services.accept_clean(campaign=here.campaign, until=LATER, by=by, now=LATER).accepted == 0
     assert state(one) == S.SUBMITTED
-    assert [row.assignment for row in queue.proposing(here.campaign, Proposes.LOOK, LATER)] == [one]
-    deciding.accept(assignment=one, by=by, now=LATER)  # a person decides
+    assert [row.assignment for row in queue.proposing(here.campaign, ProposedAction.LOOK, LATER)] == [one]
+    services.accept(assignment=one, by=by, now=LATER)  # a person decides
     assert state(one) == S.ACCEPTED
 
 
@@ -228,15 +236,15 @@ def test_the_queue_gives_what_is_asked_for(here: campaigns.World) -> None:
     by, colleague = here.member(), here.member(Role.EDITOR)
     fast = handed_in(here, after=MINUTE)
     clean = handed_in(here)
-    assert queue.take_next(campaign=here.campaign, by=by, now=LATER, what=Proposes.ACCEPT) == clean
-    assert queue.take_next(campaign=here.campaign, by=colleague, now=LATER, what=Proposes.ACCEPT) is None
+    assert queue.take_next(campaign=here.campaign, by=by, now=LATER, what=ProposedAction.ACCEPT) == clean
+    assert queue.take_next(campaign=here.campaign, by=colleague, now=LATER, what=ProposedAction.ACCEPT) is None
     assert queue.take_next(campaign=here.campaign, by=colleague, now=LATER) == fast
     assert queue.take_next(campaign=here.campaign, by=by, now=LATER) == clean  # goes on with what is open
     assert queue.take_next(campaign=here.campaign, by=by, now=LATER, after=clean) is None
     counted = queue.counts(here.campaign, LATER)
     assert (counted.waiting, counted.open, counted.surplus) == (2, 2, 0)
-    with pytest.raises(assignments.problems.UnderReview):
-        deciding.accept(assignment=fast, by=by, now=LATER)
+    with pytest.raises(assignments_problems.UnderReview):
+        services.accept(assignment=fast, by=by, now=LATER)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -260,16 +268,16 @@ def test_of_two_decisions_at_once_one_holds() -> None:
         fresh = [Assignment.objects.get(pk=done.pk) for _ in range(2)]
         accepted, rejected = together(
             [
-                lambda fresh=fresh: deciding.accept(assignment=fresh[0], by=one, now=LATER),
-                lambda fresh=fresh: deciding.reject(assignment=fresh[1], **rejection),
+                lambda fresh=fresh: services.accept(assignment=fresh[0], by=one, now=LATER),
+                lambda fresh=fresh: services.reject(assignment=fresh[1], **rejection),
             ]
         )
-        refused = [isinstance(each, assignments.AssignmentProblem) for each in (accepted, rejected)]
+        refused = [isinstance(each, AssignmentProblem) for each in (accepted, rejected)]
         # A rejection may follow on an acceptance: then the money stays owed, and the platform was told to pay.
         kinds = [row.kind for row in PlatformOrder.objects.filter(submission__external_id=f"visit-{number}")]
         if state(done) is S.ACCEPTED:
-            assert (refused, kinds, assignments.paid(done)) == ([False, True], [OrderKind.APPROVE], 400)
-        elif assignments.paid(done):
+            assert (refused, kinds, payments.total_paid(done)) == ([False, True], [OrderKind.APPROVE], 400)
+        elif payments.total_paid(done):
             assert (refused, kinds) == ([False, False], [OrderKind.APPROVE])
         else:
             assert (refused[1], kinds) == (False, [OrderKind.REJECT])
@@ -279,7 +287,7 @@ def test_the_dossier_shows_all_that_is_known(here: campaigns.World) -> None:
     first = handed_in(here, values=lambda _i, _d: 1)
     for _ in range(2):
         handed_in(here, values=lambda _i, _d: -1)
-    found = dossier.of(queue.of(here.campaign).get(pk=first.pk))
+    found = dossier.collect(queue.assignments_of(here.campaign).get(pk=first.pk))
     assert [len(entry.questions) for entry in found.entries] == [2, 2, 2]
     question = found.entries[0].questions[0]
     assert (question.answer, question.others, question.is_alone, question.expected) == ("B", 2, True, "")
@@ -294,7 +302,7 @@ def test_many_are_read_with_as_many_queries_as_few() -> None:
     made = [handed_in(here) for _ in range(6)]
     asked = []
     for count in (1, 6):
-        found = list(queue.of(here.campaign).filter(pk__in=[each.pk for each in made[:count]]))
+        found = list(queue.assignments_of(here.campaign).filter(pk__in=[each.pk for each in made[:count]]))
         with CaptureQueriesContext(connection) as seen:
             assert len(queue.rows(found, LATER)) == count
         asked.append(len(seen))

@@ -5,8 +5,8 @@ import re
 import pytest
 from django.urls import reverse
 
-from annotation.domain import assignments
 from annotation.enums import AssignmentState as S
+from annotation.judging import decisions, leases, submission
 from annotation.models import Assignment
 from crowdrag.studies.enums import Role
 from tests.factories import NOW
@@ -22,9 +22,9 @@ def test_judgments_count_once_accepted_and_included() -> None:
     here = campaigns.world()
     done = hand_in(claim(here, here.judge()))
     assert counts(here, done) == "WAITING"
-    assignments.accept(assignment=done, by=here.member(), now=NOW)
+    decisions.accept(assignment=done, by=here.member(), now=NOW)
     assert counts(here, done) == "YES"
-    assignments.exclude(assignment=done, reason="Misread.", by=here.member(), now=NOW)
+    decisions.exclude(assignment=done, reason="Misread.", by=here.member(), now=NOW)
     assert counts(here, done) == "NO"
 
 
@@ -39,7 +39,7 @@ def test_surplus_does_not_count() -> None:
     here = sheets(1, k=1)
     late = claim(here, here.judge())
     answer_all(late)
-    assignments.expire(now=NOW + 10 * HOUR)
+    leases.expire(now=NOW + 10 * HOUR)
     claim(here, here.judge())
-    assert assignments.submit(assignment=late, now=NOW + 10 * HOUR).state == S.SURPLUS
+    assert submission.submit(assignment=late, now=NOW + 10 * HOUR).state == S.SURPLUS
     assert counts(here, late) == "NO"

@@ -8,14 +8,14 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.domain import assignments
-from annotation.domain.checks import gold
-from annotation.domain.checks.gold import Label
-from annotation.domain.screening import queue
-from annotation.domain.screening.signals import Proposes
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignKind, CampaignState
+from annotation.judging import leases, payments, submission
 from annotation.models import Assignment, Campaign, Item, Place, TrainingItem
+from annotation.quality import known_labels
+from annotation.quality.known_labels import KnownLabel
+from annotation.quality.screening import queue
+from annotation.quality.screening.signals import ProposedAction
 from crowdrag.recruitment.enums import RejectionCategory
 from crowdrag.recruitment.models import PlatformOrder
 from crowdrag.studies.enums import EnquiryKind, Role
@@ -54,7 +54,10 @@ def page_of(client: Client, assignment: Assignment) -> str:
 def test_the_queue_says_what_speaks_against_each(here: campaigns.World, client: Client) -> None:
     clean, fast = handed_in(here), handed_in(here, after=MINUTE)
     rows = client.get(at("screening", here)).context["rows"]
-    assert [(row.assignment, row.proposal.what) for row in rows] == [(fast, Proposes.REJECT), (clean, Proposes.ACCEPT)]
+    assert [(row.assignment, row.proposal.what) for row in rows] == [
+        (fast, ProposedAction.REJECT),
+        (clean, ProposedAction.ACCEPT),
+    ]
     only = client.get(at("screening", here), {"proposal": "reject"}).content.decode()
     assert [of("screening_assignment", each) in only for each in (clean, fast)] == [False, True]
     for name in queue.LISTS:
@@ -89,16 +92,16 @@ def test_a_decision_that_cannot_be_changes_nothing(here: campaigns.World, client
     ]
     found = [(client.post(of("screening_decide", done), given).status_code, state(done)) for given in cases]
     assert found == [(422, S.SUBMITTED)] * len(cases)
-    assert assignments.paid(done) == 0
+    assert payments.total_paid(done) == 0
 
 
 def test_rejecting_with_a_part_of_the_pay(here: campaigns.World, client: Client) -> None:
     one = judging.claim(here, here.judge())
     judging.answer_all(one, NOW + LONG)
-    done = assignments.submit(assignment=one, comment="<script>alert(1)</script>", now=NOW + LONG)
+    done = submission.submit(assignment=one, comment="<script>alert(1)</script>", now=NOW + LONG)
     given = {"decision": "reject", "reason": "The same answer all along.", "pay": "part", "amount": "1.50"}
     assert client.post(of("screening_decide", done), given).status_code == 302
-    assert (state(done), assignments.paid(done)) == (S.REJECTED, 150)
+    assert (state(done), payments.total_paid(done)) == (S.REJECTED, 150)
     page = page_of(client, done)
     assert of("screening_reverse", done) in page
     assert "The same answer all along." in page
@@ -118,7 +121,7 @@ def test_what_a_platform_asks_for_is_asked_for(here: campaigns.World, client: Cl
 
 def test_what_another_has_open_is_taken_over_by_a_clear_word(here: campaigns.World, client: Client) -> None:
     done, colleague = handed_in(here), here.member(Role.EDITOR)
-    assert queue.DESK.hold(done, colleague, timezone.now())
+    assert queue.REVIEW_LOCK.hold(done, colleague, timezone.now())
 
     def offers_a_decision() -> tuple[bool, bool]:
         page = page_of(client, done)
@@ -151,7 +154,7 @@ def test_paying_and_including_are_two_decisions(here: campaigns.World, client: C
     assert client.post(of("screening_pay", done), {"amount": "0", "reason": "x"}).status_code in {409, 422}
     client.post(of("screening_pay", done), {"amount": "0.50", "reason": "An item was broken."})
     done.refresh_from_db()
-    assert (done.state, done.is_included, assignments.paid(done)) == (S.ACCEPTED, False, 450)
+    assert (done.state, done.is_included, payments.total_paid(done)) == (S.ACCEPTED, False, 450)
 
 
 def test_a_contested_rejection_is_taken_back_from_the_desk(here: campaigns.World, client: Client) -> None:
@@ -165,19 +168,19 @@ def test_a_contested_rejection_is_taken_back_from_the_desk(here: campaigns.World
     assert "I read quickly." in page_of(client, done)
     assert client.post(of("screening_reverse", done), {"note": ""}).status_code == 422
     assert client.post(of("screening_reverse", done), {"note": "You are right."}).status_code == 302
-    assert (state(done), assignments.paid(done)) == (S.ACCEPTED, 400)
+    assert (state(done), payments.total_paid(done)) == (S.ACCEPTED, 400)
 
 
 def test_surplus_is_taken_up_while_a_place_is_free(client: Client, here: campaigns.World) -> None:
     made, later = campaigns.world(study=here.study, k=1, topics=1), NOW + timedelta(days=1)
     late = judging.claim(made, made.judge())
     judging.answer_all(late)
-    assignments.expire(now=later)
+    leases.expire(now=later)
     quick = judging.claim(made, made.judge(), later)
-    assignments.submit(assignment=late, now=later)
+    submission.submit(assignment=late, now=later)
     assert (state(late), of("screening_take_up", late) in page_of(client, late)) == (S.SURPLUS, False)
     assert client.post(of("screening_take_up", late)).status_code == 409
-    assignments.give_back(assignment=quick, now=later)
+    leases.give_back(assignment=quick, now=later)
     assert of("screening_take_up", late) in page_of(client, late)
     client.post(of("screening_take_up", late))
     assert state(late) is S.SUBMITTED
@@ -238,10 +241,10 @@ def test_an_item_is_added_labelled_and_used(draft: campaigns.World, editor: Clie
     editor.post(address, {f"label-{first.pk}": "1", f"why-{first.pk}": "B answers it.", "do": "training"})
     assert TrainingItem.objects.get().item == item
     editor.post(address, {f"label-{first.pk}": "1", "do": "gold"})
-    assert list(gold.items(draft.campaign)) == [item]
+    assert list(known_labels.gold_items(draft.campaign)) == [item]
     assert address in editor.get(at("campaign_checks", draft)).content.decode()
     # Once it is open, what is known is shown and stays.
-    gold.set_labels(item=item, known={first.pk: Label(1, "B answers it.")})
+    known_labels.set_labels(item=item, known={first.pk: KnownLabel(1, "B answers it.")})
     draft.change(state=CampaignState.OPEN, opened_at=NOW)
     assert "B answers it." in editor.get(address).content.decode()
     assert editor.post(address, {"do": "remove"}).status_code == 422
@@ -255,5 +258,7 @@ def test_known_labels_where_one_response_is_shown() -> None:
     editor = signed_in(made.study)
     answer = editor.post(at("campaign_checks_add", made), {"response": made.responses[0].external_id})
     editor.post(answer["Location"], {f"label-{made.dimensions[0].pk}": "3", "do": "gold"})
-    assert gold.labels(made.campaign) == {(gold.items(made.campaign).get().pk, made.dimensions[0].pk): 3}
+    assert known_labels.gold_labels(made.campaign) == {
+        (known_labels.gold_items(made.campaign).get().pk, made.dimensions[0].pk): 3
+    }
     assert editor.get(at("campaign_checks", made)).status_code == 200

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotation.domain.checks import gold, problems, training
-from annotation.domain.checks.gold import Label
 from annotation.enums import CampaignState
 from annotation.models import Judgment, TrainingAnswer, TrainingItem
+from annotation.quality import known_labels, problems, training
+from annotation.quality.known_labels import KnownLabel
 from crowdrag.studies.models import Participant
 from tests.at_once import together
 from tests.factories import NOW
@@ -28,12 +28,12 @@ def open_with_examples() -> campaigns.World:
     a, b, c = made.responses[:3]
     first, second = made.dimensions
     for (left, right), known in (
-        ((b, a), {first.pk: Label(1, "B answers it."), second.pk: Label(-1)}),
-        ((c, a), {second.pk: Label(0, "Both do.")}),
+        ((b, a), {first.pk: KnownLabel(1, "B answers it."), second.pk: KnownLabel(-1)}),
+        ((c, a), {second.pk: KnownLabel(0, "Both do.")}),
     ):
-        item = gold.add_pair(campaign=made.campaign, left=left, right=right)
-        gold.set_labels(item=item, known=known)
-        training.add(campaign=made.campaign, item=item)
+        item = known_labels.add_pair(campaign=made.campaign, left=left, right=right)
+        known_labels.set_labels(item=item, known=known)
+        training.add_item(campaign=made.campaign, item=item)
     made.change(state=CampaignState.OPEN, opened_at=NOW)
     return made
 
@@ -58,10 +58,12 @@ def test_what_was_expected_is_said_with_why(here: campaigns.World) -> None:
     assert (free.is_known, free.is_right) == (False, False)
     assert known.is_right
     assert training.is_done(campaign=here.campaign, participant=judge)
-    assert training.standing(campaign=here.campaign, participant=judge) == training.Standing(2, 2)
+    assert training.training_progress(campaign=here.campaign, participant=judge) == training.TrainingProgress(2, 2)
     assert training.next_item(campaign=here.campaign, participant=judge) is None
     # Another judge begins anew, and nothing of it is a judgment.
-    assert training.standing(campaign=here.campaign, participant=here.judge()) == training.Standing(0, 2)
+    assert training.training_progress(campaign=here.campaign, participant=here.judge()) == training.TrainingProgress(
+        0, 2
+    )
     assert not Judgment.objects.exists()
 
 
@@ -107,18 +109,18 @@ def test_all_questions_are_answered_with_what_they_offer(here: campaigns.World) 
 
 def test_training_items_are_no_gold_items() -> None:
     made = campaigns.world(state=CampaignState.DRAFT)
-    item = gold.add_pair(campaign=made.campaign, left=made.responses[1], right=made.responses[0])
+    item = known_labels.add_pair(campaign=made.campaign, left=made.responses[1], right=made.responses[0])
     with pytest.raises(problems.NotTaught):  # nothing is known of it yet
-        training.add(campaign=made.campaign, item=item)
-    gold.set_labels(item=item, known={made.dimensions[0].pk: Label(1)})
-    assert list(gold.items(made.campaign)) == [item]
-    assert training.add(campaign=made.campaign, item=item) == training.add(campaign=made.campaign, item=item)
-    assert list(gold.items(made.campaign)) == []
-    assert list(gold.kept_items(made.campaign)) == [item]
-    training.remove(item=item)
-    assert list(gold.items(made.campaign)) == [item]
-    gold.remove(item=item)
-    assert list(gold.kept_items(made.campaign)) == []
+        training.add_item(campaign=made.campaign, item=item)
+    known_labels.set_labels(item=item, known={made.dimensions[0].pk: KnownLabel(1)})
+    assert list(known_labels.gold_items(made.campaign)) == [item]
+    assert training.add_item(campaign=made.campaign, item=item) == training.add_item(campaign=made.campaign, item=item)
+    assert list(known_labels.gold_items(made.campaign)) == []
+    assert list(known_labels.chosen_items(made.campaign)) == [item]
+    training.remove_item(item=item)
+    assert list(known_labels.gold_items(made.campaign)) == [item]
+    known_labels.remove(item=item)
+    assert list(known_labels.chosen_items(made.campaign)) == []
 
 
 def address(here: campaigns.World) -> str:

@@ -15,7 +15,7 @@ from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Membership, Study
 from tests.api.rows import passages, responses
 from tests.factories import MembershipFactory, ResponseFactory, TopicFactory, UserFactory, WritingTaskFactory
-from writing.domain import codec, logs
+from writing.editor import codec, logs
 from writing.enums import LogSource
 from writing.models import Response, Topic
 
@@ -170,7 +170,7 @@ def test_a_log_comes_as_its_events(script: Script, study: Study) -> None:
     task = WritingTaskFactory(topic=response.topic, style=response.style, claimed=True)
     Response.objects.filter(pk=response.pk).update(task=task)
     events: list[Any] = codec.encode([(0, "a"), (5, "ab")])
-    packed = logs.PackedLog(task, response.created_at, (logs.Packed(len(events), codec.pack(events)),))
+    packed = logs.PackedLog(task, response.created_at, (logs.PackedEvents(len(events), codec.pack(events)),))
     logs.store_packed([packed], source=LogSource.SNAPSHOTS, now=response.created_at)
     said = script(Role.REVIEWER).get(f"{MINE}responses/{response.external_id}/log/").json()
     assert said["events"] == json.loads(json.dumps(events))

@@ -15,7 +15,7 @@ from tests.annotation import campaigns
 from tests.annotation.screened import handed_in
 from tests.api.rows import ROWS
 from tests.factories import StudyFactory
-from writing.domain.imports import importers
+from writing.corpus.imports import importers
 from writing.models import ModelAnswer, PlanStyle, Response, RetrievedPassage, WritingTask
 
 
@@ -79,5 +79,5 @@ _OF: dict[str, Any] = {
     "/releases/": _of(ReleaseFile, "release__study", number="release__number"),
     "/webhooks/": _of(Delivery, "webhook__study", key="webhook__key", delivery="pk"),
     "/experiments/": lambda _study: {"name": next(iter(EXPERIMENTS))},
-    "/imports/": lambda _study: {"name": importers.every()[0].name},
+    "/imports/": lambda _study: {"name": importers.all_importers()[0].name},
 }

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from annotation.domain import assignments
 from annotation.enums import AssignmentState, CampaignState
+from annotation.judging import claims, submission
 from annotation.models import Assignment, Campaign, CheckAnswer, ItemTime, Judgment
 from crowdrag.demo import judges, setup, writers
 from crowdrag.studies.entry import links
@@ -46,7 +46,7 @@ def test_the_campaign_is_open_and_some_of_it_waits_for_screening(study: Study) -
     assert campaign.places.open().count() > campaign.questionnaires.count()
     for each in found:
         if each.state == AssignmentState.SUBMITTED:
-            assert not assignments.missing(each)
+            assert not submission.missing_answers(each)
             assert ItemTime.objects.filter(assignment=each).count() == each.questionnaire.entries.count()
 
 
@@ -87,7 +87,7 @@ def test_the_study_leads_to_the_questionnaire(study: Study) -> None:
 
 
 def test_the_link_lets_anybody_in(study: Study) -> None:
-    link = EntryLink.objects.get(purpose=assignments.purpose(judges.campaign_of(study)))
+    link = EntryLink.objects.get(purpose=claims.purpose(judges.campaign_of(study)))
     page = Client().get(writers.address(link))
     assert page.status_code == 200
     assert "2.50" in page.content.decode()

@@ -12,10 +12,11 @@ from crowdrag.demo import setup, texts, typist, writers
 from crowdrag.studies.models import Study, User
 from crowdrag.studies.study import services
 from tests.factories import NOW, RetrievedPassageFactory, StudyFactory, TopicFactory, UserFactory, WritingTaskFactory
-from writing.domain import codec, events, logs, progress, sittings
-from writing.domain.codec import SPLICE
+from writing.editor import codec, events, logs
+from writing.editor.codec import SPLICE
 from writing.enums import TaskState
 from writing.models import Response, WritingTask
+from writing.progress import overview
 
 pytestmark = pytest.mark.django_db
 TEXT = (
@@ -43,7 +44,7 @@ def test_a_typist_leaves_a_log_that_rebuilds_the_text(manner: str) -> None:
     task = WritingTaskFactory(claimed=True)
     typist.write(task=task, text=TEXT, manner=manner, rng=Random(1), now=NOW)
     task.refresh_from_db()
-    log = sittings.log_of(task)
+    log = logs.log_of(task)
     assert log is not None
     assert (task.draft, codec.final_text(logs.events(log))) == (TEXT, TEXT)
     found = [event for batch in log.batches.order_by("number") for event in codec.unpack(bytes(batch.payload))]
@@ -58,7 +59,7 @@ def test_the_same_seed_types_the_same() -> None:
     def payloads(seed: int) -> list[bytes]:
         task = WritingTaskFactory(claimed=True)
         typist.write(task=task, text=TEXT, manner="careful", rng=Random(seed), now=NOW)
-        return [bytes(batch.payload) for batch in sittings.log_of(task).batches.order_by("number")]
+        return [bytes(batch.payload) for batch in logs.log_of(task).batches.order_by("number")]
 
     assert payloads(1) == payloads(1) != payloads(2)
 
@@ -75,7 +76,7 @@ def test_a_paste_from_elsewhere_is_told_as_the_page_tells_it() -> None:
     task = WritingTaskFactory(claimed=True)
     pasted = "Roots lift the pavement, and care costs more than planting."
     typist.write(task=task, text=TEXT, manner="pasted", pasted=pasted, rng=Random(1), now=NOW)
-    found = list(logs.events(sittings.log_of(task)))
+    found = list(logs.events(logs.log_of(task)))
     splice = next(event for event in found if event[0] == SPLICE and event[5] == "pasted")
     assert splice[4] == pasted
     told = next(event for event in found if event[0] == "p")
@@ -104,7 +105,7 @@ def test_writers_hand_in_trials_that_wait_for_review(study: Study, user: User) -
     assert sorted(tasks.values_list("state", flat=True)) == [TaskState.ACCEPTED] + [TaskState.SUBMITTED] * 3
     assert not Response.objects.filter(study=study).included().exists()
     assert all(task.active_seconds > 10 for task in tasks)
-    found = progress.overview(study)
+    found = overview.overview(study)
     assert (found.waiting, found.spending.paid) == (3, writers.TERMS.pay)
     assert [stage.people for stage in found.stages] == [0, 3, 3, 3, 3, 3, 1]
     before = list(tasks.order_by("id").values())

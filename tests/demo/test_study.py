@@ -13,8 +13,8 @@ from crowdrag.jobs import lifecycle
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Study
 from tests.factories import NOW, ParticipantFactory, ResponseFactory
-from writing.domain.generation import writers
 from writing.enums import Origin
+from writing.llm_writers import writer as llm_writers_writer
 
 from .demo_runs import demo_in, finish_runs
 
@@ -111,6 +111,6 @@ def test_the_login_that_is_printed_opens_the_study(finished: setup.Demo, study: 
 
 
 def test_the_schema_bounds_citations_and_length() -> None:
-    schema = writers.answer_schema(passages=3, words=250)["properties"]["statements"]
+    schema = llm_writers_writer.answer_schema(passages=3, words=250)["properties"]["statements"]
     assert schema["items"]["properties"]["citations"]["items"]["enum"] == [0, 1, 2]
     assert (schema["minItems"], schema["maxItems"]) == (4, 8)

@@ -8,7 +8,7 @@ import pytest
 _HELD = """
 import gc, sys
 from crowdrag import wsgi
-print(gc.get_freeze_count(), "annotation.views.campaigns" in sys.modules)
+print(gc.get_freeze_count(), "annotation.progress.views" in sys.modules)
 """
 
 

@@ -23,7 +23,7 @@ from tests.factories import (
     WritingTaskFactory,
 )
 from tests.participants import as_participant
-from writing.domain import logs, sittings
+from writing.editor import logs
 from writing.models import Topic, WritingTask
 
 SENTENCES = (
@@ -148,6 +148,6 @@ def saved(page: Page) -> None:
 
 def recorded(at: Desk) -> list[list[Any]]:
     """What the server has of the log."""
-    log = sittings.log_of(at.task)
+    log = logs.log_of(at.task)
     assert log is not None
     return list(logs.events(log))

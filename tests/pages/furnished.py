@@ -7,7 +7,8 @@ from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import ParticipantKind, Role
 from crowdrag.studies.models import Participant, Study, User
-from crowdrag.webhooks import outbox, services
+from crowdrag.webhooks import outbox
+from crowdrag.webhooks import services as webhooks_services
 from crowdrag.webhooks.enums import CHOSEN
 from tests.factories import (
     AssignmentFactory,
@@ -26,10 +27,10 @@ from tests.factories import (
     TopicFactory,
 )
 from tests.submitted import submitted
-from writing.domain import responses
-from writing.domain.reviewing import queue
-from writing.domain.tasks import reviewing
+from writing.corpus import responses
 from writing.models import Response, Style, Topic
+from writing.review import queue
+from writing.review import services as review_services
 
 from .furnished_judging import furnish_judging
 from .furnished_people import furnish_people
@@ -69,7 +70,7 @@ def furnished_study(owner: User) -> Study:
 def _tell(study: Study, owner: User) -> None:
     """Have another system told when something ends; a test is on its way to it."""
     now = timezone.now()
-    made = services.create(study=study, address="https://example.org/hook", events=CHOSEN, by=owner, now=now)
+    made = webhooks_services.create(study=study, address="https://example.org/hook", events=CHOSEN, by=owner, now=now)
     outbox.publish_test(webhook=made.webhook, now=now)
 
 
@@ -79,7 +80,7 @@ def _put_into_review(study: Study, style: Style) -> None:
     colleague = MembershipFactory(study=study, role=Role.REVIEWER).user
     held, rejected, _waiting = (submitted(study, minutes=minutes, style=style) for minutes in (60, 40, 20))
     queue.hold(task=held, by=colleague, now=now)
-    reviewing.reject(task=rejected, reason="No citation fits its claim.", pay_part=100, by=colleague, now=now)
+    review_services.reject(task=rejected, reason="No citation fits its claim.", pay_part=100, by=colleague, now=now)
 
 
 def analyse(study: Study, by: User) -> Run:

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from annotation.domain import assignments
 from annotation.enums import CampaignKind, CampaignState
+from annotation.judging import answers, claims, decisions, leases, submission
 from annotation.models import Assignment, Campaign, GoldLabel, QuestionnaireItem, TrainingItem
 from crowdrag.studies.entry import links
 from crowdrag.studies.models import Study, User
@@ -55,22 +55,22 @@ def _judge(made: campaigns.World, by: User) -> None:
     given = []
     for number, person in enumerate(made.judges(8)):
         at = began + number * MINUTE
-        mine = assignments.claim(campaign=made.campaign, participant=person, now=at)
+        mine = claims.claim(campaign=made.campaign, participant=person, now=at)
         given.append(mine)
         if number < 5:
             # The third is through in two minutes; it and the second say A to everything.
             end = at + (2 if number == 2 else 25 + number) * MINUTE
             answer_all(mine, end, value=-1 if number in (1, 2) else 1)
             _look(mine, end)
-            assignments.submit(assignment=mine, comment="Clear enough.", now=end)
+            submission.submit(assignment=mine, comment="Clear enough.", now=end)
     later = began + timedelta(hours=1)
     for mine in given[:2]:
-        assignments.accept(assignment=mine, by=by, now=later, note="Thank you.")
-    assignments.reject(assignment=given[2], reason="Done in two minutes.", by=by, now=later, pay_part=100)
-    assignments.give_back(assignment=given[5], reason="No time", now=later)
-    assignments.expire(now=timezone.now())
+        decisions.accept(assignment=mine, by=by, now=later, note="Thank you.")
+    decisions.reject(assignment=given[2], reason="Done in two minutes.", by=by, now=later, pay_part=100)
+    leases.give_back(assignment=given[5], reason="No time", now=later)
+    leases.expire(now=timezone.now())
     answer_all(given[6], timezone.now())
-    assignments.claim(campaign=made.campaign, participant=made.judge(), now=timezone.now())
+    claims.claim(campaign=made.campaign, participant=made.judge(), now=timezone.now())
 
 
 def _look(assignment: Assignment, now: datetime) -> None:
@@ -79,7 +79,7 @@ def _look(assignment: Assignment, now: datetime) -> None:
     seconds = (now - assignment.assigned_at).total_seconds() / len(entries)
     rest = {"away": 3.5, "looks": 2, "leaves": 1, "changes": 0}
     times = [{"item": entry.item_id, "active": seconds, **rest} for entry in entries]
-    assignments.time(assignment=assignment, visit="visit", times=times, now=now)
+    answers.record_times(assignment=assignment, visit="visit", times=times, now=now)
 
 
 def _overtake(study: Study) -> None:
@@ -87,8 +87,8 @@ def _overtake(study: Study) -> None:
     made = campaigns.world(study=study, name="Pairs, all taken", k=1, topics=1)
     long_ago = timezone.now() - timedelta(hours=3)
     late, quick = made.judges(2)
-    mine = assignments.claim(campaign=made.campaign, participant=late, now=long_ago)
+    mine = claims.claim(campaign=made.campaign, participant=late, now=long_ago)
     answer_all(mine, long_ago)
-    assignments.expire(now=timezone.now())
-    assignments.claim(campaign=made.campaign, participant=quick, now=timezone.now())
-    assignments.submit(assignment=mine, now=timezone.now())
+    leases.expire(now=timezone.now())
+    claims.claim(campaign=made.campaign, participant=quick, now=timezone.now())
+    submission.submit(assignment=mine, now=timezone.now())

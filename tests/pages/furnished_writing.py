@@ -7,9 +7,10 @@ from django.utils import timezone
 from crowdrag.studies.entry import links
 from crowdrag.studies.models import Arrival, Consent, Study
 from tests.factories import ParticipantFactory, WritingTaskFactory
-from writing.domain import plans, responses
+from writing.corpus import responses
 from writing.enums import TaskState
 from writing.models import TaskPayment, WritingPlan
+from writing.plans import services
 
 # State, active minutes: of one writer each.
 TASKS = (
@@ -27,15 +28,15 @@ TASKS = (
 def furnish_writing(study: Study) -> WritingPlan:
     """Give a study with topics a plan that is open, and writers who got as far as writers get."""
     now = timezone.now()
-    plan = plans.ensure(study, now)
+    plan = services.ensure_plan(study, now)
     topics = list(study.topics.order_by("id"))
     names = [each.style.name for each in plan.plan_styles.all()]
-    terms = plans.Terms(
+    terms = services.Terms(
         slots=3, pay=650, fee=65, tax=12, wage_floor=1200, minutes=25, lease_hours=24, tasks_per_person=5
     )
     tried = [topic.external_id for topic in topics if topic.retrieved.exists()][:1]
-    plans.change(plan=plan, terms=terms, style_names=names, trial_topics=tried, now=now)
-    plan = plans.open(plan=plan, now=now)
+    services.change_terms(plan=plan, terms=terms, style_names=names, trial_topics=tried, now=now)
+    plan = services.open_plan(plan=plan, now=now)
     link = links.create_open(study=study, purpose="writing", label="mailing list", by=None, now=now)
     styles = list(plan.styles.order_by("name"))
     for number, (state, minutes) in enumerate(TASKS):

@@ -4,14 +4,13 @@ import hashlib
 
 from django.utils import timezone
 
-from annotation.domain import reading
-from annotation.domain.judging_models import attacks, campaigns, injecting, judging, keeping, prompts
-from annotation.domain.judging_models.choosing import Thing
-from annotation.domain.judging_models.injecting import Injection
-from annotation.domain.judging_models.keeping import Came
-from annotation.domain.judging_models.orders import Order
-from annotation.domain.judging_models.outcomes import Given, Outcome
 from annotation.enums import Inference, JudgingOutcome, Spot
+from annotation.judging import questionnaire_content
+from annotation.llm_judges import injection, judging_run, llm_campaigns, outcomes, prompts
+from annotation.llm_judges.injection import InjectionOrder
+from annotation.llm_judges.orders import Order
+from annotation.llm_judges.outcomes import CallResult, ChosenOption, Outcome
+from annotation.llm_judges.stimuli import Stimulus
 from annotation.models import Campaign, InjectionTrial, Item, Pair
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
@@ -28,18 +27,21 @@ def furnish_model_judges(source: Campaign) -> tuple[Run, Run]:
     )
     prompt = prompts.ensure(study=source.study, text=prompts.DEFAULT, now=timezone.now())
     asking = {"endpoint": endpoint.pk, "prompt": prompt.pk, "source": source.pk}
-    return _judged(source, Order(**asking, which="all", both=True)), _measured(source, Injection(**asking, n=6))
+    return _judged(source, Order(**asking, which="all", both=True)), _measured(source, InjectionOrder(**asking, n=6))
 
 
 def _judged(source: Campaign, order: Order) -> Run:
-    now, run = timezone.now(), judging.start(study=source.study, order=order)
+    now, run = timezone.now(), judging_run.start(study=source.study, order=order)
     participant = order.judge().participant(study=source.study, now=now)
     items = [pk for unit in run.units.order_by("position") for pk in unit.payload["items"]]
     came = []
     for pk, outcome in zip(items, JudgingOutcome, strict=False):
         given = {}
         if outcome == JudgingOutcome.JUDGED:
-            given = {one.pk: Given(one.options[0].value, "It names the moon.") for one in reading.questions(source)}
+            given = {
+                one.pk: ChosenOption(one.options[0].value, "It names the moon.")
+                for one in questionnaire_content.questions(source)
+            }
         call = Call.objects.create(
             digest=hashlib.sha256(f"{pk}".encode()).hexdigest(),
             endpoint_id=order.endpoint,
@@ -56,20 +58,20 @@ def _judged(source: Campaign, order: Order) -> Run:
             answered_at=now,
         )
         own = outcome == JudgingOutcome.JUDGED
-        came.append(Came(pk, None, 0, call.pk, Outcome(outcome, given), is_own=own))
-    assignment_of = keeping.assignments(items=items, participant=participant)
-    keeping.keep(run=run, participant=participant, assignment_of=assignment_of, came=came, now=now)
+        came.append(CallResult(pk, None, 0, call.pk, Outcome(outcome, given), is_own=own))
+    assignment_of = outcomes.assignments(items=items, participant=participant)
+    outcomes.store_results(run=run, participant=participant, assignment_of=assignment_of, came=came, now=now)
     return lifecycle.cancel(run=run)
 
 
-def _measured(source: Campaign, order: Injection) -> Run:
-    now, run = timezone.now(), injecting.start(study=source.study, order=order)
+def _measured(source: Campaign, order: InjectionOrder) -> Run:
+    now, run = timezone.now(), injection.start(study=source.study, order=order)
     participant = order.judge().participant(study=source.study, now=now)
     dimension = source.asked.order_by("-position")[0].dimension
     responses = Item.objects.filter(campaign=source, pair__isnull=False).values_list("pair__a", "pair__b")
-    pairs = campaigns.ensure_pairs(source.study, [Thing(a, b) for a, b in responses])
+    pairs = llm_campaigns.ensure_pairs(source.study, [Stimulus(a, b) for a, b in responses])
     for number, (pair, attack) in enumerate(
-        zip(Pair.objects.filter(pk__in=pairs.values()), attacks.corpus(), strict=False)
+        zip(Pair.objects.filter(pk__in=pairs.values()), injection.attack_texts(), strict=False)
     ):
         InjectionTrial.objects.create(
             measurement=run.key,

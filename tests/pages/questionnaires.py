@@ -9,8 +9,11 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
-from annotation.domain import assignments, defaults
+from annotation.campaigns import default_dimensions
 from annotation.enums import CampaignKind
+from annotation.judging import answers as judging_answers
+from annotation.judging import claims as judging_claims
+from annotation.judging import submission
 from annotation.models import Assignment, AttentionCheck, CampaignDimension, CheckAnswer, Dimension, Judgment
 from crowdrag.studies.models import Participant
 from tests.annotation.campaigns import World, world
@@ -64,14 +67,14 @@ class Sheet:
 
     def complete(self) -> None:
         """Answer whatever is open, with a reason where one is asked for."""
-        for item, dimension, check in assignments.missing(self.mine):
+        for item, dimension, check in submission.missing_answers(self.mine):
             now = {"assignment": self.mine, "now": timezone.now()}
             if check is not None:
-                assignments.check(check=check, value=1, revision=1, **now)
+                judging_answers.answer_check(check=check, value=1, revision=1, **now)
                 continue
             known = Judgment.objects.filter(assignment=self.mine, item=item, dimension=dimension).first()
             asked = {"item": item, "dimension": dimension, "revision": known.revision + 1 if known else 1}
-            assignments.answer(value=1, justification="so", **asked, **now)
+            judging_answers.answer(value=1, justification="so", **asked, **now)
 
     def state(self) -> str:
         return Assignment.objects.values_list("state", flat=True).get(pk=self.mine.pk)
@@ -90,7 +93,9 @@ def make(
     kind = fields.get("kind", CampaignKind.PAIRWISE)
     responses = items if kind == CampaignKind.POINTWISE else next(n for n in range(2, 99) if n * (n - 1) // 2 >= items)
     here = world(topics=1, responses=responses, per_questionnaire=items, **{"dimensions": 0, "k": 2, **fields})
-    ensure = defaults.ensure_pointwise if kind == CampaignKind.POINTWISE else defaults.ensure_pairwise
+    ensure = (
+        default_dimensions.ensure_pointwise if kind == CampaignKind.POINTWISE else default_dimensions.ensure_pairwise
+    )
     here.dimensions = ensure(study=here.study, now=timezone.now())
     if justified:
         here.dimensions[-1] = _justified(here.dimensions[-1])
@@ -112,7 +117,7 @@ def make(
     judge = here.judge()
     at = Sheet(here, judge)
     if claims:
-        at.mine = assignments.claim(campaign=here.campaign, participant=judge, now=now or timezone.now())
+        at.mine = judging_claims.claim(campaign=here.campaign, participant=judge, now=now or timezone.now())
     return at
 
 

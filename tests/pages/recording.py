@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, CDPSession, Page, Route
 
-from writing.domain import codec, incoming
+from writing.editor import codec, event_validation
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
 # A secure context, as in production; nothing listens there.
@@ -219,7 +219,7 @@ def clean(text: str) -> str:
 def check(result: dict[str, Any]) -> None:
     """Fail unless the log is one that the server takes, and rebuilds the field's text."""
     log = result["log"]
-    incoming.extent(log)
+    event_validation.check_events(log)
     assert codec.final_text(log) == clean(result["value"]) == result["recorded"] == result["replayed"]
     times = [event[1] for event in log]
     assert times == sorted(times)

@@ -9,9 +9,10 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotation.domain import assignments, live
 from annotation.enums import CampaignState
+from annotation.judging import decisions
 from annotation.models import Assignment, Campaign
+from annotation.progress import services
 from crowdrag.studies.enums import Role
 from tests.annotation import campaigns, judging, live_crowd, screened
 from tests.factories import MembershipFactory
@@ -42,9 +43,9 @@ def under_way() -> campaigns.World:
     by, now = here.member(), timezone.now()
     done = [each for sheet in here.questionnaires for each in sheet.assignments.order_by("pk")]
     for assignment in done[:12]:
-        assignments.accept(assignment=assignment, by=by, now=now)
-    assignments.reject(assignment=done[12], reason="All the same.", by=by, now=now, pay_part=100)
-    live.refresh(campaign=here.campaign, now=now, rng=np.random.default_rng(0))
+        decisions.accept(assignment=assignment, by=by, now=now)
+    decisions.reject(assignment=done[12], reason="All the same.", by=by, now=now, pay_part=100)
+    services.refresh(campaign=here.campaign, now=now, rng=np.random.default_rng(0))
     judging.claim(here, here.judge(), now)
     here.change(wage_floor=1500)
     return here

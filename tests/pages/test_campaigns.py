@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.domain import campaigns
+from annotation.campaigns import questionnaires
 from annotation.models import Judgment
 from crowdrag.studies.enums import Role
 from tests.annotation.corpus_to_judge import corpus, draft
@@ -29,7 +29,7 @@ def here(page: Page, live_server: Any, sign_in: Any) -> Any:
 
 def test_a_questionnaire_is_tried_by_keyboard_and_nothing_is_kept(page: Page, here: Any) -> None:
     campaign = draft(here(""))
-    campaigns.build(campaign=campaign, now=NOW)
+    questionnaires.build(campaign=campaign, now=NOW)
     posts: list[str] = []
     page.on("request", lambda request: posts.append(request.url) if request.method == "POST" else None)
     here(f"{campaign.pk}/preview/1/")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.pages.desks import Desk, field, findings, recorded, saved, write
-from writing.domain import codec
+from writing.editor import codec
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.pages.desks import Desk, desk, field, recorded, saved, sit_down, write
-from writing.domain import sittings
+from writing.editor import logs
 from writing.models import WritingTask
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -173,5 +173,5 @@ def test_everything_by_keyboard_alone(page: Page, at: Desk) -> None:
     dialog.locator("#finish-confirm").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/exit/")
-    assert sittings.text(at.task) == "Tides differ [2]. The moon leads [2]."
+    assert logs.current_text(at.task) == "Tides differ [2]. The moon leads [2]."
     assert WritingTask.objects.get(pk=at.task.pk).finished_at is not None

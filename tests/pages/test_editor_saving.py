@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.pages.desks import Desk, desk, enter, field, saved, sit_down, write
-from writing.domain import sittings
+from writing.editor import logs
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -70,7 +70,7 @@ def test_the_state_of_saving_is_the_truth(page: Page, at: Desk) -> None:
     expect(page.locator("#announced")).not_to_be_empty()
     page.context.set_offline(False)
     saved(page)
-    assert sittings.text(at.task) == "Before. While the line is down."
+    assert logs.current_text(at.task) == "Before. While the line is down."
 
 
 def test_two_tabs_meet(page: Page, at: Desk, live_server: Any) -> None:

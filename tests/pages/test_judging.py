@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
-from annotation.domain import assignments
 from annotation.enums import AssignmentState, CampaignKind, CampaignState
+from annotation.judging import claims, decisions, leases, submission
 from annotation.models import Assignment, ItemTime
 from crowdrag.studies.participants import withdrawal
 from tests.pages import questionnaires as sheets
@@ -295,7 +295,7 @@ def test_every_state_is_accessible(page: Page, live_server: Any) -> None:
             found.extend(look(page))
 
     look_at(at.start)
-    at.mine = assignments.claim(campaign=at.world.campaign, participant=at.judge, now=timezone.now())
+    at.mine = claims.claim(campaign=at.world.campaign, participant=at.judge, now=timezone.now())
     look_at(at.start, at.path)
     page.keyboard.press("?")
     found += look(page)
@@ -312,16 +312,16 @@ def test_every_state_is_accessible(page: Page, live_server: Any) -> None:
     page.context.set_offline(False)
     sheets.saved(page)
     look_at(at.address("return"))
-    assignments.give_back(assignment=at.mine, now=timezone.now())
+    leases.give_back(assignment=at.mine, now=timezone.now())
     look_at(at.path, f"{at.path}?late=1")
     at.complete()
-    assignments.submit(assignment=at.mine, now=timezone.now())
+    submission.submit(assignment=at.mine, now=timezone.now())
     page.locator("a[data-dot='1']").click()
     page.locator("#q-1-1 label.asked-option").nth(1).click()
     expect(page.locator("#closed")).to_be_focused()
     found += look(page)
     look_at(at.address("done"))
-    assignments.reject(assignment=at.mine, reason="Every answer was A.", by=at.world.member(), now=timezone.now())
+    decisions.reject(assignment=at.mine, reason="Every answer was A.", by=at.world.member(), now=timezone.now())
     own = reverse("work", args=[at.world.study.slug])
     look_at(at.address("done"), own)
     at.world.change(state=CampaignState.CLOSED, closed_at=timezone.now())

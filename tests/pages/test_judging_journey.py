@@ -16,9 +16,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from analysis.domain import analysing
 from analysis.domain.corpus import exporting
 from analysis.models import Table
-from annotation.domain import assignments
-from annotation.domain.imports.crowdrag25 import shapes
 from annotation.enums import AssignmentState as S
+from annotation.imports.crowdrag25 import record_schemas
+from annotation.judging import claims, leases, submission
 from annotation.models import Assignment, Campaign, Judgment, Place
 from crowdrag.jobs import lifecycle
 from crowdrag.studies.enums import Role
@@ -120,9 +120,9 @@ def judge_elsewhere(person: Participant, campaign: Campaign, *, minutes: int, va
     """Have somebody judge whom no browser shows: so many minutes of work, that have just ended."""
     now = timezone.now()
     start = now - timedelta(minutes=minutes)
-    mine = assignments.claim(campaign=campaign, participant=person, now=start)
+    mine = claims.claim(campaign=campaign, participant=person, now=start)
     answer_all(mine, now, value=value)
-    return assignments.submit(assignment=mine, now=now)
+    return submission.submit(assignment=mine, now=now)
 
 
 def decide(page: Page, mine: Assignment, button: str) -> str:
@@ -174,8 +174,8 @@ def test_a_campaign_from_its_first_page_to_its_export(
     hand_in(careful, first, minutes=20)
     people = World(campaign, [], [], [])
     # One begins, and gives it back.
-    returned = assignments.claim(campaign=campaign, participant=people.judge(), now=timezone.now())
-    assignments.give_back(assignment=returned, now=timezone.now())
+    returned = claims.claim(campaign=campaign, participant=people.judge(), now=timezone.now())
+    leases.give_back(assignment=returned, now=timezone.now())
     assert Place.objects.filter(campaign=campaign).open().count() == K - 1
     # One is in a hurry: left, left, left.
     hasty = people.judge()
@@ -220,7 +220,7 @@ def analysed_and_exported(study: Study, counted: list[Assignment]) -> None:
     pooled = Judgment.objects.pool()
     assert pooled.count() == len(counted) * ITEMS * 7
     released = read(study, "crowdrag25")
-    votes = next(rows for name, rows in released.items() if name.split("/")[-1].startswith(shapes.VOTES))
+    votes = next(rows for name, rows in released.items() if name.split("/")[-1].startswith(record_schemas.VOTES))
     assert {row["worker"] for row in votes} == people
     assert len(votes) == len(counted) * ITEMS
     states = [row["state"] for row in read(study, "archive")["data/assignments.jsonl.gz"]]

@@ -17,7 +17,7 @@ from tests.pages import desks
 from tests.pages.desks import left_alone
 from tests.pages.typists import LOG, OPEN, PATIENCE, Typist
 from tests.writing.served import Server
-from writing.domain import codec, logs, sittings
+from writing.editor import codec, logs
 from writing.enums import TaskState
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_context")]
@@ -261,7 +261,7 @@ def test_a_browser_that_is_killed_loses_half_a_second_at_most(killed: Killed, li
     found = page.input_value("#text")
     assert typist.typed.startswith(found)
     assert len(found) >= kept
-    assert sittings.text(typist.task) == found
+    assert logs.current_text(typist.task) == found
     context.close()
 
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, CDPSession, Page
 
 from tests.pages import recording
-from writing.domain import events
+from writing.editor import events
 
 pytestmark = [pytest.mark.browser]
 LONG = 10_000

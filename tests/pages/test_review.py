@@ -14,9 +14,10 @@ from tests.jobs.conftest import until
 from tests.pages.accessibility import settled_violations
 from tests.pages.desks import admit
 from tests.submitted import submitted, written
-from writing.domain import codec, linear, playback
+from writing.editor import codec
 from writing.enums import TaskState
 from writing.models import WritingTask
+from writing.replay import merged_log, playback
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -94,7 +95,7 @@ def replayed(page: Page, live_server: Any, study: Any, reviewer: User) -> Writin
 
 @pytest.mark.extended
 def test_scrubbing_gives_the_text_of_that_moment(page: Page, replayed: WritingTask) -> None:
-    line = linear.of(replayed.log)
+    line = merged_log.merge(replayed.log)
     rng = random.Random(7)
     moments = [0, line.end, *(rng.randrange(line.end + 1) for _ in range(60))]
     for moment in moments:

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.domain.checks import gold, training
-from annotation.domain.checks.gold import Label
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignState
 from annotation.models import Assignment, GoldLabel, ItemTime, QuestionnaireItem
+from annotation.quality import known_labels, training
+from annotation.quality.known_labels import KnownLabel
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import User
 from tests.annotation import campaigns, judging
@@ -122,10 +122,10 @@ def test_every_state_is_accessible(page: Page, live_server: Any, here: campaigns
 def test_setting_checks_and_learning_from_examples(page: Page, live_server: Any, context: Any) -> None:
     made = campaigns.world(state=CampaignState.DRAFT)
     for left, right in ((1, 0), (2, 0)):
-        item = gold.add_pair(campaign=made.campaign, left=made.responses[left], right=made.responses[right])
-        gold.set_labels(item=item, known={made.dimensions[0].pk: Label(1, "Only B answers the question.")})
+        item = known_labels.add_pair(campaign=made.campaign, left=made.responses[left], right=made.responses[right])
+        known_labels.set_labels(item=item, known={made.dimensions[0].pk: KnownLabel(1, "Only B answers the question.")})
         if left == 2:
-            training.add(campaign=made.campaign, item=item)
+            training.add_item(campaign=made.campaign, item=item)
     admit(context, live_server.url, made.member(Role.EDITOR))
     base = f"{live_server.url}/studies/{made.study.slug}/campaigns/{made.campaign.pk}/checks/"
     found = []

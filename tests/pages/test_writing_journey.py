@@ -12,10 +12,11 @@ from tests.pages.accessibility import look
 from tests.pages.desks import enter, leave, passage_text, saved
 from tests.pages.keyboard import press
 from tests.writing.plans import World, finish, hand_in, world, write
-from writing.domain import surveys
-from writing.domain.tasks import claiming, leases, reviewing
+from writing.assignments import claims, leases
 from writing.enums import SurveyKind, TaskState
 from writing.models import Response, SurveyAnswers, WritingTask
+from writing.plans import surveys
+from writing.review import services
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
 TEXT = "The tide follows the moon [0]. A funnel raises it [1]."
@@ -103,7 +104,7 @@ def test_axe_on_what_comes_less_often(page: Page, live_server: Any, here: World)
         page.goto(live_server.url + reverse(name, args=[here.study.slug, *more]))
         return look(page)
 
-    task = claiming.claim(study=here.study, participant=person, now=now)
+    task = claims.claim(study=here.study, participant=person, now=now)
     write(task, TEXT, now=now)
     found = at("writing_start") + at("writing_return", task.external_id)
     leases.expire(now=now + 2 * (task.lease_until - now))
@@ -117,8 +118,8 @@ def test_axe_on_what_comes_less_often(page: Page, live_server: Any, here: World)
     found += look(page)
     press(page, page.locator("main [type=submit]").first)
     page.wait_for_url("**/done/")
-    reviewing.reject(task=task, reason="No source.", pay_part=100, by=reviewer, now=now)
-    second = hand_in(claiming.claim(study=here.study, participant=person, now=now)).task
-    reviewing.accept(task=second, by=reviewer, now=now, note="Thank you.")
+    services.reject(task=task, reason="No source.", pay_part=100, by=reviewer, now=now)
+    second = hand_in(claims.claim(study=here.study, participant=person, now=now)).task
+    services.accept(task=second, by=reviewer, now=now, note="Thank you.")
     found += at("writing_done", task.external_id) + at("writing_start") + at("work")
     assert found == []

@@ -10,7 +10,7 @@ from django.conf import settings
 from playwright.sync_api import BrowserContext, Error, Page, Route
 
 from tests.pages import desks
-from writing.domain import codec, logs, sittings
+from writing.editor import codec, logs
 from writing.models import LogBatch, WritingTask
 
 OPEN = "#text:not([disabled]):not([readonly])"
@@ -88,14 +88,14 @@ class Typist:
         return self.page.input_value("#text")
 
     def stored(self) -> str:
-        return sittings.text(self.task)
+        return logs.current_text(self.task)
 
     def check(self) -> None:
         """Fail if a character is lost or doubled, or if the page ever said "saved" of a text that was not stored."""
         assert self.shown() == self.typed, self.done
         self.await_saved()
         assert self.stored() == self.typed, self.done
-        assert next(iter(logs.rebuilt([self.task.log])))[1] == self.typed
+        assert next(iter(logs.rebuild_texts([self.task.log])))[1] == self.typed
         history = _History(self.task)
         early = [(at, text) for at, text in self.said if not history.held(at / 1000, text)]
         assert early == [], self.done

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotation.domain import assignments
 from annotation.enums import AssignmentState
+from annotation.judging import claims, leases
 from crowdrag.recruitment import (
     platform_actions,
     platform_outbox,
@@ -99,7 +99,7 @@ def test_an_event_that_is_delivered_at_once_is_stored_once(there: Prolific) -> N
 def test_all_that_can_be_heard_at_once_comes_to_one_thing_and_hinders_nobody(there: Prolific) -> None:
     here, made = judging(there)
     person, session = judge(there, here, made)
-    mine = assignments.claim(campaign=here.campaign, participant=person, session=session, now=NOW)
+    mine = claims.claim(campaign=here.campaign, participant=person, session=session, now=NOW)
     told = ["RESERVED", "ACTIVE", "TIMED-OUT", "ACTIVE", "AWAITING REVIEW", "RETURNED"]
     works: list[Any] = [
         lambda n=n, status=status: submission_sync.record(
@@ -108,7 +108,7 @@ def test_all_that_can_be_heard_at_once_comes_to_one_thing_and_hinders_nobody(the
         for n, status in enumerate(told)
     ]
     works.append(lambda: withdrawal.withdraw(participant=person, now=NOW + timedelta(hours=1)))
-    works.append(lambda: assignments.give_back(assignment=mine, now=NOW + timedelta(hours=1)))
+    works.append(lambda: leases.give_back(assignment=mine, now=NOW + timedelta(hours=1)))
     together(works)
     assert Submission.objects.get().status == "RETURNED"
     mine.refresh_from_db()

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from annotation.domain import assignments, campaigns, recruiting
+from annotation.campaigns import services as campaigns_services
 from annotation.enums import AssignmentState
+from annotation.judging import claims, platform_status
 from crowdrag.recruitment import overview, platform_outbox, platform_studies, polling, submission_sync
 from crowdrag.recruitment.enums import LocalStatus, OrderKind
 from crowdrag.recruitment.models import PlatformOrder, PlatformStudy
@@ -22,8 +23,9 @@ from tests.annotation.judging import sheets
 from tests.factories import NOW
 from tests.studies.offered import member
 from tests.writing import plans
-from writing.domain.tasks import paying, reviewing
+from writing.assignments import payments
 from writing.enums import TaskState
+from writing.review import services as review_services
 
 from .conftest import TERMS, WAY, advertised
 from .prolific_server import Prolific
@@ -57,7 +59,7 @@ def writer(there: Prolific, world: plans.World, made: PlatformStudy) -> tuple[Pa
 
 def test_a_campaign_proposes_its_own_terms(there: Prolific) -> None:
     here = sheets(2, k=3)
-    usual = dict(campaigns.SUGGESTED) | {"approval_rate": 95, "completed": 50}
+    usual = dict(campaigns_services.SUGGESTED) | {"approval_rate": 95, "completed": 50}
     here.change(eligibility=usual, questionnaires_per_person=None)
     terms = platform_studies.proposed_terms(here.study, here.purpose)
     assert terms is not None
@@ -74,7 +76,7 @@ def test_a_campaign_proposes_its_own_terms(there: Prolific) -> None:
 def test_a_place_is_free_again_when_somebody_gives_up_there(there: Prolific, status: str, after: str) -> None:
     here, made = judging(there)
     people = [judge(there, here, made, f"5f{number:022x}") for number in range(2)]
-    gone, done = (assignments.claim(campaign=here.campaign, participant=person, session=session, now=NOW)
+    gone, done = (claims.claim(campaign=here.campaign, participant=person, session=session, now=NOW)
                   for person, session in people)  # fmt: skip
     hand_in_judgments(done, NOW)
     for _again in range(2):
@@ -92,13 +94,13 @@ def test_how_judging_stands_is_said_of_each_visit(there: Prolific) -> None:
     here, made = judging(there)
     one, first = judge(there, here, made)
     two, second = judge(there, here, made, "5f00000000000000000000bb")
-    hand_in_judgments(assignments.claim(campaign=here.campaign, participant=one, session=first, now=NOW), NOW)
-    stands = recruiting.here(here.study, here.purpose, [(first, one.pk), (second, two.pk), ("x", two.pk)])
+    hand_in_judgments(claims.claim(campaign=here.campaign, participant=one, session=first, now=NOW), NOW)
+    stands = platform_status.local_status(here.study, here.purpose, [(first, one.pk), (second, two.pk), ("x", two.pk)])
     assert stands == {first: LocalStatus.HANDED_IN, second: LocalStatus.NOTHING, "x": LocalStatus.NOTHING}
-    needs = recruiting.needs(here.study, here.purpose)
+    needs = platform_status.visits_needed(here.study, here.purpose)
     assert needs is not None
     assert needs.places == 1
-    assert recruiting.needs(here.study, "judging-") is None
+    assert platform_status.visits_needed(here.study, "judging-") is None
 
 
 def advertised_writing(**plan: Any) -> tuple[plans.World, PlatformStudy]:
@@ -134,13 +136,13 @@ def test_a_writer_is_paid_there_once_for_each_response(there: Prolific, client_t
         task = world.claim(person)
         plans.hand_in(task)
         task.refresh_from_db()
-        reviewing.accept(task=task, by=reviewer, now=NOW)
-        reviewing.accept(task=task, by=reviewer, now=NOW)
-    paying.pay(task=task, amount=50, reason="It took longer than we said.", by=reviewer, now=NOW)
+        review_services.accept(task=task, by=reviewer, now=NOW)
+        review_services.accept(task=task, by=reviewer, now=NOW)
+    payments.pay(task=task, amount=50, reason="It took longer than we said.", by=reviewer, now=NOW)
     otherwise = world.claim(world.writer())  # who came otherwise is none of its business
     plans.hand_in(otherwise)
     otherwise.refresh_from_db()
-    reviewing.accept(task=otherwise, by=reviewer, now=NOW)
+    review_services.accept(task=otherwise, by=reviewer, now=NOW)
     kinds = list(PlatformOrder.objects.order_by("pk").values_list("kind", flat=True))
     assert kinds == [OrderKind.APPROVE, OrderKind.BONUS, OrderKind.BONUS]
     there.move(session, "AWAITING REVIEW", made.codes["COMPLETED"])

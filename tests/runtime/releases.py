@@ -131,12 +131,12 @@ def later_release(target: Path) -> Path:
     for name in PACKAGES:
         shutil.copytree(REPOSITORY / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
     _replace(
-        target / "writing/models/log.py",
+        target / "writing/editor/models.py",
         r"(class LogBatch\(.*?\n)(    received_at = )",
         rf'\1    {COLUMN} = models.TextField(default="later", db_default="earlier")\n\2',
     )
     _replace(
-        target / "writing/domain/sittings/receiving.py",
+        target / "writing/editor/ingestion.py",
         r"(INSERT INTO writing_logbatch.*?received_at)(\).*?%\(now\)s)",
         rf"\1, {COLUMN}\2, 'later'",
     )

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from crowdrag.runtime.data_folder import REPOSITORY
 from tests.studies.test_access import ROUTES, filled
-from writing.forms.imports import MAX_REQUEST
+from writing.corpus.imports.forms import MAX_REQUEST
 
 PLACE = REPOSITORY / "docs" / "deployment"
 NGINX, CADDY = (PLACE / "nginx.conf").read_text(), (PLACE / "Caddyfile").read_text()

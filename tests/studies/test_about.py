@@ -11,7 +11,7 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.factories import MembershipFactory, StudyFactory
 from tests.studies.offered import door, knock, offered_study, open_link
-from writing.domain.plans import opening
+from writing.plans import services
 
 pytestmark = pytest.mark.django_db
 
@@ -57,4 +57,4 @@ def test_what_is_not_said_is_a_warning_before_people_come(left_out: str | None) 
     found = undisclosed(study)
     assert len(found) == (1 if left_out else 0)
     plan = offered_study(**said).writing_plan  # type: ignore[attr-defined]
-    assert set(found) <= set(opening.readiness(plan).warnings)
+    assert set(found) <= set(services.readiness(plan).warnings)

@@ -28,7 +28,7 @@ from tests import erasures
 from tests.factories import JudgmentFactory, RetrievedPassageFactory, WritingTaskFactory
 from tests.participants import as_participant
 from tests.studies.offered import PERSON, WAY, agree, door, knock, offered_study, personal_link, platform_link, text_of
-from writing.domain import responses
+from writing.corpus import responses
 from writing.enums import LogSource, TaskState
 from writing.models import (
     LogBatch,

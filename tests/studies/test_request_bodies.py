@@ -140,7 +140,7 @@ def test_a_full_disk_is_told_from_other_errors(study: Study, error: Exception, m
 
     editor = Client(raise_request_exception=False)
     editor.force_login(user := MembershipFactory(study=study, role=Role.OWNER).user)
-    monkeypatch.setattr("writing.domain.imports.importers.start", fails)
+    monkeypatch.setattr("writing.corpus.imports.importers.start", fails)
     (path,) = [filled(route, "mine") for route, pattern in ROUTES if pattern.name == "importing"]
     path = path.replace(path.rstrip("/").rsplit("/", 1)[1], "topics")
     assert editor.post(path, {"file": _topics()}).status_code == 507

@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.domain.campaigns import opening
+from annotation.campaigns import launch
 from annotation.enums import CampaignState
 from crowdrag.jobs import lifecycle, worker
 from crowdrag.jobs.enums import RunState, UnitState
@@ -19,7 +19,7 @@ from crowdrag.webhooks.models import Message
 from tests.factories import NOW, CampaignFactory, StudyFactory
 from tests.jobs.kinds_app import kinds as test_kinds
 from tests.studies.offered import offered_study
-from writing.domain.plans import opening as plans
+from writing.plans import services as plans
 
 from .conftest import deliver, subscribed
 from .receiver import Receiver
@@ -115,8 +115,8 @@ def test_a_campaign_of_judgments_that_is_closed_is_told_once(there: Receiver) ->
     campaign = CampaignFactory(study=study, name="Tides")
     # As one that was opened and is paused: what opening asks for is another test's matter.
     type(campaign).objects.update(has_places=True, state=CampaignState.PAUSED, opened_at=NOW)
-    opening.close(campaign=campaign, now=NOW)
-    opening.close(campaign=campaign, now=NOW + timedelta(hours=1))
+    launch.close_campaign(campaign=campaign, now=NOW)
+    launch.close_campaign(campaign=campaign, now=NOW + timedelta(hours=1))
     (message,) = said()
     assert message["type"] == "campaign.ended"
     assert message["timestamp"] == "2026-01-01T12:00:00Z"
@@ -127,6 +127,6 @@ def test_writing_that_is_closed_is_told_once(there: Receiver) -> None:
     study = offered_study(slug="mine")
     subscribed(there, study=study)
     plan = study.writing_plan  # type: ignore[attr-defined]
-    plans.close(plan=plan, now=NOW)
-    plans.close(plan=plan, now=NOW)
+    plans.close_plan(plan=plan, now=NOW)
+    plans.close_plan(plan=plan, now=NOW)
     assert [message["data"]["kind"] for message in said()] == ["writing"]

@@ -11,7 +11,7 @@ from django.test import Client
 
 from tests.factories import WritingTaskFactory
 from tests.participants import as_participant
-from writing.domain import codec, sittings
+from writing.editor import codec, logs
 from writing.models import LogBatch, WritingTask
 
 from .served import CSRF, Line, Place
@@ -165,7 +165,7 @@ def assert_nothing_is_lost(each: Typist) -> None:
     assert {number: (batches, events) for number, batches, events in rows} == {
         number: expected.get(number, (0, 0)) for number, _, _ in rows
     }
-    assert sittings.text(each.task) == each.text
+    assert logs.current_text(each.task) == each.text
     each.task.refresh_from_db()
     assert each.task.draft == each.text
     assert each.task.finished_at is not None

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Consent, Participant, Study, User
 from tests.factories import NOW, MembershipFactory, ParticipantFactory, StyleFactory, TopicFactory, WritingPlanFactory
-from writing.domain import incoming, plans, sittings
-from writing.domain.tasks import claiming, slots, submitting
+from writing.assignments import claims, slots, submission
+from writing.editor import event_validation, ingestion, sessions
 from writing.models import PlanStyle, PlanTrialTopic, Response, Style, Topic, WritingPlan, WritingTask
+from writing.plans import services
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -39,7 +40,7 @@ class World:
         return MembershipFactory(study=self.study, role=Role.REVIEWER).user
 
     def claim(self, person: Participant, now: datetime = NOW) -> WritingTask:
-        return claiming.claim(study=self.study, participant=person, now=now)
+        return claims.claim(study=self.study, participant=person, now=now)
 
     def change(self, **fields: object) -> None:
         """Change the plan as its page does: slots are made at once."""
@@ -50,7 +51,7 @@ class World:
     def reword(self, instructions: str = "Otherwise.") -> Style:
         """Change how the first style is worded, as the plan's page does; return the new version."""
         old = self.styles[0]
-        return plans.add_style(
+        return services.add_style(
             plan=self.plan, name=old.name, label=old.label, instructions=instructions, target_words=100, now=NOW
         )
 
@@ -69,16 +70,16 @@ def world(*, topics: int = 2, styles: int = 1, trial: int = 0, **plan: object) -
     return World(made, chosen, asked, tried)
 
 
-def write(task: WritingTask, text: str = TEXT, *, now: datetime = NOW) -> sittings.Opened:
+def write(task: WritingTask, text: str = TEXT, *, now: datetime = NOW) -> sessions.SessionStart:
     """Open the editor and type; the text replaces nothing, it comes at the end."""
-    opened = sittings.open(task=task, device={}, now=now)
+    opened = sessions.open_session(task=task, device={}, now=now)
     at = opened.elapsed
     events = [
         ["s", at + 150 * i, len(opened.text) + i, 0, letter, "typed", "insertText"] for i, letter in enumerate(text)
     ]
     if events:
-        batch = incoming.Batch(number=0, first=0, events=events, extent=incoming.extent(events))
-        sittings.receive(token=opened.token, batch=batch, now=now)
+        batch = event_validation.Batch(number=0, first=0, events=events, extent=event_validation.check_events(events))
+        ingestion.receive(token=opened.token, batch=batch, now=now)
     return opened
 
 
@@ -87,12 +88,12 @@ def finish(task: WritingTask, text: str = TEXT, *, now: datetime = NOW) -> Writi
     opened = write(task, text, now=now)
     whole = opened.text + text
     digest = hashlib.sha256(whole.encode()).hexdigest()
-    said = incoming.Finish(sitting=opened.sitting.number, events=len(text), digest=digest)
-    sittings.finish(task=task, said=said, now=now)
+    said = event_validation.Finish(sitting=opened.sitting.number, events=len(text), digest=digest)
+    sessions.finish(task=task, said=said, now=now)
     return WritingTask.objects.get(pk=task.pk)
 
 
 def hand_in(task: WritingTask, text: str = TEXT, *, now: datetime = NOW) -> Response:
     """Write, finish, and submit."""
     finish(task, text, now=now)
-    return submitting.submit(task=task, answers={}, now=now)
+    return submission.submit(task=task, answers={}, now=now)

@@ -12,7 +12,7 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
 from tests.factories import MembershipFactory, RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
-from writing.domain.generation import prompts
+from writing.llm_writers import prompts
 from writing.models import WritingPrompt
 
 pytestmark = pytest.mark.django_db

@@ -14,8 +14,8 @@ from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
 from tests.factories import MembershipFactory, StudyFactory, StyleFactory, UserFactory
 from tests.submitted import submitted, typed
-from writing.domain.reviewing import queue
 from writing.models import Response, TaskPayment, WritingTask
+from writing.review import queue
 
 pytestmark = pytest.mark.django_db
 PLAIN = "All of this was typed by hand, letter by letter."

@@ -7,7 +7,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from writing.domain import codec
+from writing.editor import codec
 
 # Text as people type it, and what breaks offsets: astral characters, combining marks, right-to-left, line ends.
 TEXTS = st.text(

@@ -8,8 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from tests.factories import NOW
-from writing.domain import codec, logs, sittings
-from writing.domain.sittings import compacting
+from writing.editor import codec, ingestion, logs
 from writing.enums import TaskState
 from writing.models import LogBatch, Sitting, WritingLog, WritingTask
 
@@ -40,13 +39,13 @@ def move(task: WritingTask, state: TaskState) -> None:
 
 def test_events_stay_what_and_where_they_were(editor: Editor) -> None:
     log = editor.task.log
-    before, text = sittings.chain(log), sittings.text(editor.task)
+    before, text = logs.session_history(log), logs.current_text(editor.task)
     received = LogBatch.objects.filter(sitting=2).latest("number").received_at
 
-    assert sittings.compact(log, NOW) == 11 - 3
-    assert sittings.compact(log, NOW) == 0
+    assert ingestion.compact(log, NOW) == 11 - 3
+    assert ingestion.compact(log, NOW) == 0
 
-    assert (sittings.chain(log), sittings.text(editor.task)) == (before, text)
+    assert (logs.session_history(log), logs.current_text(editor.task)) == (before, text)
     assert list(log.batches.order_by("sitting").values_list("sitting", "number", "first_event", "event_count")) == [
         (0, 0, 0, 19),
         (1, 0, 0, 19),
@@ -60,11 +59,11 @@ def test_events_stay_what_and_where_they_were(editor: Editor) -> None:
 
 
 def test_a_batch_stays_small_enough_to_be_unpacked(editor: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compacting, "MOST_EVENTS", 9)
-    before = sittings.chain(editor.task.log)
-    assert sittings.compact(editor.task.log, NOW) > 0
+    monkeypatch.setattr(ingestion, "MOST_EVENTS", 9)
+    before = logs.session_history(editor.task.log)
+    assert ingestion.compact(editor.task.log, NOW) > 0
     assert max(LogBatch.objects.values_list("event_count", flat=True)) <= 9
-    assert sittings.chain(editor.task.log) == before
+    assert logs.session_history(editor.task.log) == before
 
 
 def test_what_cannot_be_read_is_left_as_it_is(editor: Editor) -> None:
@@ -74,26 +73,26 @@ def test_what_cannot_be_read_is_left_as_it_is(editor: Editor) -> None:
     row.save(force_insert=True)
     rows = sorted(LogBatch.objects.values_list("pk", flat=True))
     with pytest.raises(codec.BrokenLog):
-        sittings.compact(editor.task.log, NOW)
+        ingestion.compact(editor.task.log, NOW)
     assert sorted(LogBatch.objects.values_list("pk", flat=True)) == rows
     move(editor.task, TaskState.SUBMITTED)
-    assert sittings.compact_abandoned(now=timezone.now()) == 0
+    assert ingestion.compact_abandoned(now=timezone.now()) == 0
 
 
 @pytest.mark.parametrize("state", [TaskState.SUBMITTED, TaskState.REJECTED, TaskState.REVISION])
 def test_logs_that_are_closed_are_compacted_by_and_by(editor: Editor, state: TaskState) -> None:
-    assert sittings.compact_abandoned(now=timezone.now() + timedelta(days=60)) == 0
+    assert ingestion.compact_abandoned(now=timezone.now() + timedelta(days=60)) == 0
     move(editor.task, state)
-    assert sittings.compact_abandoned(now=timezone.now()) == 1
-    assert sittings.compact_abandoned(now=timezone.now()) == 0
+    assert ingestion.compact_abandoned(now=timezone.now()) == 1
+    assert ingestion.compact_abandoned(now=timezone.now()) == 0
     assert LogBatch.objects.count() == 3
 
 
 def test_a_returned_tasks_log_grows_as_long_as_a_token_is_valid(editor: Editor) -> None:
     move(editor.task, TaskState.RETURNED)
-    assert sittings.compact_abandoned(now=timezone.now() + timedelta(days=29)) == 0
+    assert ingestion.compact_abandoned(now=timezone.now() + timedelta(days=29)) == 0
     assert editor.type("late").status_code == 200
-    assert sittings.compact_abandoned(now=timezone.now() + timedelta(days=31)) == 1
+    assert ingestion.compact_abandoned(now=timezone.now() + timedelta(days=31)) == 1
 
 
 def test_the_log_of_a_response_takes_little_room() -> None:
@@ -105,15 +104,15 @@ def test_the_log_of_a_response_takes_little_room() -> None:
     editor.open()
     for first in range(0, len(events), 40):
         assert editor.send(events[first : first + 40]).status_code == 200
-    assert editor.text == text == sittings.text(editor.task)
+    assert editor.text == text == logs.current_text(editor.task)
     assert editor.finish().status_code == 200
     move(editor.task, TaskState.SUBMITTED)
     live = stored()
-    sittings.compact(WritingLog.objects.get(), NOW)
+    ingestion.compact(WritingLog.objects.get(), NOW)
     compact = stored()
     print(f"{len(text)} characters, {len(events)} events: {live} bytes in batches of 40, {compact} compacted")
     assert compact < LIMIT
-    assert sittings.text(editor.task) == text
+    assert logs.current_text(editor.task) == text
 
 
 def stored() -> int:

@@ -13,11 +13,11 @@ from django.utils import timezone
 from tests.factories import NOW, ParticipantFactory, WritingTaskFactory
 from tests.pages.desks import Desk, desk
 from tests.participants import as_participant
-from writing.domain import sittings, surveys
-from writing.domain.tasks import moving
+from writing.assignments import transitions
+from writing.editor import script_messages, sessions
 from writing.enums import SurveyKind
 from writing.models import WritingPlan, WritingTask
-from writing.views import wording
+from writing.plans import surveys
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "static/js"
 
@@ -45,14 +45,14 @@ def test_the_page_has_the_topic_the_passages_and_the_instructions_until_somebody
         assert shown in html, shown
     assert [f'id="passage-{rank}"' in html for rank in (0, 19, 20)] == [True, True, False]
     assert '<details id="instructions" open>' in html
-    sittings.open(task=at.task, device={}, now=timezone.now())
+    sessions.open_session(task=at.task, device={}, now=timezone.now())
     assert '<details id="instructions">' in client.get(at.path).content.decode()
 
 
 def test_who_revises_reads_what_to_revise(client: Client, at: Desk) -> None:
     assert 'id="sent-back"' not in client.get(at.path).content.decode()
     change(at, revises=WritingTaskFactory(claimed=True, topic__study=at.task.study))
-    moving.record(at.task, "", "sent back for revision", note="Cite <b>more</b>.", now=timezone.now())
+    transitions.record(at.task, "", "sent back for revision", note="Cite <b>more</b>.", now=timezone.now())
     page = client.get(at.path).content.decode()
     for shown in ('id="sent-back" open>', "Cite &lt;b&gt;more&lt;/b&gt;.", '<details id="instructions">'):
         assert shown in page, shown
@@ -108,7 +108,7 @@ def test_hostile_texts_are_text(client: Client, db: None) -> None:
 
 
 def test_the_scripts_say_what_the_server_words_and_nothing_else(client: Client, at: Desk) -> None:
-    known = set(wording.editor())
+    known = set(script_messages.editor())
     plain = {re.sub(r"\.(one|other)$", "", name) for name in known}
     scripts = [*(SCRIPTS / "editor").glob("*.js"), SCRIPTS / "deadline.js"]
     text = "\n".join(path.read_text() for path in scripts)

@@ -23,20 +23,20 @@ import sys
 from django.conf import settings
 settings.configure(USE_I18N=False)
 from pathlib import Path
-from writing.domain.imports import reading, sources
-from writing.domain.imports.problems import BadInput, Problems
+from writing.corpus.imports import json_lines, sources
+from writing.corpus.imports.problems import BadInput, Problems
 path = Path(sys.argv[1])
 problems = Problems()
-limits = reading.Limits(file=64 * reading.MIB)
+limits = json_lines.Limits(file=64 * json_lines.MIB)
 rows = 0
 try:
     with path.open("rb") as file:
         if sources.is_archive(file, path.name):
             with sources.of_archive(file, path.name, problems) as members:
                 for member in members:
-                    rows += sum(1 for _ in reading.lines(member, problems, limits=limits))
+                    rows += sum(1 for _ in json_lines.lines(member, problems, limits=limits))
         else:
-            rows = sum(1 for _ in reading.lines(sources.of_path(path), problems, limits=limits))
+            rows = sum(1 for _ in json_lines.lines(sources.of_path(path), problems, limits=limits))
 except BadInput:
     pass
 peak = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))

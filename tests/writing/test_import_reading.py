@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from writing.domain.imports import reading, sources
-from writing.domain.imports.fields import (
+from writing.corpus.imports import json_lines, sources
+from writing.corpus.imports.fields import (
     AddressedIdentifier,
     Either,
     Flag,
@@ -28,8 +28,8 @@ from writing.domain.imports.fields import (
     Text,
     Whole,
 )
-from writing.domain.imports.problems import MAX_PROBLEMS, BadInput, Problems
-from writing.domain.imports.sources import Member, Source
+from writing.corpus.imports.problems import MAX_PROBLEMS, BadInput, Problems
+from writing.corpus.imports.sources import Member, Source
 
 SHAPE = {"id": Identifier(), "n": Whole(0, 9), "text": Optional(Text(blank=True))}
 
@@ -42,7 +42,7 @@ def read(content: bytes, shape: Any = SHAPE, **options: Any) -> tuple[list[dict[
     """Return the records, and line, field and message of each problem."""
     problems = Problems()
     try:
-        rows = [row.data for row in reading.records(member(content), shape, problems, **options)]
+        rows = [row.data for row in json_lines.records(member(content), shape, problems, **options)]
     except BadInput:
         rows = []
     return rows, [(problem.line, problem.field, problem.message) for problem in problems.found]
@@ -127,7 +127,7 @@ def test_every_field_of_a_record_is_checked() -> None:
 
 def test_the_hundredth_problem_ends_it() -> None:
     problems = Problems()
-    lines = iter(reading.records(member(b"x\n" * 1000), SHAPE, problems))
+    lines = iter(json_lines.records(member(b"x\n" * 1000), SHAPE, problems))
 
     with pytest.raises(BadInput):
         list(lines)
@@ -164,7 +164,7 @@ def test_more_than_allowed_is_refused_before_it_is_read(tmp_path: Path) -> None:
         file.truncate(10 * 1024**3)  # ten gigabytes of nothing: no disk is used
     problems = Problems()
 
-    assert list(reading.lines(sources.of_path(huge), problems)) == []
+    assert list(json_lines.lines(sources.of_path(huge), problems)) == []
     assert "10.0 GB" in problems.found[0].message
 
 
@@ -176,24 +176,24 @@ def test_more_than_allowed_is_refused_before_it_is_read(tmp_path: Path) -> None:
 def test_a_gzip_bomb_is_refused_without_filling_the_memory(content: bytes, expected: str) -> None:
     bomb = member(gzip.compress(content, 6))
     problems = Problems()
-    limits = reading.Limits(file=32 * reading.MIB)
+    limits = json_lines.Limits(file=32 * json_lines.MIB)
 
     tracemalloc.start()
-    for _ in reading.lines(bomb, problems, limits=limits):
+    for _ in json_lines.lines(bomb, problems, limits=limits):
         pass
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
     [problem] = problems.found
     assert expected in problem.expected
-    assert peak < 3 * 16 * reading.MIB
+    assert peak < 3 * 16 * json_lines.MIB
 
 
 def test_reports_come_while_it_reads() -> None:
     content = b'{"id": "a", "n": 1}\n' * 100_000
     told: list[tuple[int, int, str]] = []
 
-    list(reading.lines(member(content), Problems(), report=lambda *progress: told.append(progress)))
+    list(json_lines.lines(member(content), Problems(), report=lambda *progress: told.append(progress)))
 
     assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
     assert told[-1][0] > len(content) * 0.9
@@ -285,7 +285,7 @@ def test_the_members_of_an_archive_are_read_without_unpacking(
     with sources.of_archive(file, name, problems) as members:
         source = Source(members)
         found = {
-            stem: [row.data["id"] for found in source.find(stem) for row in reading.records(found, SHAPE, problems)]
+            stem: [row.data["id"] for found in source.find(stem) for row in json_lines.records(found, SHAPE, problems)]
             for stem in source.names
         }
 
@@ -318,7 +318,7 @@ def test_a_file_that_is_there_twice_with_different_contents_is_a_problem() -> No
     problems = Problems()
     source = Source([member(b"{}", "raw/tasks.jsonl.gz"), member(b"[]", "old/tasks.jsonl")])
 
-    assert reading.find(source, "tasks", problems)
+    assert json_lines.find(source, "tasks", problems)
     assert (problems.found[0].file, "tasks" in problems.found[0].expected) == ("old/tasks.jsonl", True)
 
 
@@ -327,7 +327,7 @@ def test_the_same_content_packed_and_not_is_one_file() -> None:
     content = b'{"id": "a"}\n'
     source = Source([member(gzip.compress(content), "raw/tasks.jsonl.gz"), member(content, "old/tasks.jsonl")])
 
-    found = reading.find(source, "tasks", problems)
+    found = json_lines.find(source, "tasks", problems)
 
     assert found is not None
     assert (found.name, problems.found) == ("raw/tasks.jsonl.gz", [])

@@ -11,9 +11,9 @@ import pytest
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Study
 from tests.factories import StudyFactory
-from writing.domain import responses as storing
-from writing.domain.imports import responses, sources, topics
-from writing.domain.imports.problems import BadInput, Problems
+from writing.corpus import responses as storing
+from writing.corpus.imports import response_files, sources, topic_files
+from writing.corpus.imports.problems import BadInput, Problems
 from writing.enums import Origin
 from writing.models import Citation, Response, Statement
 
@@ -27,8 +27,8 @@ RESPONSES = [json.loads(line) for line in (DATA / "responses.jsonl").read_text()
 @pytest.fixture(scope="module")
 def stored(shared_rows: None) -> Study:
     made = StudyFactory()
-    found = topics.read(sources.of_path(DATA / "topics.jsonl"), Problems())
-    topics.store(study=made, topics=found, now=NOW)
+    found = topic_files.read(sources.of_path(DATA / "topics.jsonl"), Problems())
+    topic_files.store(study=made, topics=found, now=NOW)
     return made
 
 
@@ -41,7 +41,7 @@ def bring_in(study: Study, records: list[Any], tmp_path: Path) -> dict[str, int]
     path = tmp_path / "responses.jsonl"
     path.write_text("\n".join(json.dumps(record) for record in records))
     problems = Problems()
-    found = responses.read(sources.of_path(path), problems)
+    found = response_files.read(sources.of_path(path), problems)
     problems.refuse_any()
     return storing.store(study=study, responses=found, problems=problems, now=NOW)
 
@@ -98,7 +98,7 @@ def test_the_same_again_changes_nothing_under_the_same_ids_and_brings_nothing_er
     assert (Response.objects.count(), Statement.objects.count(), Citation.objects.count()) == counts
     assert Response.objects.get(external_id="r-1").text == ""
     without_id = Response.objects.get(study=study, participant__external_id="sys-b")
-    assert without_id.external_id == responses.response_id(ParticipantKind.SYSTEM, "sys-b", "t-1", "essay")
+    assert without_id.external_id == response_files.response_id(ParticipantKind.SYSTEM, "sys-b", "t-1", "essay")
 
 
 GOOD = {"topic": "t-1", "run": "sys", "text": "Yes [0]."}

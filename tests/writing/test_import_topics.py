@@ -10,8 +10,8 @@ import pytest
 
 from crowdrag.studies.models import Study
 from tests.factories import StudyFactory
-from writing.domain.imports import sources, topics
-from writing.domain.imports.problems import BadInput, Problems
+from writing.corpus.imports import sources, topic_files
+from writing.corpus.imports.problems import BadInput, Problems
 from writing.models import Passage, RetrievedPassage, Topic
 
 pytestmark = pytest.mark.django_db
@@ -26,9 +26,9 @@ def bring_in(study: Study, records: list[Any], tmp_path: Path) -> dict[str, int]
     path = tmp_path / "topics.jsonl.gz"
     path.write_bytes(gzip.compress("\n".join(json.dumps(record) for record in records).encode()))
     problems = Problems()
-    found = topics.read(sources.of_path(path), problems)
+    found = topic_files.read(sources.of_path(path), problems)
     problems.refuse_any()
-    return topics.store(study=study, topics=found, now=NOW)
+    return topic_files.store(study=study, topics=found, now=NOW)
 
 
 def test_topics_come_in_with_ranked_passages(tmp_path: Path) -> None:

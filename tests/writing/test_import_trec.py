@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.factories import StudyFactory
-from writing.domain.imports import sources, topics, trec
-from writing.domain.imports.problems import BadInput, Problems
+from writing.corpus.imports import sources, topic_files, trec
+from writing.corpus.imports.problems import BadInput, Problems
 from writing.models import RetrievedPassage
 
 DATA = Path(__file__).parent.parent / "data" / "imports"
@@ -42,7 +42,7 @@ def test_topics_get_the_best_passages_of_the_run_in_rank_order(tmp_path: Path) -
 @pytest.mark.django_db
 def test_they_are_stored_like_any_topics(tmp_path: Path) -> None:
     study = StudyFactory()
-    counts = topics.store(study=study, topics=read(tmp_path).topics, now=NOW)
+    counts = topic_files.store(study=study, topics=read(tmp_path).topics, now=NOW)
 
     assert counts == {"topics": 2, "topics_unchanged": 0, "passages": 3}
     stored = RetrievedPassage.objects.filter(topic__study=study).order_by("topic", "rank")

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from writing.domain import incoming
-from writing.domain.events import RECORDED
+from writing.editor import event_validation
+from writing.editor.events import EVENT_KINDS
 
 FITTING: dict[str, Any] = {
     "position": 3,
@@ -62,11 +62,11 @@ UNFIT: dict[str, Any] = {
     "clock": -1,
     "touch": "no",
 }
-FIELDS = [(each.code, name) for each in RECORDED for name in each.fields]
+FIELDS = [(each.code, name) for each in EVENT_KINDS for name in each.fields]
 
 
 def event(code: str, **other: Any) -> list[Any]:
-    fields = next(each.fields for each in RECORDED if each.code == code)
+    fields = next(each.fields for each in EVENT_KINDS if each.code == code)
     return [code, 5, *((FITTING | other)[name] for name in fields)]
 
 
@@ -75,13 +75,15 @@ def body(events: Any, **other: Any) -> bytes:
 
 
 def test_every_field_that_is_recorded_has_a_rule() -> None:
-    assert {name for _, name in FIELDS} == incoming.FIELDS.keys() == FITTING.keys() == UNFIT.keys()
+    assert {name for _, name in FIELDS} == event_validation.FIELDS.keys() == FITTING.keys() == UNFIT.keys()
 
 
 def test_all_kinds_are_taken_in() -> None:
-    events = [event(each.code) for each in RECORDED]
+    events = [event(each.code) for each in EVENT_KINDS]
 
-    found = incoming.batch(body(events, number=7, first=90, wall=1.5, mono=0.25, visible=True, more="later"))
+    found = event_validation.parse_batch(
+        body(events, number=7, first=90, wall=1.5, mono=0.25, visible=True, more="later")
+    )
 
     assert (found.number, found.first, found.events) == (7, 90, events)
 
@@ -89,8 +91,8 @@ def test_all_kinds_are_taken_in() -> None:
 def place_of_refusal(sent: bytes) -> str | None:
     """Return the place that a refusal names; nothing where the batch is taken."""
     try:
-        incoming.batch(sent)
-    except incoming.BadInputError as error:
+        event_validation.parse_batch(sent)
+    except event_validation.BadInputError as error:
         return str(error.facts.get("where"))
     return None
 
@@ -142,25 +144,28 @@ def test_what_is_no_batch_is_refused() -> None:
 
 
 def test_too_many_events_are_to_be_split() -> None:
-    assert len(incoming.batch(body([["f", 0, 1]] * incoming.MOST_EVENTS)).events) == incoming.MOST_EVENTS
-    with pytest.raises(incoming.TooLargeError):
-        incoming.batch(body([["f", 0, 1]] * (incoming.MOST_EVENTS + 1)))
+    assert (
+        len(event_validation.parse_batch(body([["f", 0, 1]] * event_validation.MOST_EVENTS)).events)
+        == event_validation.MOST_EVENTS
+    )
+    with pytest.raises(event_validation.TooLargeError):
+        event_validation.parse_batch(body([["f", 0, 1]] * (event_validation.MOST_EVENTS + 1)))
 
 
 def test_a_batch_says_how_long_a_text_it_needs_and_leaves() -> None:
     typed = ["s", 0, 5, 2, "abc", "typed", ""]
     behind = ["s", 0, 9, 0, "", "typed", ""]
 
-    assert incoming.extent([typed]) == incoming.Extent(needs=7, grows=1, changes=True)
-    assert incoming.extent([typed, behind]) == incoming.Extent(needs=8, grows=1, changes=True)
-    assert incoming.extent([["f", 0, 1]]) == incoming.Extent(needs=0, grows=0, changes=False)
+    assert event_validation.check_events([typed]) == event_validation.Extent(needs=7, grows=1, changes=True)
+    assert event_validation.check_events([typed, behind]) == event_validation.Extent(needs=8, grows=1, changes=True)
+    assert event_validation.check_events([["f", 0, 1]]) == event_validation.Extent(needs=0, grows=0, changes=False)
 
 
 def test_the_word_that_it_is_done_is_checked_too() -> None:
     digest = "a" * 64
     said = json.dumps({"sitting": 0, "events": 3, "digest": digest}).encode()
-    assert incoming.finish(said) == incoming.Finish(0, 3, digest)
+    assert event_validation.parse_finish(said) == event_validation.Finish(0, 3, digest)
     for wrong in ({"sitting": None}, {"events": -1}, {"digest": "a" * 63}, {"digest": 5}):
-        with pytest.raises(incoming.BadInputError) as caught:
-            incoming.finish(json.dumps(json.loads(said) | wrong).encode())
+        with pytest.raises(event_validation.BadInputError) as caught:
+            event_validation.parse_finish(json.dumps(json.loads(said) | wrong).encode())
         assert caught.value.facts["where"] == next(iter(wrong))

@@ -13,9 +13,8 @@ from django.utils import timezone
 
 from tests.at_once import meanwhile, together, uncommitted, wait_for_lock
 from tests.factories import NOW
-from writing.domain import codec, incoming, sittings
-from writing.domain.imports.fields import Text
-from writing.domain.sittings import receiving, tokens
+from writing.corpus.imports.fields import Text
+from writing.editor import codec, event_validation, ingestion, logs, sessions
 from writing.enums import LONGEST_TEXT, TaskState
 from writing.models import LogBatch, Sitting, WritingTask
 
@@ -83,11 +82,12 @@ def test_a_number_stands_for_the_same_events_for_ever(editor: Editor) -> None:
     for other in ({"events": typed("abX")}, {"events": typed("ab")}, {"first": 1}):
         answer = editor.post_batch(batch | other)
         assert (answer.status_code, answer.json()["problem"]) == (409, "other")
-    assert sittings.text(editor.task) == "abc"
+    assert logs.current_text(editor.task) == "abc"
 
 
 @pytest.mark.parametrize(
-    "other", [{"number": 2}, {"first": 4}, {"first": 2}, {"number": 9, "first": 3}, {"number": incoming.MOST_NUMBER}]
+    "other",
+    [{"number": 2}, {"first": 4}, {"first": 2}, {"number": 9, "first": 3}, {"number": event_validation.MOST_NUMBER}],
 )
 def test_a_gap_is_refused_with_what_is_expected(editor: Editor, other: dict) -> None:
     editor.type("abc")
@@ -107,7 +107,7 @@ def test_a_splice_beyond_the_text_is_refused_and_its_number_is_free_for_what_is_
 
 def test_a_text_may_be_very_long_but_not_endless(editor: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
     assert editor.told["max_text"] == Text().longest == LONGEST_TEXT
-    monkeypatch.setattr(receiving, "LONGEST_TEXT", 5)
+    monkeypatch.setattr(ingestion, "LONGEST_TEXT", 5)
     assert editor.type("12345").status_code == 200
     assert editor.type("6").status_code == 400
 
@@ -121,10 +121,10 @@ def test_bad_shape_is_refused_with_its_place(editor: Editor) -> None:
 
 
 def test_a_body_that_is_too_large_is_refused_unread(editor: Editor) -> None:
-    large = editor.send([["s", 0, 0, 0, "x" * incoming.MOST_BYTES, "pasted", ""]])
-    assert (large.status_code, large.json()["most_bytes"]) == (413, incoming.MOST_BYTES)
-    many = editor.send([["f", 0, 1]] * (incoming.MOST_EVENTS + 1))
-    assert (many.status_code, many.json()["most_events"]) == (413, incoming.MOST_EVENTS)
+    large = editor.send([["s", 0, 0, 0, "x" * event_validation.MOST_BYTES, "pasted", ""]])
+    assert (large.status_code, large.json()["most_bytes"]) == (413, event_validation.MOST_BYTES)
+    many = editor.send([["f", 0, 1]] * (event_validation.MOST_EVENTS + 1))
+    assert (many.status_code, many.json()["most_events"]) == (413, event_validation.MOST_EVENTS)
     assert stored(editor) == []
 
 
@@ -139,7 +139,7 @@ def test_the_token_is_the_key_for_a_month(editor: Editor, settings, monkeypatch:
         )
         return answer.status_code, answer.json().get("problem")
 
-    forged = (signing.dumps([1, 1]), signing.dumps([0, 0], salt=tokens.SALT))
+    forged = (signing.dumps([1, 1]), signing.dumps([0, 0], salt=sessions.SALT))
     for wrong in ("", "nonsense", token[:-2], token + "x", *forged):
         assert post(wrong)[0] in (403, 410), wrong
     assert stored(editor) == []
@@ -150,7 +150,7 @@ def test_the_token_is_the_key_for_a_month(editor: Editor, settings, monkeypatch:
     settings.SECRET_KEY_FALLBACKS = []
     assert post(token) == (403, "token")
     editor.open()
-    monkeypatch.setattr(tokens, "VALID_FOR", timedelta(seconds=-1))
+    monkeypatch.setattr(sessions, "VALID_FOR", timedelta(seconds=-1))
     assert post(editor.told["token"]) == (403, "token")
 
 
@@ -182,9 +182,9 @@ def test_order_is_by_number_whatever_the_clocks_say(editor: Editor) -> None:
     for n, row in enumerate(rows):
         row.received_at = NOW - timedelta(days=n)
         row.save(force_insert=True)
-    line = sittings.chain(editor.task.log).events
+    line = logs.session_history(editor.task.log).events
     assert [placed.event for placed in line] == events
-    assert sittings.text(editor.task) == "abc"
+    assert logs.current_text(editor.task) == "abc"
     assert Editor(editor.task, editor.client).open().json()["elapsed"] == 200 + day
 
 
@@ -224,7 +224,7 @@ def test_ten_copies_at_once_have_one_effect_and_one_answer() -> None:
         [(status, _content)] = set(together([post] * 10))
         assert status == 200
         editor.number, editor.first = editor.number + 1, editor.first + 2
-    assert sittings.text(editor.task) == "de" * 5
+    assert logs.current_text(editor.task) == "de" * 5
     assert [first for _, first, _ in stored(editor)] == [0, 2, 4, 6, 8]
 
 

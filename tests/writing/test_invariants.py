@@ -10,7 +10,7 @@ from django.db import connection
 
 from crowdrag.studies import invariants
 from tests.factories import NOW, ParticipantFactory, ResponseFactory, StyleFactory
-from writing.domain import codec
+from writing.editor import codec
 from writing.models import LogBatch, Response, Sitting, WritingTask
 
 from .typist import Editor

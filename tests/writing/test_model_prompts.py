@@ -3,9 +3,10 @@
 import pytest
 
 from tests.factories import NOW, RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
-from writing.domain import plans, styles
-from writing.domain.generation import prompts, slots
-from writing.domain.generation.writers import Form
+from writing.corpus import versions
+from writing.llm_writers import prompts, targets
+from writing.llm_writers.writer import AnswerForm
+from writing.plans import services
 
 pytestmark = pytest.mark.django_db
 BAN = "language model"
@@ -14,9 +15,9 @@ BAN = "language model"
 def test_the_default_prompt_is_what_people_are_told_without_the_ban() -> None:
     study = StudyFactory()
     prompts.check(prompts.default_text(study))
-    plan = plans.ensure(study, NOW)
+    plan = services.ensure_plan(study, NOW)
     assert [BAN in text for text in (plan.instructions.text, prompts.default_text(study))] == [True, False]
-    for style in styles.ensure(study=study, names=styles.DEFAULTS, now=NOW).values():
+    for style in versions.ensure_styles(study=study, names=versions.DEFAULT_STYLES, now=NOW).values():
         stripped = prompts.for_models(style.instructions)
         assert [BAN in text for text in (style.instructions, stripped)] == [True, False]
         assert stripped.startswith(style.instructions[:100])
@@ -42,9 +43,9 @@ def test_what_is_for_people_goes_and_nothing_else(given, kept) -> None:
 def test_what_others_wrote_fills_no_places() -> None:
     topic = TopicFactory(query="{passages} {style}")
     RetrievedPassageFactory(topic=topic, rank=0, passage__text="{query} and {words}")
-    slot = slots.slot(topic=topic, style=StyleFactory(study=topic.study, name="essay", target_words=50))
+    slot = targets.slot_of(topic=topic, style=StyleFactory(study=topic.study, name="essay", target_words=50))
     prompt = "{query} is what is asked, in about {words} words. {citing}\n\n{style}\n\n{passages}"
-    text = prompts.filled(prompt, slot=slot, form=Form.TEXT, words=50)
+    text = prompts.fill(prompt, slot=slot, form=AnswerForm.TEXT, words=50)
     assert text.startswith("{passages} {style} is what is asked, in about 50 words.")
     assert "[0] {query} and {words}" in text
     assert "<<<DATA" in text

@@ -23,10 +23,11 @@ from crowdrag.llm.enums import AttemptState
 from crowdrag.llm.models import Attempt, Call
 from tests.factories import ResponseFactory, RetrievedPassageFactory, StyleFactory, TopicFactory
 from tests.llm.conftest import endpoint, local_model_url, paid, policy, server, slept, study
-from writing.domain.generation import campaigns, listing, outcomes, parameter_display, prompts
-from writing.domain.generation.slots import Which
-from writing.domain.generation.writers import Form
 from writing.enums import AnswerOutcome, Origin
+from writing.llm_writers import outcomes, prompts, writing_run
+from writing.llm_writers import queries as llm_writers_queries
+from writing.llm_writers.targets import TopicSelection
+from writing.llm_writers.writer import AnswerForm
 from writing.models import ModelAnswer, Response, WritingPrompt
 
 __all__ = ["endpoint", "local_model_url", "paid", "policy", "server", "slept", "study"]
@@ -57,11 +58,11 @@ def topics(study, *queries):
 
 def order(study, endpoint, style, **asked):
     prompt = prompts.ensure(study=study, text=asked.pop("prompt", PROMPT), now=timezone.now())
-    return campaigns.Order(endpoint=endpoint.pk, prompt=prompt.pk, styles=(style.pk,), **asked)
+    return writing_run.Order(endpoint=endpoint.pk, prompt=prompt.pk, styles=(style.pk,), **asked)
 
 
 def campaign(study, endpoint, style, **asked):
-    return lifecycle.wait(campaigns.start(study=study, order=order(study, endpoint, style, **asked)))
+    return lifecycle.wait(writing_run.start(study=study, order=order(study, endpoint, style, **asked)))
 
 
 def came(run):
@@ -109,7 +110,7 @@ def test_every_answer_is_kept_and_marked_and_only_responses_become_responses(
     cited = Response.objects.get(topic__query="words:40")
     assert [s.citations.count() for s in cited.statements.all()] == [1]
     assert (run.summary["answers"], run.summary["refused"]) == (len(EXPECTED), 3)
-    shown = parameter_display.describe(run)
+    shown = llm_writers_queries.describe_parameters(run)
     assert [shown["Endpoint"], shown["Styles"]] == [endpoint.name, [style.label]], "by names, not by keys of rows"
     assert WritingPrompt.objects.get(pk=run.parameters["prompt"]).name in shown["Prompt"]
 
@@ -118,7 +119,7 @@ def test_statements_as_json_are_put_together_and_what_is_no_json_is_a_failure_af
     study, endpoint, style, server
 ):
     topics(study, "document_of", "prose")
-    run = campaign(study, endpoint, style, form=Form.STATEMENTS)
+    run = campaign(study, endpoint, style, form=AnswerForm.STATEMENTS)
     assert came(run) == {"document_of": AnswerOutcome.WRITTEN, "prose": AnswerOutcome.FAILED}
     assert Response.objects.get().text == (
         "A claim that is long enough to be one [0]. A claim that is long enough to be one [0]."
@@ -129,8 +130,8 @@ def test_statements_as_json_are_put_together_and_what_is_no_json_is_a_failure_af
 
 def test_the_same_campaign_again_asks_nothing_and_doubles_nothing(study, endpoint, style, server):
     topics(study, "words:40 a", "words:41 b")
-    first = campaign(study, endpoint, style, which=Which.ALL)
-    again = campaign(study, endpoint, style, which=Which.ALL)
+    first = campaign(study, endpoint, style, which=TopicSelection.ALL)
+    again = campaign(study, endpoint, style, which=TopicSelection.ALL)
     assert again.state == RunState.DONE
     assert len(server.seen) == 2
     assert Response.objects.count() == 2
@@ -141,9 +142,9 @@ def test_the_same_campaign_again_asks_nothing_and_doubles_nothing(study, endpoin
 
 def test_another_prompt_or_parameter_is_another_participant(study, endpoint, style):
     topics(study, "words:40")
-    campaign(study, endpoint, style, which=Which.ALL)
-    campaign(study, endpoint, style, which=Which.ALL, prompt=PROMPT + " Please.")
-    campaign(study, endpoint, style, which=Which.ALL, parameters={"temperature": 0.5})
+    campaign(study, endpoint, style, which=TopicSelection.ALL)
+    campaign(study, endpoint, style, which=TopicSelection.ALL, prompt=PROMPT + " Please.")
+    campaign(study, endpoint, style, which=TopicSelection.ALL, parameters={"temperature": 0.5})
     participants = study.participants.filter(kind="MODEL").order_by("id")
     assert [p.specification["prompt_version"] for p in participants] == ["writing v1", "writing v2", "writing v1"]
     assert participants[2].specification["parameters"] == {"temperature": 0.5}
@@ -160,26 +161,26 @@ def test_which_topics_are_asked_for(study, endpoint, style):
         pairs = order(study, endpoint, style, which=which, topics=names).pairs(study)
         return [topic.external_id for topic, _style in pairs]
 
-    assert asked(Which.ALL) == ["t0", "t1", "t2"]
-    assert asked(Which.NO_MODEL) == ["t0", "t2"]
-    assert asked(Which.NOBODY) == ["t1", "t2"]
-    assert asked(Which.CHOSEN, "t1") == ["t1"]
+    assert asked(TopicSelection.ALL) == ["t0", "t1", "t2"]
+    assert asked(TopicSelection.NO_MODEL) == ["t0", "t2"]
+    assert asked(TopicSelection.NOBODY) == ["t1", "t2"]
+    assert asked(TopicSelection.CHOSEN, "t1") == ["t1"]
     with pytest.raises(InputRejectedError):
-        campaigns.start(study=study, order=order(study, endpoint, style, which=Which.CHOSEN, topics=("x",)))
+        writing_run.start(study=study, order=order(study, endpoint, style, which=TopicSelection.CHOSEN, topics=("x",)))
 
 
 def test_the_budget_stops_a_campaign_which_goes_on_when_it_is_raised(study, paid, style, server):
     topics(study, *[f"words:{40 + i}" for i in range(8)])
     ordered = order(study, paid, style)
-    forecast = campaigns.forecast(study=study, order=ordered)
+    forecast = writing_run.forecast(study=study, order=ordered)
     assert (forecast.wanted, forecast.estimate.stored, forecast.is_over_budget, forecast.problem) == (8, 0, False, "")
     paid.concurrency, paid.input_price, paid.output_price = 1, Decimal(1_000_000), Decimal(2_000_000)
     paid.save()
-    each = campaigns.forecast(study=study, order=ordered).estimate.cost / 8
+    each = writing_run.forecast(study=study, order=ordered).estimate.cost / 8
     study.llm_budget = int(each) + 50  # an answer costs 20 in the end
     study.save()
-    assert campaigns.forecast(study=study, order=ordered).is_over_budget
-    run = lifecycle.wait(campaigns.start(study=study, order=ordered))
+    assert writing_run.forecast(study=study, order=ordered).is_over_budget
+    run = lifecycle.wait(writing_run.start(study=study, order=ordered))
     assert run.state == RunState.FAILED
     before = len(server.seen)
     assert 0 < before < 8
@@ -199,14 +200,14 @@ def test_a_server_that_fails_for_now_fails_the_unit_and_what_was_answered_is_not
     study, endpoint, style, server
 ):
     topics(study, "words:40", "fail")
-    run = lifecycle.start(study=study, kind=campaigns.KIND, parameters=order(study, endpoint, style).kept)
+    run = lifecycle.start(study=study, kind=writing_run.KIND, parameters=order(study, endpoint, style).kept)
     unit = run.units.get()
-    with pytest.raises(campaigns.UnansweredError):
-        campaigns.work(Work(run, unit))
+    with pytest.raises(writing_run.UnansweredError):
+        writing_run.work(Work(run, unit))
     assert came(run) == {"words:40": AnswerOutcome.WRITTEN}
     before = len(server.asked("words:40"))
-    with pytest.raises(campaigns.UnansweredError):
-        campaigns.work(Work(run, unit))
+    with pytest.raises(writing_run.UnansweredError):
+        writing_run.work(Work(run, unit))
     assert len(server.asked("words:40")) == before == 1
 
 
@@ -214,7 +215,7 @@ def test_what_is_written_when_a_run_is_cancelled_stays_and_the_rest_is_given_up_
     study, endpoint, style, server, monkeypatch
 ):
     topics(study, "words:40", "slow:4")
-    run = lifecycle.start(study=study, kind=campaigns.KIND, parameters=order(study, endpoint, style).kept)
+    run = lifecycle.start(study=study, kind=writing_run.KIND, parameters=order(study, endpoint, style).kept)
     unit = leases.claim(worker="w", run=run)
     reports = []
 
@@ -229,7 +230,7 @@ def test_what_is_written_when_a_run_is_cancelled_stays_and_the_rest_is_given_up_
 
     began = time.monotonic()
     with pytest.raises(RunCancelledError):
-        campaigns.work(Work(run, unit, report, partial(leases.apply_part, unit), check))
+        writing_run.work(Work(run, unit, report, partial(leases.apply_part, unit), check))
     assert time.monotonic() - began < 3.5  # the slow one takes longer
     assert sorted(set(reports)) == [(0, 2), (1, 2)]
     assert came(run) == {"words:40": AnswerOutcome.WRITTEN}
@@ -241,24 +242,24 @@ def test_what_is_written_when_a_run_is_cancelled_stays_and_the_rest_is_given_up_
 
 def test_the_time_is_forecast_from_the_latest_answers(study, endpoint, style):
     topics(study, "words:40", "words:41")
-    assert campaigns.forecast(study=study, order=order(study, endpoint, style)).seconds is None
-    campaign(study, endpoint, style, which=Which.CHOSEN, topics=("t0",))
+    assert writing_run.forecast(study=study, order=order(study, endpoint, style)).seconds is None
+    campaign(study, endpoint, style, which=TopicSelection.CHOSEN, topics=("t0",))
     Attempt.objects.update(latency=6.0)
     endpoint.concurrency = 3
     endpoint.save()
-    forecast = campaigns.forecast(study=study, order=order(study, endpoint, style))
+    forecast = writing_run.forecast(study=study, order=order(study, endpoint, style))
     assert (forecast.wanted, forecast.seconds) == (1, pytest.approx(6.0, rel=0.1))
 
 
 def test_a_response_knows_the_call_that_it_came_from(study, endpoint, style):
     topics(study, "words:40")
     run = campaign(study, endpoint, style, words=70, parameters={"seed": 3})
-    origins = listing.origins(Response.objects.get())
+    origins = llm_writers_queries.provenance(Response.objects.get())
     assert (origins.call, origins.answer.run) == (Call.objects.get(), run)
     assert origins.specification["prompt_version"] == "writing v1"
     endpoint.name = "renamed"
     endpoint.save()
-    assert listing.origins(Response.objects.get()).call is None
+    assert llm_writers_queries.provenance(Response.objects.get()).call is None
 
 
 @pytest.mark.soak  # the demo's test has it write statements
@@ -293,7 +294,7 @@ while worker.work_next(run): pass
 def test_killed_and_resumed_a_campaign_asks_only_for_what_was_in_flight(study, endpoint, style, server, kills):
     count = 8 * kills
     topics(study, *[f"slow:0.15 {i}" for i in range(count)])
-    run = campaigns.start(study=study, order=order(study, endpoint, style))
+    run = writing_run.start(study=study, order=order(study, endpoint, style))
     url = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
     env = {**os.environ, "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
     for _kill in range(kills):

@@ -16,7 +16,8 @@ from tests.factories import (
     StyleFactory,
     TopicFactory,
 )
-from writing.domain import reading, responses
+from writing.corpus import queries as corpus_queries
+from writing.corpus import responses
 from writing.models import Response
 
 pytestmark = pytest.mark.django_db
@@ -127,6 +128,6 @@ def test_a_response_links_to_what_it_cites_and_hostile_texts_do_not_run(member, 
 
 def test_the_spans_of_a_response_hold_its_text_without_the_markers() -> None:
     response = written(MembershipFactory().study, "Leaves fall [2]. Snow melts [0][1].\nAnd so on.")
-    spans = reading.cited(reading.with_statements(Response.objects.all()).get(pk=response.pk))
+    spans = corpus_queries.citation_spans(corpus_queries.with_statements(Response.objects.all()).get(pk=response.pk))
     assert "".join(span.text + span.rest for span in spans) == "Leaves fall. Snow melts.\nAnd so on."
     assert [span.ranks for span in spans] == [(2,), (0, 1), ()]

@@ -17,10 +17,10 @@ from tests.factories import (
     TopicFactory,
     WritingTaskFactory,
 )
-from writing.domain import plans
 from writing.enums import TaskState
-from writing.forms import questions as table
 from writing.models import TaskPayment, WritingPlan
+from writing.plans import forms as table
+from writing.plans import services
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +39,7 @@ def study(stored: Study, db: None) -> Study:
 
 @pytest.fixture
 def plan(study: Study) -> WritingPlan:
-    return plans.ensure(study, NOW)
+    return services.ensure_plan(study, NOW)
 
 
 @pytest.fixture

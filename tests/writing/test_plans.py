@@ -9,10 +9,10 @@ from django.test.utils import CaptureQueriesContext
 
 from crowdrag.studies.models import ConsentText, Study
 from tests.factories import NOW, RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory, WritingTaskFactory
-from writing.domain import events, plans, surveys
-from writing.domain.plans import texts
+from writing.editor import events
 from writing.enums import SurveyKind, TaskState
 from writing.models import Style, Survey, WritingInstructions, WritingPlan, WritingTask
+from writing.plans import default_texts, services, surveys
 
 pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(hours=1)
@@ -31,18 +31,18 @@ def study(stored: Study, db: None) -> Study:
     return deepcopy(stored)
 
 
-def terms(**changes: object) -> plans.Terms:
+def terms(**changes: object) -> services.Terms:
     given = {
         "slots": 2, "pay": 500, "fee": 50, "tax": 9, "wage_floor": 1200, "minutes": 25, "lease_hours": 24,
         "tasks_per_person": None,
     }  # fmt: skip
-    return plans.Terms(**(given | changes))  # type: ignore[arg-type]
+    return services.Terms(**(given | changes))  # type: ignore[arg-type]
 
 
 def change(plan: WritingPlan, **changes: object) -> WritingPlan:
     styles = changes.pop("styles", ["bullet", "essay"])
     trial = changes.pop("trial", [])
-    return plans.change(plan=plan, terms=terms(**changes), style_names=styles, trial_topics=trial, now=LATER)  # type: ignore[arg-type]
+    return services.change_terms(plan=plan, terms=terms(**changes), style_names=styles, trial_topics=trial, now=LATER)  # type: ignore[arg-type]
 
 
 def state(study: Study) -> list[object]:
@@ -58,7 +58,7 @@ def plan_styles(study: Study) -> list[tuple[str, int]]:
 
 
 def test_a_plan_begins_closed_with_everything_that_people_are_told_and_asked(study: Study) -> None:
-    plan = plans.ensure(study, NOW)
+    plan = services.ensure_plan(study, NOW)
     assert not plan.is_open
     assert plan_styles(study) == [("bullet", 1), ("essay", 1), ("news", 1)]
     assert plan.entry_survey.questions == surveys.defaults(SurveyKind.ENTRY)
@@ -66,31 +66,31 @@ def test_a_plan_begins_closed_with_everything_that_people_are_told_and_asked(stu
     assert plan.instructions.text
     assert (plan.consent_text.text_licence, plan.consent_text.log_licence) == ("CC0-1.0", "CC0-1.0")
     before = state(study)
-    assert plans.ensure(study, LATER) == plan
+    assert services.ensure_plan(study, LATER) == plan
     assert state(study) == before
 
 
 def test_the_consent_text_names_all_that_is_recorded_and_the_licence(study: Study) -> None:
-    text = texts.consent(study)
-    for each in events.RECORDED:
+    text = default_texts.consent(study)
+    for each in events.EVENT_KINDS:
         assert each.meaning in text
     assert "CC0-1.0" in text
     assert "{" not in text
 
 
 def test_a_change_holds_and_its_cost_is_reckoned(study: Study) -> None:
-    plan = change(plans.ensure(study, NOW), tasks_per_person=3)
+    plan = change(services.ensure_plan(study, NOW), tasks_per_person=3)
     assert (plan.pay, plan.tasks_per_person, plan.updated_at) == (500, 3, LATER)
     assert plan_styles(study) == [("bullet", 1), ("essay", 1)]
-    costs = plans.costs(plan)
+    costs = services.costs(plan)
     # 2 topics x 2 styles x 2 slots, at 5.00 + 0.50 + 0.09
     assert (costs.responses, costs.each, costs.total) == (8, 559, 4472)
     assert costs.hours == pytest.approx(8 * 25 / 60)
-    assert plans.promised_wage(plan) == 1200
+    assert services.promised_wage(plan) == 1200
 
 
 def test_a_bad_change_changes_nothing_and_names_its_field(study: Study) -> None:
-    plan = plans.ensure(study, NOW)
+    plan = services.ensure_plan(study, NOW)
     TopicFactory(study=study, external_id="bare")
     before = state(study)
     for changes, field in (
@@ -105,88 +105,88 @@ def test_a_bad_change_changes_nothing_and_names_its_field(study: Study) -> None:
         ({"lease_hours": 0}, "lease_hours"),
         ({"tasks_per_person": 0}, "tasks_per_person"),
     ):
-        with pytest.raises(plans.BadPlan) as caught:
+        with pytest.raises(services.BadPlan) as caught:
             change(plan, **changes)
         assert (list(caught.value.problems), state(study)) == ([field], before), changes
 
 
 def test_a_text_that_changed_is_a_new_version_and_the_same_again_is_not(study: Study) -> None:
-    plan = plans.ensure(study, NOW)
-    plan = plans.change_instructions(plan=plan, text="Write.\r\nCite.\0", now=LATER)
+    plan = services.ensure_plan(study, NOW)
+    plan = services.change_instructions(plan=plan, text="Write.\r\nCite.\0", now=LATER)
     assert (plan.instructions.version, plan.instructions.text) == (2, "Write.\nCite.")
-    plan = plans.change_instructions(plan=plan, text="Write.\nCite.", now=LATER)
+    plan = services.change_instructions(plan=plan, text="Write.\nCite.", now=LATER)
     assert plan.instructions.version == 2
     licences = {"text_licence": "CC-BY-4.0", "log_licence": "", "timing_licence": ""}
-    plan = plans.change_consent(plan=plan, text="Agree?", now=LATER, **licences)
+    plan = services.change_consent(plan=plan, text="Agree?", now=LATER, **licences)
     assert (plan.consent_text.version, plan.consent_text.log_licence) == (2, "")
-    with pytest.raises(plans.BadPlan):
-        plans.change_consent(plan=plan, text=" ", now=LATER, **licences | {"text_licence": ""})
+    with pytest.raises(services.BadPlan):
+        services.change_consent(plan=plan, text=" ", now=LATER, **licences | {"text_licence": ""})
     assert WritingInstructions.objects.filter(study=study).count() == 2
 
 
 def test_questions_change_by_version_and_may_be_none(study: Study) -> None:
-    plan = plans.ensure(study, NOW)
+    plan = services.ensure_plan(study, NOW)
     asked = [{"name": "why", "text": "Why?", "kind": "text", "options": [], "required": False}]
-    plan = plans.change_survey(plan=plan, kind=SurveyKind.EXIT, questions=asked, now=LATER)
+    plan = services.change_survey(plan=plan, kind=SurveyKind.EXIT, questions=asked, now=LATER)
     assert (plan.exit_survey.version, plan.exit_survey.questions) == (2, asked)
     with pytest.raises(surveys.BadSurvey):
-        plans.change_survey(plan=plan, kind=SurveyKind.EXIT, questions=[{"name": "x"}], now=LATER)
-    plan = plans.change_survey(plan=plan, kind=SurveyKind.ENTRY, questions=[], now=LATER)
+        services.change_survey(plan=plan, kind=SurveyKind.EXIT, questions=[{"name": "x"}], now=LATER)
+    plan = services.change_survey(plan=plan, kind=SurveyKind.ENTRY, questions=[], now=LATER)
     plan.refresh_from_db()
     assert plan.entry_survey is None
     assert plan.exit_survey.version == 2
 
 
 def test_a_style_of_ones_own_and_another_wording_of_it(study: Study) -> None:
-    plan = plans.ensure(study, NOW)
+    plan = services.ensure_plan(study, NOW)
     given = {"name": "haiku", "label": "Haiku", "instructions": "5-7-5.", "target_words": 17}
-    plans.add_style(plan=plan, now=LATER, **given)
-    plans.add_style(plan=plan, now=LATER, **given | {"instructions": "Five, seven, five."})
+    services.add_style(plan=plan, now=LATER, **given)
+    services.add_style(plan=plan, now=LATER, **given | {"instructions": "Five, seven, five."})
     assert plan_styles(study)[-1] == ("haiku", 2)
     change(plan, styles=["haiku"])
     assert plan_styles(study) == [("haiku", 2)]
     for wrong in ({"name": "Hai ku"}, {"label": ""}, {"instructions": " "}, {"target_words": 0}):
-        with pytest.raises(plans.BadPlan) as caught:
-            plans.add_style(plan=plan, now=LATER, **given | wrong)
+        with pytest.raises(services.BadPlan) as caught:
+            services.add_style(plan=plan, now=LATER, **given | wrong)
         assert list(caught.value.problems) == list(wrong)
 
 
 def test_a_version_that_the_plan_asks_for_stays_until_it_is_changed_on_purpose(study: Study) -> None:
-    plan = change(plans.ensure(study, NOW), styles=["essay"])
+    plan = change(services.ensure_plan(study, NOW), styles=["essay"])
     StyleFactory(study=study, name="essay", version=2)
     change(plan, styles=["essay"])
     assert plan_styles(study) == [("essay", 1)]
 
 
 def test_opening_makes_the_slots_and_closing_keeps_them(study: Study) -> None:
-    plan = change(plans.ensure(study, NOW), trial=["t2"])
+    plan = change(services.ensure_plan(study, NOW), trial=["t2"])
     assert not WritingTask.objects.exists()
-    plan = plans.open(plan=plan, now=LATER)
+    plan = services.open_plan(plan=plan, now=LATER)
     assert plan.is_open
     assert WritingTask.objects.filter(study=study, state=TaskState.OPEN).count() == 4  # t1 in two styles, twice
-    plans.open(plan=plan, now=LATER)
+    services.open_plan(plan=plan, now=LATER)
     assert WritingTask.objects.count() == 4
     change(plan, slots=3)
     assert WritingTask.objects.count() == 12  # no trial any more: 2 topics, 2 styles, 3 slots
-    assert not plans.close(plan=plan, now=LATER).is_open
+    assert not services.close_plan(plan=plan, now=LATER).is_open
     assert WritingTask.objects.count() == 12
 
 
 def test_an_open_plan_cannot_lose_what_it_needs(study: Study) -> None:
-    plan = plans.open(plan=change(plans.ensure(study, NOW)), now=LATER)
+    plan = services.open_plan(plan=change(services.ensure_plan(study, NOW)), now=LATER)
     for wrong, field in (({"styles": []}, "styles"), ({"pay": 0}, "pay")):
-        with pytest.raises(plans.BadPlan) as caught:
+        with pytest.raises(services.BadPlan) as caught:
             change(plan, **wrong)
         assert list(caught.value.problems) == [field]
-    change(plans.close(plan=plan, now=LATER), styles=[], pay=0)
+    change(services.close_plan(plan=plan, now=LATER), styles=[], pay=0)
 
 
 def test_what_is_missing_keeps_a_plan_closed() -> None:
     study = StudyFactory()
-    plan = change(plans.ensure(study, NOW), styles=[], pay=0)
+    plan = change(services.ensure_plan(study, NOW), styles=[], pay=0)
     WritingPlan.objects.update(instructions=None, consent_text=None)
-    with pytest.raises(plans.NotReady) as caught:
-        plans.open(plan=plan, now=LATER)
+    with pytest.raises(services.NotReady) as caught:
+        services.open_plan(plan=plan, now=LATER)
     assert len(caught.value.problems) == 5  # topics, styles, pay, instructions, consent
     plan.refresh_from_db()
     assert not plan.is_open
@@ -194,28 +194,28 @@ def test_what_is_missing_keeps_a_plan_closed() -> None:
 
 def test_topics_without_passages() -> None:
     study = StudyFactory()
-    plan = change(plans.ensure(study, NOW))
+    plan = change(services.ensure_plan(study, NOW))
     TopicFactory(study=study)
-    assert len(plans.readiness(plan).problems) == 1
+    assert len(services.readiness(plan).problems) == 1
     RetrievedPassageFactory(topic=TopicFactory(study=study))
-    ready = plans.readiness(plan)
+    ready = services.readiness(plan)
     assert (ready.is_ready, len(ready.warnings)) == (True, 1)
 
 
 @pytest.mark.parametrize(("floor", "warned"), [(1200, False), (1201, True), (None, True)])
 def test_a_wage_below_the_floor_is_told(study: Study, floor: int | None, warned: bool) -> None:
-    plan = change(plans.ensure(study, NOW), wage_floor=floor)
-    assert bool(plans.readiness(plan).warnings) is warned
+    plan = change(services.ensure_plan(study, NOW), wage_floor=floor)
+    assert bool(services.readiness(plan).warnings) is warned
 
 
 def test_the_sums_of_a_large_plan_take_no_more_queries(study: Study) -> None:
-    plan = change(plans.ensure(study, NOW))
-    plans.readiness(plan)  # reads the study along
+    plan = change(services.ensure_plan(study, NOW))
+    services.readiness(plan)  # reads the study along
 
     def queries() -> int:
         with CaptureQueriesContext(connection) as asked:
-            plans.costs(plan)
-            plans.readiness(plan)
+            services.costs(plan)
+            services.readiness(plan)
         return len(asked)
 
     few = queries()

@@ -17,10 +17,10 @@ from tests.annotation.corpora import bring_in
 from tests.examples import examples
 from tests.factories import MembershipFactory, StudyFactory, WritingTaskFactory
 from tests.submitted import log_of, pasted, submitted, typed, written
-from writing.domain import codec, linear, logs, playback
-from writing.domain.sittings import chains
+from writing.editor import codec, logs
 from writing.enums import LogSource
 from writing.models import LogBatch, WritingLog, WritingTask
+from writing.replay import merged_log, playback
 
 pytestmark = pytest.mark.django_db
 PASSAGES = ["The moon pulls on the water of every ocean at once, and so does the sun.", "Harbours are funnels."]
@@ -55,7 +55,7 @@ def edits(draw: st.DrawFn) -> list[Any]:
         deleted = draw(st.integers(0, len(text) - position))
         source = draw(st.sampled_from(["typed", "pasted", "undone", "external"]))
         event = ["s", ms, position, deleted, draw(LETTERS), source, ""]
-        text = codec.applied(text, event)
+        text = codec.apply_splice(text, event)
         events += [event, ["c", ms, draw(st.integers(0, len(text))), draw(st.integers(0, len(text)))]]
     return events
 
@@ -63,8 +63,8 @@ def edits(draw: st.DrawFn) -> list[Any]:
 @given(edits())
 @settings(max_examples=examples(60), deadline=None)
 def test_the_document_rebuilds_the_text_after_every_change(events: list[Any]) -> None:
-    line = linear.Linear()
-    linear._Clock(line).add(0, events, None)
+    line = merged_log.MergedLog()
+    merged_log._Clock(line).add(0, events, None)
     document = playback._text(line, PASSAGES)
     assert shown(document) == [units(text) for _, text in codec.states(events)]
     times = [change[0] for change in document["changes"]]
@@ -116,21 +116,21 @@ def test_sittings_are_one_line_with_the_time_between_them_marked_and_branches_ke
     first = typed("One two")  # 14 events
     second = typed(" three", start=3_600_000, at=7)
     log = stored((first + typed(" lost", start=2_000, at=7), None, 0), (second, 0, len(first)))
-    line = linear.of(log)
+    line = merged_log.merge(log)
     assert codec.final_text(line.events) == "One two three"
-    assert [placed.event[2:] for placed in chains.chain(log).events] == [event[2:] for event in line.events]
+    assert [placed.event[2:] for placed in logs.session_history(log).events] == [event[2:] for event in line.events]
     (gap,) = line.gaps
     last = first[-1][1]
-    assert (gap.at, gap.shown, gap.milliseconds, gap.sitting) == (last, linear.GAP, 3_600_000 - last, 1)
-    assert line.events[len(first)][1] == last + linear.GAP
+    assert (gap.at, gap.shown, gap.milliseconds, gap.sitting) == (last, merged_log.GAP, 3_600_000 - last, 1)
+    assert line.events[len(first)][1] == last + merged_log.GAP
     assert [opened.number for opened in line.sittings] == [0, 1]
     assert [(branch.number, branch.text) for branch in line.branches] == [(0, "One two lost")]
-    assert chains.chain(log).branches[0].text == line.branches[0].text
+    assert logs.session_history(log).branches[0].text == line.branches[0].text
 
 
 def test_a_clock_that_was_set_back_does_not_turn_the_replay_back() -> None:
     events = [["s", 0, 0, 0, "a"], ["s", 9_000, 1, 0, "b"], ["s", 4_000, 2, 0, "c"], ["s", 5_000, 3, 0, "d"]]
-    line = linear.of(stored((events, None, 0)))
+    line = merged_log.merge(stored((events, None, 0)))
     assert [event[1] for event in line.events] == [0, 9_000, 9_000, 10_000]
     assert line.set_back == 1
 
@@ -150,7 +150,7 @@ def test_the_whole_time_is_the_one_that_active_time_is_a_part_of(
     other = [["s", ms, kept + n, 0, "b", "typed", ""] for n, ms in enumerate(second)]
     log = stored((one, None, 0), (other, 0, kept))
     found = pace.activity(logs.events(log))
-    assert linear.of(log).span == round(found.seconds * 1000)
+    assert merged_log.merge(log).span == round(found.seconds * 1000)
     assert found.active_seconds <= found.seconds
 
 

@@ -23,11 +23,15 @@ from tests.factories import (
     WritingPlanFactory,
     WritingTaskFactory,
 )
-from writing.domain import codec, logs, plans, progress, surveys
-from writing.domain.progress import rows, wages
-from writing.domain.tasks import paying
+from writing.assignments import payments
+from writing.editor import codec, logs
 from writing.enums import LogSource, SurveyKind, TaskState
 from writing.models import PlanStyle, SurveyAnswers, TaskPayment, WritingPlan, WritingTask
+from writing.plans import services, surveys
+from writing.progress import overview as progress_overview
+from writing.progress import queries as progress_queries
+from writing.progress import wages
+from writing.progress.overview import TABLES, UnknownTable
 
 pytestmark = pytest.mark.django_db
 HOUR = 3600
@@ -70,7 +74,7 @@ def test_where_tasks_stand_by_style(study: Study) -> None:
     task(study, TaskState.ACCEPTED, style=first, is_trial=True)
     task(study, TaskState.ACCEPTED, style=second)
     task(study, TaskState.ACCEPTED, style=StyleFactory(study=study, name="essay", version=2))
-    overview = progress.overview(study)
+    overview = progress_overview.overview(study)
     essay, old = overview.styles
     assert essay.counts == dict.fromkeys(TaskState.values, 1) | {TaskState.ACCEPTED: 2}, "its versions are one style"
     # The topics of the tasks are asked for as well: 2 and one a task.
@@ -90,10 +94,10 @@ def test_the_database_counts_what_the_page_counts(study: Study) -> None:
         ResponseFactory(task=task(study, state, paid=500), text="", erased_at=NOW)
     twice = task(study, TaskState.ACCEPTED, paid=300)
     TaskPayment.objects.create(task=twice, amount=50, reason="topped up", at=NOW)
-    reckoned = rows.groups(study)
-    assert reckoned == rows.grouped(rows.load(study))
+    reckoned = progress_queries.count_groups(study)
+    assert reckoned == progress_queries.group_tasks(progress_queries.load_tasks(study))
     assert sum(group.n for group in reckoned) == WritingTask.objects.filter(study=study).count()
-    found, home = progress.overview(study), progress.glance(study)
+    found, home = progress_overview.overview(study), progress_overview.study_card(study)
     assert (home["whole"], home["waiting"], home["spending"]) == (found.whole, found.waiting, found.spending)
     assert found.erased == 2
 
@@ -102,13 +106,13 @@ def test_a_revision_counts_with_what_it_revises(study: Study) -> None:
     writer = ParticipantFactory(study=study)
     first = task(study, TaskState.REVISION, minutes=30, participant=writer)
     fresh = task(study, TaskState.ACCEPTED, minutes=30, paid=1000, participant=writer, topic=first.topic, revises=first)
-    overview = progress.overview(study)
+    overview = progress_overview.overview(study)
     (person,) = overview.writers
     assert [each.seconds for each in overview.responses] == [HOUR]
     assert (person.wage, person.handed_in, person.counts[TaskState.REVISION]) == (1000, 1, 0)
     lease = NOW + timedelta(days=1)
     WritingTask.objects.filter(pk=fresh.pk).update(state=TaskState.CLAIMED, submitted_at=None, lease_until=lease)
-    (person,) = progress.overview(study).writers
+    (person,) = progress_overview.overview(study).writers
     assert (person.handed_in, person.counts[TaskState.REVISION]) == (1, 1)
 
 
@@ -119,7 +123,7 @@ def test_wages_by_response_and_writer(study: Study) -> None:
     task(study, TaskState.ACCEPTED, minutes=120, paid=1000, participant=slow)  # 5.00 an hour
     task(study, TaskState.REJECTED, minutes=600, participant=slow)  # no wage
     task(study, TaskState.ACCEPTED, paid=1000, participant=slow)  # its time is not known
-    overview = progress.overview(study)
+    overview = progress_overview.overview(study)
     people = {writer.pk: (writer.wage, writer.is_below, writer.earned, writer.topping) for writer in overview.writers}
     # 12.00 an hour for two hours, less what was paid.
     assert people == {quick.pk: (1500, False, 1000, 0), slow.pk: (500, True, 2000, 1400)}
@@ -128,19 +132,19 @@ def test_wages_by_response_and_writer(study: Study) -> None:
     assert overview.wage is not None
     assert (overview.wage.estimate, overview.wage.clusters) == (1000, 3)
     task(study, TaskState.ACCEPTED, minutes=5 / 60, paid=1000)  # else 7,200 an hour
-    overview = progress.overview(study)
+    overview = progress_overview.overview(study)
     assert overview.wage is not None
     assert (overview.wage.estimate, overview.wage.clusters, overview.too_short) == (1000, 3, 1)
 
 
 def test_times_of_trials_stand_apart(study: Study) -> None:
     task(study, TaskState.ACCEPTED, minutes=20, paid=1000, is_trial=True)
-    found = progress.overview(study)
+    found = progress_overview.overview(study)
     assert [(time.label, time.median.estimate) for time in found.times] == [("trials", 1200)]
     assert found.wage is not None, "the wage counts them"
     task(study, TaskState.ACCEPTED, minutes=60, paid=1000)
     task(study, TaskState.ACCEPTED, minutes=40, paid=1000, is_trial=True)
-    times = progress.overview(study).times
+    times = progress_overview.overview(study).times
     assert [(time.label, time.median.estimate, time.median.clusters) for time in times] == [
         ("Essay", 3600, 1),
         ("", 3600, 1),
@@ -155,14 +159,14 @@ def test_topping_up_pays_once_and_only_whoever_is_below(study: Study) -> None:
     task(study, TaskState.SUBMITTED, minutes=500, participant=slow)  # not accepted: nothing yet
     task(study, TaskState.ACCEPTED, minutes=30, paid=1000, participant=quick)
     given = {"study": study, "by": by, "now": NOW}
-    assert progress.top_up(participant=slow, **given) == 220 + 1400
-    assert progress.top_up(participant=slow, **given) == 0
-    assert progress.top_up(participant=quick, **given) == 0
-    assert paying.earned(slow) == 2000 + 1620
+    assert wages.top_up(participant=slow, **given) == 220 + 1400
+    assert wages.top_up(participant=slow, **given) == 0
+    assert wages.top_up(participant=quick, **given) == 0
+    assert payments.total_earned(slow) == 2000 + 1620
     WritingPlan.objects.update(wage_floor=2400)  # another floor is another reason
-    assert progress.top_up(participant=slow, **given) == 1220 + 2400
+    assert wages.top_up(participant=slow, **given) == 1220 + 2400
     WritingPlan.objects.update(wage_floor=None)
-    assert progress.top_up(participant=slow, **given) == 0
+    assert wages.top_up(participant=slow, **given) == 0
 
 
 def test_medians_have_an_interval_where_there_are_enough() -> None:
@@ -182,11 +186,11 @@ def test_cost_so_far_and_to_come(study: Study) -> None:
     first, second = study.topics.order_by("id")
     task(study, TaskState.ACCEPTED, paid=1000, topic=first, slot=0)
     task(study, TaskState.SUBMITTED, topic=second, slot=0)
-    spending = progress.overview(study).spending
+    spending = progress_overview.overview(study).spending
     assert (spending.paid, spending.charges, spending.waiting, spending.to_come) == (1000, 150, 1150, 0)
     assert spending.total == 2300
     WritingPlan.objects.update(slots=2)
-    assert progress.overview(study).spending.total == 2300 + 2 * 1150
+    assert progress_overview.overview(study).spending.total == 2300 + 2 * 1150
 
 
 def test_stages_count_what_was_claimed_answered_and_agreed_to_here(study: Study) -> None:
@@ -205,7 +209,7 @@ def test_stages_count_what_was_claimed_answered_and_agreed_to_here(study: Study)
     SurveyAnswers.objects.create(task=task(study, TaskState.ACCEPTED, participant=first), survey=survey)
     task(study, TaskState.CLAIMED, participant=second)
     task(study, TaskState.ACCEPTED, participant=second, is_imported=True)
-    assert {stage.name: stage.people for stage in progress.overview(study).stages if stage.name != "invited"} == {
+    assert {stage.name: stage.people for stage in progress_overview.overview(study).stages if stage.name != "invited"} == {
         "arrived": 3, "consented": 2, "claimed": 2, "answered": 1, "submitted": 1, "accepted": 1,
     }  # fmt: skip
 
@@ -214,19 +218,19 @@ def test_what_was_imported_has_no_pay_and_no_plan() -> None:
     study = StudyFactory()
     style = StyleFactory(study=study)
     task(study, TaskState.ACCEPTED, is_imported=True, pay=None, minutes=30, style=style)
-    found = progress.overview(study)
+    found = progress_overview.overview(study)
     assert found.is_imported
     assert (found.whole.asked, found.wage, found.share_below, found.spending.to_come) == (None, None, None, None)
     assert [time.median.estimate for time in found.times] == [1800, 1800]
     assert found.writers[0].topping == 0
-    assert progress.glance(study)["waiting"] == 0
+    assert progress_overview.study_card(study)["waiting"] == 0
 
 
 def test_a_plan_without_topics_asks_for_nothing() -> None:
     study = StudyFactory()
-    assert progress.overview(study).styles == []
-    plans.ensure(study, NOW)
-    overview = progress.overview(study)
+    assert progress_overview.overview(study).styles == []
+    services.ensure_plan(study, NOW)
+    overview = progress_overview.overview(study)
     assert [(style.asked, style.done, style.share) for style in overview.styles] == [(0, 0, None)] * 3
     assert overview.spending.total == 0
 
@@ -234,7 +238,7 @@ def test_a_plan_without_topics_asks_for_nothing() -> None:
 def test_a_fixed_number_of_queries(study: Study) -> None:
     def queries() -> int:
         with CaptureQueriesContext(connection) as asked:
-            progress.overview(study)
+            progress_overview.overview(study)
         return len(asked)
 
     for _ in range(3):
@@ -257,19 +261,19 @@ def test_a_fixed_number_of_queries(study: Study) -> None:
 def test_tables_to_download_hold_no_formulas(study: Study) -> None:
     writer = ParticipantFactory(study=study, external_id='=HYPERLINK("x")')
     task(study, TaskState.ACCEPTED, minutes=30, paid=1000, participant=writer)
-    tables = {name: progress.as_table(study, name).decode() for name in progress.TABLES}
+    tables = {name: progress_overview.as_table(study, name).decode() for name in TABLES}
     assert [name for name, text in tables.items() if len(text.splitlines()) < 2 or re.search('\n"?=', text)] == []
     assert "'=HYPERLINK" in tables["writers"]
     assert tables["writers"].splitlines()[1].endswith("1,1,0,1800.0,20.00,10.00,EUR")
-    with pytest.raises(progress.UnknownTable):
-        progress.as_table(study, "secrets")
+    with pytest.raises(UnknownTable):
+        progress_overview.as_table(study, "secrets")
 
 
 def test_the_time_of_an_imported_log_is_known() -> None:
     made = WritingTaskFactory(claimed=True, is_imported=True)
     # Typed for a minute, then away for ten, then one more change; the last snapshot is the same text again.
     snapshots = [(n * 1000, "a" * (n + 1)) for n in range(61)] + [(660_000, "b"), (661_000, "b")]
-    packed = logs.Packed(count=len(snapshots), payload=codec.pack(codec.encode(snapshots)))
+    packed = logs.PackedEvents(count=len(snapshots), payload=codec.pack(codec.encode(snapshots)))
     logs.store_packed([logs.PackedLog(made, NOW, (packed,))], source=LogSource.SNAPSHOTS, now=NOW)
     made.refresh_from_db()
     assert made.seconds == pytest.approx(660, abs=1)

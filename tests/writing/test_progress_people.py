@@ -12,9 +12,9 @@ from crowdrag.studies.models import Arrival, EntryLink, Participant
 from crowdrag.studies.participants import participant_dashboard as people_cards
 from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW, ParticipantFactory, UserFactory
-from writing.domain import cards, progress
-from writing.domain.tasks import reviewing
 from writing.models import Response
+from writing.progress import overview
+from writing.review import services
 
 from .plans import World, hand_in, world
 
@@ -25,7 +25,7 @@ def accepted(made: World, person: Participant) -> Response:
     """Somebody writes, and it is accepted."""
     task = made.claim(person)
     response = hand_in(task)
-    reviewing.accept(task=task, by=made.reviewer(), now=NOW)
+    services.accept(task=task, by=made.reviewer(), now=NOW)
     return response
 
 
@@ -43,7 +43,7 @@ def came(made: World, person: Participant, kind: str = EntryKind.OPEN, **fields:
 
 
 def stages(made: World) -> dict[str, tuple[int, float | None, float | None]]:
-    rows = progress.overview(made.study).stages
+    rows = overview.overview(made.study).stages
     return {stage.name: (stage.people, stage.of_arrived, stage.of_before) for stage in rows}
 
 
@@ -51,17 +51,17 @@ def test_what_was_erased_is_paid_and_fills_no_slot() -> None:
     made = world(topics=3, slots=3, pay=800, fee=30, tax=0)
     person = made.writer()
     accepted(made, person)
-    before = progress.overview(made.study)
+    before = overview.overview(made.study)
     assert (before.whole.done, before.whole.missing, before.spending.total) == (1, 8, 9 * 830)
     withdrawal.erase(participant=person, now=NOW)
-    after = progress.overview(made.study)
+    after = overview.overview(made.study)
     assert (after.whole.asked, after.whole.done, after.whole.missing, after.whole.erased) == (9, 0, 9, 1)
     assert (after.whole.share, after.whole.counts["OPEN"], after.whole.counts["ACCEPTED"]) == (0, 9, 0)
     assert (after.spending.so_far, after.spending.total, after.responses) == (830, 10 * 830, [])
     (writer,) = after.writers
     assert (writer.handed_in, writer.earned) == (0, 800)
-    assert progress.glance(made.study)["whole"].done == 0
-    assert cards.card(made.study)["responses"] == []
+    assert overview.study_card(made.study)["whole"].done == 0
+    assert overview.corpus_card(made.study)["responses"] == []
 
 
 def test_every_line_is_a_part_of_the_one_above_and_invitations_are_not_mixed_with_open_links() -> None:
@@ -100,7 +100,7 @@ def test_whoever_had_all_erased_is_in_no_line() -> None:
     accepted(made, gone)
     made.claim(here)
     withdrawal.erase(participant=gone, now=NOW)
-    assert progress.overview(made.study).erased_people == 1
+    assert overview.overview(made.study).erased_people == 1
     assert [people for people, _arrived, _before in stages(made).values()] == [0, 1, 1, 1, 0, 0]
     shown = people_cards.people_card(made.study)
     assert (shown["invited"], shown["arrived"], shown["consented"]) == (0, 1, 1)

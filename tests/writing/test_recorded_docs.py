@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from writing.domain import codec, recorded
+from writing.editor import codec, event_validation
 
 
 def page() -> str:
@@ -13,7 +13,9 @@ def page() -> str:
 
 def test_the_table_of_what_is_recorded_is_current() -> None:
     table = page().split("<!-- recorded -->\n")[1].split("\n<!-- /recorded -->")[0]
-    assert table == recorded.as_markdown(), "put writing.domain.recorded.as_markdown() between the marks"
+    assert table == event_validation.as_markdown(), (
+        "put writing.editor.event_validation.as_markdown() between the marks"
+    )
 
 
 def test_every_codec_is_described() -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from crowdrag.studies.models import Consent
 from tests.factories import NOW, ParticipantFactory
 from tests.participants import as_participant
-from writing.domain import sittings
+from writing.editor import logs
 from writing.enums import TaskState
 from writing.models import Sitting, WritingTask
 
@@ -37,7 +37,7 @@ def test_a_new_token_serves_like_the_old_one_until_the_sitting_is_fenced(editor:
     assert (renewed["sitting"], renewed["next_batch"], renewed["next_event"], renewed["fenced"]) == (0, 1, 4, False)
     editor.told["token"] = renewed["token"]
     assert editor.type(" and sent").status_code == 200
-    assert (sittings.text(editor.task), Sitting.objects.count()) == ("kept and sent", 1)
+    assert (logs.current_text(editor.task), Sitting.objects.count()) == ("kept and sent", 1)
     Editor(editor.task, editor.client).open()
     assert [renew(editor, number)["fenced"] for number in (0, 1)] == [True, False]
 

@@ -16,9 +16,9 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import User
 from tests.factories import MembershipFactory, StudyFactory, StyleFactory, UserFactory
 from tests.submitted import pasted, submitted, typed
-from writing.domain.reviewing import evidence, queue
 from writing.enums import TaskState
 from writing.models import Response, TaskTransition, WritingTask
+from writing.review import log_signals, queue
 
 pytestmark = pytest.mark.django_db
 S = TaskState
@@ -68,16 +68,18 @@ def test_the_queue_lists_the_oldest_first_and_filters_narrow_it(member: Any, cli
     [(task, signals, _held)] = client.get(f"{at()}?signals=on").context["rows"]
     assert (task, len(signals)) == (flagged, 1)
     assert client.get(f"{at()}?writer=nobody").context["rows"] == []
-    assert take(member, wanted=queue.Wanted(signals=True)) == flagged
+    assert take(member, wanted=queue.QueueFilter(signals=True)) == flagged
     client.post(at(plain, "decide/"), {"decision": "accept"})
     assert [row[0] for row in client.get(f"{at()}?list=accepted").context["rows"]] == [plain]
-    assert client.get(at()).context["counts"] == queue.Counts(waiting=1, open=1, accepted=1, rejected=0, revision=0)
+    assert client.get(at()).context["counts"] == queue.QueueCounts(
+        waiting=1, open=1, accepted=1, rejected=0, revision=0
+    )
 
 
 def test_what_was_erased_while_it_waited_has_a_list_of_its_own(member: Any) -> None:
     task, now = submitted(member.study), timezone.now()
     Response.objects.filter(task=task).update(erased_at=now, text="", words=0, is_included=False)
-    lists = {name: list(queue.listed(member.study, name, queue.Wanted())) for name in ("waiting", "erased")}
+    lists = {name: list(queue.list_tasks(member.study, name, queue.QueueFilter())) for name in ("waiting", "erased")}
     assert lists == {"waiting": [], "erased": [task]}
     counted = queue.counts(member.study, now)
     assert (counted.waiting, counted.erased, take(member)) == (0, 1, None)
@@ -290,7 +292,7 @@ def test_signals_come_with_their_moments_and_innocent_causes(member: Any, client
 def test_signals_are_computed_once(member: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.clear()
     task = submitted(member.study)
-    first = evidence.flagged([task])
+    first = log_signals.flag_titles([task])
     assert first[task.pk]
-    monkeypatch.setattr(evidence, "_signals", lambda *_: pytest.fail("computed again"))
-    assert evidence.flagged([task]) == first
+    monkeypatch.setattr(log_signals, "_signals", lambda *_: pytest.fail("computed again"))
+    assert log_signals.flag_titles([task]) == first

@@ -10,7 +10,7 @@ from django.utils import timezone
 from crowdrag.studies.models import Consent, Participant
 from tests.factories import NOW, WritingTaskFactory
 from tests.participants import as_participant
-from writing.domain import logs, sittings
+from writing.editor import logs
 from writing.enums import LONGEST_TEXT, SurveyKind, TaskState
 from writing.models import LogBatch, Sitting, Survey, SurveyAnswers, WritingLog, WritingPlan, WritingTask
 
@@ -52,9 +52,9 @@ def test_a_later_opening_goes_on_with_the_text(editor: Editor) -> None:
     # Its time goes on behind what is recorded, though the typing was quicker than the clock.
     assert told["elapsed"] == 6 * 150
     again.type(" again")
-    assert sittings.text(editor.task) == "Hello 🧊 again"
+    assert logs.current_text(editor.task) == "Hello 🧊 again"
     assert [text for _, text in logs.snapshots(editor.task.log)][-1] == "Hello 🧊 again"
-    assert list(logs.rebuilt([editor.task.log])) == [(editor.task.log, "Hello 🧊 again")]
+    assert list(logs.rebuild_texts([editor.task.log])) == [(editor.task.log, "Hello 🧊 again")]
 
 
 def test_a_fenced_sitting_is_heard_but_makes_no_text_and_leaves_the_task_finished(editor: Editor) -> None:
@@ -67,10 +67,10 @@ def test_a_fenced_sitting_is_heard_but_makes_no_text_and_leaves_the_task_finishe
     assert (late.status_code, late.json()["fenced"]) == (200, True)
     editor.task.refresh_from_db()
     assert editor.task.finished_at is not None
-    assert sittings.text(editor.task) == "begun here"
+    assert logs.current_text(editor.task) == "begun here"
     third = Editor(editor.task, editor.client).open().json()
     assert (third["text"], third["others"]) == ("begun here", [{"sitting": 0, "text": "begun there"}])
-    chain = sittings.chain(editor.task.log)
+    chain = logs.session_history(editor.task.log)
     assert [(placed.sitting, placed.number) for placed in chain.events] == [(n, i) for n in (0, 1) for i in range(5)]
     (branch,) = chain.branches
     assert (branch.sitting, branch.first, len(branch.events), branch.text) == (0, 5, 6, "begun there")
@@ -98,8 +98,8 @@ def test_a_chain_of_many_sittings_with_a_branch_each(editor: Editor) -> None:
         tab.open()
         tabs[-1].type("lost")
         tabs.append(tab)
-    assert sittings.text(editor.task) == "0 1 2 3 "
-    chain = sittings.chain(editor.task.log)
+    assert logs.current_text(editor.task) == "0 1 2 3 "
+    chain = logs.session_history(editor.task.log)
     assert [branch.text for branch in chain.branches] == ["0 lost", "0 1 lost", "0 1 2 lost", "0 1 2 3 lost"]
 
 
@@ -109,7 +109,7 @@ def test_a_task_that_was_given_a_text_begins_with_it() -> None:
 
     assert (told["sitting"], told["text"], told["next_event"]) == (1, "To be revised.", 0)
     editor.send([["s", 3, 6, 7, "better", "typed", "insertText"]])
-    assert sittings.text(editor.task) == "To be better."
+    assert logs.current_text(editor.task) == "To be better."
     assert editor.open().json()["sitting"] == 2
 
 
@@ -174,10 +174,10 @@ def test_a_task_that_is_not_being_written_is_closed(editor: Editor, state: TaskS
     late = editor.type("typed before the lease was over")
     if state == TaskState.RETURNED:
         assert late.status_code == 200
-        assert sittings.text(editor.task) == "abctyped before the lease was over"
+        assert logs.current_text(editor.task) == "abctyped before the lease was over"
     else:
         assert (late.status_code, late.json()["problem"]) == (410, "closed")
-        assert sittings.text(editor.task) == "abc"
+        assert logs.current_text(editor.task) == "abc"
 
 
 @pytest.mark.parametrize("gone", ["withdrawn_at", "erased_at"])

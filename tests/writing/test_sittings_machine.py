@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 
 from crowdrag.studies import invariants
 from tests.factories import WritingTaskFactory
-from writing.domain import codec, incoming, sittings
+from writing.editor import codec, event_validation, ingestion, logs, sessions
 from writing.models import WritingTask
 
 from .typist import digest
@@ -31,7 +31,7 @@ TEXT = st.text(alphabet="ab \né🧊ש\u0301", max_size=4)
 class Tab:
     """One tab as the model has it: what it began with, and every batch that it numbered."""
 
-    def __init__(self, opened: sittings.Opened) -> None:
+    def __init__(self, opened: sessions.SessionStart) -> None:
         self.opened = opened
         self.number = opened.sitting.number
         self.batches: list[list[list[Any]]] = []
@@ -63,7 +63,7 @@ class Log(RuleBasedStateMachine):
     @rule(target=tabs)
     def open(self) -> Any:
         expected = self.current.kept if self.current else ""
-        tab = Tab(sittings.open(task=self.task, device={}, now=self.clock()))
+        tab = Tab(sessions.open_session(task=self.task, device={}, now=self.clock()))
         assert tab.opened.text == expected
         assert tab.number == len(self.open_tabs)
         self.open_tabs.append(tab)
@@ -78,13 +78,13 @@ class Log(RuleBasedStateMachine):
             start = data.draw(st.integers(0, len(tab.text)))
             gone = data.draw(st.integers(0, len(tab.text) - start))
             splice = ["s", len(events), start, gone, data.draw(TEXT), "typed", ""]
-            tab.text = codec.applied(tab.text, splice)
+            tab.text = codec.apply_splice(tab.text, splice)
             events += [splice, ["k", len(events), "letter", 5]]
         tab.batches.append(events)
 
-    def post(self, tab: Tab, number: int, events: list[list[Any]]) -> sittings.Receipt:
-        batch = incoming.Batch(number, tab.first(number), events, incoming.extent(events))
-        return sittings.receive(token=tab.opened.token, batch=batch, now=self.clock())
+    def post(self, tab: Tab, number: int, events: list[list[Any]]) -> ingestion.Receipt:
+        batch = event_validation.Batch(number, tab.first(number), events, event_validation.check_events(events))
+        return ingestion.receive(token=tab.opened.token, batch=batch, now=self.clock())
 
     @rule(tab=tabs, times=st.integers(1, 3))
     def send(self, tab: Tab, times: int) -> None:
@@ -100,7 +100,7 @@ class Log(RuleBasedStateMachine):
         tab.acked += 1
         for event in events:
             if event[0] == "s":
-                tab.kept = codec.applied(tab.kept, event)
+                tab.kept = codec.apply_splice(tab.kept, event)
         if not fenced:
             self.finished = None
 
@@ -109,25 +109,25 @@ class Log(RuleBasedStateMachine):
         if tab.acked:
             number = data.draw(st.integers(0, tab.acked - 1))
             assert self.post(tab, number, tab.batches[number]).acked == number
-            with pytest.raises(sittings.OtherEventsError):
+            with pytest.raises(ingestion.OtherEventsError):
                 self.post(tab, number, [*tab.batches[number], ["f", 0, 1]])
 
     @rule(tab=tabs, ahead=st.integers(1, 3))
     def send_one_that_is_not_its_turn(self, tab: Tab, ahead: int) -> None:
         number = tab.acked + ahead
         if number < len(tab.batches):
-            with pytest.raises(sittings.GapError) as caught:
+            with pytest.raises(ingestion.GapError) as caught:
                 self.post(tab, number, tab.batches[number])
             assert caught.value.facts == {"next_batch": tab.acked, "next_event": tab.first(tab.acked)}
 
     @rule(tab=tabs)
     def finish(self, tab: Tab) -> None:
-        said = incoming.Finish(tab.number, tab.first(len(tab.batches)), digest(tab.text))
+        said = event_validation.Finish(tab.number, tab.first(len(tab.batches)), digest(tab.text))
         try:
-            sittings.finish(task=self.task, said=said, now=self.clock())
-        except sittings.FencedError:
+            sessions.finish(task=self.task, said=said, now=self.clock())
+        except sessions.FencedError:
             assert tab is not self.current
-        except sittings.BehindError as behind:
+        except sessions.BehindError as behind:
             assert tab.acked < len(tab.batches)
             assert behind.facts == {"next_event": tab.first(tab.acked)}  # noqa: PT017 -- one of several outcomes
         else:
@@ -144,7 +144,7 @@ class Log(RuleBasedStateMachine):
         task = WritingTask.objects.get(pk=self.task.pk)
         if self.current is None:
             return
-        assert sittings.text(task) == self.current.kept
+        assert logs.current_text(task) == self.current.kept
         assert (task.finished_at is None) == (self.finished is None)
         if self.finished is not None:
             assert task.draft == self.finished

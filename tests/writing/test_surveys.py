@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.domain.imports.crowdrag25 import shapes
+from annotation.imports.crowdrag25 import record_schemas
 from tests.factories import NOW, StudyFactory
-from writing.domain import surveys
+from writing.assignments.forms import SurveyForm
 from writing.enums import SurveyKind
-from writing.forms.survey import SurveyForm
+from writing.plans import surveys
 
 YES_NO = [{"value": 1, "label": "yes"}, {"value": 0, "label": "no"}]
 
@@ -20,14 +20,16 @@ def question(**fields: object) -> dict:
     return {"name": "q", "text": "Really?", "kind": "choice", "options": YES_NO, **fields}
 
 
-@pytest.mark.parametrize(("kind", "names"), [("ENTRY", shapes.ENTRY_QUESTIONS), ("EXIT", shapes.EXIT_QUESTIONS)])
+@pytest.mark.parametrize(
+    ("kind", "names"), [("ENTRY", record_schemas.ENTRY_QUESTIONS), ("EXIT", record_schemas.EXIT_QUESTIONS)]
+)
 def test_the_defaults_are_the_published_questions_with_their_values(kind: str, names: tuple[str, ...]) -> None:
     asked = surveys.defaults(SurveyKind(kind))
     assert tuple(each["name"] for each in asked) == names
     for each in asked:
         values = [option["value"] for option in each["options"]]
         assert sorted(values) in ([-1, 0, 1], [1, 2, 3, 4, 5])
-        assert (len(values) == 3) == (shapes.TASK[each["name"]] is shapes._ternary)
+        assert (len(values) == 3) == (record_schemas.TASK[each["name"]] is record_schemas._ternary)
     assert surveys.parse(asked) == asked
     assert surveys.parse(json.dumps(asked)) == asked
 

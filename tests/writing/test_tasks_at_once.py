@@ -13,9 +13,11 @@ from django.db import connection, transaction
 from crowdrag.studies.models import Consent, Participant
 from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW
-from writing.domain.tasks import claiming, leases, problems, reviewing, slots, submitting
+from writing.assignments import claims as assignments_claims
+from writing.assignments import leases, problems, slots, submission
 from writing.enums import TaskState
 from writing.models import Response, TaskPayment, TaskTransition, WritingTask
+from writing.review import services
 
 from .at_once import DiedError, held, meanwhile, together, wait_for_lock
 from .plans import DAY, World, finish, hand_in, world, write
@@ -132,14 +134,14 @@ def test_the_unique_constraint_has_the_last_word_and_the_claim_tries_another(mon
         study=here.study, topic=written.topic, style=written.style, external_id="other", participant=person,
         state=TaskState.SUBMITTED, created_at=NOW,
     )  # fmt: skip
-    known = claiming._known
+    known = assignments_claims._known
     looked = []
 
     def late(who: Participant) -> set[str]:
         looked.append(who)
         return set() if len(looked) == 1 else known(who)  # the first look came before the other task
 
-    monkeypatch.setattr(claiming, "_known", late)
+    monkeypatch.setattr(assignments_claims, "_known", late)
     for _ in range(20):
         looked.clear()
         mine = here.claim(person)
@@ -154,7 +156,7 @@ def test_the_unique_constraint_has_the_last_word_and_the_claim_tries_another(mon
 def test_ten_submissions_at_once_are_one_response() -> None:
     here = world()
     task = finish(here.claim(here.writer()))
-    responses = together([lambda: submitting.submit(task=task, answers={}, now=NOW)] * COPIES)
+    responses = together([lambda: submission.submit(task=task, answers={}, now=NOW)] * COPIES)
     assert {response.pk for response in responses} == {Response.objects.get().pk}
     assert TaskTransition.objects.filter(after=TaskState.SUBMITTED).count() == 1
 
@@ -163,7 +165,7 @@ def test_ten_reviewers_at_once_pay_once() -> None:
     here = world()
     task = hand_in(here.claim(here.writer())).task
     reviewers = [here.reviewer() for _ in range(COPIES)]
-    together([lambda by=by: reviewing.accept(task=task, by=by, now=NOW) for by in reviewers])
+    together([lambda by=by: services.accept(task=task, by=by, now=NOW) for by in reviewers])
     assert TaskPayment.objects.count() == 1
     assert TaskTransition.objects.filter(after=TaskState.ACCEPTED).count() == 1
 
@@ -174,9 +176,9 @@ def test_accepting_and_rejecting_and_sending_back_at_once_is_one_of_them(_again:
     reviewer = here.reviewer()
     task = hand_in(here.claim(here.writer())).task
     works = [
-        lambda: reviewing.accept(task=task, by=reviewer, now=NOW),
-        lambda: reviewing.reject(task=task, reason="No.", by=reviewer, now=NOW),
-        lambda: reviewing.send_back(task=task, note="Cite.", by=reviewer, now=NOW),
+        lambda: services.accept(task=task, by=reviewer, now=NOW),
+        lambda: services.reject(task=task, reason="No.", by=reviewer, now=NOW),
+        lambda: services.send_back(task=task, note="Cite.", by=reviewer, now=NOW),
     ]
     results = together(works)
     assert sum(isinstance(result, problems.NotAllowed) for result in results) == 2
@@ -232,7 +234,7 @@ def test_withdrawing_while_submitting_neither_blocks_nor_loses(_again: int) -> N
     task = finish(here.claim(person))
     together(
         [
-            lambda: submitting.submit(task=task, answers={}, now=NOW),
+            lambda: submission.submit(task=task, answers={}, now=NOW),
             lambda: withdrawal.withdraw(participant=person, now=NOW),
         ]
     )
@@ -257,7 +259,7 @@ def test_what_the_editor_still_sends_while_somebody_submits_is_not_left_out() ->
 
     def submit() -> None:
         try:
-            got.append(submitting.submit(task=task, answers={}, now=NOW))
+            got.append(submission.submit(task=task, answers={}, now=NOW))
         except problems.TaskProblem as problem:
             got.append(problem)
 

@@ -8,7 +8,7 @@ import pytest
 from crowdrag.studies.models import Participant
 from crowdrag.studies.participants import blocks
 from tests.factories import NOW, ParticipantFactory, TopicFactory
-from writing.domain.tasks import claiming, holding, problems
+from writing.assignments import claims, leases, problems
 from writing.enums import TaskState
 from writing.models import TaskTransition, WritingPlan, WritingTask
 
@@ -36,7 +36,7 @@ def test_who_has_one_in_hand_gets_it_again() -> None:
     assert here.claim(person) == here.claim(person, NOW + HOUR)
     assert TaskTransition.objects.count() == 1
     WritingPlan.objects.update(is_open=False)
-    assert here.claim(person) == holding.in_hand(person), "also when the study has closed meanwhile"
+    assert here.claim(person) == leases.task_in_hand(person), "also when the study has closed meanwhile"
 
 
 def test_whoever_is_barred_finishes_what_they_have_and_gets_nothing_more() -> None:
@@ -48,7 +48,7 @@ def test_whoever_is_barred_finishes_what_they_have_and_gets_nothing_more() -> No
     hand_in(task)
     with pytest.raises(problems.Barred, match="Copied from elsewhere"):
         here.claim(person)
-    assert isinstance(claiming.obstacle(study=here.study, participant=person), problems.Barred)
+    assert isinstance(claims.obstacle(study=here.study, participant=person), problems.Barred)
     blocks.unblock(participant=person, by=None, now=NOW)
     assert here.claim(person) != task
 
@@ -70,9 +70,9 @@ def test_what_somebody_gave_back_they_do_not_get_again() -> None:
     here = world(topics=2)
     person = here.writer()
     first = here.claim(person)
-    claiming.give_back(task=first, reason="too hard", now=NOW)
+    claims.give_back(task=first, reason="too hard", now=NOW)
     assert here.claim(person).topic != first.topic
-    assert claiming.give_back(task=first, now=NOW).state == TaskState.RETURNED, "said again it changes nothing"
+    assert claims.give_back(task=first, now=NOW).state == TaskState.RETURNED, "said again it changes nothing"
     assert TaskTransition.objects.get(task=first, after=TaskState.RETURNED).note == "too hard"
 
 
@@ -97,7 +97,7 @@ def test_the_draw_follows_from_what_is_given() -> None:
     person = here.writer()
     drawn = set()
     for seed in (1, 1, 2, 3, 4, 5):
-        task = claiming.claim(study=here.study, participant=person, now=NOW, rng=Random(seed))
+        task = claims.claim(study=here.study, participant=person, now=NOW, rng=Random(seed))
         drawn.add((seed, task.topic.external_id))
         WritingTask.objects.filter(pk=task.pk).update(state=TaskState.OPEN, participant=None)
     assert len(drawn) == 5
@@ -110,7 +110,7 @@ def test_the_reasons_why_there_is_none() -> None:
     def refused(person: Participant, problem: type[problems.TaskProblem]) -> None:
         with pytest.raises(problem):
             here.claim(person)
-        assert isinstance(claiming.obstacle(study=here.study, participant=person), problem)
+        assert isinstance(claims.obstacle(study=here.study, participant=person), problem)
 
     person = here.writer()
     refused(ParticipantFactory(study=here.study), problems.NeedsConsent)
@@ -120,7 +120,7 @@ def test_the_reasons_why_there_is_none() -> None:
     here.change(tasks_per_person=None, is_open=False)
     refused(person, problems.WritingClosed)
     here.change(is_open=True)
-    assert claiming.obstacle(study=here.study, participant=person) is None
+    assert claims.obstacle(study=here.study, participant=person) is None
     for _ in range(2):
         here.claim(here.writer())
     refused(person, problems.NothingLeft)
@@ -130,11 +130,11 @@ def test_giving_back_keeps_the_text_and_frees_the_slot() -> None:
     here = world(topics=1)
     task = here.claim(here.writer())
     write(task, "so far")
-    claiming.give_back(task=task, now=NOW + DAY)
+    claims.give_back(task=task, now=NOW + DAY)
     task.refresh_from_db()
     assert (task.state, task.draft, task.lease_until) == (TaskState.RETURNED, "so far", None)
     next_one = here.claim(here.writer())
     assert next_one.topic == task.topic
     response = hand_in(next_one)
     with pytest.raises(problems.NotAllowed):
-        claiming.give_back(task=response.task, now=NOW)
+        claims.give_back(task=response.task, now=NOW)

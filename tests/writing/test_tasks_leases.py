@@ -5,13 +5,14 @@ import logging
 import pytest
 
 from crowdrag.studies.enums import DecisionKind, EnquiryKind
-from crowdrag.studies.messages import services
+from crowdrag.studies.messages import services as messages_services
 from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW, TopicFactory
-from writing.domain import codec, incoming, sittings
-from writing.domain.tasks import claiming, leases, listing, problems, reviewing, steps, submitting, trials
+from writing.assignments import claims, leases, problems, queries, submission, transitions
+from writing.editor import codec, event_validation, ingestion, logs
 from writing.enums import TaskState
 from writing.models import LogBatch, TaskTransition, WritingLog, WritingTask
+from writing.review import services as review_services
 
 from .plans import DAY, HOUR, World, finish, hand_in, world, write
 
@@ -33,7 +34,7 @@ def abandoned(here: World, text: str = "") -> WritingTask:
 
 def offered(task: WritingTask) -> tuple[bool, bool]:
     """Whether its writer is offered to resume it, and to hand it in as it is."""
-    [row] = listing.overview(task.participant).rows
+    [row] = queries.writer_overview(task.participant).rows
     return row.can_resume, row.can_hand_in
 
 
@@ -73,19 +74,19 @@ def test_if_somebody_else_has_it_the_text_is_kept_and_can_be_handed_in_as_surplu
     task = abandoned(here, "my words")
     assert offered(task) == (True, False)
     with pytest.raises(problems.NotAllowed):
-        submitting.hand_in(task=task, now=LATE)  # while it can be gone on with
+        submission.submit_late(task=task, now=LATE)  # while it can be gone on with
     theirs = here.claim(here.writer(), LATE)
     assert offered(task) == (False, True)
     with pytest.raises(problems.TakenByAnother):
         leases.resume(task=task, now=LATE)
-    response = submitting.hand_in(task=task, now=LATE)
-    assert submitting.hand_in(task=task, now=LATE) == response
+    response = submission.submit_late(task=task, now=LATE)
+    assert submission.submit_late(task=task, now=LATE) == response
     task.refresh_from_db()
     assert (task.state, task.slot, response.text, response.is_included) == ("SUBMITTED", None, "my words", False)
-    assert response.decisions.get(about=DecisionKind.INCLUDE).reason == submitting.SURPLUS
-    reviewing.accept(task=task, by=here.reviewer(), now=LATE)
+    assert response.decisions.get(about=DecisionKind.INCLUDE).reason == submission.SURPLUS
+    review_services.accept(task=task, by=here.reviewer(), now=LATE)
     response.refresh_from_db()
-    assert (listing.overview(task.participant).earned, response.is_included) == (task.pay, False)
+    assert (queries.writer_overview(task.participant).earned, response.is_included) == (task.pay, False)
     assert state_of(theirs) == TaskState.CLAIMED, "the other writer is left alone"
 
 
@@ -99,11 +100,13 @@ def test_what_was_typed_after_the_lease_ran_out_is_in_the_text_and_can_be_handed
     assert offered(task) == (False, bool(before))
     at = len(before)
     events = [["s", 900, at, 0, ", and after", "pasted", "insertFromPaste"]]
-    batch = incoming.Batch(number=1 if before else 0, first=at, events=events, extent=incoming.extent(events))
-    sittings.receive(token=opened.token, batch=batch, now=LATE)
+    batch = event_validation.Batch(
+        number=1 if before else 0, first=at, events=events, extent=event_validation.check_events(events)
+    )
+    ingestion.receive(token=opened.token, batch=batch, now=LATE)
     task.refresh_from_db()
     assert (task.draft, offered(task)) == (before, (False, True)), "the log counts, not what was kept at the end"
-    assert submitting.hand_in(task=task, now=LATE).text == f"{before}, and after"
+    assert submission.submit_late(task=task, now=LATE).text == f"{before}, and after"
     assert offered(task) == (False, False)
 
 
@@ -123,7 +126,7 @@ def test_who_has_begun_something_else_finishes_that_first() -> None:
     with pytest.raises(problems.AnotherInHand) as refused:
         leases.resume(task=task, now=LATE)
     assert refused.value.task == other
-    claiming.give_back(task=other, now=LATE)
+    claims.give_back(task=other, now=LATE)
     assert leases.resume(task=task, now=LATE).state == TaskState.CLAIMED
 
 
@@ -137,7 +140,7 @@ def test_a_slot_that_is_asked_for_no_more_is_not_resumed() -> None:
     leases.resume(task=first, now=LATE)
     with pytest.raises(problems.TakenByAnother):
         leases.resume(task=second, now=LATE)
-    assert submitting.hand_in(task=second, now=LATE).text == "kept"
+    assert submission.submit_late(task=second, now=LATE).text == "kept"
 
 
 def test_a_late_owner_goes_on_when_the_topic_has_a_new_version() -> None:
@@ -188,39 +191,39 @@ class TestTrial:
         person, reviewer = here.writer(), here.reviewer()
         styles, done = set(), []
         for n in range(2):
-            assert trials.standing(here.plan, person).left == 2 - n
+            assert claims.trial_progress(here.plan, person).left == 2 - n
             task = here.claim(person)
             assert (task.is_trial, task.slot, task.pay, task.topic) == (True, None, here.plan.pay, here.trial[n])
             styles.add(task.style)
             done.append(hand_in(task))
         assert len(styles) == 2, "the styles take turns"
         assert [response.is_included for response in done] == [False, False]
-        assert done[0].decisions.get().reason == submitting.TRIAL
+        assert done[0].decisions.get().reason == submission.TRIAL
         for response in done:
             with pytest.raises(problems.TrialWaits):
                 here.claim(person)
-            reviewing.accept(task=response.task, by=reviewer, now=NOW)
-        assert trials.standing(here.plan, person).stage is trials.Stage.PASSED
+            review_services.accept(task=response.task, by=reviewer, now=NOW)
+        assert claims.trial_progress(here.plan, person).stage is claims.TrialStage.PASSED
         assert not here.claim(person).is_trial
         done[0].refresh_from_db()
         assert not done[0].is_included, "accepted and paid, and still apart"
-        assert listing.overview(person).earned == 2 * here.plan.pay
+        assert queries.writer_overview(person).earned == 2 * here.plan.pay
         here.plan.plan_trial_topics.create(topic=TopicFactory(study=here.study), position=9)
-        assert trials.standing(here.plan, person).may_write, "who passed is not tried again"
+        assert claims.trial_progress(here.plan, person).may_write, "who passed is not tried again"
 
     def test_a_rejected_trial_ends_it_paid_as_decided_once_a_contest_is_answered(self) -> None:
         here = world(trial=2)
         person, reviewer = here.writer(), here.reviewer()
         task = hand_in(here.claim(person)).task
-        reviewing.reject(task=task, reason="No source.", pay_part=100, by=reviewer, now=NOW)
+        review_services.reject(task=task, reason="No source.", pay_part=100, by=reviewer, now=NOW)
         with pytest.raises(problems.TrialEnded):
             here.claim(person)
-        assert listing.overview(person).earned == 100
+        assert queries.writer_overview(person).earned == 100
         about = {"kind": EnquiryKind.CONTEST, "about": task.external_id}
-        asked = services.ask(participant=person, text="There is one.", now=NOW, **about)
+        asked = messages_services.ask(participant=person, text="There is one.", now=NOW, **about)
         with pytest.raises(problems.TrialContested):
             here.claim(person)
-        services.answer(enquiry=asked, text="We looked again.", by=reviewer, now=NOW)
+        messages_services.answer(enquiry=asked, text="We looked again.", by=reviewer, now=NOW)
         with pytest.raises(problems.TrialEnded):
             here.claim(person)
 
@@ -229,41 +232,43 @@ class TestTrial:
         here = world(trial=2)
         person, reviewer = here.writer(), here.reviewer()
         first, second = (hand_in(here.claim(person)).task for _ in range(2))
-        reviewing.reject(task=first, reason="No source.", pay_part=0, by=reviewer, now=NOW)
-        revision = reviewing.send_back(task=second, note="Cite.", by=reviewer, now=NOW)
+        review_services.reject(task=first, reason="No source.", pay_part=0, by=reviewer, now=NOW)
+        revision = review_services.send_back(task=second, note="Cite.", by=reviewer, now=NOW)
         if late:
             leases.expire(now=NOW + 30 * DAY)
-        assert isinstance(claiming.obstacle(study=here.study, participant=person), problems.TrialInRevision)
+        assert isinstance(claims.obstacle(study=here.study, participant=person), problems.TrialInRevision)
         revision.refresh_from_db()
-        reviewing.reject(task=hand_in(leases.resume(task=revision, now=NOW)).task, reason="No.", by=reviewer, now=NOW)
-        assert isinstance(claiming.obstacle(study=here.study, participant=person), problems.TrialEnded)
+        review_services.reject(
+            task=hand_in(leases.resume(task=revision, now=NOW)).task, reason="No.", by=reviewer, now=NOW
+        )
+        assert isinstance(claims.obstacle(study=here.study, participant=person), problems.TrialEnded)
 
     def test_a_trial_that_was_sent_back_goes_on_in_its_revision(self) -> None:
         here = world(trial=1)
         person, reviewer = here.writer(), here.reviewer()
-        revision = reviewing.send_back(task=hand_in(here.claim(person)).task, note="Cite.", by=reviewer, now=NOW)
+        revision = review_services.send_back(task=hand_in(here.claim(person)).task, note="Cite.", by=reviewer, now=NOW)
         assert here.claim(person) == revision
         again = hand_in(revision, " More [1].")
         assert not again.is_included
         with pytest.raises(problems.TrialWaits):
             here.claim(person)
-        reviewing.accept(task=again.task, by=reviewer, now=NOW)
+        review_services.accept(task=again.task, by=reviewer, now=NOW)
         assert not here.claim(person).is_trial
 
     def test_a_trial_that_was_left_lying_is_gone_on_with(self) -> None:
         here = world(trial=1)
         task = abandoned(here, "half")
         assert here.claim(task.participant, NOW + 3 * DAY) == task
-        assert sittings.text(task) == "half"
-        assert steps.due(WritingTask.objects.get(pk=task.pk)) is steps.Step.WRITE
+        assert logs.current_text(task) == "half"
+        assert transitions.next_step(WritingTask.objects.get(pk=task.pk)) is transitions.Step.WRITE
 
 
 def test_a_transition_is_there_for_every_change() -> None:
     here = world(topics=1)
     task, reviewer = abandoned(here), here.reviewer()
     response = hand_in(leases.resume(task=task, now=LATE), now=LATE)
-    reviewing.reject(task=response.task, reason="No.", by=reviewer, now=LATE)
-    reviewing.reverse(task=response.task, note="Yes.", by=reviewer, now=LATE)
+    review_services.reject(task=response.task, reason="No.", by=reviewer, now=LATE)
+    review_services.reverse_rejection(task=response.task, note="Yes.", by=reviewer, now=LATE)
     moves = TaskTransition.objects.filter(task=task).order_by("pk").values_list("before", "after", "by")
     assert list(moves) == [
         ("OPEN", "CLAIMED", None),

@@ -14,22 +14,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from crowdrag.studies.models import Participant
 from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW, TopicFactory
-from writing.domain import sittings
-from writing.domain.tasks import (
-    claiming,
-    leases,
-    listing,
-    moving,
-    paying,
-    problems,
-    reviewing,
-    slots,
-    steps,
-    submitting,
-)
+from writing.assignments import claims, leases, payments, problems, queries, slots, submission, transitions
+from writing.assignments.models import PAST
+from writing.editor import logs
 from writing.enums import TaskState
 from writing.models import Response, TaskPayment, TaskTransition, WritingPlan, WritingTask
-from writing.models.task import PAST
+from writing.review import services
 
 from .plans import finish, world, write
 
@@ -56,7 +46,7 @@ class Tasks(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         for person in Participant.objects.filter(study=self.here.study):
-            assert sum(row.paid for row in listing.overview(person).rows) == self.owed[person.pk]
+            assert sum(row.paid for row in queries.writer_overview(person).rows) == self.owed[person.pk]
         transaction.set_rollback(True)
         self.around.__exit__(None, None, None)
 
@@ -96,10 +86,10 @@ class Tasks(RuleBasedStateMachine):
     def claim(self, who: int, seed: int) -> None:
         person = self.people[who]
         held = WritingTask.objects.filter(participant=person, state=TaskState.CLAIMED).count()
-        foreseen = claiming.obstacle(study=self.here.study, participant=person)
+        foreseen = claims.obstacle(study=self.here.study, participant=person)
         refused: problems.TaskProblem | None = None
         try:
-            task = claiming.claim(study=self.here.study, participant=person, now=self.now, rng=Random(seed))
+            task = claims.claim(study=self.here.study, participant=person, now=self.now, rng=Random(seed))
         except problems.TaskProblem as problem:
             refused = problem
         if held:
@@ -129,14 +119,14 @@ class Tasks(RuleBasedStateMachine):
     def back_to_text(self, draw: int) -> None:
         if (task := self.pick(draw, *TaskState)) is not None:
             before = task.state
-            assert steps.back_to_text(task=task).state == before
+            assert transitions.reopen_text(task=task).state == before
 
     @rule(draw=st.integers(0, 9))
     def submit(self, draw: int) -> None:
         if (task := self.pick(draw, *TaskState)) is None:
             return
         try:
-            response = submitting.submit(task=task, answers={}, now=self.now)
+            response = submission.submit(task=task, answers={}, now=self.now)
         except problems.TaskProblem:
             assert not Response.objects.filter(task=task).exists()
         else:
@@ -150,7 +140,7 @@ class Tasks(RuleBasedStateMachine):
     @rule(draw=st.integers(0, 9))
     def give_back(self, draw: int) -> None:
         if (task := self.pick(draw, TaskState.CLAIMED)) is not None:
-            claiming.give_back(task=task, now=self.now)
+            claims.give_back(task=task, now=self.now)
 
     @rule(draw=st.integers(0, 9), late=st.booleans())
     def come_back(self, draw: int, late: bool) -> None:
@@ -159,7 +149,7 @@ class Tasks(RuleBasedStateMachine):
         there = leases.can_resume(task)
         try:
             if late:
-                submitting.hand_in(task=task, now=self.now)
+                submission.submit_late(task=task, now=self.now)
             else:
                 leases.resume(task=task, now=self.now)
                 assert there
@@ -171,26 +161,26 @@ class Tasks(RuleBasedStateMachine):
     def accept(self, draw: int, again: bool) -> None:
         if (task := self.pick(draw, TaskState.SUBMITTED)) is not None:
             for _ in range(1 + again):
-                reviewing.accept(task=task, by=self.reviewer, now=self.now)
+                services.accept(task=task, by=self.reviewer, now=self.now)
             self.owed[task.participant_id] += 100
 
     @rule(draw=st.integers(0, 9), part=st.sampled_from([0, 40, 100]))
     def reject(self, draw: int, part: int) -> None:
         if (task := self.pick(draw, TaskState.SUBMITTED)) is not None:
-            reviewing.reject(task=task, reason="No.", pay_part=part, by=self.reviewer, now=self.now)
+            services.reject(task=task, reason="No.", pay_part=part, by=self.reviewer, now=self.now)
             self.owed[task.participant_id] += part
 
     @rule(draw=st.integers(0, 9))
     def reverse(self, draw: int) -> None:
         if (task := self.pick(draw, TaskState.REJECTED)) is not None:
-            before = paying.paid(task)
-            reviewing.reverse(task=task, note="Yes.", by=self.reviewer, now=self.now)
+            before = payments.total_paid(task)
+            services.reverse_rejection(task=task, note="Yes.", by=self.reviewer, now=self.now)
             self.owed[task.participant_id] += 100 - before
 
     @rule(draw=st.integers(0, 9))
     def send_back(self, draw: int) -> None:
         if (task := self.pick(draw, TaskState.SUBMITTED)) is not None:
-            fresh = reviewing.send_back(task=task, note="Cite.", by=self.reviewer, now=self.now)
+            fresh = services.send_back(task=task, note="Cite.", by=self.reviewer, now=self.now)
             self.texts[fresh.pk] = self.texts[task.pk]
 
     @precondition(lambda self: self.letters > 3)
@@ -217,13 +207,13 @@ class Tasks(RuleBasedStateMachine):
         slots.ensure(self.here.plan, self.now)
         assert slots.ensure(self.here.plan, self.now) == (0, 0)
         self.here.plan.refresh_from_db()
-        assert slots.complete(self.here.plan)
+        assert slots.is_complete(self.here.plan)
 
     @invariant()
     def what_was_written_is_there(self) -> None:
         for pk, text in self.texts.items():
             task = WritingTask.objects.get(pk=pk)
-            assert sittings.text(task) == text
+            assert logs.current_text(task) == text
             if task.state not in {TaskState.CLAIMED, TaskState.OPEN}:
                 assert task.draft == text
             if (response := Response.objects.filter(task=task).first()) is not None:
@@ -233,7 +223,7 @@ class Tasks(RuleBasedStateMachine):
     @invariant()
     def earned_is_the_sum_of_payments(self) -> None:
         for person in Participant.objects.filter(study=self.here.study):
-            assert paying.earned(person) == self.owed[person.pk]
+            assert payments.total_earned(person) == self.owed[person.pk]
         assert sum(TaskPayment.objects.values_list("amount", flat=True)) == self.owed.total()
 
     @invariant()
@@ -242,7 +232,7 @@ class Tasks(RuleBasedStateMachine):
             moves = list(TaskTransition.objects.filter(task=task).order_by("pk").values_list("before", "after"))
             assert moves[-1][1] == task.state
             assert all(one[1] == other[0] for one, other in pairwise(moves))
-            assert all(after in moving.AFTER[before] for before, after in moves if before)
+            assert all(after in transitions.ALLOWED[before] for before, after in moves if before)
 
 
 LONG = pytest.param(5000, 50, marks=[pytest.mark.soak, pytest.mark.timeout(6 * 3600)])

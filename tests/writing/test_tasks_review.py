@@ -9,12 +9,14 @@ import pytest
 from django.db import transaction
 
 from crowdrag.studies.enums import DecisionKind, EnquiryKind
-from crowdrag.studies.messages import services
+from crowdrag.studies.messages import services as messages_services
 from tests.factories import NOW
-from writing.domain import surveys
-from writing.domain.tasks import listing, moving, paying, problems, reviewing, steps, submitting
+from writing.assignments import payments as assignments_payments
+from writing.assignments import problems, queries, submission, transitions
 from writing.enums import SurveyKind, TaskState
 from writing.models import Response, ResponseDecision, SurveyAnswers, TaskPayment, TaskTransition, WritingTask
+from writing.plans import surveys
+from writing.review import services as review_services
 
 from .plans import DAY, TEXT, World, finish, hand_in, world, write
 
@@ -46,7 +48,7 @@ def payments(task: WritingTask) -> list[tuple[int, str]]:
 
 
 def submit(task: WritingTask, **answers: int) -> Response:
-    return submitting.submit(task=task, answers=answers, now=NOW + DAY)
+    return submission.submit(task=task, answers=answers, now=NOW + DAY)
 
 
 class TestSubmitting:
@@ -82,10 +84,12 @@ class TestSubmitting:
 
     def test_back_to_the_text_and_on(self, here: World) -> None:
         task = finish(here.claim(here.writer()), "Once")
-        assert steps.due(task) is steps.Step.EXIT
-        assert steps.due(steps.back_to_text(task=task)) is steps.Step.WRITE
+        assert transitions.next_step(task) is transitions.Step.EXIT
+        assert transitions.next_step(transitions.reopen_text(task=task)) is transitions.Step.WRITE
         assert hand_in(task, " more").text == "Once more"
-        assert steps.due(steps.back_to_text(task=task)) is steps.Step.DONE, "what is submitted stays so"
+        assert transitions.next_step(transitions.reopen_text(task=task)) is transitions.Step.DONE, (
+            "what is submitted stays so"
+        )
 
     def test_surveys_are_answered_once_and_kept_in_their_version(self, here: World) -> None:
         asked = surveys.ensure(study=here.study, kind=SurveyKind.EXIT, now=NOW)
@@ -101,19 +105,19 @@ class TestSubmitting:
 class TestAccepting:
     def test_it_is_paid_and_included_by_two_decisions(self, here: World, response: Response) -> None:
         reviewer = here.reviewer()
-        assert paying.awaited(response.participant) == 250
+        assert assignments_payments.total_awaited(response.participant) == 250
         for _ in range(2):
-            task = reviewing.accept(task=response.task, by=reviewer, now=NOW, note="Well done.")
-        assert (task.state, payments(task)) == (TaskState.ACCEPTED, [(250, paying.ACCEPTED)])
+            task = review_services.accept(task=response.task, by=reviewer, now=NOW, note="Well done.")
+        assert (task.state, payments(task)) == (TaskState.ACCEPTED, [(250, assignments_payments.ACCEPTED)])
         assert decisions(response) == [(DecisionKind.PAY, True), (DecisionKind.INCLUDE, True)]
         assert {d.reason for d in response.decisions.all()} == {"Well done."}
-        [row] = listing.overview(task.participant).rows
-        assert (row.note, row.paid, paying.awaited(task.participant)) == ("Well done.", 250, 0)
+        [row] = queries.writer_overview(task.participant).rows
+        assert (row.note, row.paid, assignments_payments.total_awaited(task.participant)) == ("Well done.", 250, 0)
 
     def test_who_excluded_it_before_is_not_overruled(self, here: World, response: Response) -> None:
         reviewer = here.reviewer()
-        reviewing.exclude(response=response, reason="Written about another topic.", by=reviewer, now=NOW)
-        reviewing.accept(task=response.task, by=reviewer, now=NOW)
+        review_services.exclude(response=response, reason="Written about another topic.", by=reviewer, now=NOW)
+        review_services.accept(task=response.task, by=reviewer, now=NOW)
         response.refresh_from_db()
         assert (response.is_included, decisions(response)) == (
             False,
@@ -123,7 +127,7 @@ class TestAccepting:
     def test_without_pay_there_is_no_payment(self, here: World) -> None:
         here.change(pay=0)
         response = hand_in(here.claim(here.writer()))
-        reviewing.accept(task=response.task, by=here.reviewer(), now=NOW)
+        review_services.accept(task=response.task, by=here.reviewer(), now=NOW)
         assert payments(response.task) == []
 
     def test_only_what_is_submitted_and_not_in_anothers_hands(self, here: World, response: Response) -> None:
@@ -132,32 +136,35 @@ class TestAccepting:
         WritingTask.objects.filter(pk=response.task.pk).update(reviewer=first, reviewing_until=until)
         common = {"task": response.task, "by": second}
         with pytest.raises(problems.UnderReview):
-            reviewing.accept(now=NOW, **common)
+            review_services.accept(now=NOW, **common)
         with pytest.raises(problems.UnderReview):
-            reviewing.reject(reason=REASON, now=NOW, **common)
+            review_services.reject(reason=REASON, now=NOW, **common)
         with pytest.raises(problems.UnderReview):
-            reviewing.send_back(note=REASON, now=NOW, **common)
-        task = reviewing.accept(now=until + timedelta(seconds=1), **common)
+            review_services.send_back(note=REASON, now=NOW, **common)
+        task = review_services.accept(now=until + timedelta(seconds=1), **common)
         assert (task.reviewer, task.reviewing_until) == (None, None)
         with pytest.raises(problems.NotAllowed) as refused:
-            reviewing.reject(task=task, reason=REASON, by=first, now=NOW)
+            review_services.reject(task=task, reason=REASON, by=first, now=NOW)
         assert refused.value.task.state == TaskState.ACCEPTED
 
 
 class TestRejecting:
-    @pytest.mark.parametrize(("part", "owed"), [(0, []), (100, [(100, paying.PART)]), (250, [(250, paying.PART)])])
+    @pytest.mark.parametrize(
+        ("part", "owed"),
+        [(0, []), (100, [(100, assignments_payments.PART)]), (250, [(250, assignments_payments.PART)])],
+    )
     def test_nothing_a_part_or_all_is_paid(self, here: World, response: Response, part: int, owed: list) -> None:
-        task = reviewing.reject(task=response.task, reason=REASON, pay_part=part, by=here.reviewer(), now=NOW)
+        task = review_services.reject(task=response.task, reason=REASON, pay_part=part, by=here.reviewer(), now=NOW)
         response.refresh_from_db()
         assert (task.state, payments(task), response.is_included) == (TaskState.REJECTED, owed, False)
-        assert paying.awaited(task.participant) == 0
+        assert assignments_payments.total_awaited(task.participant) == 0
         assert decisions(response) == [(DecisionKind.PAY, part > 0), (DecisionKind.INCLUDE, False)]
         assert response.decisions.get(about=DecisionKind.PAY).evidence == {"amount": part, "of": 250}
-        [row] = listing.overview(task.participant).rows
+        [row] = queries.writer_overview(task.participant).rows
         assert (row.note, row.can_contest, row.paid) == (REASON, True, part)
 
     def test_the_slot_is_free_again_for_somebody_else(self, here: World, response: Response) -> None:
-        reviewing.reject(task=response.task, reason=REASON, by=here.reviewer(), now=NOW)
+        review_services.reject(task=response.task, reason=REASON, by=here.reviewer(), now=NOW)
         assert WritingTask.objects.filter(topic=response.topic, state=TaskState.OPEN).count() == 1
         assert here.claim(response.participant).topic != response.topic
 
@@ -166,50 +173,52 @@ class TestRejecting:
     ) -> None:
         common = {"by": here.reviewer(), "now": NOW}
         with pytest.raises(problems.NeedsReason):
-            reviewing.reject(task=response.task, reason=" ", **common)
+            review_services.reject(task=response.task, reason=" ", **common)
         with pytest.raises(problems.NeedsReason):
-            reviewing.send_back(task=response.task, note="", **common)
+            review_services.send_back(task=response.task, note="", **common)
         with pytest.raises(problems.NeedsReason):
-            reviewing.include(response=response, reason="", **common)
+            review_services.include(response=response, reason="", **common)
         with pytest.raises(problems.NeedsReason):
-            reviewing.reverse(task=response.task, note="", **common)
+            review_services.reverse_rejection(task=response.task, note="", **common)
         with pytest.raises(problems.BadAmount) as refused:
-            reviewing.reject(task=response.task, reason=REASON, pay_part=251, **common)
+            review_services.reject(task=response.task, reason=REASON, pay_part=251, **common)
         assert refused.value.most == 250
         with pytest.raises(problems.NotAllowed):  # only a rejection is reversed
-            reviewing.reverse(task=response.task, note="Sorry.", **common)
+            review_services.reverse_rejection(task=response.task, note="Sorry.", **common)
         assert (payments(response.task), decisions(response)) == ([], [])
 
     def test_a_reversed_rejection_is_paid_in_full_and_has_its_slot_again(self, here: World, response: Response) -> None:
         reviewer = here.reviewer()
-        reviewing.reject(task=response.task, reason=REASON, pay_part=100, by=reviewer, now=NOW)
+        review_services.reject(task=response.task, reason=REASON, pay_part=100, by=reviewer, now=NOW)
         writer, about = response.task.participant, response.task.external_id
-        contest = services.ask(participant=writer, kind=EnquiryKind.CONTEST, about=about, text="No.", now=NOW)
-        task = reviewing.reverse(task=response.task, note="The source is passage 3.", by=reviewer, now=NOW + DAY)
+        contest = messages_services.ask(participant=writer, kind=EnquiryKind.CONTEST, about=about, text="No.", now=NOW)
+        task = review_services.reverse_rejection(
+            task=response.task, note="The source is passage 3.", by=reviewer, now=NOW + DAY
+        )
         contest.refresh_from_db()
         assert (contest.answer, contest.answered_by) == ("The source is passage 3.", reviewer)
-        assert reviewing.reverse(task=task, note="again", by=reviewer, now=NOW + DAY) == task
+        assert review_services.reverse_rejection(task=task, note="again", by=reviewer, now=NOW + DAY) == task
         response.refresh_from_db()
         assert (task.state, task.slot, response.is_included) == (TaskState.ACCEPTED, 0, True)
-        assert payments(task) == [(100, paying.PART), (150, paying.REVERSED)]
+        assert payments(task) == [(100, assignments_payments.PART), (150, assignments_payments.REVERSED)]
         assert not WritingTask.objects.filter(topic=response.topic, state=TaskState.OPEN).exists()
 
     def test_if_somebody_writes_there_by_now_it_is_surplus(self, here: World, response: Response) -> None:
         reviewer = here.reviewer()
-        reviewing.reject(task=response.task, reason=REASON, by=reviewer, now=NOW)
+        review_services.reject(task=response.task, reason=REASON, by=reviewer, now=NOW)
         others = [here.claim(here.writer()) for _ in range(2)]
-        task = reviewing.reverse(task=response.task, note="Sorry.", by=reviewer, now=NOW + DAY)
+        task = review_services.reverse_rejection(task=response.task, note="Sorry.", by=reviewer, now=NOW + DAY)
         response.refresh_from_db()
         assert (task.state, task.slot, response.is_included) == (TaskState.ACCEPTED, None, False)
-        assert payments(task) == [(250, paying.REVERSED)]
+        assert payments(task) == [(250, assignments_payments.REVERSED)]
         assert {other.topic for other in others} >= {response.topic}
 
 
 class TestRevising:
     def test_the_same_writer_goes_on_from_the_old_text(self, here: World, response: Response) -> None:
         reviewer = here.reviewer()
-        fresh = reviewing.send_back(task=response.task, note="Cite each claim.", by=reviewer, now=NOW)
-        assert reviewing.send_back(task=response.task, note="Cite each claim.", by=reviewer, now=NOW) == fresh
+        fresh = review_services.send_back(task=response.task, note="Cite each claim.", by=reviewer, now=NOW)
+        assert review_services.send_back(task=response.task, note="Cite each claim.", by=reviewer, now=NOW) == fresh
         old = WritingTask.objects.get(pk=response.task.pk)
         assert (old.state, fresh.revises, fresh.slot, fresh.participant) == ("REVISION", old, 0, old.participant)
         assert fresh.lease_until >= NOW + 3 * DAY
@@ -218,27 +227,27 @@ class TestRevising:
         assert again.text == TEXT + " More [1]."
         response.refresh_from_db()
         assert (response.is_included, again.is_included) == (False, True)
-        reviewing.accept(task=again.task, by=reviewer, now=NOW + DAY)
-        assert listing.overview(old.participant).earned == 250, "paid once"
-        rows = {row.task.pk: row.note for row in listing.overview(old.participant).rows}
+        review_services.accept(task=again.task, by=reviewer, now=NOW + DAY)
+        assert queries.writer_overview(old.participant).earned == 250, "paid once"
+        rows = {row.task.pk: row.note for row in queries.writer_overview(old.participant).rows}
         assert rows == {old.pk: "Cite each claim.", fresh.pk: "Cite each claim."}
 
     def test_the_answers_from_before_writing_stand_for_the_revision(self, here: World) -> None:
         here.change(entry_survey=surveys.ensure(study=here.study, kind=SurveyKind.ENTRY, now=NOW))
         task = here.claim(here.writer())
         answers = {"query_answerable": 1, "query_controversial": 0, "worker_knowledge": 2, "worker_expertise": 1}
-        steps.answer_entry(task=task, answers=answers, now=NOW)
+        transitions.answer_entry(task=task, answers=answers, now=NOW)
         hand_in(task)
-        fresh = reviewing.send_back(task=task, note="Cite.", by=here.reviewer(), now=NOW)
-        assert steps.due(fresh) is steps.Step.WRITE
+        fresh = review_services.send_back(task=task, note="Cite.", by=here.reviewer(), now=NOW)
+        assert transitions.next_step(fresh) is transitions.Step.WRITE
         assert SurveyAnswers.objects.get(task=fresh).answers == answers
 
 
 def test_including_is_a_decision_of_its_own(here: World, response: Response) -> None:
     reviewer = here.reviewer()
     for _ in range(2):
-        reviewing.exclude(response=response, reason="A duplicate.", by=reviewer, now=NOW)
-    reviewing.include(response=response, reason="Not one.", by=reviewer, now=NOW + DAY)
+        review_services.exclude(response=response, reason="A duplicate.", by=reviewer, now=NOW)
+    review_services.include(response=response, reason="Not one.", by=reviewer, now=NOW + DAY)
     response.refresh_from_db()
     assert (response.is_included, decisions(response)) == (
         True,
@@ -251,7 +260,7 @@ def test_part_of_the_pay_when_the_fault_was_ours(here: World) -> None:
     reviewer, task = here.reviewer(), here.claim(here.writer())
 
     def pay(amount: int, reason: str = "The server was down.", to: WritingTask = task) -> None:
-        paying.pay(task=to, amount=amount, reason=reason, by=reviewer, now=NOW)
+        assignments_payments.pay(task=to, amount=amount, reason=reason, by=reviewer, now=NOW)
 
     for _ in range(3):
         pay(120, "The server  was down.")
@@ -266,7 +275,7 @@ def test_part_of_the_pay_when_the_fault_was_ours(here: World) -> None:
         pay(1, " ")
     with pytest.raises(problems.NotAllowed):
         pay(1, to=WritingTask.objects.filter(state=TaskState.OPEN).get())
-    assert paying.paid(task) == paying.earned(task.participant) == 120
+    assert assignments_payments.total_paid(task) == assignments_payments.total_earned(task.participant) == 120
 
 
 def test_a_state_follows_on_another_only_if_the_table_says_so(here: World) -> None:
@@ -276,16 +285,16 @@ def test_a_state_follows_on_another_only_if_the_table_says_so(here: World) -> No
         WritingTask.objects.filter(pk=task.pk).update(state=before)
         task.refresh_from_db()
         with transaction.atomic(), suppress(problems.NotAllowed):
-            moving.move(task, TaskState(after), "test", now=NOW)
+            transitions.move(task, TaskState(after), "test", now=NOW)
         stored[before, after] = WritingTask.objects.get(pk=task.pk).state
-        expected[before, after] = after if after in moving.AFTER[before] else before
+        expected[before, after] = after if after in transitions.ALLOWED[before] else before
     assert stored == expected
 
 
 def test_of_two_who_saw_the_same_state_one_moves_it(here: World) -> None:
     task = here.claim(here.writer())
     seen = WritingTask.objects.get(pk=task.pk)
-    moving.move(task, TaskState.RETURNED, "first", now=NOW)
+    transitions.move(task, TaskState.RETURNED, "first", now=NOW)
     with pytest.raises(problems.NotAllowed):
-        moving.move(seen, TaskState.SUBMITTED, "second", now=NOW)
+        transitions.move(seen, TaskState.SUBMITTED, "second", now=NOW)
     assert list(TaskTransition.objects.filter(task=task).values_list("cause", flat=True)) == ["claimed", "first"]

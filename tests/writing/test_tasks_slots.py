@@ -3,10 +3,10 @@
 import pytest
 
 from tests.factories import NOW, StyleFactory, TopicFactory
-from writing.domain import plans
-from writing.domain.tasks import claiming, leases, problems, slots
+from writing.assignments import claims, leases, problems, slots
 from writing.enums import TaskState
 from writing.models import PlanStyle, PlanTrialTopic, WritingTask
+from writing.plans import services
 
 from .plans import DAY, World, hand_in, world
 
@@ -23,7 +23,7 @@ def test_there_is_one_for_each_topic_style_and_number() -> None:
     expected = [(t.external_id, s.name, n) for t in here.topics for s in here.styles for n in (0, 1)]
     assert live(here) == sorted(expected), "the trial topic has none"
     assert slots.ensure(here.plan, NOW) == (0, 0)
-    assert slots.complete(here.plan)
+    assert slots.is_complete(here.plan)
 
 
 def test_they_grow_and_shrink_with_the_plan_and_claimed_ones_stay() -> None:
@@ -59,7 +59,7 @@ def test_a_new_version_counts_as_the_topic() -> None:
         TopicFactory(study=here.study, external_id=old.external_id, version=2, query="changed")
     assert slots.ensure(here.plan, NOW) == (1, 1), "the open one moves to the new version, the claimed one stays"
     assert sorted(WritingTask.objects.values_list("topic__version", "state")) == [(1, "CLAIMED"), (2, "OPEN")]
-    claiming.give_back(task=mine, now=NOW)
+    claims.give_back(task=mine, now=NOW)
     assert sorted(WritingTask.objects.values_list("topic__version", "state")) == [
         (1, "RETURNED"),
         (2, "OPEN"),
@@ -78,11 +78,11 @@ def test_a_new_wording_of_a_style_takes_over_its_slots() -> None:
     assert here.reword().version == 2
     assert [row[1:] for row in wordings(here)] == [(1, "CLAIMED"), (1, "SUBMITTED"), (2, "OPEN")]
     assert {topic for topic, *_ in wordings(here)} == {topic.external_id for topic in here.topics}, "one each"
-    assert slots.complete(here.plan)
+    assert slots.is_complete(here.plan)
     assert slots.ensure(here.plan, NOW) == (0, 0)
-    found = plans.costs(here.plan)
+    found = services.costs(here.plan)
     assert found.responses == WritingTask.objects.count(), "what it costs is what is asked for"
-    claiming.give_back(task=mine, now=NOW)
+    claims.give_back(task=mine, now=NOW)
     assert [row[1:] for row in wordings(here)] == [(1, "RETURNED"), (1, "SUBMITTED"), (2, "OPEN"), (2, "OPEN")]
     done.refresh_from_db()
     assert done.slot == 0
@@ -91,12 +91,12 @@ def test_a_new_wording_of_a_style_takes_over_its_slots() -> None:
 def test_a_late_owner_goes_on_in_the_wording_in_which_they_began() -> None:
     here = world(topics=1)
     mine = here.claim(here.writer())
-    claiming.give_back(task=mine, now=NOW)
+    claims.give_back(task=mine, now=NOW)
     here.reword()
     assert leases.can_resume(mine)
     leases.resume(task=mine, now=NOW)
     assert [row[1:] for row in wordings(here)] == [(1, "CLAIMED")]
-    claiming.give_back(task=mine, now=NOW)
+    claims.give_back(task=mine, now=NOW)
     theirs = here.claim(here.writer())
     assert theirs.style.version == 2
     mine.refresh_from_db()
@@ -109,7 +109,9 @@ def test_an_open_task_beside_one_in_another_wording_goes() -> None:
     mine = here.claim(here.writer())
     assert here.reword().version == 2
     style = here.plan.styles.get()
-    slots.row(here.plan, here.topics[0], style, 0, now=NOW).save()  # as it was before a slot went by the style's name
+    slots.new_open_task(
+        here.plan, here.topics[0], style, 0, now=NOW
+    ).save()  # as it was before a slot went by the style's name
     assert slots.ensure(here.plan, NOW) == (0, 1)
     assert list(WritingTask.objects.all()) == [mine]
 
@@ -121,9 +123,9 @@ def test_open_tasks_in_an_old_wording_are_found_by_the_duty(what: str) -> None:
         TopicFactory(study=here.study, external_id=here.topics[0].external_id, version=2)
     else:
         here.plan.plan_styles.update(style=StyleFactory(study=here.study, name=here.styles[0].name, version=2))
-    assert not slots.complete(here.plan)
+    assert not slots.is_complete(here.plan)
     slots.ensure_open(NOW)
-    assert slots.complete(here.plan)
+    assert slots.is_complete(here.plan)
     assert WritingTask.objects.values_list(f"{what}__version", flat=True).get() == 2
 
 
@@ -142,7 +144,7 @@ def test_topics_that_came_in_since_are_found_when_none_is_left_and_by_the_duty()
     first, second = here.writer(), here.writer()
     hand_in(here.claim(first))
     fresh = TopicFactory(study=here.study)
-    assert not slots.complete(here.plan)
+    assert not slots.is_complete(here.plan)
     assert here.claim(second).topic == fresh
     another = TopicFactory(study=here.study)
     slots.ensure_open(NOW)

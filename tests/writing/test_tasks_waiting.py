@@ -3,9 +3,10 @@
 import pytest
 
 from tests.factories import NOW
-from writing.domain.tasks import claiming, leases, reviewing, slots
+from writing.assignments import claims, leases, slots
 from writing.enums import TaskState
 from writing.models import WritingTask
+from writing.review import services
 
 from .at_once import held, meanwhile, uncommitted, wait_for_lock
 from .plans import hand_in, world
@@ -16,7 +17,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]
 def test_a_slot_that_becomes_free_waits_for_the_plan_that_is_being_changed() -> None:
     here = world(topics=1)
     task = here.claim(here.writer())
-    with uncommitted(here.reword) as end, meanwhile(lambda: claiming.give_back(task=task, now=NOW)) as giver:
+    with uncommitted(here.reword) as end, meanwhile(lambda: claims.give_back(task=task, now=NOW)) as giver:
         wait_for_lock()
         assert giver.is_alive(), "it waits for what the plan asks for"
         end.set()
@@ -26,7 +27,7 @@ def test_a_slot_that_becomes_free_waits_for_the_plan_that_is_being_changed() -> 
 def test_a_late_owner_who_comes_back_while_the_plan_is_being_changed_goes_on() -> None:
     here = world(topics=1)
     task = here.claim(here.writer())
-    claiming.give_back(task=task, now=NOW)
+    claims.give_back(task=task, now=NOW)
     with uncommitted(here.reword) as end, meanwhile(lambda: leases.resume(task=task, now=NOW)) as owner:
         wait_for_lock()
         assert owner.is_alive()
@@ -48,7 +49,7 @@ def test_a_rejection_is_not_reversed_into_a_slot_that_is_being_made() -> None:
     hand_in(here.claim(here.writer()))
     reviewer, task = here.reviewer(), hand_in(here.claim(here.writer())).task
     here.change(slots=1)
-    reviewing.reject(task=task, reason="No.", by=reviewer, now=NOW)
+    services.reject(task=task, reason="No.", by=reviewer, now=NOW)
 
     def widen() -> None:
         """Ask for the second one again, in another wording, which no unique index sees."""
@@ -57,7 +58,7 @@ def test_a_rejection_is_not_reversed_into_a_slot_that_is_being_made() -> None:
 
     with (
         uncommitted(widen) as end,
-        meanwhile(lambda: reviewing.reverse(task=task, note="Yes.", by=reviewer, now=NOW)) as reverser,
+        meanwhile(lambda: services.reverse_rejection(task=task, note="Yes.", by=reviewer, now=NOW)) as reverser,
     ):
         wait_for_lock()
         assert reverser.is_alive(), "it waits for what the plan asks for"

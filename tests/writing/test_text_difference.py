@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from writing.domain.reviewing import text_difference
-from writing.domain.reviewing.text_difference import difference
+from writing.review import text_difference
+from writing.review.text_difference import difference
 
 WORDS = st.lists(st.sampled_from([*"abcde", "word", "[0]", "."]), max_size=60).map(" ".join)
 

@@ -14,10 +14,11 @@ from crowdrag.studies.enums import EntryKind
 from crowdrag.studies.models import Arrival, EntryLink, Participant
 from tests.factories import NOW, ConsentTextFactory, ParticipantFactory
 from tests.participants import as_participant
-from writing.domain import surveys
-from writing.domain.tasks import claiming, holding, leases, problems, reviewing, trials
+from writing.assignments import claims, leases, problems
 from writing.enums import SurveyKind, TaskState
 from writing.models import Response, SurveyAnswers, TaskTransition, WritingInstructions, WritingPlan, WritingTask
+from writing.plans import surveys
+from writing.review import services
 
 from .plans import World, finish, hand_in, world, write
 
@@ -58,7 +59,7 @@ def at(name: str, here: World, task: WritingTask | None = None) -> str:
 
 
 def now_claimed(here: World, person: Participant) -> WritingTask:
-    return claiming.claim(study=here.study, participant=person, now=timezone.now())
+    return claims.claim(study=here.study, participant=person, now=timezone.now())
 
 
 def page_of(tab: Client, address: str) -> str:
@@ -109,7 +110,7 @@ def test_from_the_start_to_the_last_page_with_every_post_sent_thrice(
     assert Response.objects.get().text == "A claim [0]. More [1]."
     assert SurveyAnswers.objects.get(task=task, survey__kind=SurveyKind.EXIT).answers["references_omission"] == -1
     thrice("writing_start", {})
-    second = holding.in_hand(person)
+    second = leases.task_in_hand(person)
     thrice("writing_return", {"reason": "no time"}, second)
     thrice("writing_task", {"do": "resume"}, second)
     moves = TaskTransition.objects.filter(task=second).order_by("pk").values_list("after", flat=True)
@@ -168,15 +169,15 @@ def test_the_start_page_knows_why_there_is_nothing_and_where_the_trial_stands() 
         context = client.get(at("writing_start", here)).context
         return context["overview"].trial.stage, type(context["obstacle"])
 
-    assert shown() == (trials.Stage.WRITING, type(None))
+    assert shown() == (claims.TrialStage.WRITING, type(None))
     tasks = [hand_in(here.claim(person)).task for _ in range(2)]
     assert shown()[1] is problems.TrialWaits
-    reviewing.reject(task=tasks[0], reason="No.", by=here.reviewer(), now=NOW)
+    services.reject(task=tasks[0], reason="No.", by=here.reviewer(), now=NOW)
     assert shown()[1] is problems.TrialEnded
     here.change(is_open=False)
     assert shown()[1] is problems.WritingClosed
     assert client.post(at("writing_start", here), follow=True).status_code == 200
-    assert holding.in_hand(person) is None
+    assert leases.task_in_hand(person) is None
 
 
 def test_a_late_owner_can_go_on_or_hand_in_what_is_kept(here: World, person: Participant, tab: Client) -> None:
@@ -219,9 +220,9 @@ def test_the_own_page_lists_what_became_of_each(here: World, person: Participant
     here.change(entry_survey=None, exit_survey=None)
     reviewer, own = here.reviewer(), reverse("work", args=[here.study.slug])
     accepted, rejected, old = (hand_in(here.claim(person)).task for _ in range(3))
-    reviewing.accept(task=accepted, by=reviewer, now=NOW, note=f"Thanks {HOSTILE}")
-    reviewing.reject(task=rejected, reason="No source.", pay_part=100, by=reviewer, now=NOW)
-    fresh = reviewing.send_back(task=old, note="Cite more.", by=reviewer, now=NOW)
+    services.accept(task=accepted, by=reviewer, now=NOW, note=f"Thanks {HOSTILE}")
+    services.reject(task=rejected, reason="No source.", pay_part=100, by=reviewer, now=NOW)
+    fresh = services.send_back(task=old, note="Cite more.", by=reviewer, now=NOW)
     page = page_of(tab, own)
     for shown in ("3.75", "No source.", "Thanks &lt;script&gt;", "Cite more."):
         assert shown in page, shown

@@ -11,7 +11,7 @@ from django.urls import reverse
 from crowdrag.studies.models import Consent
 from tests.factories import NOW, WritingPlanFactory, WritingTaskFactory
 from tests.participants import as_participant
-from writing.domain import codec
+from writing.editor import codec
 from writing.models import WritingPlan, WritingTask
 
 Event = list[Any]

@@ -6,10 +6,10 @@ from typing import Any
 
 from annotation.enums import CampaignState
 from crowdrag.jobs.enums import RunState
-from writing.domain import codec
-from writing.domain.imports import reading
-from writing.domain.imports.fields import Field, Mismatch
-from writing.domain.imports.problems import Problems
+from writing.corpus.imports import json_lines
+from writing.corpus.imports.fields import Field, Mismatch
+from writing.corpus.imports.problems import Problems
+from writing.editor import codec
 
 from . import since, tables, translations
 from .columns import Places
@@ -19,7 +19,7 @@ from .tables import ArchiveTable
 TICK = 500
 
 
-def check(archive: Archive, problems: Problems, *, report: reading.Report = reading.silent) -> dict[str, int]:
+def check(archive: Archive, problems: Problems, *, report: json_lines.Report = json_lines.no_report) -> dict[str, int]:
     """Check every row of every table; return how many there are of each.
 
     Raises
@@ -56,15 +56,15 @@ def rows(
     shape: dict[str, Field] = {column.name: column.checker(places) for column in table.columns_of(version)}
     member, limits = archive.members[table.file], archive.files[table.file].limits
     known = {"id", *shape}
-    for line, text in reading.texts(member, problems, limits=limits):
-        found = reading.parsed(text, problems, file=table.file, line=line)
-        if found is reading.MISSING:
+    for line, text in json_lines.texts(member, problems, limits=limits):
+        found = json_lines.parse_json(text, problems, file=table.file, line=line)
+        if found is json_lines.MISSING:
             continue
         if isinstance(found, dict) and (unknown := found.keys() - known):
             message = f"no such field: {', '.join(sorted(unknown))}"
             problems.add(file=table.file, line=line, expected="the fields of this schema version", message=message)
             continue
-        data = reading.checked(found, shape, problems, file=table.file, line=line)
+        data = json_lines.check_record(found, shape, problems, file=table.file, line=line)
         if data is None:
             continue
         if found.get("id") != line:

@@ -12,8 +12,8 @@ from uuid import UUID
 
 from django.db import models
 
-from writing.domain.imports import fields
-from writing.domain.imports.fields import Field, Mismatch
+from writing.corpus.imports import fields
+from writing.corpus.imports.fields import Field, Mismatch
 
 MAX_LENGTH = 2**31
 

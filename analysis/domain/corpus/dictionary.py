@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from writing.domain.imports.fields import OneOf
+from writing.corpus.imports.fields import OneOf
 
 from . import left_out, meanings
 from .columns import Column

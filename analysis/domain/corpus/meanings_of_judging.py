@@ -30,7 +30,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "has_places": "Whether its questionnaires were handed out here, a place for each judgment asked for.",
             "consent_text": "What its judges are asked to agree to; null: nothing was asked here.",
             "source": "The campaign whose items and questions it asks again; null: they are its own.",
-            "design": "How its questionnaires were made: what was asked for (annotation/domain/campaigns/design.py).",
+            "design": "How its questionnaires were made: what was asked for (annotation/campaigns/design.py).",
             "eligibility": "Who may take part, as platforms are told.",
             "lease_minutes": "After how many minutes an untouched questionnaire is given to somebody else.",
             "questionnaires_per_person": "How many questionnaires one person may answer; null: any number.",

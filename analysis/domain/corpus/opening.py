@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, BinaryIO
 
-from writing.domain.imports.problems import Problems, shown
-from writing.domain.imports.reading import GIB, MIB, Limits
-from writing.domain.imports.sources import UNREADABLE, ZIP_EXPECTED, ZIP_METHODS, Member, open_zip
+from writing.corpus.imports.json_lines import GIB, MIB, Limits
+from writing.corpus.imports.problems import Problems, quote_value
+from writing.corpus.imports.sources import UNREADABLE, ZIP_EXPECTED, ZIP_METHODS, Member, open_zip
 
 from . import since, tables
 from .packing import MANIFEST
@@ -130,11 +130,11 @@ def _manifest(zipped: zipfile.ZipFile, problems: Problems) -> dict[str, Any]:
         problems.add(file=MANIFEST, expected="JSON", message=f"cannot be read: {error}")
         problems.refuse_any()
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        message = f"got {shown(found.get('format') if isinstance(found, dict) else found)}"
+        message = f"got {quote_value(found.get('format') if isinstance(found, dict) else found)}"
         problems.add(file=MANIFEST, field="format", expected=f"{FORMAT}, made by `crowdrag export`", message=message)
     elif not _is_readable(found.get("schema_version")):
         expected = f"{SCHEMA_VERSION} or less, which this version reads; export it again, or update this system"
-        message = f"got {shown(found.get('schema_version'))}"
+        message = f"got {quote_value(found.get('schema_version'))}"
         problems.add(file=MANIFEST, field="schema_version", expected=expected, message=message)
     problems.refuse_any()
     return found  # type: ignore[no-any-return] # it is an object, see above
@@ -150,7 +150,7 @@ def _declared(manifest: dict[str, Any], expected: set[str], problems: Problems) 
     for number, each in enumerate(given if isinstance(given, list) else []):
         declared = _one_declared(each)
         if declared is None:
-            message = f"got {shown(each)}"
+            message = f"got {quote_value(each)}"
             problems.add(
                 file=MANIFEST, field=f"files[{number}]", expected="path, rows, sizes and sums", message=message
             )

@@ -14,11 +14,10 @@ from django.utils.translation import gettext_lazy as _
 
 from crowdrag.jobs.models import Upload
 from crowdrag.studies.models import Study
-from writing.domain.imports import importers, storing
-from writing.domain.imports.importers import Importer, Input, Options, Stored
-from writing.domain.imports.inputs import Inputs
-from writing.domain.imports.problems import BadInput, Problems
-from writing.domain.imports.reading import Report
+from writing.corpus.imports import bulk, importers
+from writing.corpus.imports.importers import Importer, Input, Inputs, Options, Stored
+from writing.corpus.imports.json_lines import Report
+from writing.corpus.imports.problems import BadInput, Problems
 
 from . import archiving, checking, tables, together
 from .columns import Places
@@ -82,7 +81,7 @@ def store(*, study: Study, given: Given) -> dict[str, Any]:
     BadInput
         if the study holds anything else; then it stays as it was.
     """
-    storing.hold(study)
+    bulk.lock_imports(study)
     problems = Problems()
     with given.opened(problems) as archive:
         changed = is_empty(study)
@@ -157,7 +156,7 @@ def _restore_table(table: ArchiveTable, archive: Archive, study: Study, places: 
             _insert(table, batch, line, keep)
             batch, size = [], 0
     _insert(table, batch, archive.files[table.file].rows, keep)
-    storing.analyse(table.model)
+    bulk.analyse(table.model)
 
 
 def _ignoring(table: ArchiveTable) -> AbstractContextManager[None]:

@@ -5,7 +5,7 @@ from django.db.models import F, Q
 from annotation.enums import HOLDING
 from annotation.models import Assignment
 from crowdrag.studies.models import Study
-from writing.domain.imports.problems import Problems
+from writing.corpus.imports.problems import Problems
 
 from . import tables
 from .columns import Places

@@ -13,7 +13,7 @@ import zstandard
 
 from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.participants.identity import identity_hash
-from writing.domain.imports.fields import Mismatch
+from writing.corpus.imports.fields import Mismatch
 
 from .. import freshness, inputs
 from .columns import Places

@@ -13,9 +13,9 @@ from analysis.process import measures
 from analysis.process.events import BrokenLogError
 from analysis.process.matching import Sources
 from crowdrag.studies.models import Study
-from writing.domain import codec, logs
-from writing.domain.reviewing.evidence import passages_of
+from writing.editor import codec, logs
 from writing.models import WritingLog
+from writing.review.log_signals import passage_texts
 
 from ...models import LogMeasures
 from .. import inputs
@@ -56,10 +56,10 @@ def _computed(keys: Sequence[int]) -> dict[int, measures.Measures]:
 
 def _measured(chosen: Iterable[WritingLog]) -> Iterable[tuple[int, measures.Measures]]:
     taken = list(chosen)
-    sources = {topic: Sources(texts) for topic, texts in passages_of({log.task.topic_id for log in taken}).items()}
+    sources = {topic: Sources(texts) for topic, texts in passage_texts({log.task.topic_id for log in taken}).items()}
     for log in taken:
         try:
-            yield log.pk, measures.measure(logs.fetched(log), sources[log.task.topic_id])
+            yield log.pk, measures.measure(logs.prefetched_events(log), sources[log.task.topic_id])
         except (codec.BrokenLog, BrokenLogError):
             yield log.pk, measures.unknown()
 

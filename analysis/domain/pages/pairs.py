@@ -9,7 +9,7 @@ from analysis.enums import Label
 from analysis.stats.labels import LABELS
 from annotation.models import Pair
 from crowdrag.studies.models import Participant, Study
-from writing.domain import reading
+from writing.corpus import queries
 from writing.models import Response
 
 from .. import snapshots, tables
@@ -161,9 +161,9 @@ def _votes(inputs: Inputs, left: str, right: str, k: int | None) -> dict[str, li
 
 
 def _sides(pair: Pair) -> list[dict[str, Any]]:
-    responses = reading.with_statements(Response.objects.filter(id__in=[pair.a_id, pair.b_id]).with_people())
+    responses = queries.with_statements(Response.objects.filter(id__in=[pair.a_id, pair.b_id]).with_people())
     by_id = {response.pk: response for response in responses}
     return [
-        {"label": label, "response": by_id[pk], "spans": reading.cited(by_id[pk])}
+        {"label": label, "response": by_id[pk], "spans": queries.citation_spans(by_id[pk])}
         for label, pk in (("A", pair.a_id), ("B", pair.b_id))
     ]

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from crowdrag.studies.models import Study
-from writing.domain.surveys import DEFAULTS
 from writing.models import Survey
+from writing.plans.surveys import DEFAULTS
 
 from ..results.schema import Row
 from . import words

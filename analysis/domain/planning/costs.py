@@ -1,19 +1,18 @@
 """What a design costs: people, hours and money, by the function that forecasts campaigns."""
 
-from annotation.domain import campaigns
-from annotation.domain.campaigns import drawing
+from annotation.campaigns import allocation, forecasts, pairs
 
 from ..results.schema import Row
 from .asked import Asked
 
 
-def forecast(asked: Asked, k: int, topics: int) -> campaigns.Forecast:
+def forecast(asked: Asked, k: int, topics: int) -> forecasts.Forecast:
     """What judging so many topics by so many people comes to."""
     design = asked.design(k, topics)
     units = topics * design.pairs_per_topic
-    both = drawing.reversed_count(units, design.both_orders)
-    sizes = drawing.sizes(units + both, design.items)
-    return campaigns.reckon(
+    both = pairs.reversed_count(units, design.both_orders)
+    sizes = allocation.sizes(units + both, design.items)
+    return forecasts.estimate(
         topics=topics,
         units=units,
         both_orders=both,

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from analysis.stats.orientation import canonical
-from annotation.domain import campaigns
+from annotation.campaigns import design as campaigns_design
 from annotation.enums import CampaignKind, Judges
 from annotation.models import Campaign, Item, QuestionnaireItem
 from crowdrag.jobs.enums import RunState
@@ -64,7 +64,7 @@ def _judged(study: Study) -> dict[str, Any]:
     )
     if asked is None:
         return {}
-    design = campaigns.read_design(asked.design)
+    design = campaigns_design.read_design(asked.design)
     dimensions = list(asked.dimensions.all())
     found: dict[str, Any] = {
         "k": max(2, asked.k),

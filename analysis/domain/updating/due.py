@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from annotation.domain.live import changed_since
 from annotation.enums import AssignmentState
 from annotation.models import Assignment
+from annotation.progress.services import changed_since
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
 

@@ -16,13 +16,16 @@ from crowdrag.jobs.models import Run
 from crowdrag.jobs.progress import Progress
 from crowdrag.studies.models import Study
 from crowdrag.studies.study import services
-from writing.domain.imports import importers, responses, trec
-from writing.domain.imports.importers import STRICT, Importer
+from writing.corpus.imports import importers, response_files, trec
+from writing.corpus.imports.importers import STRICT, Importer
 
 _OPTIONS: dict[str, dict[str, Any]] = {
     "depth": {"type": int, "default": trec.DEPTH, "help": "passages per topic (default: %(default)s)"},
     STRICT: {"action": "store_true", "help": "refuse input with faults in single rows, instead of setting these aside"},
-    "style": {"default": responses.DEFAULT_STYLE, "help": "style of responses that name none (default: %(default)s)"},
+    "style": {
+        "default": response_files.DEFAULT_STYLE,
+        "help": "style of responses that name none (default: %(default)s)",
+    },
 }
 
 
@@ -34,7 +37,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Give each kind of import its own arguments."""
         kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT", parser_class=argparse.ArgumentParser)
-        for importer in importers.every():
+        for importer in importers.all_importers():
             of_kind = kinds.add_parser(
                 importer.name, help=str(importer.description), description=str(importer.description)
             )

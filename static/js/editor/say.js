@@ -1,5 +1,5 @@
 /**
- * What the page says, in the reader's language: the server puts it into the page (writing/views/wording.py). A message may
+ * What the page says, in the reader's language: the server puts it into the page (writing/editor/script_messages.py). A message may
  * hold names in braces; one that counts comes as several, `name.one`, `name.other`, chosen by the language's own rules.
  */
 

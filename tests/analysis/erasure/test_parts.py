@@ -27,7 +27,7 @@ from tests.factories import (
     RetrievedPassageFactory,
     StudyFactory,
 )
-from writing.domain.imports import importers, own
+from writing.corpus.imports import corpus_importers, importers
 from writing.models import Response
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_files")]
@@ -111,10 +111,10 @@ def test_files_of_imports_go_but_for_those_that_hold_nothing_of_people(
     settings: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     person = ResponseFactory().participant
-    handed_in(person.study, own.RESPONSES)
-    at_work, _file = handed_in(person.study, own.RESPONSES, state="PLANNED", finished_at=None)
-    _run, topics = handed_in(person.study, own.TOPICS)
-    _elsewhere, others = handed_in(StudyFactory(), own.RESPONSES)
+    handed_in(person.study, corpus_importers.RESPONSES)
+    at_work, _file = handed_in(person.study, corpus_importers.RESPONSES, state="PLANNED", finished_at=None)
+    _run, topics = handed_in(person.study, corpus_importers.TOPICS)
+    _elsewhere, others = handed_in(StudyFactory(), corpus_importers.RESPONSES)
     with django_capture_on_commit_callbacks(execute=True):
         erase(person)
     assert set(Upload.objects.values_list("pk", flat=True)) == {topics.pk, others.pk}
@@ -125,11 +125,13 @@ def test_files_of_imports_go_but_for_those_that_hold_nothing_of_people(
 
 def test_why_a_run_failed_is_no_longer_told_in_its_words() -> None:
     person = ResponseFactory().participant
-    run, _file = handed_in(person.study, own.TOPICS, error="got 'words'", problems=[{"message": "got 'words'"}])
+    run, _file = handed_in(
+        person.study, corpus_importers.TOPICS, error="got 'words'", problems=[{"message": "got 'words'"}]
+    )
     unit = Unit.objects.create(
         run=run, position=0, state="FAILED", due_at=NOW, finished_at=NOW, error="words", message="words"
     )
-    done, _file = handed_in(person.study, own.TOPICS, state="DONE")
+    done, _file = handed_in(person.study, corpus_importers.TOPICS, state="DONE")
     erase(person)
     for row in (run, unit, done):
         row.refresh_from_db()

@@ -9,8 +9,8 @@ import pytest
 
 from analysis.domain.experiments import starting
 from analysis.domain.experiments.experiment import get
-from annotation.domain.judging_models import judging, orders
 from annotation.enums import Inference
+from annotation.llm_judges import judging_run, orders
 from crowdrag.jobs import lifecycle, run_files
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
@@ -61,12 +61,12 @@ def test_judging(endpoint: Endpoint, inference: Inference) -> None:
     for _pair in range(4):
         asked_again.pair(source)
     order = asked_again.order(source, endpoint, inference=Inference.COMBINED)
-    took(judging.start(study=source.study, order=order))
+    took(judging_run.start(study=source.study, order=order))
     for _pair in range(8):
         asked_again.pair(source)
     order = asked_again.order(source, endpoint, inference=inference)
     told = orders.forecast(study=source.study, order=order)
-    assert took(judging.start(study=source.study, order=order)) == pytest.approx(told.seconds, rel=0.3)
+    assert took(judging_run.start(study=source.study, order=order)) == pytest.approx(told.seconds, rel=0.3)
 
 
 def test_fair_rag(endpoint: Endpoint, tmp_path: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from analysis.process import Thresholds, activity, provenance, signals
 from analysis.process.events import read
-from writing.domain import codec
+from writing.editor import codec
 
 pytestmark = [
     pytest.mark.extended,

@@ -9,7 +9,7 @@ from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Consent, ConsentText, Participant, Study
 from tests import factories
 from tests.factories import NOW, StudyFactory
-from writing.domain import codec
+from writing.editor import codec
 from writing.enums import LogSource, Origin, SurveyKind, TaskState
 from writing.models import LogBatch, Response, Survey, SurveyAnswers, WritingLog, WritingTask
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.domain.releases.personal import texts
-from writing.domain import codec
+from writing.editor import codec
 
 AROUND = texts.AROUND
 
@@ -25,7 +25,7 @@ def plainly(events: list[list[Any]]) -> list[tuple[int, str]]:
         if deleted and grown:
             found.append((number, text[max(0, min(low, position) - AROUND) : max(high, position + deleted) + AROUND]))
             grown = False
-        text = codec.applied(text, event)
+        text = codec.apply_splice(text, event)
         if inserted:
             end = position + len(inserted)
             low, high = (min(low, position), max(high + len(inserted), end)) if grown else (position, end)

@@ -17,7 +17,7 @@ from tests.analysis import small_study
 from tests.analysis.processes import python
 from tests.analysis.similarity.texts import compute, kept, set_texts, text_of
 from tests.at_once import together
-from writing.domain import erasing as writing_erasing
+from writing import erasure as writing_erasing
 from writing.models import Response
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="the extra `neural` is not installed")

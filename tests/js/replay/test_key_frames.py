@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.js import node
 from tests.writing.test_playback import edits
-from writing.domain import codec, linear, playback
+from writing.editor import codec
+from writing.replay import merged_log, playback
 
 
 def test_key_frames_give_what_playing_from_the_beginning_gives() -> None:
@@ -18,8 +19,8 @@ def test_key_frames_give_what_playing_from_the_beginning_gives() -> None:
         @given(edits(), st.randoms(use_true_random=False))
         @settings(max_examples=examples(80), deadline=None, suppress_health_check=list(HealthCheck))
         def check(events: list[Any], rng: random.Random) -> None:
-            line = linear.Linear()
-            linear._Clock(line).add(0, events, None)
+            line = merged_log.MergedLog()
+            merged_log._Clock(line).add(0, events, None)
             document = playback._text(line, [])
             texts = ["", *(text for _, text in codec.states(line.events))]
             order = [rng.randrange(len(texts)) for _ in range(2 * len(texts))]

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from annotation.domain.defaults import NAMES
-from annotation.domain.imports.crowdrag25 import shapes
+from annotation.campaigns.default_dimensions import NAMES
+from annotation.imports.crowdrag25 import record_schemas
 
-ARTIFACTS = {shapes.MODEL_VOTES, shapes.LABELS, shapes.PARSED}
+ARTIFACTS = {record_schemas.MODEL_VOTES, record_schemas.LABELS, record_schemas.PARSED}
 Meanings = dict[str, tuple[str, str]]
 
 _RESPONSE = ("text", "The response's id.")
@@ -26,14 +26,17 @@ _PAIR: Meanings = {
     "response_b": ("text", "The id of the right response."),
 }
 # Beyond the published layout, and only where they say something.
-_JUDGE: Meanings = {"model": ("text or absent", f"Which model judged; absent: {shapes.WRITER_MODEL}.")}
+_JUDGE: Meanings = {"model": ("text or absent", f"Which model judged; absent: {record_schemas.WRITER_MODEL}.")}
 _AUTHOR: Meanings = {
-    "model": ("text or absent", f"Which model wrote it; absent: a person, a RAG system, or {shapes.WRITER_MODEL}."),
+    "model": (
+        "text or absent",
+        f"Which model wrote it; absent: a person, a RAG system, or {record_schemas.WRITER_MODEL}.",
+    ),
     "system": ("text or absent", "Which RAG system wrote it; absent: none."),
 }
 _VOTES: Meanings = {
     name: ("A, N, B or null", f"Which response is better on {dimension}: left, neither, right.")
-    for name, dimension in zip(shapes.RAW_NAMES, NAMES, strict=True)
+    for name, dimension in zip(record_schemas.RAW_NAMES, NAMES, strict=True)
 }
 
 
@@ -56,8 +59,8 @@ def _ratings() -> Meanings:
 
 
 FILES: dict[str, tuple[str, Meanings]] = {
-    shapes.TOPICS: ("A topic.", {"topic": _TOPIC, "query": ("text", "The query."), **_PASSAGES}),
-    shapes.TASKS: (
+    record_schemas.TOPICS: ("A topic.", {"topic": _TOPIC, "query": ("text", "The query."), **_PASSAGES}),
+    record_schemas.TASKS: (
         "A writing task that a person did.",
         {
             "response": _RESPONSE,
@@ -74,7 +77,7 @@ FILES: dict[str, tuple[str, Meanings]] = {
             "references_omission": ("1, 0, -1 or null", "Was information of the passages left out? yes, maybe, no."),
         },
     ),
-    shapes.SNAPSHOTS: (
+    record_schemas.SNAPSHOTS: (
         "The state of a text while it was written; the last one of a response is the response.",
         {
             "response": _RESPONSE,
@@ -84,11 +87,11 @@ FILES: dict[str, tuple[str, Meanings]] = {
             "text": ("text", "The text then."),
         },
     ),
-    shapes.MODEL_RESPONSES: (
+    record_schemas.MODEL_RESPONSES: (
         "A response by a language model or a RAG system.",
         {"response": _RESPONSE, "topic": _TOPIC, "style": _STYLE, "text": ("text", "The response."), **_AUTHOR},
     ),
-    shapes.VOTES: (
+    record_schemas.VOTES: (
         "One participant's votes on one pair, as it was presented.",
         {
             "submission_id": ("text", "The questionnaire."),
@@ -98,7 +101,7 @@ FILES: dict[str, tuple[str, Meanings]] = {
             **_VOTES,
         },
     ),
-    shapes.POINTWISE: (
+    record_schemas.POINTWISE: (
         "One participant's ratings of one response; their rows of a submission stand in the order of its items.",
         {
             "submission_id": ("text", "The questionnaire."),
@@ -112,7 +115,7 @@ FILES: dict[str, tuple[str, Meanings]] = {
             },
         },
     ),
-    shapes.FACTS: (
+    record_schemas.FACTS: (
         "A platform's record of one submission.",
         {
             "worker": ("text or null", "The participant's pseudonym; null: not known."),
@@ -121,7 +124,7 @@ FILES: dict[str, tuple[str, Meanings]] = {
             "approvals": ("whole number or null", "How many submissions of the person had been approved before."),
         },
     ),
-    shapes.EXPERTS: (
+    record_schemas.EXPERTS: (
         "ONE object: column -> {row number: value}. A row is one expert's votes on one pair.",
         {
             "submission_id": ("text", "The questionnaire."),
@@ -132,7 +135,7 @@ FILES: dict[str, tuple[str, Meanings]] = {
             "slide": ("whole number", "Where the pair stood in the questionnaire."),
         },
     ),
-    shapes.COMBINED_VOTES: (
+    record_schemas.COMBINED_VOTES: (
         "A model's judgment of one presented pair, all dimensions at once.",
         {
             **_PAIR,
@@ -143,7 +146,7 @@ FILES: dict[str, tuple[str, Meanings]] = {
             ),
         },
     ),
-    shapes.INDIVIDUAL_VOTES: (
+    record_schemas.INDIVIDUAL_VOTES: (
         "A model's judgment of one presented pair, one dimension at a time.",
         {
             **_PAIR,
@@ -154,7 +157,7 @@ FILES: dict[str, tuple[str, Meanings]] = {
             ),
         },
     ),
-    shapes.MODEL_VOTES: (
+    record_schemas.MODEL_VOTES: (
         "A model's judgment of one presented pair.",
         {
             **_PAIR,
@@ -166,8 +169,11 @@ FILES: dict[str, tuple[str, Meanings]] = {
             },
         },
     ),
-    shapes.LABELS: ("One presented pair with its votes and labels, from the study's latest analysis.", _ratings()),
-    shapes.PARSED: (
+    record_schemas.LABELS: (
+        "One presented pair with its votes and labels, from the study's latest analysis.",
+        _ratings(),
+    ),
+    record_schemas.PARSED: (
         "A response taken apart.",
         {
             "response": _RESPONSE,

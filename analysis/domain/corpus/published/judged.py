@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
-from annotation.domain.defaults import NAMES
-from annotation.domain.imports.crowdrag25 import shapes
+from annotation.campaigns.default_dimensions import NAMES
 from annotation.enums import CampaignKind, Inference, Judges
+from annotation.imports.crowdrag25 import record_schemas
 from annotation.models import Campaign, Judgment, PlatformSubmission, QuestionnaireItem
 from crowdrag.studies.models import Participant, Study
 from writing.models import Response
@@ -19,7 +19,7 @@ from .selecting import LeftOut
 
 CHUNK = 2000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-LETTERS = {value: letter for letter, value in shapes.CHOICES.items()}
+LETTERS = {value: letter for letter, value in record_schemas.CHOICES.items()}
 OTHER_DIMENSIONS = "judgments on dimensions that the layout does not have"
 OTHER_OPTIONS = "judgments with options that the layout does not have"
 EXCLUDED = "crowd's judgments that are excluded from the analysis"
@@ -73,13 +73,13 @@ class Judged:
                 "worker": answer["worker"],
                 "item_index": answer["position"],
                 **_pair(answer),
-                **dict(zip(shapes.RAW_NAMES, answer["values"], strict=True)),
+                **dict(zip(record_schemas.RAW_NAMES, answer["values"], strict=True)),
             }
 
     def pointwise(self) -> Iterator[Row]:
         """Yield the crowd's pointwise ratings: a worker's rows of a submission in the order of the items."""
         found = self._judgments.filter(item__campaign__in=self._campaigns(Judges.CROWD, CampaignKind.POINTWISE))
-        for answer in self._answers(self._included(found), shapes.SCALE):
+        for answer in self._answers(self._included(found), record_schemas.SCALE):
             yield {
                 "submission_id": answer["submission"],
                 "submitted_at": _milliseconds(next(filter(None, answer["judged_at"]), None)),
@@ -93,13 +93,13 @@ class Judged:
         """Yield the experts' votes. Those that the analysis leaves out are there too, as in the published file."""
         found = self._judgments.filter(item__campaign__judges=Judges.EXPERT)
         for answer in self._answers(self._first(self._pairs(found)), LETTERS):
-            clicks = zip(shapes.CLICK_NAMES, answer["judged_at"], strict=True)
+            clicks = zip(record_schemas.CLICK_NAMES, answer["judged_at"], strict=True)
             times = dict([*clicks, ("submit", answer["submitted_at"])])
             yield {
                 "submission_id": answer["submission"],
                 "prolific_pid": answer["worker"],
                 **_pair(answer),
-                **dict(zip(shapes.RAW_NAMES, answer["values"], strict=True)),
+                **dict(zip(record_schemas.RAW_NAMES, answer["values"], strict=True)),
                 "timestamps": {name: [_iso(time)] for name, time in times.items() if time},
                 "slide": answer["position"],
             }
@@ -107,14 +107,14 @@ class Judged:
     def combined(self) -> Iterator[Row]:
         """Yield models' judgments of all dimensions at once, with their justifications."""
         for answer in self._answers(self._of_models(Inference.COMBINED), LETTERS):
-            yield _ratings(answer, [numbered for numbered, _ in shapes.QUESTIONS.values()])
+            yield _ratings(answer, [numbered for numbered, _ in record_schemas.QUESTIONS.values()])
 
     def individual(self) -> Iterator[Row]:
         """Yield models' judgments of one dimension at a time, with their justifications, if there are any."""
         found = self._of_models(Inference.INDIVIDUAL, counts=False)
         if found.exclude(justification="").exists():
             for answer in self._answers(found, LETTERS, counts=False):
-                yield _ratings(answer, [named for _, named in shapes.QUESTIONS.values()])
+                yield _ratings(answer, [named for _, named in record_schemas.QUESTIONS.values()])
 
     def models(self) -> Iterator[Row]:
         """Yield models' judgments under both inferences."""
@@ -245,7 +245,7 @@ def _pair(answer: Row) -> Row:
 
 def _judge(answer: Row) -> Row:
     """Return which model judged, where it is another than that of the published corpus."""
-    return {} if answer["worker"] == shapes.WRITER_MODEL else {"model": answer["worker"]}
+    return {} if answer["worker"] == record_schemas.WRITER_MODEL else {"model": answer["worker"]}
 
 
 def _ratings(answer: Row, questions: Sequence[str]) -> Row:

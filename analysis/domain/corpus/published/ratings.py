@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from annotation.domain.defaults import NAMES
+from annotation.campaigns.default_dimensions import NAMES
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from annotation.domain.imports.crowdrag25 import shapes
+from annotation.imports.crowdrag25 import record_schemas
 from annotation.models import Judgment
 from crowdrag.jobs.kinds import Work
 
@@ -28,25 +28,25 @@ def write(package: Package, work: Work) -> dict[str, Any]:
     votes = Judged(study, responses, left_out)
     analysis = ratings.latest(study)
     writer = _Writer(package, work, total=3 * responses.count() + Judgment.objects.of_study(study).count() // 7)
-    writer.file(shapes.TOPICS, written.topics(topics))
-    writer.file(shapes.TASKS, written.tasks(responses, left_out))
-    writer.file(shapes.SNAPSHOTS, written.snapshots(responses, left_out), steps=False)
-    writer.file(shapes.MODEL_RESPONSES, written.model_responses(responses))
-    writer.file(shapes.VOTES, votes.votes())
-    writer.file(shapes.POINTWISE, votes.pointwise())
-    writer.file(shapes.FACTS, votes.submissions(), steps=False)
+    writer.file(record_schemas.TOPICS, written.topics(topics))
+    writer.file(record_schemas.TASKS, written.tasks(responses, left_out))
+    writer.file(record_schemas.SNAPSHOTS, written.snapshots(responses, left_out), steps=False)
+    writer.file(record_schemas.MODEL_RESPONSES, written.model_responses(responses))
+    writer.file(record_schemas.VOTES, votes.votes())
+    writer.file(record_schemas.POINTWISE, votes.pointwise())
+    writer.file(record_schemas.FACTS, votes.submissions(), steps=False)
     columns = judged.as_columns(votes.experts())
-    writer.file(shapes.EXPERTS, [columns] if columns else [])
-    writer.file(shapes.COMBINED_VOTES, votes.combined())
-    writer.file(shapes.INDIVIDUAL_VOTES, votes.individual())
-    writer.file(shapes.MODEL_VOTES, votes.models())
+    writer.file(record_schemas.EXPERTS, [columns] if columns else [])
+    writer.file(record_schemas.COMBINED_VOTES, votes.combined())
+    writer.file(record_schemas.INDIVIDUAL_VOTES, votes.individual())
+    writer.file(record_schemas.MODEL_VOTES, votes.models())
     votes.count_others()
     if analysis is None:
-        writer.omitted[fields.path(shapes.LABELS)] = NO_ANALYSIS
+        writer.omitted[fields.path(record_schemas.LABELS)] = NO_ANALYSIS
     else:
         released = set(responses.values_list("external_id", flat=True))
-        writer.file(shapes.LABELS, ratings.rows(analysis, votes.questionnaires(), released), steps=False)
-    writer.file(shapes.PARSED, written.parsed(responses))
+        writer.file(record_schemas.LABELS, ratings.rows(analysis, votes.questionnaires(), released), steps=False)
+    writer.file(record_schemas.PARSED, written.parsed(responses))
     paths = [file.path for file in package.files]
     return {
         "format": FORMAT,

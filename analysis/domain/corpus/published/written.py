@@ -6,9 +6,10 @@ from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
-from annotation.domain.imports.crowdrag25 import shapes
-from writing.domain import logs, reading
-from writing.domain.imports.fields import Mismatch
+from annotation.imports.crowdrag25 import record_schemas
+from writing.corpus import queries
+from writing.corpus.imports.fields import Mismatch
+from writing.editor import logs
 from writing.enums import Origin
 from writing.models import Response, RetrievedPassage, SurveyAnswers, Topic, WritingLog
 
@@ -17,7 +18,7 @@ from .selecting import LeftOut
 
 CHUNK = 50
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-QUESTIONS = (*shapes.ENTRY_QUESTIONS, *shapes.EXIT_QUESTIONS)
+QUESTIONS = (*record_schemas.ENTRY_QUESTIONS, *record_schemas.EXIT_QUESTIONS)
 KINDS = {Origin.HUMAN: "human", Origin.MODEL: "llm", Origin.SYSTEM: "llm"}
 OTHER_SURVEYS = "answers to survey questions that the layout does not have, or not with these options"
 Row = dict[str, Any]
@@ -54,7 +55,7 @@ def tasks(responses: "QuerySet[Response]", left_out: LeftOut) -> Iterator[Row]:
 
 def _is_held(question: str, answer: Any) -> bool:
     try:
-        shapes.TASK[question].clean(answer)
+        record_schemas.TASK[question].clean(answer)
     except Mismatch:
         return False
     return True
@@ -107,7 +108,7 @@ def _author(response: Response) -> Row:
     name = response.participant.external_id
     if response.origin == Origin.SYSTEM:
         return {"system": name}
-    return {"model": name} if response.origin == Origin.MODEL and name != shapes.WRITER_MODEL else {}
+    return {"model": name} if response.origin == Origin.MODEL and name != record_schemas.WRITER_MODEL else {}
 
 
 def parsed(responses: "QuerySet[Response]", text_of: Callable[[Response], str] = _as_submitted) -> Iterator[Row]:
@@ -116,7 +117,7 @@ def parsed(responses: "QuerySet[Response]", text_of: Callable[[Response], str] =
     What `text_of` gives of a response's text is as long as the text, so that its statements' spans hold.
     """
     topics_ = Prefetch("topic", _with_passages(Topic.objects.all()))
-    found = reading.with_statements(responses.select_related("style", "participant")).prefetch_related(topics_)  # type: ignore[arg-type]
+    found = queries.with_statements(responses.select_related("style", "participant")).prefetch_related(topics_)  # type: ignore[arg-type]
     for response in found.iterator(chunk_size=CHUNK):
         passages = _passages(response.topic)
         ids = passages["references_ids"]

@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 
-from annotation.domain.imports.crowdrag25 import shapes
+from annotation.imports.crowdrag25 import record_schemas
 from annotation.models import PlatformSubmission
 from crowdrag.jobs.models import Run
 from writing.enums import Origin
@@ -69,25 +69,25 @@ class Layout:
         chosen, votes = self._source.choices, self._judgments
         readers: dict[str, Callable[[], Iterator[Row]]] = {}
         if chosen.topics:
-            readers[shapes.TOPICS] = self._retrieval
+            readers[record_schemas.TOPICS] = self._retrieval
         if chosen.responses:
             readers |= {
-                shapes.TASKS: self._tasks,
-                shapes.SNAPSHOTS: self._states,
-                shapes.MODEL_RESPONSES: partial(written.model_responses, self._responses, self._text),
-                shapes.PARSED: self._parsed,
+                record_schemas.TASKS: self._tasks,
+                record_schemas.SNAPSHOTS: self._states,
+                record_schemas.MODEL_RESPONSES: partial(written.model_responses, self._responses, self._text),
+                record_schemas.PARSED: self._parsed,
             }
         if chosen.judgments:
             readers |= {
-                shapes.VOTES: votes.votes,
-                shapes.POINTWISE: votes.pointwise,
-                shapes.EXPERTS: lambda: _at_once(votes.experts()),
-                shapes.COMBINED_VOTES: votes.combined,
-                shapes.INDIVIDUAL_VOTES: votes.individual,
-                shapes.MODEL_VOTES: votes.models,
+                record_schemas.VOTES: votes.votes,
+                record_schemas.POINTWISE: votes.pointwise,
+                record_schemas.EXPERTS: lambda: _at_once(votes.experts()),
+                record_schemas.COMBINED_VOTES: votes.combined,
+                record_schemas.INDIVIDUAL_VOTES: votes.individual,
+                record_schemas.MODEL_VOTES: votes.models,
             }
         if self._analysis is not None:
-            readers[shapes.LABELS] = self._labels
+            readers[record_schemas.LABELS] = self._labels
         for name, rows in readers.items():
             yield _table(name, rows)
 

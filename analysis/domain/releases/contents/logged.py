@@ -12,10 +12,10 @@ from typing import Any
 from analysis.process import measures
 from analysis.process.events import BrokenLogError
 from analysis.process.matching import Sources
-from writing.domain import codec, logs
-from writing.domain.events import BY_CODE
-from writing.domain.reviewing.evidence import passages_of
+from writing.editor import codec, logs
+from writing.editor.events import BY_CODE
 from writing.models import WritingLog
+from writing.review.log_signals import passage_texts
 
 from ..choices import Logs
 from ..personal import texts
@@ -103,11 +103,11 @@ def _measures(source: Source) -> Table:
     def rows() -> Iterator[Row]:
         found = released(source)
         while chunk := _some(found):
-            passages = passages_of({log.task.topic_id for log, _told in chunk})
+            passages = passage_texts({log.task.topic_id for log, _told in chunk})
             prepared = {topic: Sources(given) for topic, given in passages.items()}
             for log, told in chunk:
                 try:
-                    values = measures.measure(logs.fetched(log), prepared[log.task.topic_id])
+                    values = measures.measure(logs.prefetched_events(log), prepared[log.task.topic_id])
                 except (codec.BrokenLog, BrokenLogError):
                     values = measures.unknown()
                 yield {"response": log.task.response.external_id, **_told(source, values, told=told)}
@@ -163,12 +163,12 @@ def states(log: WritingLog, granularity: Logs) -> Iterator[tuple[int, str]]:
 
 
 def _all(log: WritingLog) -> Iterator[tuple[int, str]]:
-    return codec.states(logs.fetched(log))
+    return codec.states(logs.prefetched_events(log))
 
 
 def _minutes(log: WritingLog) -> Iterator[tuple[int, str]]:
     last: tuple[int, str] | None = None
-    for ms, text in codec.states(logs.fetched(log)):
+    for ms, text in codec.states(logs.prefetched_events(log)):
         if last is not None and ms // MINUTE != last[0] // MINUTE:
             yield last
         last = (ms, text)
@@ -179,14 +179,14 @@ def _minutes(log: WritingLog) -> Iterator[tuple[int, str]]:
 def _sentences(log: WritingLog) -> Iterator[tuple[int, str]]:
     text, ms, at = "", 0, 0
     is_new = False
-    for event in logs.fetched(log):
+    for event in logs.prefetched_events(log):
         if event[0] != codec.SPLICE:
             continue
         position, inserted = event[2], event[4]
         if is_new and _SENTENCE_ENDS.search(text, min(position, at), max(position, at)):
             yield ms, text
             is_new = False
-        text, ms = codec.applied(text, event), event[1]
+        text, ms = codec.apply_splice(text, event), event[1]
         at = position + len(inserted)
         is_new = True
         if _SENTENCE_ENDS.search(inserted):
@@ -232,7 +232,7 @@ def _of_log(source: Source, log: WritingLog, *, told: bool) -> Columns:
     kept = BY_CODE.keys() if told else BY_CODE.keys() - _OF_TIME
     events = []
     try:
-        for event in logs.fetched(log):
+        for event in logs.prefetched_events(log):
             if event[0] in kept:
                 events.append(event)  # noqa: PERF401 -- what was read before a broken batch is kept
     except codec.BrokenLog:

@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 
 from annotation.models import Assignment, Judgment
 from crowdrag.studies.models import Study
-from writing.domain import codec, logs
+from writing.editor import codec, logs
 from writing.models import Response, SurveyAnswers, WritingLog
 
 from ....enums import TextSource
@@ -104,7 +104,7 @@ def discarded(log: WritingLog) -> Iterator[tuple[int, str]]:
     A log that cannot be read holds nothing that could be released, and nothing is searched.
     """
     try:
-        yield from gone(logs.fetched(log))
+        yield from gone(logs.prefetched_events(log))
     except codec.BrokenLog:
         return
 
@@ -127,7 +127,7 @@ def gone(events: Iterable[codec.Event]) -> Iterator[tuple[int, str]]:
         if deleted and grown:
             yield number, text[max(0, min(low, position) - AROUND) : max(high, position + deleted) + AROUND]
             grown = False
-        text = codec.applied(text, event)
+        text = codec.apply_splice(text, event)
         if inserted:
             end = position + len(inserted)
             low, high = (min(low, position), max(high + len(inserted), end)) if grown else (position, end)

@@ -1,4 +1,4 @@
-/** How a change came about, and which class a key is of (writing/domain/events.py has the lists). */
+/** How a change came about, and which class a key is of (writing/editor/events.py has the lists). */
 
 /** @type {Record<string, string>} */
 const SOURCES = {

@@ -15,14 +15,14 @@ from analysis.domain.releases.formats.columns import as_json
 from analysis.domain.releases.personal import deciding, searching
 from analysis.enums import PersonalVerdict
 from analysis.models import PersonalFinding
-from annotation.domain.imports.crowdrag25 import shapes
+from annotation.imports.crowdrag25 import record_schemas
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.studies.models import Study
 from tests.analysis.test_export_published import DATA, counted, import_folder, part
 from tests.analysis.whole_study import whole_study
 from tests.factories import NOW, StudyFactory
-from writing.domain.imports import sources
+from writing.corpus.imports import sources
 
 from .made import ABOUT, cells_of, lines
 from .test_cells import begins_a_formula
@@ -62,14 +62,14 @@ def kept(study: Study, choices: Choices) -> None:
 
 def labels_in(layout: Path) -> int:
     """Return how many labels the files of judging hold, each judgment once."""
-    named = {*shapes.RAW_NAMES, *shapes.NAMES}
+    named = {*record_schemas.RAW_NAMES, *record_schemas.NAMES}
     found = 0
     for name in ("raw/study2_responses", "raw/study2_pointwise", "artifacts/llm_ratings"):
         if (path := layout / f"{name}.jsonl.gz").exists():
             found += sum(row.get(key) is not None for row in lines(path) for key in named)
     if (path := layout / "raw/expert-response.jsonl.gz").exists():
         columns = next(iter(lines(path)))
-        found += sum(value is not None for key in shapes.RAW_NAMES for value in columns[key].values())
+        found += sum(value is not None for key in record_schemas.RAW_NAMES for value in columns[key].values())
     return found
 
 

@@ -1,0 +1,292 @@
+"""Questionnaires of what is drawn: equally long, with topics, origins and sides spread over them.
+
+`measure` says what was reached.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from .pairs import DrawnItem
+from .side_balance import longer_left
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# What one unit of each costs, squared: a hundredth of the words, a pair that leans, one origin too many.
+WORDS: Final = 8.0
+LEAN: Final = 1.0
+ORIGIN: Final = 0.5
+TOPIC: Final = 10.0
+TEXT: Final = 10.0
+BOTH_ORDERS: Final = 1e7
+MOST_SWEEPS: Final = 30
+# Of so many others at most is the best one to change places with looked for.
+MOST_PARTNERS: Final = 300
+# A change is made if it gains more than this; a sweep that gains less than so much a questionnaire is the last.
+LEAST_GAIN: Final = 1e-6
+ENOUGH: Final = 0.01
+EVEN: Final = "even"
+SHORT: Final = "short"
+
+
+class CannotSeparate(ValueError):  # noqa: N818 -- it says what cannot be done
+    """The two orders of a pair cannot be kept out of one questionnaire: there are too few questionnaires."""
+
+
+def sizes(total: int, most: int, *, remainder: str = EVEN) -> list[int]:
+    """Return how many each questionnaire holds, at most `most`.
+
+    Parameters
+    ----------
+    remainder
+        `even`: the sizes differ by one at most; `short`: all are full but the last one.
+    """
+    number = -(-total // most)
+    if remainder == SHORT:
+        return [most] * (number - 1) + [total - most * (number - 1)] if number else []
+    return [total // number + (place < total % number) for place in range(number)]
+
+
+def pack(drawn: Sequence[DrawnItem], sizes: Sequence[int], *, rng: Generator) -> list[list[int]]:
+    """Return which of the drawn each questionnaire holds, as places in `drawn`.
+
+    Raises
+    ------
+    CannotSeparate
+    """
+    if sum(sizes) != len(drawn):
+        raise ValueError(f"{len(drawn)} are to be packed into questionnaires of {sum(sizes)} in all.")
+    if not drawn:
+        return []
+    packing = _Packing(drawn, sizes, _dealt(drawn, sizes, rng))
+    packing.improve(rng)
+    if packing.clashes():
+        raise CannotSeparate
+    return [np.flatnonzero(packing.held == number).tolist() for number in range(len(sizes))]
+
+
+def order(questionnaire: Sequence[int], *, rng: Generator) -> list[int]:
+    """Return what a questionnaire holds in a random order."""
+    return [questionnaire[place] for place in rng.permutation(len(questionnaire))]
+
+
+def _dealt(drawn: Sequence[DrawnItem], sizes: Sequence[int], rng: Generator) -> Ints:
+    """Deal by length, the longest first: each round gives one to each questionnaire that has room in it."""
+    ties = rng.random(len(drawn))
+    # The two orders of a pair are equally long: they come one after the other, and so into one round or two.
+    queue = sorted(range(len(drawn)), key=lambda place: (-drawn[place].words, drawn[place].both, ties[place]))
+    rounds = max(sizes)
+    seats: list[list[int]] = [[] for _ in range(rounds)]
+    for number, size in enumerate(sizes):
+        # Who holds fewer is left out of rounds that are spread over all lengths.
+        offset = int(rng.integers(rounds))
+        for seat in range(size):
+            seats[(seat * rounds + offset) // size % rounds].append(number)
+    held = np.empty(len(drawn), dtype=np.int64)
+    dealt = [own[place] for own in seats for place in rng.permutation(len(own))]
+    held[queue] = dealt
+    return held
+
+
+class _Packing:
+    """Who holds what, and what it costs."""
+
+    def __init__(self, drawn: Sequence[DrawnItem], sizes: Sequence[int], held: Ints):
+        self.held = held
+        number = len(sizes)
+        features, targets = _features(drawn, np.asarray(sizes, dtype=np.float64))
+        self.features = features
+        self.distance = -targets
+        np.add.at(self.distance, held, features)
+        texts = [[text.key for text in (each.a, each.b) if text] for each in drawn]
+        self.repeats = [
+            _Repeats([[each.topic] for each in drawn], number, held, TOPIC),
+            _Repeats(texts, number, held, TEXT),
+        ]
+        twice = _both(drawn)
+        self.orders = _Repeats([[group] for group in twice], number, held, BOTH_ORDERS) if twice else None
+        if self.orders:
+            self.repeats.append(self.orders)
+
+    def improve(self, rng: Generator) -> None:
+        """Change places until nothing gets better by it."""
+        total = len(self.held)
+        for _sweep in range(MOST_SWEEPS):
+            gained = 0.0
+            for place in rng.permutation(total):
+                others = rng.integers(total, size=MOST_PARTNERS) if total > MOST_PARTNERS else np.arange(total)
+                costs = self.cost_of_changing(int(place), others)
+                best = int(costs.argmin())
+                if costs[best] < -LEAST_GAIN:
+                    self.change(int(place), int(others[best]))
+                    gained -= float(costs[best])
+            if gained < ENOUGH * len(self.distance):
+                break
+
+    def cost_of_changing(self, place: int, others: Ints) -> Floats:
+        """Return how the cost changes if one changes places with each of others; no better than 0 within its own."""
+        here, there = self.held[place], self.held[others]
+        step = self.features[others] - self.features[place]
+        gap = self.distance[here] - self.distance[there]
+        costs: Floats = 2 * (step * (gap + step)).sum(axis=1)
+        for each in self.repeats:
+            costs += each.cost_of_changing(place, others, int(here), there)
+        costs[there == here] = 0.0
+        return costs
+
+    def change(self, place: int, other: int) -> None:
+        """Let two change places."""
+        here, there = self.held[place], self.held[other]
+        step = self.features[other] - self.features[place]
+        self.distance[here] += step
+        self.distance[there] -= step
+        for each in self.repeats:
+            each.change(place, other, int(here), int(there))
+        self.held[place], self.held[other] = there, here
+
+    def clashes(self) -> bool:
+        """Say whether both orders of a pair stand in one questionnaire."""
+        return self.orders is not None and bool((self.orders.counts > 1).any())
+
+
+class _Repeats:
+    """How often each questionnaire holds the same thing: a topic, a text, a pair in either order."""
+
+    def __init__(self, things: Sequence[Sequence[Hashable]], number: int, held: Ints, weight: float):
+        known: dict[Hashable, int] = {}
+        self.labels = np.array([[known.setdefault(each, len(known)) for each in own] for own in things])
+        self.counts = np.zeros((number, len(known)), dtype=np.int64)
+        for column in self.labels.T:
+            np.add.at(self.counts, (held, column), 1)
+        self.weight = weight
+
+    def cost_of_changing(self, place: int, others: Ints, here: int, there: Ints) -> Floats:
+        """Return how the sum of squared counts changes."""
+        mine, theirs = self.labels[place], self.labels[others]
+        lost = self.counts[here, mine].sum() - self.counts[there[:, None], mine].sum(axis=1)
+        gained = self.counts[here, theirs].sum(axis=1) - self.counts[there[:, None], theirs].sum(axis=1)
+        shared = (theirs[:, :, None] == mine).sum(axis=(1, 2))
+        changed: Floats = self.weight * 2.0 * (gained - lost + 2 * (len(mine) - shared))
+        return changed
+
+    def change(self, place: int, other: int, here: int, there: int) -> None:
+        """Let two change places."""
+        for label in self.labels[place]:
+            self.counts[here, label] -= 1
+            self.counts[there, label] += 1
+        for label in self.labels[other]:
+            self.counts[there, label] -= 1
+            self.counts[here, label] += 1
+
+
+def _features(drawn: Sequence[DrawnItem], sizes: Floats) -> tuple[Floats, Floats]:
+    """Return what each adds to its questionnaire, and what each questionnaire should come to; both in units of cost."""
+    words = np.array([each.words for each in drawn], dtype=np.float64)
+    # Questionnaires that differ by one are to be equally long all the same; a short remainder is not.
+    shares = sizes / sizes.sum() if np.ptp(sizes) > 1 else np.full(len(sizes), 1 / len(sizes))
+    unit = 100 * len(sizes) / max(words.sum(), 1.0)
+    columns: list[Floats] = [WORDS**0.5 * unit * words, LEAN**0.5 * _array(longer_left(each) for each in drawn)]
+    targets: list[Any] = [WORDS**0.5 * unit * words.sum() * shares, np.zeros(len(sizes))]
+    combinations = sorted({each.combination for each in drawn})
+    for combination in combinations if len(combinations) > 1 else []:
+        column = ORIGIN**0.5 * _array(each.combination == combination for each in drawn)
+        columns.append(column)
+        targets.append(column.sum() * sizes / sizes.sum())
+    for combination in combinations:
+        if len(set(combination)) > 1:
+            columns.append(LEAN**0.5 * _array(origin_left(each, combination) for each in drawn))
+            targets.append(np.zeros(len(sizes)))
+    return np.stack(columns, axis=1), np.stack(targets, axis=1)
+
+
+def origin_left(each: DrawnItem, combination: tuple[str, ...]) -> int:
+    """Return 1 if the first of two different origins stands left, -1 if it stands right, 0 for other combinations."""
+    if each.combination != combination or len(set(combination)) < 2:
+        return 0
+    return 1 if each.a.origin == combination[0] else -1
+
+
+def _array(values: Any) -> Floats:
+    return np.array([float(value) for value in values])
+
+
+def _both(drawn: Sequence[DrawnItem]) -> list[Hashable]:
+    """Return for each what it shares with its other order; none where nothing is shown in both orders."""
+    seen = [each.both for each in drawn]
+    return list(seen) if len(set(seen)) < len(seen) else []
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What questionnaires hold; numbers of words are those of all texts of a questionnaire together.
+
+    Attributes
+    ----------
+    both_orders
+        how many pairs are shown in both orders.
+    left_right
+        the greatest difference between how often a text stands left and right.
+    origin_lean
+        the greatest difference, within a questionnaire, between how often an origin stands left and right of another.
+    length_lean
+        the same between the longer and the shorter text.
+    """
+
+    items: int
+    both_orders: int
+    questionnaires: int
+    fewest: int
+    most: int
+    fewest_words: int
+    most_words: int
+    same_topic: int
+    same_text: int
+    left_right: int
+    origin_lean: int
+    length_lean: int
+
+    @property
+    def spread(self) -> float | None:
+        """How much longer the longest questionnaire is than the shortest, as a ratio; None without words."""
+        return self.most_words / self.fewest_words if self.fewest_words else None
+
+
+def measure(questionnaires: Sequence[Sequence[DrawnItem]]) -> Measures:
+    """Measure what was drawn."""
+    every = [each for questionnaire in questionnaires for each in questionnaire]
+    words = [sum(each.words for each in questionnaire) for questionnaire in questionnaires]
+    sides: Counter[int] = Counter()
+    for each in every:
+        if each.b:
+            sides[each.a.key] += 1
+            sides[each.b.key] -= 1
+    orders = Counter(each.both for each in every)
+    return Measures(
+        items=len(every),
+        both_orders=sum(number > 1 for number in orders.values()),
+        questionnaires=len(questionnaires),
+        fewest=min(map(len, questionnaires), default=0),
+        most=max(map(len, questionnaires), default=0),
+        fewest_words=min(words, default=0),
+        most_words=max(words, default=0),
+        same_topic=max((_most(each.topic for each in own) for own in questionnaires), default=0),
+        same_text=max((_most(key for each in own for key in each.both) for own in questionnaires), default=0),
+        left_right=max(map(abs, sides.values()), default=0),
+        origin_lean=max((_origin_lean(own) for own in questionnaires), default=0),
+        length_lean=max((abs(sum(map(longer_left, own))) for own in questionnaires), default=0),
+    )
+
+
+def _most(values: Iterable[int]) -> int:
+    return max(Counter(values).values(), default=0)
+
+
+def _origin_lean(questionnaire: Sequence[DrawnItem]) -> int:
+    mixed = {each.combination for each in questionnaire}
+    return max((abs(sum(origin_left(each, one) for each in questionnaire)) for one in sorted(mixed)), default=0)

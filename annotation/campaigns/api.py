@@ -1,0 +1,396 @@
+"""Campaigns of judgments: what there are, a new one, its terms, its forecast, and letting people judge.
+
+How endpoints find campaigns, and how what a domain function refuses is answered, stands here too.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any, ClassVar, TypeVar
+
+import django_filters
+from django.db.models import Prefetch, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import exceptions, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem, filter_problem
+from crowdrag.api.serializers import RequestBody
+from crowdrag.studies.enums import Role
+
+from ..enums import CampaignKind, CampaignState, Judges
+from ..models import Campaign, CampaignDimension
+from ..progress import costs
+from ..progress import services as progress_services
+from . import forecasts, launch, problems, services
+from . import questionnaires as campaigns_questionnaires
+
+WITH = ("study", "source", "instructions", "consent_text")
+ASKED = Prefetch("asked", CampaignDimension.objects.select_related("dimension").order_by("position"))
+T = TypeVar("T")
+
+
+def campaigns_of_study(endpoint: Endpoint) -> QuerySet[Campaign]:
+    """Return the campaigns of the study that the address names."""
+    return Campaign.objects.filter(study=endpoint.study).select_related(*WITH).prefetch_related(ASKED)
+
+
+def campaigns_of_people(endpoint: Endpoint) -> QuerySet[Campaign]:
+    """Those that people judge; those that models judge are made and changed with the models' runs."""
+    return campaigns_of_study(endpoint).exclude(judges=Judges.MODEL)
+
+
+def run_or_refuse(do: Callable[..., T], *given: Any, **more: Any) -> T:
+    """Have something done with a campaign, or say what is wrong with it."""
+    try:
+        return do(*given, **more)
+    except problems.BadCampaign as error:
+        said = [
+            {"pointer": f"#/{field}" if field else "#", "detail": problem, "code": "refused"}
+            for field, problem in error.problems.items()
+        ]
+        raise Problem("refused", str(error), errors=said) from None
+    except problems.NotReady as error:
+        said = [{"detail": problem, "code": "missing"} for problem in error.problems]
+        raise Problem("conflict", str(error), errors=said) from None
+    except problems.CampaignProblem as error:
+        raise Problem("conflict", str(error)) from None
+
+
+CHANGED = Need(Role.EDITOR, Scope.WRITE)
+TERMS = [
+    "name", "k", "pay", "fee", "tax", "wage_floor", "minutes", "lease_minutes", "questionnaires_per_person",
+    "least_seconds", "takes_comments", "eligibility",
+]  # fmt: skip
+MOST = 2_000_000_000
+
+
+class AskedRow(serializers.ModelSerializer[CampaignDimension]):
+    """A question that a campaign asks."""
+
+    dimension = serializers.CharField(source="dimension.name")
+    version = serializers.IntegerField(source="dimension.version")
+    question = serializers.CharField(source="dimension.question")
+    options = serializers.ListField(child=serializers.DictField(), source="dimension.options")
+
+    class Meta:
+        model = CampaignDimension
+        fields = ["dimension", "version", "question", "options"]
+
+
+class CampaignRow(serializers.ModelSerializer[Campaign]):
+    """A campaign as it is shown. Money is in minor units of the study's currency."""
+
+    source = serializers.PrimaryKeyRelatedField[Campaign](  # type: ignore[assignment] # a field, and no attribute
+        read_only=True, allow_null=True, help_text="The campaign whose items are asked again."
+    )
+    asks = AskedRow(source="asked", many=True)
+    instructions = serializers.CharField(source="instructions.text", default="", help_text="What judges are told.")
+    consent_text = serializers.CharField(source="consent_text.text", default="")
+    eligibility = serializers.DictField(help_text="Who may take part, as told to a recruitment platform.")
+
+    class Meta:
+        model = Campaign
+        fields = ["id", "kind", "judges", "inference", "state", *TERMS, "source", "is_simulated", "asks",
+                  "instructions", "consent_text", "created_at", "opened_at", "closed_at"]  # fmt: skip
+
+
+class Eligibility(RequestBody):
+    """Who may take part; what is left out is not asked for."""
+
+    languages = serializers.ListField(
+        child=serializers.RegexField("^[a-z]{2,3}$"), required=False, max_length=200, help_text="ISO 639."
+    )
+    countries = serializers.ListField(
+        child=serializers.RegexField("^[A-Z]{2}$"), required=False, max_length=300, help_text="ISO 3166-1."
+    )
+    approval_rate = serializers.IntegerField(min_value=0, max_value=100, required=False, allow_null=True)
+    completed = serializers.IntegerField(min_value=0, max_value=1_000_000, required=False, allow_null=True)
+
+
+class ChangedCampaign(RequestBody):
+    """The terms of a campaign; what is left out stays as it is, of a new one as usual."""
+
+    name = serializers.CharField(max_length=100, required=False)
+    k = serializers.IntegerField(min_value=1, max_value=32767, required=False, help_text="Judgments per item.")
+    pay = serializers.IntegerField(min_value=0, max_value=MOST, required=False, allow_null=True)
+    fee = serializers.IntegerField(min_value=0, max_value=MOST, required=False, allow_null=True)
+    tax = serializers.IntegerField(min_value=0, max_value=MOST, required=False, allow_null=True)
+    wage_floor = serializers.IntegerField(min_value=0, max_value=MOST, required=False, allow_null=True)
+    minutes = serializers.IntegerField(min_value=1, max_value=32767, required=False)
+    lease_minutes = serializers.IntegerField(min_value=1, max_value=32767, required=False)
+    questionnaires_per_person = serializers.IntegerField(
+        min_value=1, max_value=32767, required=False, allow_null=True, help_text="At most; null: as many as they like."
+    )
+    least_seconds = serializers.IntegerField(min_value=0, max_value=MOST, required=False, allow_null=True)
+    takes_comments = serializers.BooleanField(required=False)
+    eligibility = Eligibility(required=False)
+
+
+class NewCampaign(ChangedCampaign):
+    """A campaign to be made."""
+
+    name = serializers.CharField(max_length=100)
+    kind = serializers.ChoiceField(CampaignKind.choices, required=False, default=CampaignKind.PAIRWISE)
+    source = serializers.IntegerField(  # type: ignore[assignment]
+        min_value=1, max_value=MOST, required=False, allow_null=True, default=None,
+        help_text="Of experts: the campaign whose items they judge.",
+    )  # fmt: skip
+
+
+class CampaignFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
+    """Which campaigns."""
+
+    kind = django_filters.ChoiceFilter(choices=CampaignKind.choices)
+    judges = django_filters.ChoiceFilter(choices=Judges.choices)
+    state = django_filters.ChoiceFilter(choices=CampaignState.choices)
+
+    class Meta:
+        model = Campaign
+        fields = ["kind", "judges", "state"]
+
+
+class Campaigns(ListEndpoint):
+    """List the campaigns of a study, those of models as judges too."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": CHANGED}
+    queryset = Campaign.objects.select_related(*WITH).prefetch_related(ASKED)
+    serializer_class = CampaignRow
+    filterset_class = CampaignFilter
+
+    @extend_schema(request=NewCampaign, responses={201: CampaignRow})
+    def post(self, request: Request, study: str) -> Response:
+        """Make a campaign that nobody sees yet, with the usual questions, instructions and consent text."""
+        given = self.given(NewCampaign)
+        name, kind, source = given.pop("name"), given.pop("kind"), given.pop("source")
+        again = self.one(Campaign.objects.filter(study=self.study), pk=source) if source else None
+        usual = services.Terms(name=name, k=3) if kind == CampaignKind.EXPERT else None
+        terms = replace(usual or services.Terms(name=name, eligibility=dict(services.SUGGESTED)), **given)
+        now = timezone.now()
+        made = run_or_refuse(
+            services.create_draft, study=self.study, name=name, kind=kind, source=again, terms=terms, now=now
+        )
+        where = request.build_absolute_uri(reverse("api_campaign", args=[self.study.slug, made.pk]))
+        return Response(_shown(self, made.pk), status=201, headers={"Location": where})
+
+
+class OneCampaign(Endpoint):
+    """One campaign."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER), "PATCH": CHANGED, "DELETE": CHANGED}
+    serializer_class = CampaignRow
+
+    def get(self, request: Request, study: str, campaign: int) -> Response:
+        """Show a campaign."""
+        return Response(_shown(self, campaign))
+
+    @extend_schema(request=ChangedCampaign, responses=CampaignRow)
+    def patch(self, request: Request, study: str, campaign: int) -> Response:
+        """Change a campaign's terms. Once it was opened, what people were promised stays; the pay may rise."""
+        given = self.given(ChangedCampaign)
+        with self.unchanged(campaigns_of_people(self).filter(pk=campaign), CampaignRow) as held:
+            terms = replace(services.terms_of(held), **given)
+            run_or_refuse(services.change_terms, campaign=held, terms=terms, now=timezone.now())
+            return Response(_shown(self, campaign))
+
+    @extend_schema(request=None, responses={204: None})
+    def delete(self, request: Request, study: str, campaign: int) -> Response:
+        """Delete a draft that nobody saw, with all that was drawn for it."""
+        run_or_refuse(services.delete_draft, campaign=self.one(campaigns_of_people(self), pk=campaign))
+        return Response(status=204)
+
+
+class CopiedCampaign(RequestBody):
+    """What a copy is to be called."""
+
+    name = serializers.CharField(
+        max_length=100, required=False, default="", allow_blank=True, help_text='Without one: the name with "(copy)".'
+    )
+
+
+class Cloned(Endpoint):
+    """A copy of a campaign."""
+
+    needs: ClassVar = {"POST": CHANGED}
+
+    @extend_schema(request=CopiedCampaign, responses={201: CampaignRow})
+    def post(self, request: Request, study: str, campaign: int) -> Response:
+        """Make a draft with the same terms, design, questions, texts and known labels."""
+        found = self.one(campaigns_of_people(self), pk=campaign)
+        made = run_or_refuse(
+            services.clone_campaign, campaign=found, name=self.given(CopiedCampaign)["name"], now=timezone.now()
+        )
+        where = request.build_absolute_uri(reverse("api_campaign", args=[self.study.slug, made.pk]))
+        return Response(_shown(self, made.pk), status=201, headers={"Location": where})
+
+
+class Step(Endpoint):
+    """A campaign that goes from one state into another; done twice it is done once."""
+
+    needs: ClassVar = {"POST": CHANGED}
+    change: ClassVar[Callable[..., Campaign]]
+
+    def _stepped(self, pk: int) -> Response:
+        found = self.one(campaigns_of_people(self), pk=pk)
+        run_or_refuse(type(self).change, campaign=found, now=timezone.now())
+        return Response(_shown(self, pk))
+
+
+class Opened(Step):
+    """A campaign that is opened."""
+
+    change = staticmethod(launch.open_campaign)
+
+    @extend_schema(request=None, responses=CampaignRow)
+    def post(self, request: Request, study: str, campaign: int) -> Response:
+        """Let people judge: questionnaires are drawn where there are none, and get their places."""
+        return self._stepped(campaign)
+
+
+class Paused(Step):
+    """A campaign that is paused."""
+
+    change = staticmethod(launch.pause_campaign)
+
+    @extend_schema(request=None, responses=CampaignRow)
+    def post(self, request: Request, study: str, campaign: int) -> Response:
+        """Give out no questionnaire for the time being; whoever has one finishes it and is paid."""
+        return self._stepped(campaign)
+
+
+class Closed(Step):
+    """A campaign that is closed."""
+
+    change = staticmethod(launch.close_campaign)
+
+    @extend_schema(request=None, responses=CampaignRow)
+    def post(self, request: Request, study: str, campaign: int) -> Response:
+        """Give out no questionnaire any more; whoever has one finishes it and is paid."""
+        return self._stepped(campaign)
+
+
+class Reopened(Step):
+    """A campaign that is open again."""
+
+    change = staticmethod(launch.reopen_campaign)
+
+    @extend_schema(request=None, responses=CampaignRow)
+    def post(self, request: Request, study: str, campaign: int) -> Response:
+        """Give out questionnaires again, as far as there are places."""
+        return self._stepped(campaign)
+
+
+def _shown(endpoint: Endpoint, pk: int) -> Any:
+    return CampaignRow(endpoint.one(campaigns_of_study(endpoint), pk=pk)).data
+
+
+MOST_K = 32767
+
+
+class ForecastRow(serializers.Serializer[Any]):
+    """What a campaign comes to: of what was drawn, or of what its design would draw. Money is in minor units."""
+
+    is_drawn = serializers.BooleanField()
+    topics = serializers.IntegerField()
+    single = serializers.IntegerField(help_text="Topics with one response only, which cannot be compared.")
+    units = serializers.IntegerField(help_text="Pairs whichever way round, or responses.")
+    both_orders = serializers.IntegerField(help_text="Those of them that are shown in both orders.")
+    items = serializers.IntegerField(help_text="What is judged k times; items with known labels apart.")
+    questionnaires = serializers.IntegerField()
+    fewest = serializers.IntegerField(help_text="Items in the smallest questionnaire.")
+    most = serializers.IntegerField(help_text="Items in the largest one.")
+    k = serializers.IntegerField()
+    dimensions = serializers.IntegerField()
+    gold = serializers.IntegerField()
+    checks = serializers.IntegerField()
+    people = serializers.IntegerField(help_text="How many it takes at least.")
+    assignments = serializers.IntegerField(help_text="Questionnaires that are filled in.")
+    judgments = serializers.IntegerField()
+    words = serializers.FloatField(allow_null=True, help_text="To read in a questionnaire, on average.")
+    minutes = serializers.IntegerField(help_text="That a questionnaire takes, as people are told.")
+    hours = serializers.FloatField(help_text="Of all people together.")
+    wage = serializers.FloatField(help_text="Per hour.")
+    each = serializers.IntegerField(help_text="What one filled questionnaire costs, with fee and tax.")
+    total = serializers.IntegerField(help_text="What all of them cost.")
+    problems = serializers.ListField(child=serializers.CharField(), help_text="What keeps it from being opened.")
+    warnings = serializers.ListField(child=serializers.CharField(), help_text="What to know before it is opened.")
+
+
+class ExtensionRow(serializers.Serializer[costs.Extension]):
+    """What it comes to if each questionnaire is judged by k people in all. Money is in minor units."""
+
+    k = serializers.IntegerField()
+    more = serializers.IntegerField(help_text="Judgments of each questionnaire beside those asked for already.")
+    places = serializers.IntegerField(help_text="Questionnaires to be filled in beside those asked for already.")
+    cost = serializers.IntegerField(help_text="Of these, with fee and tax.")
+
+
+class InAll(RequestBody):
+    """How many people are to judge each questionnaire in all: sent twice it asks for the same."""
+
+    k = serializers.IntegerField(min_value=1, max_value=MOST_K, help_text="In all, not how many more.")
+
+
+class Forecast(Endpoint):
+    """What a campaign comes to."""
+
+    needs: ClassVar = {"GET": Need(Role.EDITOR)}
+    serializer_class = ForecastRow
+
+    def get(self, request: Request, study: str, campaign: int) -> Response:
+        """Show people, hours and money that a campaign comes to, and what it lacks."""
+        return Response(_forecast(self.one(campaigns_of_people(self), pk=campaign)))
+
+
+class Drawn(Endpoint):
+    """A campaign's questionnaires."""
+
+    needs: ClassVar = {"POST": CHANGED}
+
+    @extend_schema(request=None, responses=ForecastRow)
+    def post(self, request: Request, study: str, campaign: int) -> Response:
+        """Draw a draft's questionnaires, in place of those drawn before. Opening draws them where there are none."""
+        found = self.one(campaigns_of_people(self), pk=campaign)
+        return Response(_forecast(run_or_refuse(campaigns_questionnaires.build, campaign=found, now=timezone.now())))
+
+
+class Extended(Endpoint):
+    """A campaign of which more judgments are asked."""
+
+    needs: ClassVar = {"GET": Need(Role.EDITOR), "POST": CHANGED}
+    serializer_class = ExtensionRow
+    parameters = frozenset({"k"})
+
+    @extend_schema(parameters=[InAll])
+    def get(self, request: Request, study: str, campaign: int) -> Response:
+        """Show what it costs to have each questionnaire judged by k people in all; nothing is changed."""
+        reader = InAll(data=request.query_params)
+        try:
+            reader.is_valid(raise_exception=True)
+        except exceptions.ValidationError as error:
+            raise filter_problem(error) from None
+        found = self.one(campaigns_of_people(self), pk=campaign)
+        return Response(
+            ExtensionRow(run_or_refuse(progress_services.extension_cost, found, reader.validated_data["k"])).data
+        )
+
+    @extend_schema(request=InAll, responses=ExtensionRow)
+    def post(self, request: Request, study: str, campaign: int) -> Response:
+        """Have each questionnaire judged by k people in all. What is answered is what was asked for by this."""
+        found, k = self.one(campaigns_of_people(self), pk=campaign), self.given(InAll)["k"]
+        asked = run_or_refuse(progress_services.extension_cost, found, k)
+        run_or_refuse(progress_services.extend, campaign=found, k=k, now=timezone.now())
+        return Response(ExtensionRow(asked).data)
+
+
+def _forecast(campaign: Campaign) -> Any:
+    found = forecasts.forecast(campaign)
+    measures = campaigns_questionnaires.measures(campaign) if found.is_drawn else None
+    readiness = launch.readiness(campaign, found, measures)
+    computed = {name: getattr(found, name) for name in ("assignments", "judgments", "hours", "wage", "each", "total")}
+    said = {"problems": readiness.problems, "warnings": readiness.warnings}
+    return ForecastRow(asdict(found) | computed | said).data

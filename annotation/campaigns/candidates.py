@@ -1,0 +1,168 @@
+"""What there is to judge: responses by filter, and the items of another campaign by rule."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from django.db.models import Count, Q
+from numpy.random import Generator
+
+from analysis.stats.labels import differentiable, majority
+from writing.enums import TaskState
+from writing.models import Response, Topic
+
+from ..models import Campaign, Item, Judgment
+from ..quality import known_labels
+from .design import LEAST, PICKED, Design
+from .models import Pair
+from .pairs import DrawnItem, ResponseText
+
+# What drawing needs of an item's responses.
+_PATHS: Final = ("pair__a", "pair__b", "response")
+_COLUMNS: Final = ("pk", "topic_id", "origin", "words", "is_included", "erased_at")
+
+
+def responses(campaign: Campaign, design: Design) -> list[ResponseText]:
+    """Return the responses that a campaign's design admits: accepted and included ones that have a text."""
+    found = Response.objects.filter(study=campaign.study_id, is_included=True, erased_at__isnull=True, words__gt=0)
+    # Whoever wrote by a task has had the response accepted; what was imported or a model wrote has no task.
+    found = found.filter(Q(task__isnull=True) | Q(task__state=TaskState.ACCEPTED))
+    found = found.filter(topic__in=Topic.objects.filter(study=campaign.study_id).current())
+    if design.topics:
+        found = found.filter(topic__external_id__in=design.topics)
+    if design.styles:
+        found = found.filter(style__name__in=design.styles)
+    if design.origins:
+        found = found.filter(origin__in=design.origins)
+    return [ResponseText(*row) for row in found.order_by("pk").values_list("pk", "topic_id", "origin", "words")]
+
+
+def sample_topics(
+    texts: Iterable[ResponseText], n: int | None, *, rng: Generator, least: int = 1
+) -> list[ResponseText]:
+    """Return the texts of `n` topics drawn at random, of those that have at least so many; of all, without `n`."""
+    texts = list(texts)
+    by_topic: dict[int, int] = {}
+    for text in texts:
+        by_topic[text.topic] = by_topic.get(text.topic, 0) + 1
+    topics = sorted(topic for topic, number in by_topic.items() if number >= least)
+    if n is not None and n < len(topics):
+        topics = sorted(topics[place] for place in rng.choice(len(topics), n, replace=False))
+    kept = set(topics)
+    return [text for text in texts if text.topic in kept]
+
+
+def excluded_responses(campaign: Campaign) -> set[tuple[int, ...]]:
+    """Return what is not drawn since it is there otherwise: responses of training items and of gold items."""
+    kept = known_labels.chosen_items(campaign).select_related("pair")
+    return {_texts_of(item) for item in kept}
+
+
+@dataclass(frozen=True)
+class HardItem:
+    """How far a campaign's judges agreed on an item.
+
+    Attributes
+    ----------
+    majorities, dimensions
+        on how many of so many dimensions more than half of the judges gave the same answer.
+    agreement
+        the share of the most frequent answer, mean over dimensions.
+    is_minimal
+        minimally differentiable: a majority on no more than 4/7 of the dimensions (design 7.2).
+    """
+
+    item: int
+    both: tuple[int, ...]
+    majorities: int
+    dimensions: int
+    judges: float
+    agreement: float
+    is_minimal: bool
+
+
+def hardest_items(source: Campaign) -> list[HardItem]:
+    """Return a campaign's judged items, those with least agreement first.
+
+    Of the two orders of a pair both are there. Items that fewer than two people judged on some dimension are not.
+    """
+    counted = Judgment.objects.filter(item__campaign=source).counted()
+    rows = list(counted.values_list("item", "dimension__name", "value").annotate(n=Count("pk")))
+    items, names, values = (sorted({row[place] for row in rows}) for place in range(3))
+    if not rows:
+        return []
+    votes = np.zeros((len(items), len(names), len(values)), dtype=np.int64)
+    places = tuple({each: place for place, each in enumerate(known)} for known in (items, names, values))
+    for item, name, value, n in rows:
+        votes[places[0][item], places[1][name], places[2][value]] = n
+    judges = votes.sum(axis=2)
+    enough = (judges >= 2).all(axis=1)
+    agreement = (votes.max(axis=2) / np.maximum(judges, 1)).mean(axis=1)
+    decided, told_apart = majority(votes).sum(axis=1), differentiable(votes)
+    texts = {item.pk: _texts_of(item) for item in Item.objects.filter(pk__in=items).select_related("pair")}
+    found = [
+        HardItem(
+            item=item,
+            both=texts[item],
+            majorities=int(decided[n]),
+            dimensions=len(names),
+            judges=float(judges[n].mean()),
+            agreement=float(agreement[n]),
+            is_minimal=not told_apart[n],
+        )
+        for n, item in enumerate(items)
+        if enough[n]
+    ]
+    return sorted(found, key=lambda each: (each.majorities, each.agreement, each.item))
+
+
+def items_by_rule(campaign: Campaign, design: Design, *, rng: Generator) -> list[int]:
+    """Return which items of its source an expert campaign asks again, each pair in one order.
+
+    `least`: those with least agreement; `minimal`: drawn from the minimally differentiable ones; `picked`: those that
+    somebody picked, in either order as picked.
+    """
+    source = campaign.source
+    if source is None:
+        return []
+    if design.rule == PICKED:
+        return list(
+            Item.objects.filter(campaign=source, pk__in=design.picked).order_by("pk").values_list("pk", flat=True)
+        )
+    once: dict[tuple[int, ...], HardItem] = {}
+    for each in hardest_items(source):
+        once.setdefault(each.both, each)
+    found = list(once.values())
+    if design.rule == LEAST:
+        return [each.item for each in found[: design.rule_items]]
+    minimal = [each.item for each in found if each.is_minimal]
+    drawn = rng.permutation(len(minimal))[: design.rule_items]
+    return sorted(minimal[place] for place in drawn)
+
+
+def drawn_items(items: Iterable[int]) -> dict[int, DrawnItem]:
+    """Return items as they are shown, by key; those whose response was erased or left out are not there."""
+    # Without their texts: a campaign has thousands.
+    columns = [f"{path}__{name}" for path in _PATHS for name in _COLUMNS]
+    rows = Item.objects.filter(pk__in=list(items)).order_by("pk").values_list("pk", *columns)
+    shown: dict[int, DrawnItem] = {}
+    for pk, *values in rows:
+        width = len(_COLUMNS)
+        texts = [values[start : start + width] for start in range(0, len(values), width)]
+        there = [text for text in texts if text[0] is not None]
+        if there and all(is_included and erased_at is None for *_text, is_included, erased_at in there):
+            shown[pk] = DrawnItem(*(ResponseText(*text[:4]) for text in there))
+    return shown
+
+
+def existing_pairs(drawn: Iterable[DrawnItem]) -> dict[tuple[int, int], int]:
+    """Return the keys of presented pairs that there are, by the keys of left and right."""
+    lefts = {each.a.key for each in drawn}
+    return {(a, b): pk for pk, a, b in Pair.objects.filter(a__in=lefts).values_list("pk", "a_id", "b_id")}
+
+
+def _texts_of(item: Item) -> tuple[int, ...]:
+    if item.pair is not None:
+        return tuple(sorted((item.pair.a_id, item.pair.b_id)))
+    return (item.response_id or -item.pk,)

@@ -1,0 +1,296 @@
+"""How a campaign's questionnaires are drawn, what they ask, and what judges are told: changed while it is a draft."""
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
+from crowdrag.studies.enums import Role
+from writing.corpus import versions
+from writing.enums import Origin
+from writing.models import Style
+
+from ..models import Campaign, Dimension
+from ..quality import attention_checks
+from ..quality.problems import BadText, ChecksProblem
+from . import api, design, questions, services
+from .api import CHANGED, MOST
+
+LISTS = ("topics", "styles", "origins", "picked")
+
+
+class DesignRow(serializers.Serializer[Campaign]):
+    """How a campaign's questionnaires are drawn. What a kind of campaign does not use is as usual."""
+
+    topics = serializers.ListField(child=serializers.CharField(), help_text="Ids; none: all.")
+    styles = serializers.ListField(child=serializers.CharField(), help_text="Names; none: all.")
+    origins = serializers.ListField(child=serializers.CharField(), help_text="None: all.")
+    topic_sample = serializers.IntegerField(allow_null=True, help_text="So many topics, drawn; null: all.")
+    pairs_per_topic = serializers.IntegerField(allow_null=True, help_text="Null: all pairs.")
+    reverse_share = serializers.FloatField(help_text="The share of pairs that are shown in both orders.")
+    items_per_questionnaire = serializers.IntegerField()
+    remainder = serializers.CharField(help_text="If it does not come out even.")
+    seed = serializers.IntegerField(help_text="The same seed draws the same from the same responses.")
+    checks = serializers.IntegerField(help_text="Attention checks in each questionnaire (changed under `checks/`).")
+    gold = serializers.IntegerField(help_text="Items with known labels in each (changed under `checks/`).")
+    rule = serializers.CharField(help_text="Of experts: which items.")
+    rule_items = serializers.IntegerField(help_text="Of experts: how many.")
+    picked = serializers.ListField(child=serializers.IntegerField(), help_text="Of experts: the source's items.")
+
+    def to_representation(self, instance: Campaign) -> dict[str, Any]:
+        """Return the design that a campaign keeps."""
+        return super().to_representation(design.read_design(instance.design))  # type: ignore[arg-type] # its fields are these
+
+
+class ChangedDesign(RequestBody):
+    """What is to be drawn otherwise; what is left out stays."""
+
+    topics = serializers.ListField(child=serializers.CharField(max_length=200), required=False, max_length=100_000)
+    styles = serializers.ListField(child=serializers.CharField(max_length=100), required=False, max_length=1000)
+    origins = serializers.ListField(child=serializers.ChoiceField(Origin.choices), required=False, max_length=3)
+    topic_sample = serializers.IntegerField(min_value=1, max_value=design.MOST, required=False, allow_null=True)
+    pairs_per_topic = serializers.IntegerField(min_value=1, max_value=design.MOST, required=False, allow_null=True)
+    reverse_share = serializers.FloatField(min_value=0, max_value=1, required=False)
+    items_per_questionnaire = serializers.IntegerField(min_value=1, max_value=design.MOST_ITEMS, required=False)
+    remainder = serializers.ChoiceField(design.REMAINDERS, required=False)
+    seed = serializers.IntegerField(min_value=0, max_value=design.MOST_SEED, required=False)
+    rule = serializers.ChoiceField(design.RULES, required=False)
+    rule_items = serializers.IntegerField(min_value=1, max_value=design.MOST, required=False)
+    picked = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=MOST), required=False, max_length=100_000
+    )
+
+
+class Designed(Endpoint):
+    """A campaign's design."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER), "PATCH": CHANGED}
+    serializer_class = DesignRow
+
+    def get(self, request: Request, study: str, campaign: int) -> Response:
+        """Show how a campaign's questionnaires are drawn."""
+        return Response(DesignRow(self.one(api.campaigns_of_people(self), pk=campaign)).data)
+
+    @extend_schema(request=ChangedDesign, responses=DesignRow)
+    def patch(self, request: Request, study: str, campaign: int) -> Response:
+        """Change the design of a draft. What was drawn is dropped, and instructions that are the usual ones follow."""
+        given = self.given(ChangedDesign)
+        self._know_styles(given.get("styles", []))
+        given |= {name: tuple(given[name]) for name in LISTS if name in given}
+        with self.unchanged(api.campaigns_of_people(self).filter(pk=campaign), DesignRow) as held:
+            wanted, terms = replace(design.read_design(held.design), **given), services.terms_of(held)
+            done = api.run_or_refuse(
+                services.change_terms, campaign=held, terms=terms, design=wanted, now=timezone.now()
+            )
+            return Response(DesignRow(done).data)
+
+    def _know_styles(self, named: list[str]) -> None:
+        """Refuse a style that the study does not have: it would leave nothing to be drawn."""
+        known = versions.current(Style, study=self.study) if named else {}
+        if unknown := [name for name in named if name not in known]:
+            said = _("The study has no style %(names)s.") % {"names": ", ".join(unknown)}
+            raise Problem("refused", said, errors=[{"pointer": "#/styles", "detail": said, "code": "unknown"}])
+
+
+class QuestionRow(serializers.ModelSerializer[Dimension]):
+    """A question in the version that is asked."""
+
+    options = serializers.ListField(child=serializers.DictField())
+
+    class Meta:
+        model = Dimension
+        fields = ["name", "version", "label", "question", "description", "options", "asks_justification"]
+
+
+class QuestionsRow(serializers.Serializer[Campaign]):
+    """What a campaign asks of each item, in order."""
+
+    questions = QuestionRow(many=True)
+
+    def to_representation(self, instance: Campaign) -> dict[str, Any]:
+        """Return the questions of a campaign."""
+        return super().to_representation({"questions": questions.questions_of(instance)})  # type: ignore[arg-type]
+
+
+class Option(RequestBody):
+    """An answer. Of two responses -1 is the left one, 1 the right one, 0 neither."""
+
+    value = serializers.IntegerField(min_value=-questions.MOST_VALUE, max_value=questions.MOST_VALUE)
+    label = serializers.CharField(max_length=questions.LONGEST_OPTION)  # type: ignore[assignment] # a field, and no attribute
+
+
+class Question(RequestBody):
+    """A question. Its name stays the same over its versions; one that differs from what the study has is a new one."""
+
+    name = serializers.RegexField(f"^{questions.NAME.pattern}$", max_length=100)
+    label = serializers.CharField(max_length=100, help_text="What it is called.")  # type: ignore[assignment]
+    question = serializers.CharField(max_length=5000)
+    description = serializers.CharField(max_length=5000, required=False, allow_blank=True)
+    options = serializers.ListField(child=Option(), min_length=2, max_length=questions.MOST_OPTIONS)
+    asks_justification = serializers.BooleanField(required=False)
+
+
+class Wanted(RequestBody):
+    """All that a campaign is to ask, in order."""
+
+    questions = serializers.ListField(child=Question(), min_length=1, max_length=questions.MOST_QUESTIONS)
+
+
+class Questions(Endpoint):
+    """A campaign's questions."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER), "PUT": CHANGED}
+    serializer_class = QuestionsRow
+
+    def get(self, request: Request, study: str, campaign: int) -> Response:
+        """Show what a campaign asks of each item, in order."""
+        return Response(QuestionsRow(self.one(api.campaigns_of_people(self), pk=campaign)).data)
+
+    @extend_schema(request=Wanted, responses=QuestionsRow)
+    def put(self, request: Request, study: str, campaign: int) -> Response:
+        """Let a draft ask these questions in this order. Other questions drop what was drawn."""
+        wanted = [questions.QuestionTerms(**each) for each in self.given(Wanted)["questions"]]
+        with self.unchanged(api.campaigns_of_people(self).filter(pk=campaign), QuestionsRow) as held:
+            done = api.run_or_refuse(questions.change_questions, campaign=held, asked=wanted, now=timezone.now())
+            return Response(QuestionsRow(done).data)
+
+
+LONGEST = 50_000
+LICENCE = 100
+
+
+class InstructionsRow(serializers.Serializer[Campaign]):
+    """What judges are told."""
+
+    text = serializers.CharField(source="instructions.text", default="", help_text="In Markdown.")
+    version = serializers.IntegerField(source="instructions.version", default=None, allow_null=True)
+
+
+class NewInstructions(RequestBody):
+    """What judges are to be told."""
+
+    text = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
+
+
+class ConsentRow(serializers.Serializer[Campaign]):
+    """What judges are asked to agree to, and under which licences what they give is released."""
+
+    text = serializers.CharField(source="consent_text.text", default="", help_text="In Markdown.")
+    text_licence = serializers.CharField(source="consent_text.text_licence", default="", help_text="Of answers.")
+    timing_licence = serializers.CharField(
+        source="consent_text.timing_licence", default="", help_text="Of times; empty: none are released."
+    )
+    version = serializers.IntegerField(source="consent_text.version", default=None, allow_null=True)
+
+
+class NewConsent(RequestBody):
+    """What judges are to be asked to agree to."""
+
+    text = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
+    text_licence = serializers.CharField(max_length=LICENCE, help_text="As `CC-BY-4.0`.")
+    timing_licence = serializers.CharField(max_length=LICENCE, required=False, allow_blank=True, default="")
+
+
+class ChecksRow(serializers.Serializer[Campaign]):
+    """What shows how people judge: how many checks and known items a questionnaire has, and what checks say."""
+
+    checks = serializers.IntegerField(help_text="In each questionnaire.")
+    gold = serializers.IntegerField(help_text="Items with known labels in each questionnaire.")
+    instructed = serializers.ListField(child=serializers.CharField(), help_text="They say which answer to give.")
+    nonsense = serializers.ListField(child=serializers.CharField(), help_text="Nobody can agree with them.")
+
+    def to_representation(self, instance: Campaign) -> dict[str, Any]:
+        """Return what a campaign has, or as usual."""
+        kept, texts = design.read_design(instance.design), attention_checks.texts_of(instance)
+        found = {"checks": kept.checks, "gold": kept.gold, "instructed": texts.instructed, "nonsense": texts.nonsense}
+        return super().to_representation(found)  # type: ignore[arg-type]
+
+
+class ChangedChecks(RequestBody):
+    """What is to be otherwise; what is left out stays. Without any text checks say what is usual."""
+
+    checks = serializers.IntegerField(min_value=0, max_value=design.MOST_EXTRA, required=False)
+    gold = serializers.IntegerField(min_value=0, max_value=design.MOST_EXTRA, required=False)
+    instructed = serializers.ListField(
+        child=serializers.CharField(max_length=attention_checks.LONGEST), required=False, max_length=100,
+        help_text="Each with {answer} where the words of the answer to choose go.",
+    )  # fmt: skip
+    nonsense = serializers.ListField(
+        child=serializers.CharField(max_length=attention_checks.LONGEST), required=False, max_length=100
+    )
+
+
+class Instructed(Endpoint):
+    """A campaign's instructions."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER), "PUT": CHANGED}
+    serializer_class = InstructionsRow
+
+    def get(self, request: Request, study: str, campaign: int) -> Response:
+        """Show what judges are told."""
+        return Response(InstructionsRow(self.one(api.campaigns_of_people(self), pk=campaign)).data)
+
+    @extend_schema(request=NewInstructions, responses=InstructionsRow)
+    def put(self, request: Request, study: str, campaign: int) -> Response:
+        """Change what judges of a draft are told: a new version, unless there was one of this text."""
+        given = self.given(NewInstructions)
+        with self.unchanged(_one(self, campaign), InstructionsRow) as held:
+            done = api.run_or_refuse(services.change_instructions, campaign=held, now=timezone.now(), **given)
+            return Response(InstructionsRow(done).data)
+
+
+class Consent(Endpoint):
+    """A campaign's consent text."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER), "PUT": CHANGED}
+    serializer_class = ConsentRow
+
+    def get(self, request: Request, study: str, campaign: int) -> Response:
+        """Show what judges are asked to agree to."""
+        return Response(ConsentRow(self.one(api.campaigns_of_people(self), pk=campaign)).data)
+
+    @extend_schema(request=NewConsent, responses=ConsentRow)
+    def put(self, request: Request, study: str, campaign: int) -> Response:
+        """Change what judges of a draft are asked to agree to."""
+        given = self.given(NewConsent)
+        with self.unchanged(_one(self, campaign), ConsentRow) as held:
+            done = api.run_or_refuse(services.change_consent, campaign=held, now=timezone.now(), **given)
+            return Response(ConsentRow(done).data)
+
+
+class Checks(Endpoint):
+    """A campaign's attention checks."""
+
+    needs: ClassVar = {"GET": Need(Role.EDITOR), "PATCH": CHANGED}
+    serializer_class = ChecksRow
+
+    def get(self, request: Request, study: str, campaign: int) -> Response:
+        """Show how many checks and known items a questionnaire has, and what checks say."""
+        return Response(ChecksRow(self.one(api.campaigns_of_people(self), pk=campaign)).data)
+
+    @extend_schema(request=ChangedChecks, responses=ChecksRow)
+    def patch(self, request: Request, study: str, campaign: int) -> Response:
+        """Change the checks of a draft. What was drawn is dropped."""
+        given = self.given(ChangedChecks)
+        with self.unchanged(_one(self, campaign), ChecksRow) as held:
+            kept = ChecksRow(held).data
+            try:
+                attention_checks.change_checks(campaign=held, **{**kept, **given})
+            except BadText as error:
+                raise Problem("refused", str(error)) from None
+            except ChecksProblem as error:
+                raise Problem("conflict", str(error)) from None
+            return Response(ChecksRow(_one(self, campaign).get()).data)
+
+
+def _one(endpoint: Endpoint, campaign: int) -> QuerySet[Campaign]:
+    return api.campaigns_of_people(endpoint).filter(pk=campaign)

@@ -1,0 +1,140 @@
+"""How a campaign's questionnaires are made: what is kept in `Campaign.design`, read and written here alone.
+
+| key | what | default |
+|---|---|---|
+| `responses` | `{"topics": [ids], "styles": [names], "origins": [...], "topic_sample": n}`; empty: all | all |
+| `pairs` | `"all"`, or how many pairs of each topic are drawn | `"all"` |
+| `reverse_share` | the share of pairs that are shown in both orders | 1/3 |
+| `items_per_questionnaire` | how many items a questionnaire holds, gold items apart | 15 |
+| `remainder` | `even`: sizes differ by one at most; `short`: one is short; `fill`: more are reversed | `even` |
+| `seed` | of all draws: the same seed draws the same questionnaires from the same responses | 0 |
+| `checks`, `gold` | attention checks and gold items in each questionnaire | 0 |
+| `items` | of experts: `{"rule": "least", "minimal" or "picked", "n": n, "picked": [the source's]}` | least, 30 |
+
+Other keys belong to others (`check_texts`: annotation/domain/checks) and are kept.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+from django.utils.translation import gettext as _
+
+from writing.enums import Origin
+
+from .problems import BadCampaign
+
+LEAST, MINIMAL, PICKED = "least", "minimal", "picked"
+RULES: Final = (LEAST, MINIMAL, PICKED)
+EVEN, SHORT, FILL = "even", "short", "fill"
+REMAINDERS: Final = (EVEN, SHORT, FILL)
+ALL: Final = "all"
+MOST_ITEMS: Final = 100
+MOST_EXTRA: Final = 10
+MOST: Final = 1_000_000
+MOST_SEED: Final = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Design:
+    """What the builder is told."""
+
+    topics: tuple[str, ...] = ()
+    styles: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    topic_sample: int | None = None
+    pairs_per_topic: int | None = None
+    reverse_share: float = 1 / 3
+    items_per_questionnaire: int = 15
+    remainder: str = EVEN
+    seed: int = 0
+    checks: int = 0
+    gold: int = 0
+    rule: str = LEAST
+    rule_items: int = 30
+    picked: tuple[int, ...] = ()
+
+
+def read_design(kept: Mapping[str, Any]) -> Design:
+    """Return the design that a campaign keeps; what it does not say is as usual."""
+    usual = Design()
+    responses, items = kept.get("responses") or {}, kept.get("items") or {}
+    pairs = kept.get("pairs", ALL)
+    return Design(
+        topics=tuple(responses.get("topics", ())),
+        styles=tuple(responses.get("styles", ())),
+        origins=tuple(responses.get("origins", ())),
+        topic_sample=responses.get("topic_sample"),
+        pairs_per_topic=None if pairs == ALL else pairs,
+        **{name: kept.get(name, getattr(usual, name)) for name in _PLAIN},
+        rule=items.get("rule", usual.rule),
+        rule_items=items.get("n", usual.rule_items),
+        picked=tuple(items.get("picked", ())),
+    )
+
+
+def dump_design(design: Design, kept: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a campaign keeps of a design, beside what others keep there."""
+    return {
+        **kept,
+        "responses": {
+            "topics": list(design.topics),
+            "styles": list(design.styles),
+            "origins": list(design.origins),
+            "topic_sample": design.topic_sample,
+        },
+        "pairs": ALL if design.pairs_per_topic is None else design.pairs_per_topic,
+        **{name: getattr(design, name) for name in _PLAIN},
+        "items": {"rule": design.rule, "n": design.rule_items, "picked": list(design.picked)},
+    }
+
+
+def check_design(design: Design) -> Design:
+    """Return a design if it makes sense; lists without repeats.
+
+    Raises
+    ------
+    BadCampaign
+        with what is wrong by field.
+    """
+    problems = {
+        name: _("From %(low)s to %(high)s.") % {"low": low, "high": high}
+        for name, (low, high) in _RANGES.items()
+        if not _within(getattr(design, name), low, high, optional=name in _OPTIONAL)
+    }
+    for name, known in (("remainder", REMAINDERS), ("rule", RULES)):
+        if getattr(design, name) not in known:
+            problems[name] = _("One of: %(names)s.") % {"names": ", ".join(known)}
+    if unknown := [each for each in design.origins if each not in Origin.values]:
+        problems["origins"] = _("There is no origin %(names)s.") % {"names": ", ".join(unknown)}
+    if problems:
+        raise BadCampaign(problems)
+    return replace(
+        design,
+        topics=tuple(dict.fromkeys(design.topics)),
+        styles=tuple(dict.fromkeys(design.styles)),
+        origins=tuple(dict.fromkeys(design.origins)),
+        picked=tuple(dict.fromkeys(design.picked)),
+    )
+
+
+def _within(value: Any, low: float, high: float, *, optional: bool) -> bool:
+    if value is None:
+        return optional
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and low <= value <= high
+
+
+_PLAIN: Final = ("reverse_share", "items_per_questionnaire", "remainder", "seed", "checks", "gold")
+_OPTIONAL: Final = ("topic_sample", "pairs_per_topic")
+_RANGES: Final[dict[str, tuple[float, float]]] = {
+    "topic_sample": (1, MOST),
+    "pairs_per_topic": (1, MOST),
+    "reverse_share": (0, 1),
+    "items_per_questionnaire": (1, MOST_ITEMS),
+    "seed": (0, MOST_SEED),
+    "checks": (0, MOST_EXTRA),
+    "gold": (0, MOST_EXTRA),
+    "rule_items": (1, MOST),
+}
+assert {*_PLAIN, *_OPTIONAL} <= {field.name for field in fields(Design)}

@@ -1,0 +1,382 @@
+"""The forms of a campaign before it is launched, and its questions as a table that somebody edits.
+
+Money is entered in major units, and handed on in minor ones.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Final
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from crowdrag.studies.models import Study
+from writing.corpus import versions
+from writing.enums import Origin
+from writing.models import Style
+from writing.plans import forms as plan_forms
+from writing.plans.forms import LicenceField, MoneyField
+
+from ..enums import CampaignKind, CampaignState, Judges
+from ..models import Campaign, Dimension
+from . import services
+from .design import EVEN, FILL, LEAST, MINIMAL, MOST, MOST_ITEMS, MOST_SEED, PICKED, SHORT, Design, read_design
+from .questions import MOST_QUESTIONS, QuestionTerms
+
+MOST_SMALL: Final = 32_767
+REMAINDERS: Final = (
+    (EVEN, gettext_lazy("sizes differ by one at most")),
+    (SHORT, gettext_lazy("the last questionnaire is short")),
+    (FILL, gettext_lazy("more pairs are shown in both orders, until all are full")),
+)
+RULES: Final = (
+    (LEAST, gettext_lazy("those on which its people agree least")),
+    (
+        MINIMAL,
+        gettext_lazy("drawn from those that are hardly told apart: a majority on no more than 4 of 7 questions"),
+    ),
+    (PICKED, gettext_lazy("picked by hand")),
+)
+_CODES: Final = re.compile(r"[\s,;]+")
+
+
+class NewForm(forms.Form):
+    """What a campaign is called, and what it is."""
+
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=100,
+        help_text=gettext_lazy("For you and your colleagues; judges read another one."),
+    )
+    kind = forms.ChoiceField(
+        label=gettext_lazy("What is judged at once"),
+        widget=forms.RadioSelect,
+        initial=CampaignKind.PAIRWISE,
+        choices=(
+            (CampaignKind.PAIRWISE, gettext_lazy("two responses to one topic: which is better?")),
+            (CampaignKind.POINTWISE, gettext_lazy("one response, on scales between two ends")),
+            (CampaignKind.EXPERT, gettext_lazy("what another campaign's people judged, by experts whom you invite")),
+        ),
+    )
+    source = forms.ModelChoiceField(
+        label=gettext_lazy("For experts: whose items are judged again"),
+        queryset=Campaign.objects.none(),
+        required=False,
+        empty_label=gettext_lazy("none"),
+    )
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        found = Campaign.objects.filter(study=study).exclude(judges=Judges.MODEL).exclude(kind=CampaignKind.EXPERT)
+        self.fields["source"].queryset = found.order_by("name", "pk")  # type: ignore[attr-defined]
+
+
+class CampaignForm(forms.Form):
+    """What is drawn, what it pays, who may take part. Of an opened campaign, what can change then."""
+
+    PAID: Final = ("pay", "fee", "tax", "minutes", "wage_floor")
+    ASKED: Final = ("name", "k", "questionnaires_per_person", "lease_minutes", "least_seconds", "takes_comments")
+    WHO: Final = ("languages", "countries", "approval_rate", "completed")
+    DRAWN: Final = (
+        "topics", "topic_sample", "styles", "origins", "pairs_per_topic", "reverse_share", "rule", "rule_items",
+        "items_per_questionnaire", "remainder", "seed",
+    )  # fmt: skip
+
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=100)
+    k = forms.IntegerField(
+        label=gettext_lazy("People who judge each questionnaire"), min_value=1, max_value=1000,
+        help_text=gettext_lazy("Exactly so many: neither fewer nor more are accepted."),
+    )  # fmt: skip
+    questionnaires_per_person = forms.IntegerField(
+        label=gettext_lazy("Questionnaires per person, at most"), min_value=1, max_value=MOST_SMALL, required=False,
+        help_text=gettext_lazy("Nobody gets an item twice. Empty: as many as there are."),
+    )  # fmt: skip
+    minutes = forms.IntegerField(
+        label=gettext_lazy("Minutes that a questionnaire takes"), min_value=1, max_value=600,
+        help_text=gettext_lazy("What people are told; the wage is reckoned with it until somebody has judged."),
+    )  # fmt: skip
+    lease_minutes = forms.IntegerField(
+        label=gettext_lazy("Minutes until an untouched questionnaire goes to somebody else"),
+        min_value=1, max_value=MOST_SMALL, help_text=gettext_lazy("From the last sign of life. The answers are kept."),
+    )  # fmt: skip
+    least_seconds = forms.IntegerField(
+        label=gettext_lazy("Seconds below which work is looked at"), min_value=0, max_value=86400, required=False,
+        help_text=gettext_lazy("Nobody is rejected by it: a person decides. Empty: none."),
+    )  # fmt: skip
+    takes_comments = forms.BooleanField(label=gettext_lazy("Ask for comments at the end"), required=False)
+    languages = forms.CharField(
+        label=gettext_lazy("First languages"), required=False, max_length=1000,
+        help_text=gettext_lazy("Codes as in: en, de. Empty: any."),
+    )  # fmt: skip
+    countries = forms.CharField(
+        label=gettext_lazy("Countries"), required=False, max_length=2000,
+        help_text=gettext_lazy("Codes as in: GB, US. Empty: any."),
+    )  # fmt: skip
+    approval_rate = forms.FloatField(
+        label=gettext_lazy("Least approval rate, in percent"), min_value=0, max_value=100, required=False
+    )
+    completed = forms.IntegerField(
+        label=gettext_lazy("Least number of completed tasks"), min_value=0, max_value=MOST, required=False
+    )
+    topics = forms.CharField(
+        label=gettext_lazy("Topics"), required=False, max_length=200_000,
+        widget=forms.Textarea(attrs={"rows": 3, "class": "mono"}),
+        help_text=gettext_lazy("Ids, one a line. Empty: all."),
+    )  # fmt: skip
+    topic_sample = forms.IntegerField(
+        label=gettext_lazy("So many of them, drawn at random"), min_value=1, max_value=MOST, required=False,
+        help_text=gettext_lazy("Empty: all."),
+    )  # fmt: skip
+    styles = forms.MultipleChoiceField(
+        label=gettext_lazy("Styles"), widget=forms.CheckboxSelectMultiple, required=False,
+        help_text=gettext_lazy("None chosen: all."),
+    )  # fmt: skip
+    origins = forms.MultipleChoiceField(
+        label=gettext_lazy("Written by"), widget=forms.CheckboxSelectMultiple, choices=Origin.choices, required=False,
+        help_text=gettext_lazy("None chosen: all."),
+    )  # fmt: skip
+    pairs_per_topic = forms.IntegerField(
+        label=gettext_lazy("Pairs of each topic"), min_value=1, max_value=MOST, required=False,
+        help_text=gettext_lazy("Each response in about as many as every other. Empty: all pairs."),
+    )  # fmt: skip
+    reverse_share = forms.DecimalField(
+        label=gettext_lazy("Percent of pairs that are shown in both orders"), min_value=0, max_value=100,
+        max_digits=5, decimal_places=2,
+        help_text=gettext_lazy("Never in one questionnaire. Stratified by length and by who wrote."),
+    )  # fmt: skip
+    rule = forms.ChoiceField(label=gettext_lazy("Which items"), choices=RULES, widget=forms.RadioSelect)
+    rule_items = forms.IntegerField(
+        label=gettext_lazy("How many items"), min_value=1, max_value=MOST,
+        help_text=gettext_lazy("Where they are not picked by hand."),
+    )  # fmt: skip
+    items_per_questionnaire = forms.IntegerField(
+        label=gettext_lazy("Items in a questionnaire"), min_value=1, max_value=MOST_ITEMS
+    )
+    remainder = forms.ChoiceField(
+        label=gettext_lazy("If it does not come out even"), choices=REMAINDERS, widget=forms.RadioSelect
+    )
+    seed = forms.IntegerField(
+        label=gettext_lazy("Seed of the draw"), min_value=0, max_value=MOST_SEED,
+        help_text=gettext_lazy("The same seed draws the same questionnaires from the same responses."),
+    )  # fmt: skip
+
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.campaign, self.design = campaign, read_design(campaign.design)
+        currency = campaign.study.currency
+        for name, label, required, about in _AMOUNTS:
+            text = label % {"currency": currency}
+            field = MoneyField(currency=currency, label=text, help_text=about, required=required)
+            self.fields[name] = field
+        self.fields["styles"].choices = [  # type: ignore[attr-defined]
+            (name, style.label) for name, style in sorted(versions.current(Style, study=campaign.study).items())
+        ]
+        self.initial = {**self._initial(), **self.initial}
+        self._leave_out()
+
+    def _initial(self) -> dict[str, Any]:
+        design = {name: getattr(self.design, name) for name in self.DRAWN}
+        terms = {name: getattr(self.campaign, name) for name in (*self.ASKED, *self.PAID)}
+        who = self.campaign.eligibility
+        return terms | design | {
+            "topics": "\n".join(self.design.topics),
+            "styles": list(self.design.styles),
+            "origins": list(self.design.origins),
+            # A number of the same kind as the field's: who leaves it alone has changed nothing.
+            "reverse_share": Decimal(f"{100 * self.design.reverse_share:.2f}"),
+            "languages": ", ".join(who.get("languages", ())),
+            "countries": ", ".join(who.get("countries", ())),
+            "approval_rate": who.get("approval_rate"),
+            "completed": who.get("completed"),
+        }  # fmt: skip
+
+    def _leave_out(self) -> None:
+        """Remove what this kind of campaign does not ask, and hold fast what people were promised."""
+        kind, gone = self.campaign.kind, set[str]()
+        if kind == CampaignKind.EXPERT:
+            gone = set(self.DRAWN) - {"rule", "rule_items", "items_per_questionnaire", "remainder", "seed"}
+            gone |= set(self.WHO)
+        elif kind == CampaignKind.POINTWISE:
+            gone = {"pairs_per_topic", "reverse_share", "rule", "rule_items"}
+        else:
+            gone = {"rule", "rule_items"}
+        if self.campaign.state != CampaignState.DRAFT:
+            gone |= set(self.DRAWN)
+            for name in services.PROMISED:
+                self.fields[name].disabled = True
+        for name in gone:
+            del self.fields[name]
+        if kind != CampaignKind.PAIRWISE and "remainder" in self.fields:
+            self.fields["remainder"].choices = REMAINDERS[:2]  # type: ignore[attr-defined]
+
+    def group(self, names: tuple[str, ...]) -> list[forms.BoundField]:
+        """Return those of the fields that there are."""
+        return [self[name] for name in names if name in self.fields]
+
+    @property
+    def paid(self) -> list[forms.BoundField]:
+        """What it pays."""
+        return self.group(self.PAID)
+
+    @property
+    def asked(self) -> list[forms.BoundField]:
+        """How many people, and how."""
+        return self.group(self.ASKED)
+
+    @property
+    def who(self) -> list[forms.BoundField]:
+        """Who may take part."""
+        return self.group(self.WHO)
+
+    @property
+    def drawn(self) -> list[forms.BoundField]:
+        """What is drawn."""
+        return self.group(self.DRAWN)
+
+    @property
+    def terms(self) -> services.Terms:
+        """What was entered."""
+        data = self.cleaned_data
+        who = dict(self.campaign.eligibility)
+        if "languages" in data:
+            who = {
+                "languages": [code.lower() for code in _codes(data["languages"])],
+                "countries": [code.upper() for code in _codes(data["countries"])],
+                "approval_rate": data["approval_rate"],
+                "completed": data["completed"],
+            }
+        return services.Terms(**{name: data[name] for name in (*self.ASKED, *self.PAID)}, eligibility=who)
+
+    @property
+    def new_design(self) -> Design | None:
+        """What was entered, as far as it differs from what was kept; None where nothing can be drawn any more."""
+        changed = {name: self.cleaned_data[name] for name in self.changed_data if name in self.DRAWN}
+        if self.campaign.state != CampaignState.DRAFT:
+            return None
+        if "topics" in changed:
+            changed["topics"] = tuple(_codes(changed["topics"]))
+        for name in ("styles", "origins"):
+            if name in changed:
+                changed[name] = tuple(changed[name])
+        if "reverse_share" in changed:
+            changed["reverse_share"] = float(changed["reverse_share"]) / 100
+        return replace(self.design, **changed)
+
+
+class InstructionsForm(forms.Form):
+    """What judges are told."""
+
+    text = forms.CharField(
+        label=gettext_lazy("Instructions"), widget=forms.Textarea(attrs={"rows": 24}), strip=False, max_length=50_000,
+        help_text=gettext_lazy("In Markdown: a blank line begins a paragraph, - a point of a list, ** makes bold."),
+    )  # fmt: skip
+
+
+class ConsentForm(forms.Form):
+    """What people are asked to agree to, and under which licences what they give is released."""
+
+    text = forms.CharField(
+        label=gettext_lazy("Consent text"), widget=forms.Textarea(attrs={"rows": 24}), strip=False, max_length=50_000,
+        help_text=gettext_lazy("In Markdown. It must say what is recorded; the usual text does."),
+    )  # fmt: skip
+    text_licence = LicenceField(label=gettext_lazy("Licence of the answers"))
+    timing_licence = LicenceField(
+        label=gettext_lazy("Licence of their times"), required=False,
+        help_text=gettext_lazy("People choose whether theirs are released. Empty: nobody is asked, and none are."),
+    )  # fmt: skip
+
+
+def _codes(given: str) -> list[str]:
+    return [code for code in _CODES.split(given.strip()) if code]
+
+
+_AMOUNTS: Final = (
+    ("pay", gettext_lazy("Pay per questionnaire, %(currency)s"), False, gettext_lazy("Experts may have none.")),
+    ("fee", gettext_lazy("Platform's fee per questionnaire"), False, gettext_lazy("On top of the pay.")),
+    ("tax", gettext_lazy("Tax per questionnaire"), False, gettext_lazy("On top of the pay and the fee.")),
+    (
+        "wage_floor",
+        gettext_lazy("Least wage per hour"),
+        False,
+        gettext_lazy("You are told who earns less, by the time that they took. Empty: nobody is told."),
+    ),
+)
+
+
+FIELDS: Final = ("name", "label", "question", "description", "options")
+
+
+@dataclass(frozen=True)
+class QuestionRow:
+    """One question as it is edited; `key` tells it from the others while it moves."""
+
+    key: str
+    name: str = ""
+    label: str = ""
+    question: str = ""
+    description: str = ""
+    options: str = ""
+    why: bool = False
+
+
+def rows_of(dimensions: Iterable[Dimension]) -> list[QuestionRow]:
+    """Return dimensions as rows."""
+    return [
+        QuestionRow(
+            key=f"q{number}",
+            name=each.name,
+            label=each.label,
+            question=each.question,
+            description=each.description,
+            options="\n".join(f"{option['value']} = {option['label']}" for option in each.options),
+            why=each.asks_justification,
+        )
+        for number, each in enumerate(dimensions)
+    ]
+
+
+def read_rows(given: Mapping[str, Any], keys: Sequence[str]) -> list[QuestionRow]:
+    """Return the rows that a form sent."""
+    return [
+        QuestionRow(
+            key=key, why=f"why-{key}" in given, **{name: str(given.get(f"{name}-{key}", "")) for name in FIELDS}
+        )
+        for key in dict.fromkeys(keys[: MOST_QUESTIONS + 1])
+    ]
+
+
+def edit_rows(rows: Sequence[QuestionRow], do: str, *, pairwise: bool) -> tuple[list[QuestionRow], str]:
+    """Return the rows after a button was pressed, and the id of what should have the keyboard then."""
+    usual = default_options(pairwise=pairwise)
+    return plan_forms.edit_rows(rows, do, fresh=lambda key: QuestionRow(key=key, options=usual), first="label")
+
+
+def default_options(*, pairwise: bool) -> str:
+    """Return the options of a new question, one a line."""
+    if pairwise:
+        return "\n".join((_("-1 = Response A"), _("0 = Neither"), _("1 = Response B")))
+    return "\n".join((_("-3 = very poor"), _("-1 = somewhat poor"), _("1 = somewhat good"), _("3 = very good")))
+
+
+def questions_of_rows(rows: Sequence[QuestionRow]) -> list[QuestionTerms]:
+    """Return rows as questions, not yet checked: a short name is made where there is none."""
+    named: list[QuestionRow] = []
+    for row in rows:
+        taken = {each.name for each in named} | {each.name for each in rows if each.name}
+        named.append(
+            row if row.name.strip() else replace(row, name=plan_forms.name_of(row.label or row.question, taken))
+        )
+    return [
+        QuestionTerms(
+            name=row.name.strip(),
+            label=row.label,
+            question=row.question,
+            description=row.description,
+            options=plan_forms.options_of(row.options),
+            asks_justification=row.why,
+        )
+        for row in named
+    ]

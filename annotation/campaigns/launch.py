@@ -1,0 +1,226 @@
+"""What a campaign lacks before people can judge; opening, pausing, closing."""
+
+import re
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from crowdrag.studies import money
+from crowdrag.studies.activities import Readiness, undisclosed
+from crowdrag.studies.models import EntryLink
+from crowdrag.webhooks import outbox
+
+from ..enums import CampaignState, Judges
+from ..judging import claims, slots
+from ..models import Campaign
+from ..quality import known_labels
+from . import allocation, forecasts, questionnaires, questions
+from .design import PICKED, read_design
+from .forecasts import Forecast
+from .problems import NotReady, WrongState
+
+# Faster than this hardly anybody reads and understands (words a minute; adults read 200 to 300).
+FAST: Final = 350
+# Longest to shortest questionnaire, from which on people are not paid alike for alike.
+UNEQUAL: Final = 1.1
+MOST_SHARE_OF_A_TEXT: Final = 2
+# Responses are called A and B where they are judged, and stand one below the other on a phone.
+SIDE: Final = re.compile(r"\b(left|right)\b", re.IGNORECASE)
+
+
+def readiness(
+    campaign: Campaign, forecast: Forecast | None = None, measures: allocation.Measures | None = None
+) -> Readiness:
+    """Return what a campaign lacks, and what is doubtful about it."""
+    forecast = forecast or forecasts.forecast(campaign)
+    found = Readiness()
+    if not forecast.items:
+        found.problems.append(questionnaires.nothing_to_draw(campaign))
+    if not forecast.dimensions:
+        found.problems.append(_("Ask at least one question."))
+    if campaign.instructions is None:
+        found.problems.append(_("Write the instructions."))
+    if campaign.consent_text is None:
+        found.problems.append(_("Write the consent text."))
+    if campaign.judges == Judges.CROWD and not campaign.pay:
+        found.problems.append(_("Say what a questionnaire pays."))
+    if forecast.is_drawn and not questionnaires.is_current(campaign):
+        found.problems.append(_("A response was erased or left out since the questionnaires were drawn: draw again."))
+    _of_words(campaign, found)
+    if forecast.items:
+        _of_time_and_pay(campaign, forecast, found)
+        _of_people(campaign, forecast, found)
+        _of_items(campaign, forecast, measures, found)
+    return found
+
+
+@transaction.atomic
+def open_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
+    """Let people judge: questionnaires are drawn where there are none, and get their places. Opened again, it stays so.
+
+    Raises
+    ------
+    NotReady
+        if something is missing; then nothing was changed.
+    WrongState
+        if it was opened before and is not open now (`reopen`), or a model judges it.
+    """
+    campaign = questionnaires.lock_campaign(campaign)
+    if campaign.state == CampaignState.OPEN:
+        return campaign
+    if campaign.state != CampaignState.DRAFT or campaign.judges == Judges.MODEL:
+        raise WrongState(campaign, CampaignState.OPEN)
+    if not questionnaires.is_drawn(campaign):
+        campaign = questionnaires.build(campaign=campaign, now=now)
+    if not (found := readiness(campaign)).is_ready:
+        raise NotReady(found.problems)
+    campaign.has_places, campaign.opened_at, campaign.closed_at = True, now, None
+    campaign.state = CampaignState.OPEN
+    campaign.save()
+    slots.ensure(campaign=campaign, now=now)
+    return campaign
+
+
+def pause_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
+    """Give out no questionnaire for the time being; whoever has one finishes it and is paid."""
+    return _to(campaign, CampaignState.PAUSED, {CampaignState.OPEN}, now)
+
+
+def close_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
+    """Give out no questionnaire any more; whoever has one finishes it and is paid."""
+    return _to(campaign, CampaignState.CLOSED, {CampaignState.OPEN, CampaignState.PAUSED}, now)
+
+
+def reopen_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
+    """Give out questionnaires again, as far as there are places."""
+    return _to(campaign, CampaignState.OPEN, {CampaignState.PAUSED, CampaignState.CLOSED}, now)
+
+
+@transaction.atomic
+def _to(campaign: Campaign, wanted: CampaignState, from_: set[CampaignState], now: datetime) -> Campaign:
+    """Bring a campaign into a state, if it is in one of these or there already.
+
+    Raises
+    ------
+    WrongState
+    """
+    campaign = questionnaires.lock_campaign(campaign)
+    if campaign.state == wanted and campaign.has_places:
+        return campaign
+    if campaign.state not in from_ or not campaign.has_places:
+        raise WrongState(campaign, wanted)
+    campaign.state = wanted
+    campaign.closed_at = now if wanted == CampaignState.CLOSED else None
+    campaign.save(update_fields=["state", "closed_at"])
+    if wanted == CampaignState.CLOSED:
+        outbox.publish_campaign_ended(
+            study=campaign.study, kind="judging", name=campaign.name, campaign=campaign.pk, now=now
+        )
+    return campaign
+
+
+def _of_time_and_pay(campaign: Campaign, forecast: Forecast, found: Readiness) -> None:
+    currency = campaign.study.currency
+    found.warnings.extend(undisclosed(campaign.study))
+    if campaign.judges == Judges.CROWD and campaign.pay:
+        if campaign.wage_floor is None:
+            found.warnings.append(_("You set no least wage: nobody will be told when people earn too little."))
+        elif forecast.wage < campaign.wage_floor:
+            amounts = {
+                "wage": money.format_amount(forecast.wage, currency),
+                "floor": money.format_amount(campaign.wage_floor, currency),
+                "minutes": campaign.minutes,
+            }
+            found.warnings.append(
+                _("In %(minutes)s minutes the pay comes to %(wage)s an hour, which is less than your %(floor)s.")
+                % amounts
+            )
+    if (speed := forecast.words_per_minute) is not None and speed > FAST:
+        words = {"words": round(forecast.words or 0), "minutes": campaign.minutes, "speed": round(speed)}
+        found.warnings.append(
+            _(
+                "A questionnaire has about %(words)s words to read: in %(minutes)s minutes that is %(speed)s words a "
+                "minute before anything is answered. People need more time, and pay."
+            )
+            % words
+        )
+    if campaign.least_seconds is not None and campaign.least_seconds > campaign.minutes * 60:
+        found.warnings.append(_("Everybody who keeps to the minutes that people are told counts as too fast."))
+    if campaign.lease_minutes < campaign.minutes:
+        found.warnings.append(_("An untouched questionnaire goes to somebody else before the minutes are over."))
+
+
+def _of_words(campaign: Campaign, found: Readiness) -> None:
+    labels = [
+        option["label"]
+        for each in questions.questions_of(campaign)
+        if questions.is_of_pairs(each.values)
+        for option in each.options
+        if SIDE.search(option["label"])
+    ]
+    if labels:
+        found.warnings.append(
+            _("Some answers are called %(labels)s. The page calls the responses A and B; a phone shows B below A.")
+            % {"labels": ", ".join(f"“{label}”" for label in dict.fromkeys(labels))}
+        )
+
+
+def _of_people(campaign: Campaign, forecast: Forecast, found: Readiness) -> None:
+    if campaign.judges == Judges.EXPERT:
+        invited = EntryLink.objects.filter(study=campaign.study_id, purpose=claims.purpose(campaign)).count()
+        if invited < forecast.people:
+            found.warnings.append(
+                _("It takes at least %(people)s experts; %(invited)s are invited. Invite them once it is open.")
+                % {"people": forecast.people, "invited": invited}
+            )
+    if forecast.people > campaign.k and campaign.questionnaires_per_person is not None:
+        found.warnings.append(
+            ngettext(
+                "At most %(n)s questionnaire a person: it takes at least %(people)s people.",
+                "At most %(n)s questionnaires a person: it takes at least %(people)s people.",
+                campaign.questionnaires_per_person,
+            )
+            % {"n": campaign.questionnaires_per_person, "people": forecast.people}
+        )
+    if forecast.both_orders and campaign.questionnaires_per_person != 1:
+        found.warnings.append(
+            _("Who does several questionnaires may meet a pair again the other way round; with one each nobody does.")
+        )
+
+
+def _of_items(campaign: Campaign, forecast: Forecast, measures: allocation.Measures | None, found: Readiness) -> None:
+    design = read_design(campaign.design)
+    if forecast.single:
+        found.warnings.append(
+            ngettext(
+                "%(n)s topic has one response only: there is nothing to compare it with.",
+                "%(n)s topics have one response only: there is nothing to compare them with.",
+                forecast.single,
+            )
+            % {"n": forecast.single}
+        )
+    if design.gold and forecast.gold < design.gold:
+        known = known_labels.gold_items(campaign).count()
+        found.warnings.append(
+            _("Each questionnaire is to have %(wanted)s gold items; the campaign has %(known)s.")
+            % {"wanted": design.gold, "known": known}
+        )
+    if campaign.source is not None and design.rule != PICKED and forecast.units < design.rule_items:
+        found.warnings.append(
+            _("%(wanted)s items were asked for; %(n)s fit the rule.")
+            % {"wanted": design.rule_items, "n": forecast.units}
+        )
+    if measures is None:
+        return
+    if measures.spread and measures.spread > UNEQUAL:
+        found.warnings.append(
+            _("The longest questionnaire has %(most)s words, the shortest %(fewest)s: they pay the same.")
+            % {"most": measures.most_words, "fewest": measures.fewest_words}
+        )
+    if measures.same_text > MOST_SHARE_OF_A_TEXT:
+        found.warnings.append(
+            _("Some questionnaire shows a response %(n)s times: there are few topics.") % {"n": measures.same_text}
+        )

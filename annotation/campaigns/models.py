@@ -1,0 +1,250 @@
+"""Campaigns with their dimensions and instructions; pairs, items and questionnaires."""
+
+import pgtrigger
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import ConsentText, Study, Versioned
+from crowdrag.studies.study.models import count_of
+from writing.models import Response, Topic
+
+from ..enums import CampaignKind, CampaignState, Inference, Judges
+
+
+class Instructions(Versioned):
+    """Instructions of a campaign in one version."""
+
+    text = models.TextField(_("text, in Markdown"))
+
+    class Meta(Versioned.Meta):
+        verbose_name_plural = "instructions"
+
+
+class Dimension(Versioned):
+    """One dimension of utility in one version.
+
+    `options` are objects {"value": int, "label": str}, from the lowest value up; -1, 0, 1 stand for A, N, B.
+    """
+
+    question = models.TextField(_("question"))
+    label = models.CharField(_("label"), max_length=100)
+    description = models.TextField(_("description"), blank=True)
+    options = models.JSONField(_("options"), default=list)
+    asks_justification = models.BooleanField(_("asks for a justification"), default=False)
+
+    class Meta(Versioned.Meta):
+        pass
+
+    @property
+    def values(self) -> list[int]:
+        """The values that a judgment on this dimension may take."""
+        return [option["value"] for option in self.options]
+
+
+class CampaignQuerySet(models.QuerySet["Campaign"]):
+    """What can be said of campaigns."""
+
+    def with_counts(self) -> "CampaignQuerySet":
+        """Annotate `item_count`, `questionnaire_count` and `participant_count`."""
+        return self.annotate(
+            item_count=count_of(Campaign, "items"),
+            questionnaire_count=count_of(Campaign, "questionnaires"),
+            participant_count=count_of(Campaign, "questionnaires__assignments__participant", distinct=True),
+        )
+
+    def newest_first(self) -> "CampaignQuerySet":
+        """Order them by when they were made, the latest first."""
+        return self.order_by("-created_at", "-id")
+
+    def open_first(self) -> "CampaignQuerySet":
+        """Order them by whether judging goes on, and by when they were made: open ones first, then the latest."""
+        is_open = models.Case(models.When(state=CampaignState.OPEN, then=0), default=1)
+        return self.order_by(is_open, "-created_at", "-id")
+
+
+class Campaign(models.Model):
+    """One collection of judgments."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="campaigns")
+    name = models.CharField(_("name"), max_length=100)
+    kind = models.CharField(_("kind"), max_length=10, choices=CampaignKind.choices)
+    judges = models.CharField(_("judges"), max_length=10, choices=Judges.choices)
+    inference = models.CharField(_("inference"), max_length=10, choices=Inference.choices, blank=True)
+    k = models.PositiveSmallIntegerField(_("judgments per item"), default=5, validators=[MinValueValidator(1)])
+    instructions = models.ForeignKey(Instructions, models.PROTECT, null=True, blank=True, related_name="campaigns")
+    dimensions = models.ManyToManyField(Dimension, through="CampaignDimension", related_name="campaigns")
+    state = models.CharField(_("state"), max_length=10, choices=CampaignState.choices, default=CampaignState.DRAFT)
+    is_simulated = models.BooleanField(_("simulated"), default=False)
+    # Money in minor units of the study's currency: pay for one questionnaire; fees and tax stand apart.
+    pay = models.PositiveIntegerField(_("pay per questionnaire (minor units)"), null=True, blank=True)
+    fee = models.PositiveIntegerField(_("platform's fee per questionnaire (minor units)"), null=True, blank=True)
+    tax = models.PositiveIntegerField(_("tax per questionnaire (minor units)"), null=True, blank=True)
+    wage_floor = models.PositiveIntegerField(_("least wage per hour (minor units)"), null=True, blank=True)
+    minutes = models.PositiveSmallIntegerField(
+        _("minutes a questionnaire takes"), default=25, validators=[MinValueValidator(1)]
+    )
+    created_at = models.DateTimeField(_("created"))
+    # Whether this system hands its questionnaires out: then it has places (models/place.py), and who holds one counts.
+    # Imported campaigns and those that a model judges have none.
+    has_places = models.BooleanField(default=False)
+    consent_text = models.ForeignKey(ConsentText, models.PROTECT, null=True, blank=True, related_name="campaigns")
+    # The campaign whose items and questions this one asks again: of experts, or of a model.
+    source = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="asked_again")
+    # How questionnaires are made (annotation/domain/building): what the builder was told, kept to be read again.
+    design = models.JSONField(_("design"), default=dict, blank=True)
+    # Who may take part, as told to the platform: languages, countries, approval_rate, completed.
+    eligibility = models.JSONField(_("who may take part"), default=dict, blank=True)
+    lease_minutes = models.PositiveSmallIntegerField(
+        _("minutes until an untouched questionnaire is given to somebody else"),
+        default=60,
+        validators=[MinValueValidator(1)],
+    )
+    questionnaires_per_person = models.PositiveSmallIntegerField(
+        _("questionnaires per person, at most"), null=True, blank=True, default=1
+    )
+    # Screening: who is faster than this is looked at. Ten minutes in the paper (crowdrag25, 3.2.3).
+    least_seconds = models.PositiveIntegerField(
+        _("least seconds for a questionnaire"), null=True, blank=True, default=600
+    )
+    takes_comments = models.BooleanField(_("asks for comments at the end"), default=True)
+    opened_at = models.DateTimeField(null=True, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    objects = CampaignQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "name"], name="campaign_name_unique_per_study"),
+            models.CheckConstraint(condition=models.Q(k__gte=1), name="campaign_k_positive"),
+            models.CheckConstraint(condition=models.Q(kind__in=CampaignKind.values), name="campaign_kind_known"),
+            models.CheckConstraint(condition=models.Q(judges__in=Judges.values), name="campaign_judges_known"),
+            models.CheckConstraint(condition=models.Q(state__in=CampaignState.values), name="campaign_state_known"),
+            models.CheckConstraint(
+                condition=models.Q(judges=Judges.MODEL, inference__in=Inference.values)
+                | (~models.Q(judges=Judges.MODEL) & models.Q(inference="")),
+                name="campaign_inference_is_said_of_models_only",
+            ),
+            models.CheckConstraint(condition=models.Q(minutes__gte=1), name="campaign_minutes_positive"),
+            models.CheckConstraint(condition=models.Q(lease_minutes__gte=1), name="campaign_lease_positive"),
+            models.CheckConstraint(
+                condition=~models.Q(has_places=True, state=CampaignState.OPEN)
+                | models.Q(consent_text__isnull=False, instructions__isnull=False, opened_at__isnull=False),
+                name="campaign_open_has_instructions_and_consent",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(has_places=True, judges=Judges.MODEL), name="campaign_of_a_model_has_no_places"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class CampaignDimension(models.Model):
+    """A dimension that a campaign asks, and where it stands on the page."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="asked")
+    dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="asked")
+    position = models.PositiveSmallIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "dimension"], name="campaign_asks_a_dimension_once"),
+            models.UniqueConstraint(fields=["campaign", "position"], name="campaign_dimension_position_unique"),
+        ]
+
+
+class Pair(models.Model):
+    """A presented pair: `a` left, `b` right. The reverse order is another pair."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="pairs")
+    a = models.ForeignKey(Response, models.PROTECT, related_name="pairs_as_a")
+    b = models.ForeignKey(Response, models.PROTECT, related_name="pairs_as_b")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["a", "b"], name="pair_once_per_order"),
+            models.CheckConstraint(condition=~models.Q(a=models.F("b")), name="pair_of_two_responses"),
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="one_topic",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.Update,
+                declare=[("ok", "boolean")],
+                func="""
+                    SELECT a.topic_id = b.topic_id AND a.study_id = NEW.study_id AND b.study_id = NEW.study_id INTO ok
+                        FROM writing_response a, writing_response b WHERE a.id = NEW.a_id AND b.id = NEW.b_id;
+                    IF NOT ok THEN
+                        RAISE EXCEPTION 'pair_of_one_topic: both responses must answer the same topic of the same study'
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+        ]
+
+
+class Item(models.Model):
+    """A thing that a campaign has judged.
+
+    A pointwise item imported from a corpus that does not name the response carries its topic and its id alone.
+    """
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="items")
+    pair = models.ForeignKey(Pair, models.PROTECT, null=True, blank=True, related_name="items")
+    response = models.ForeignKey(Response, models.PROTECT, null=True, blank=True, related_name="items")
+    topic = models.ForeignKey(Topic, models.PROTECT, related_name="items")
+    external_id = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "pair"], name="item_pair_once_per_campaign"),
+            models.UniqueConstraint(fields=["campaign", "response"], name="item_response_once_per_campaign"),
+            models.UniqueConstraint(
+                fields=["campaign", "external_id"],
+                condition=~models.Q(external_id=""),
+                name="item_external_id_once_per_campaign",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(pair__isnull=False, response__isnull=True)
+                | models.Q(pair__isnull=True, response__isnull=False)
+                | (models.Q(pair__isnull=True, response__isnull=True) & ~models.Q(external_id="")),
+                name="item_is_a_pair_or_a_response",
+            ),
+        ]
+
+
+class Questionnaire(models.Model):
+    """A list of items, in the order in which they are shown."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="questionnaires")
+    external_id = models.CharField(max_length=200)
+    created_at = models.DateTimeField()
+    # Which of the campaign's, from 0, in the order in which they are handed out; imported ones have none.
+    position = models.PositiveIntegerField(null=True, blank=True)
+    # Words to be read in it, all texts together; questionnaires of a campaign should be about equally long.
+    words = models.PositiveIntegerField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "external_id"], name="questionnaire_external_id_unique"),
+            models.UniqueConstraint(fields=["campaign", "position"], name="questionnaire_position_once_per_campaign"),
+        ]
+
+
+class QuestionnaireItem(models.Model):
+    """An item at its position."""
+
+    questionnaire = models.ForeignKey(Questionnaire, models.CASCADE, related_name="entries")
+    item = models.ForeignKey(Item, models.PROTECT, related_name="entries")
+    position = models.PositiveSmallIntegerField()
+    # Its labels are known (GoldLabel): it is there to see how somebody judges, and looks like any other item.
+    is_gold = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["questionnaire", "item"], name="questionnaire_holds_an_item_once"),
+            models.UniqueConstraint(fields=["questionnaire", "position"], name="questionnaire_position_unique"),
+        ]

@@ -1,0 +1,48 @@
+"""What cannot be done with a campaign, and why; in words that a researcher reads."""
+
+from collections.abc import Iterable, Mapping
+
+from django.utils.translation import gettext as _
+
+from ..enums import CampaignState
+from ..models import Campaign
+
+
+class CampaignProblem(ValueError):  # noqa: N818 -- it says what the campaign is
+    """Something that cannot be done with a campaign; nothing was changed."""
+
+
+class BadCampaign(CampaignProblem):
+    """A change that cannot be made; `problems` maps a field to what is wrong with it."""
+
+    def __init__(self, problems: Mapping[str, str]):
+        self.problems = dict(problems)
+        super().__init__("; ".join(f"{field}: {problem}" for field, problem in problems.items()))
+
+
+class NotReady(CampaignProblem):
+    """The campaign lacks something before it can be drawn or opened; `problems` says what."""
+
+    def __init__(self, problems: Iterable[str]):
+        self.problems = list(problems)
+        super().__init__(" ".join(self.problems))
+
+
+class NotDraft(CampaignProblem):
+    """What people were told or are asked cannot change: the campaign was opened."""
+
+    def __init__(self, campaign: Campaign):
+        self.campaign = campaign
+        super().__init__(
+            _("“%(name)s” was opened: what is judged, what is asked and what people were promised stay as they are.")
+            % {"name": campaign.name}
+        )
+
+
+class WrongState(CampaignProblem):
+    """The campaign cannot go from the state that it is in to the one that was asked for."""
+
+    def __init__(self, campaign: Campaign, wanted: CampaignState):
+        self.campaign, self.wanted = campaign, wanted
+        words = {"name": campaign.name, "state": CampaignState(campaign.state).label, "wanted": wanted.label}
+        super().__init__(_("“%(name)s” is %(state)s and cannot become %(wanted)s.") % words)

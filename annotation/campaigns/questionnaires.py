@@ -1,0 +1,224 @@
+"""Making a campaign's questionnaires from its design, and what they will come to; drawn anew while it is a draft."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+from numpy.random import Generator
+
+from ..enums import CampaignKind, CampaignState
+from ..models import Campaign, Item, Pair, Questionnaire, QuestionnaireItem
+from ..quality import attention_checks, known_labels
+from . import allocation, candidates, side_balance
+from . import pairs as campaigns_pairs
+from .design import FILL, SHORT, Design, dump_design, read_design
+from .pairs import DrawnItem, ResponseText
+from .problems import NotDraft, NotReady
+
+BATCH: Final = 2000
+# Each draw has a stream of its own: more gold items leave the rest as it was.
+TOPICS, PAIRS, ORDERS, SIDES, PACKING, ORDER, GOLD, CHECKS, ITEMS = range(9)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What can be drawn."""
+
+    texts: tuple[ResponseText, ...]
+    # Topics that have too few responses to be compared.
+    single: int = 0
+
+    @property
+    def topics(self) -> int:
+        """Of how many topics there is something."""
+        return len({text.topic for text in self.texts})
+
+
+def lock_campaign(campaign: Campaign) -> Campaign:
+    """Return a campaign with its row locked: changes of one campaign come one after the other."""
+    return Campaign.objects.select_for_update(no_key=True, of=("self",)).select_related("study").get(pk=campaign.pk)
+
+
+def rng_of(design: Design, number: int) -> Generator:
+    """Return the random generator of one kind of draws."""
+    return np.random.default_rng([design.seed, number])
+
+
+def pool(campaign: Campaign, design: Design) -> Pool:
+    """Return the responses that a design draws from, and how many topics have only one."""
+    admitted = candidates.responses(campaign, design)
+    if campaign.kind == CampaignKind.POINTWISE:
+        return Pool(tuple(candidates.sample_topics(admitted, design.topic_sample, rng=rng_of(design, TOPICS))))
+    comparable = candidates.sample_topics(admitted, None, rng=rng_of(design, TOPICS), least=2)
+    single = len({text.topic for text in admitted}) - len({text.topic for text in comparable})
+    return Pool(tuple(candidates.sample_topics(comparable, design.topic_sample, rng=rng_of(design, TOPICS))), single)
+
+
+def draw(campaign: Campaign, design: Design, *, sided: bool = True) -> list[DrawnItem]:
+    """Return what is judged, as it is shown; nothing is stored. Without `sided`, sides are left as they come."""
+    if campaign.kind == CampaignKind.EXPERT:
+        chosen = candidates.items_by_rule(campaign, design, rng=rng_of(design, ITEMS))
+        return list(candidates.drawn_items(chosen).values())
+    apart = candidates.excluded_responses(campaign)
+    texts = pool(campaign, design).texts
+    if campaign.kind == CampaignKind.POINTWISE:
+        return [each for each in map(DrawnItem, texts) if each.both not in apart]
+    every = campaigns_pairs.pairs(texts, per_topic=design.pairs_per_topic, rng=rng_of(design, PAIRS))
+    pairs = [each for each in every if each.both not in apart]
+    number = campaigns_pairs.reversed_count(
+        len(pairs), design.reverse_share, fill_to=design.items_per_questionnaire if design.remainder == FILL else None
+    )
+    twice = campaigns_pairs.both_orders(pairs, number, rng=rng_of(design, ORDERS))
+    chosen_twice = set(twice)
+    once = [each for place, each in enumerate(pairs) if place not in chosen_twice]
+    if sided:
+        once = side_balance.balance_sides(once, rng=rng_of(design, SIDES))
+    return [*once, *(each for place in twice for each in (pairs[place], pairs[place].reverse))]
+
+
+def sizes(design: Design, items: int) -> list[int]:
+    """Return how many items each questionnaire holds, gold items apart."""
+    remainder = allocation.SHORT if design.remainder == SHORT else allocation.EVEN
+    return allocation.sizes(items, design.items_per_questionnaire, remainder=remainder)
+
+
+@transaction.atomic
+def build(*, campaign: Campaign, now: datetime, seed: int | None = None) -> Campaign:
+    """Draw a campaign's questionnaires from its design, in place of those that were drawn before.
+
+    The same seed draws the same from the same responses. Items that a researcher chose (gold, training) stay.
+
+    Parameters
+    ----------
+    seed
+        another one than the design's; it is kept in the design.
+
+    Raises
+    ------
+    NotDraft
+        once the campaign was opened.
+    NotReady
+        if there is nothing to draw, or both orders of a pair cannot be kept apart.
+    """
+    campaign = lock_campaign(campaign)
+    if campaign.state != CampaignState.DRAFT:
+        raise NotDraft(campaign)
+    design = read_design(campaign.design)
+    if seed is not None:
+        design = replace(design, seed=seed)
+        campaign.design = dump_design(design, campaign.design)
+        campaign.save(update_fields=["design"])
+    shown = draw(campaign, design)
+    if not shown:
+        raise NotReady([nothing_to_draw(campaign)])
+    try:
+        packed = allocation.pack(shown, sizes(design, len(shown)), rng=rng_of(design, PACKING))
+    except allocation.CannotSeparate:
+        raise NotReady(
+            [
+                _(
+                    "There are too few questionnaires to keep the two orders of each pair apart: nobody should see the "
+                    "same pair twice. Reverse fewer pairs, or put fewer into a questionnaire."
+                )
+            ]
+        ) from None
+    clear(campaign)
+    items = _items(campaign, shown)
+    rng = rng_of(design, ORDER)
+    ordered = [allocation.order(held, rng=rng) for held in packed]
+    made = _questionnaires(campaign, [[shown[place] for place in held] for held in ordered], now)
+    entries = [
+        QuestionnaireItem(questionnaire=questionnaire, item=items[place], position=position)
+        for questionnaire, held in zip(made, ordered, strict=True)
+        for position, place in enumerate(held)
+    ]
+    QuestionnaireItem.objects.bulk_create(entries, batch_size=BATCH)
+    known_labels.place_gold(questionnaires=made, per_questionnaire=design.gold, rng=rng_of(design, GOLD))
+    attention_checks.place_checks(questionnaires=made, per_questionnaire=design.checks, rng=rng_of(design, CHECKS))
+    return campaign
+
+
+def clear(campaign: Campaign) -> None:
+    """Remove what was drawn; items that a researcher chose stay. The caller holds the campaign, which is a draft."""
+    Questionnaire.objects.filter(campaign=campaign).delete()
+    kept = known_labels.chosen_items(campaign).values_list("pk", flat=True)
+    Item.objects.filter(campaign=campaign).exclude(pk__in=list(kept)).delete()
+
+
+def is_drawn(campaign: Campaign) -> bool:
+    """Say whether a campaign has questionnaires."""
+    return campaign.questionnaires.exists()
+
+
+def is_current(campaign: Campaign) -> bool:
+    """Say whether all that was drawn can still be judged: nothing was erased or left out since."""
+    gone = Q()
+    for path in ("item__response", "item__pair__a", "item__pair__b"):
+        gone |= Q(**{f"{path}__is_included": False}) | Q(**{f"{path}__erased_at__isnull": False})
+    return not QuestionnaireItem.objects.filter(gone, questionnaire__campaign=campaign).exists()
+
+
+def measures(campaign: Campaign) -> allocation.Measures:
+    """Measure what a campaign's questionnaires hold, gold items apart."""
+    rows = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, is_gold=False)
+    found = list(rows.order_by("questionnaire", "position").values_list("questionnaire", "item"))
+    shown = candidates.drawn_items(item for _questionnaire, item in found)
+    held: dict[int, list[DrawnItem]] = {}
+    for questionnaire, item in found:
+        if item in shown:
+            held.setdefault(questionnaire, []).append(shown[item])
+    return allocation.measure(list(held.values()))
+
+
+def nothing_to_draw(campaign: Campaign) -> str:
+    """Say why nothing can be drawn."""
+    if campaign.kind == CampaignKind.EXPERT:
+        return _("The campaign whose items are asked again has none that fit: nothing was judged by two people yet.")
+    if campaign.kind == CampaignKind.POINTWISE:
+        return _("No response fits: only accepted and included ones with a text are judged.")
+    return _("No two responses to one topic fit: only accepted and included ones with a text are compared.")
+
+
+def _items(campaign: Campaign, shown: Sequence[DrawnItem]) -> list[Item]:
+    """Return the items of what is shown, made where they are missing."""
+    rows = [Item(campaign=campaign, topic_id=each.topic) for each in shown]
+    if any(each.b for each in shown):
+        pairs = _pairs(campaign, shown)
+        for row, each in zip(rows, shown, strict=True):
+            row.pair_id = pairs[(each.a.key, each.b.key)] if each.b else None
+            row.response_id = None if each.b else each.a.key
+    else:
+        for row, each in zip(rows, shown, strict=True):
+            row.response_id = each.a.key
+    there = {(item.pair_id, item.response_id): item for item in Item.objects.filter(campaign=campaign)}
+    found = [there.get((row.pair_id, row.response_id), row) for row in rows]
+    Item.objects.bulk_create([row for row in found if row.pk is None], batch_size=BATCH)
+    return found
+
+
+def _pairs(campaign: Campaign, shown: Sequence[DrawnItem]) -> dict[tuple[int, int], int]:
+    """Return the keys of the presented pairs, made where they are missing; another campaign's are taken up."""
+    known = candidates.existing_pairs(shown)
+    wanted = [each for each in shown if each.b and (each.a.key, each.b.key) not in known]
+    rows = [Pair(study_id=campaign.study_id, a_id=each.a.key, b_id=each.b.key) for each in wanted if each.b]
+    Pair.objects.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)
+    return candidates.existing_pairs(shown) if rows else known
+
+
+def _questionnaires(campaign: Campaign, held: Sequence[Sequence[DrawnItem]], now: datetime) -> list[Questionnaire]:
+    rows = [
+        Questionnaire(
+            campaign=campaign,
+            external_id=f"{campaign.pk}-{number + 1:04d}",
+            created_at=now,
+            position=number,
+            words=sum(each.words for each in own),
+        )
+        for number, own in enumerate(held)
+    ]
+    return Questionnaire.objects.bulk_create(rows, batch_size=BATCH)

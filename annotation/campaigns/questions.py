@@ -1,0 +1,175 @@
+"""What a campaign asks of each item: the study's dimensions, picked, ordered, added and reworded as new versions."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from writing.corpus import versions
+from writing.corpus.imports import bulk
+
+from ..enums import CampaignKind, CampaignState, Judges
+from ..models import Campaign, CampaignDimension, Dimension
+from . import default_dimensions, default_texts, questionnaires
+from .problems import BadCampaign, NotDraft
+
+MOST_QUESTIONS: Final = 20
+MOST_OPTIONS: Final = 11
+MOST_VALUE: Final = 32_767
+LONGEST_OPTION: Final = 100
+NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,99}")
+SIDES: Final = (-1, 1)
+
+
+@dataclass(frozen=True)
+class QuestionTerms:
+    """A question as it is to be asked; `name` stays the same over its versions."""
+
+    name: str
+    label: str
+    question: str
+    description: str = ""
+    options: list[dict[str, Any]] = field(default_factory=list)
+    asks_justification: bool = False
+
+
+def questions_of(campaign: Campaign) -> list[Dimension]:
+    """Return what a campaign asks, in order."""
+    return list(Dimension.objects.filter(asked__campaign=campaign).order_by("asked__position"))
+
+
+def default_questions(campaign: Campaign, now: datetime) -> list[Dimension]:
+    """Return what a campaign asks unless the study says otherwise; of experts, what its source asks.
+
+    That is what the study has of the paper's seven dimensions, in its own words, so that judgments of several campaigns
+    can be pooled; the paper's where it has none of them.
+    """
+    if campaign.source is not None:
+        return questions_of(campaign.source)
+    if own := _own(campaign):
+        return own
+    if campaign.kind == CampaignKind.POINTWISE:
+        return default_dimensions.ensure_pointwise(study=campaign.study, now=now)
+    return default_dimensions.ensure_pairwise(study=campaign.study, now=now)
+
+
+@transaction.atomic
+def change_questions(*, campaign: Campaign, asked: Sequence[QuestionTerms], now: datetime) -> Campaign:
+    """Ask these questions in this order. One that differs from what the study has by its name becomes a new version.
+
+    What was drawn is drawn again later: checks take over the options of questions.
+
+    Raises
+    ------
+    NotDraft, BadCampaign
+    """
+    if problems := problems_of(campaign, asked):
+        raise BadCampaign({"questions": " ".join(problems)})
+    campaign = questionnaires.lock_campaign(campaign)
+    if campaign.state != CampaignState.DRAFT:
+        raise NotDraft(campaign)
+    bulk.lock_imports(campaign.study)  # versions are counted up one after the other
+    rows = [
+        versions.ensure(Dimension, study=campaign.study, now=now, **asdict(each))[0] for each in map(_cleaned, asked)
+    ]
+    if [row.pk for row in rows] != [row.pk for row in questions_of(campaign)]:
+        set_questions(campaign, rows)
+        questionnaires.clear(campaign)
+    return campaign
+
+
+def set_questions(campaign: Campaign, rows: Sequence[Dimension]) -> None:
+    """Let a campaign ask these versions in this order."""
+    campaign.asked.all().delete()
+    CampaignDimension.objects.bulk_create(
+        CampaignDimension(campaign=campaign, dimension=row, position=position) for position, row in enumerate(rows)
+    )
+
+
+def problems_of(campaign: Campaign, asked: Sequence[QuestionTerms]) -> list[str]:
+    """Say what is wrong with questions; nothing if they can be asked."""
+    asked, found = [_cleaned(each) for each in asked], []
+    if not asked:
+        found.append(_("Ask at least one question."))
+    if len(asked) > MOST_QUESTIONS:
+        found.append(_("At most %(n)s questions.") % {"n": MOST_QUESTIONS})
+    names = [each.name for each in asked]
+    found += [_("There are two questions called %(name)s.") % {"name": name} for name in _twice(names)]
+    pairwise = campaign.kind != CampaignKind.POINTWISE and not _is_pointwise(campaign.source)
+    for number, each in enumerate(asked, start=1):
+        found += [
+            _("Question %(n)s: %(problem)s") % {"n": number, "problem": problem} for problem in _wrong(each, pairwise)
+        ]
+    return found
+
+
+def _wrong(each: QuestionTerms, pairwise: bool) -> list[str]:
+    found = []
+    if not NAME.fullmatch(each.name):
+        found.append(_("its short name has small letters, digits and underscores only, and begins with a letter."))
+    if not each.label:
+        found.append(_("say what it is called."))
+    if len(each.label) > 100:
+        found.append(_("what it is called has more than 100 letters."))
+    if not each.question:
+        found.append(_("it has no text."))
+    values = [option.get("value") for option in each.options]
+    if not 2 <= len(values) <= MOST_OPTIONS:
+        found.append(_("it needs from 2 to %(n)s options.") % {"n": MOST_OPTIONS})
+    if len(set(values)) < len(values):
+        found.append(_("two of its options have the same value."))
+    if any(not isinstance(value, int) or abs(value) > MOST_VALUE for value in values):
+        found.append(_("the value of an option is no whole number."))
+    if any(not option.get("label") or len(option["label"]) > LONGEST_OPTION for option in each.options):
+        found.append(_("an option has no text, or more than %(n)s letters.") % {"n": LONGEST_OPTION})
+    if pairwise and not is_of_pairs(values):
+        found.append(_("of two responses one asks for the left one, the right one, and maybe neither."))
+    return found
+
+
+def _cleaned(each: QuestionTerms) -> QuestionTerms:
+    options = [
+        {"value": option.get("value"), "label": default_texts.clean_line(str(option.get("label", "")))}
+        for option in each.options
+    ]
+    if all(isinstance(option["value"], int) for option in options):
+        options.sort(key=lambda option: int(str(option["value"])))
+    return QuestionTerms(
+        name=default_texts.clean_line(each.name),
+        label=default_texts.clean_line(each.label),
+        question=default_texts.clean_line(each.question),
+        description=default_texts.clean_text(each.description),
+        options=options,
+        asks_justification=each.asks_justification,
+    )
+
+
+def _is_pointwise(source: Campaign | None) -> bool:
+    return source is not None and source.kind == CampaignKind.POINTWISE
+
+
+def _own(campaign: Campaign) -> list[Dimension]:
+    """Return the study's latest versions of the paper's dimensions, as far as this kind can ask them.
+
+    Those that only models were asked are left out: published ones could say "neither" where people must decide.
+    """
+    pairwise = campaign.kind != CampaignKind.POINTWISE
+    of_people = Q(asked__isnull=True) | Q(asked__campaign__judges__in=[Judges.CROWD, Judges.EXPERT])
+    named = Dimension.objects.filter(of_people, study=campaign.study, name__in=default_dimensions.NAMES)
+    named = named.order_by("version", "id")
+    latest = {each.name: each for each in named if is_of_pairs(each.values) == pairwise}
+    return [latest[name] for name in default_dimensions.NAMES if name in latest]
+
+
+def is_of_pairs(values: Iterable[Any]) -> bool:
+    """Say whether a question with these values asks which of two responses is better."""
+    return set(SIDES) <= set(values) <= {*SIDES, 0}
+
+
+def _twice(names: Sequence[str]) -> list[str]:
+    return sorted({name for name in names if name and names.count(name) > 1})

@@ -1,0 +1,408 @@
+"""Making a campaign, changing, copying and deleting it.
+
+A text that changes becomes a new version; what was read stays as it was.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from crowdrag.recruitment.models import PlatformStudy
+from crowdrag.studies import codes
+from crowdrag.studies.models import ConsentText, EntryLink, Study
+from writing.corpus import versions
+from writing.corpus.imports import bulk
+from writing.models import Style, Topic
+
+from ..enums import CampaignKind, CampaignState, Judges
+from ..judging import claims
+from ..models import Assignment, Campaign, GoldLabel, Instructions, Item, Judgment, TrainingItem
+from ..quality import known_labels
+from . import default_texts, questionnaires, questions
+from .design import PICKED, Design, check_design, dump_design, read_design
+from .problems import BadCampaign, NotDraft
+
+CONSENT: Final = "judging"
+#: So many of what is unknown are named.
+MOST_SHOWN: Final = 5
+# What is asked of people as the paper did; a suggestion, for the platform (crowdrag25, 3.2.2).
+SUGGESTED: Final[Mapping[str, Any]] = {
+    "languages": ["en"],
+    "countries": ["AU", "CA", "GB", "IE", "NZ", "US"],
+    "approval_rate": 99,
+    "completed": 500,
+}
+# What people were promised, or what their work is measured by: it stays once the campaign was opened.
+PROMISED: Final = ("k", "minutes", "takes_comments")
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is asked for and what it pays; money in minor units of the study's currency.
+
+    `eligibility` is told to the recruitment platform: `languages` (ISO 639-1), `countries` (ISO 3166-1 alpha-2),
+    `approval_rate` in percent, `completed` tasks; what is missing is not asked for.
+    """
+
+    name: str
+    k: int = 5
+    pay: int | None = None
+    fee: int | None = None
+    tax: int | None = None
+    wage_floor: int | None = None
+    minutes: int = 25
+    lease_minutes: int = 60
+    questionnaires_per_person: int | None = 1
+    least_seconds: int | None = 600
+    takes_comments: bool = True
+    eligibility: Mapping[str, Any] = field(default_factory=dict)
+
+
+def terms_of(campaign: Campaign) -> Terms:
+    """Return a campaign's terms."""
+    return Terms(**{name: getattr(campaign, name) for name in Terms.__dataclass_fields__})
+
+
+@transaction.atomic
+def create_draft(
+    *,
+    study: Study,
+    name: str,
+    kind: str = CampaignKind.PAIRWISE,
+    now: datetime,
+    source: Campaign | None = None,
+    terms: Terms | None = None,
+    design: Design | None = None,
+) -> Campaign:
+    """Make a campaign that nobody sees yet, with the usual questions, instructions and consent text.
+
+    Experts judge what another campaign's people judged; whoever else takes part is of the crowd.
+
+    Parameters
+    ----------
+    source
+        of an expert campaign: whose items are asked again.
+    terms
+        besides the name; without them as the paper had them.
+
+    Raises
+    ------
+    BadCampaign
+    """
+    is_expert = kind == CampaignKind.EXPERT
+    problems = _source_problems(study, kind, source)
+    campaign = Campaign(
+        study=study,
+        kind=kind,
+        judges=Judges.EXPERT if is_expert else Judges.CROWD,
+        source=source,
+        created_at=now,
+        is_simulated=study.is_simulated,
+    )
+    asked = terms or (Terms(name=name, k=3) if is_expert else Terms(name=name, eligibility=dict(SUGGESTED)))
+    _set_terms(campaign, replace(asked, name=name), problems)
+    if problems:
+        raise BadCampaign(problems)
+    found = _fitting(campaign, check_design(design or Design()))
+    campaign.design = dump_design(found, {})
+    bulk.lock_imports(study)  # versions are counted up one after the other, and names are looked at
+    _refuse_taken(campaign)
+    campaign.save()
+    questions.set_questions(campaign, questions.default_questions(campaign, now))
+    campaign.instructions = _instructions(campaign, default_instructions(campaign), now)
+    campaign.consent_text = _consent(study, default_texts.consent(study), now)
+    campaign.save()
+    return campaign
+
+
+@transaction.atomic
+def change_terms(*, campaign: Campaign, terms: Terms, design: Design | None = None, now: datetime) -> Campaign:
+    """Change a campaign's terms, and while it is a draft its design; another design drops what was drawn.
+
+    Instructions that are the usual ones follow the design; those that somebody wrote stay.
+
+    Once it was opened, what people were promised stays: the pay may rise, for questionnaires that are given out from
+    then on.
+
+    Raises
+    ------
+    BadCampaign, NotDraft
+        Nothing was changed then.
+    """
+    campaign = questionnaires.lock_campaign(campaign)
+    before, was = terms_of(campaign), read_design(campaign.design)
+    problems: dict[str, str] = {}
+    _set_terms(campaign, terms, problems)
+    if campaign.state != CampaignState.DRAFT:
+        _keep_promises(campaign, before, problems)
+        if design is not None and check_design(design) != was:
+            raise NotDraft(campaign)
+    if problems:
+        raise BadCampaign(problems)
+    _refuse_taken(campaign)
+    if design is not None and (found := _fitting(campaign, check_design(design))) != was:
+        is_usual = _has_usual_instructions(campaign)
+        questionnaires.clear(campaign)
+        campaign.design = dump_design(found, campaign.design)
+        if is_usual:
+            bulk.lock_imports(campaign.study)
+            campaign.instructions = _instructions(campaign, default_instructions(campaign), now)
+    campaign.save()
+    return campaign
+
+
+@transaction.atomic
+def change_instructions(*, campaign: Campaign, text: str, now: datetime) -> Campaign:
+    """Change what judges are told: a new version, unless the text is one that there was.
+
+    Raises
+    ------
+    BadCampaign, NotDraft
+    """
+    text = default_texts.clean_text(text)
+    if not text:
+        raise BadCampaign({"text": _("Tell people what to do.")})
+    campaign = _draft(campaign)
+    campaign.instructions = _instructions(campaign, text, now)
+    campaign.save(update_fields=["instructions"])
+    return campaign
+
+
+@transaction.atomic
+def change_consent(*, campaign: Campaign, text: str, text_licence: str, timing_licence: str, now: datetime) -> Campaign:
+    """Change what judges are asked to agree to.
+
+    Raises
+    ------
+    BadCampaign, NotDraft
+    """
+    content = {
+        "text": default_texts.clean_text(text),
+        "text_licence": default_texts.clean_line(text_licence),
+        "log_licence": "",
+        "timing_licence": default_texts.clean_line(timing_licence),
+    }
+    problems = codes.unknown_licences(content)
+    if not content["text"]:
+        problems["text"] = _("Say what people agree to.")
+    if not content["text_licence"]:
+        problems["text_licence"] = _("Say under which licence answers are released, as CC-BY-4.0.")
+    if problems:
+        raise BadCampaign(problems)
+    campaign = _draft(campaign)
+    campaign.consent_text = _consent(campaign.study, content, now)
+    campaign.save(update_fields=["consent_text"])
+    return campaign
+
+
+def default_instructions(campaign: Campaign) -> str:
+    """Return what judges of this campaign are told unless the study says otherwise: as it is asked and drawn now."""
+    return _usual(campaign, read_design(campaign.design).checks)
+
+
+def _usual(campaign: Campaign, checks: int) -> str:
+    kind = CampaignKind.POINTWISE if _asks_of_one(campaign) else CampaignKind.PAIRWISE
+    items = read_design(campaign.design).items_per_questionnaire
+    return default_texts.instructions(kind, questions.questions_of(campaign), items=items, checks=checks)
+
+
+def _has_usual_instructions(campaign: Campaign) -> bool:
+    """Say whether nobody edited what judges are told; checks may have been set since it was written."""
+    text = campaign.instructions.text if campaign.instructions else ""
+    return text in {_usual(campaign, checks) for checks in (0, 1)}
+
+
+def _asks_of_one(campaign: Campaign) -> bool:
+    return CampaignKind.POINTWISE in {campaign.kind, campaign.source.kind if campaign.source else None}
+
+
+def _draft(campaign: Campaign) -> Campaign:
+    campaign = questionnaires.lock_campaign(campaign)
+    if campaign.state != CampaignState.DRAFT:
+        raise NotDraft(campaign)
+    bulk.lock_imports(campaign.study)
+    return campaign
+
+
+def _source_problems(study: Study, kind: str, source: Campaign | None) -> dict[str, str]:
+    if kind not in CampaignKind.values:
+        return {"kind": _("There is no such kind of campaign.")}
+    if kind != CampaignKind.EXPERT:
+        return {"source": _("Only experts judge another campaign's items.")} if source else {}
+    if source is None:
+        return {"source": _("Choose the campaign whose items experts judge.")}
+    if source.study_id != study.pk or source.judges == Judges.MODEL:
+        return {"source": _("Choose a campaign of this study that people judge.")}
+    return {}
+
+
+def _set_terms(campaign: Campaign, terms: Terms, problems: dict[str, str]) -> None:
+    values = asdict(terms) | {
+        "name": default_texts.clean_line(terms.name),
+        "eligibility": _eligibility(terms, problems),
+    }
+    for name, value in values.items():
+        setattr(campaign, name, value)
+        column: Any = campaign._meta.get_field(name)
+        try:
+            column.clean(value, campaign)
+        except ValidationError as error:
+            problems[name] = " ".join(error.messages)
+    for name in ("questionnaires_per_person", "k", "minutes", "lease_minutes"):
+        if getattr(terms, name) == 0:
+            problems.setdefault(name, _("At least 1."))
+
+
+def _eligibility(terms: Terms, problems: dict[str, str]) -> dict[str, Any]:
+    given = {name: terms.eligibility.get(name) for name in SUGGESTED}
+    for name, is_known in (("languages", codes.is_language), ("countries", codes.is_country)):
+        if unknown := [code for code in given[name] or [] if not is_known(code)]:
+            problems[name] = _("Unknown: %(unknown)s. Enter ISO codes with commas between them, as in %(codes)s.") % {
+                "unknown": ", ".join(unknown), "codes": ", ".join(SUGGESTED[name][:2]),
+            }  # fmt: skip
+    for name, most in (("approval_rate", 100), ("completed", 1_000_000)):
+        number = given[name]
+        if number is not None and not 0 <= number <= most:
+            problems[name] = _("From %(low)s to %(high)s.") % {"low": 0, "high": most}
+    return {name: value for name, value in given.items() if value not in (None, [])}
+
+
+def _keep_promises(campaign: Campaign, before: Terms, problems: dict[str, str]) -> None:
+    """Note what somebody was promised and would not get."""
+    for name in PROMISED:
+        if getattr(campaign, name) != getattr(before, name):
+            problems[name] = _("The campaign was opened: this stays as it is.")
+    if (campaign.pay or 0) < (before.pay or 0):
+        problems["pay"] = _("The campaign was opened: the pay can rise, and not fall.")
+
+
+def _refuse_taken(campaign: Campaign) -> None:
+    same = Campaign.objects.filter(study=campaign.study_id, name=campaign.name).exclude(pk=campaign.pk)
+    if same.exists():
+        raise BadCampaign({"name": _("There is a campaign of this name in the study.")})
+
+
+def _fitting(campaign: Campaign, design: Design) -> Design:
+    """Return a design whose topics and styles are the study's, and whose picked items are the source's."""
+    for name, model, column in (("topics", Topic, "external_id"), ("styles", Style, "name")):
+        asked = set(getattr(design, name))
+        rows = model.objects.filter(study=campaign.study, **{f"{column}__in": asked})
+        if unknown := sorted(asked - set(rows.values_list(column, flat=True))):
+            shown = ", ".join(unknown[:MOST_SHOWN]) + (" …" if len(unknown) > MOST_SHOWN else "")
+            raise BadCampaign({name: _("Not in this study: %(names)s.") % {"names": shown}})
+    if design.rule != PICKED or campaign.source is None:
+        return design
+    there = set(Item.objects.filter(campaign=campaign.source, pk__in=design.picked).values_list("pk", flat=True))
+    if missing := [pk for pk in design.picked if pk not in there]:
+        raise BadCampaign({"picked": _("%(n)s of the items are not of that campaign.") % {"n": len(missing)}})
+    return design
+
+
+def _instructions(campaign: Campaign, text: str, now: datetime) -> Instructions:
+    name = f"judging-{campaign.kind.lower()}"
+    return versions.ensure(Instructions, study=campaign.study, name=name, now=now, text=text)[0]
+
+
+def _consent(study: Study, content: Mapping[str, str], now: datetime) -> ConsentText:
+    return versions.ensure(ConsentText, study=study, name=CONSENT, now=now, **content)[0]
+
+
+LONGEST_NAME: Final = 100
+
+
+@transaction.atomic
+def clone_campaign(*, campaign: Campaign, name: str = "", now: datetime) -> Campaign:
+    """Make a draft with the same terms, design, questions, texts and known labels; nothing that was drawn or judged.
+
+    Parameters
+    ----------
+    name
+        of the copy; without one that of the campaign with "(copy)" behind it.
+
+    Raises
+    ------
+    BadCampaign
+        if there is a campaign of this name.
+    """
+    campaign = questionnaires.lock_campaign(campaign)
+    made = create_draft(
+        study=campaign.study, name=name or _copy_name(campaign), kind=campaign.kind, now=now, source=campaign.source,
+        terms=terms_of(campaign),
+    )  # fmt: skip
+    made.design = campaign.design
+    made.instructions, made.consent_text = campaign.instructions, campaign.consent_text
+    made.save(update_fields=["design", "instructions", "consent_text"])
+    questions.set_questions(made, questions.questions_of(campaign))
+    _copy_known(campaign, made)
+    return made
+
+
+@transaction.atomic
+def delete_draft(*, campaign: Campaign) -> None:
+    """Delete a draft with all that was drawn for it; versions of its texts stay with the study.
+
+    Raises
+    ------
+    NotDraft
+        once it was opened or judged.
+    BadCampaign
+        if something else rests on it: another campaign, a link that people have, or a study on a platform.
+    """
+    campaign = questionnaires.lock_campaign(campaign)
+    is_judged = Assignment.objects.filter(questionnaire__campaign=campaign).exists()
+    if campaign.state != CampaignState.DRAFT or is_judged or Judgment.objects.filter(item__campaign=campaign).exists():
+        raise NotDraft(campaign)
+    purpose = claims.purpose(campaign)
+    reasons = [
+        (campaign.asked_again.exists(), _("Another campaign asks its items again. Delete that one first.")),
+        (
+            EntryLink.objects.filter(study=campaign.study, purpose=purpose, closed_at=None).exists(),
+            _("It has an open link that people may have received. Close the link first."),
+        ),
+        (
+            PlatformStudy.objects.filter(study=campaign.study, purpose=purpose).exists(),
+            _("It has a study on a recruitment platform."),
+        ),
+    ]
+    if problems := [reason for applies, reason in reasons if applies]:
+        raise BadCampaign({"": " ".join(problems)})
+    campaign.training.all().delete()
+    campaign.questionnaires.all().delete()
+    campaign.items.all().delete()
+    campaign.delete()
+
+
+def _copy_name(campaign: Campaign) -> str:
+    taken = set(Campaign.objects.filter(study=campaign.study_id).values_list("name", flat=True))
+    for number in range(1, len(taken) + 2):
+        end = f" ({_('copy')})" if number == 1 else f" ({_('copy')} {number})"
+        name = campaign.name[: LONGEST_NAME - len(end)] + end
+        if name not in taken:
+            break
+    return name
+
+
+def _copy_known(campaign: Campaign, made: Campaign) -> None:
+    """Copy the items with known labels and those to learn from."""
+    copies: dict[int, Item] = {}
+    for item in known_labels.chosen_items(campaign):
+        copies[item.pk] = Item.objects.create(
+            campaign=made,
+            topic_id=item.topic_id,
+            pair_id=item.pair_id,
+            response_id=item.response_id,
+            external_id=item.external_id,
+        )
+    labels = GoldLabel.objects.filter(item__in=copies)
+    GoldLabel.objects.bulk_create(
+        GoldLabel(item=copies[row.item_id], dimension_id=row.dimension_id, value=row.value, explanation=row.explanation)
+        for row in labels
+    )
+    TrainingItem.objects.bulk_create(
+        TrainingItem(campaign=made, item=copies[row.item_id], position=row.position) for row in campaign.training.all()
+    )

@@ -1,0 +1,343 @@
+"""A campaign before it is launched: making it, its texts and questions, its preview, what it comes to, opening it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import F
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect
+
+from crowdrag.studies.access import audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
+from crowdrag.studies.models import Study
+from writing.models import Response
+from writing.plans.forms import LICENCES
+
+from ..enums import CampaignKind, CampaignState
+from ..judging import activity, questionnaire_content, script_messages
+from ..models import Campaign, Item
+from ..quality import attention_checks
+from . import candidates, default_texts, design, forecasts, launch, questionnaires, questions, services
+from . import forms as campaign_forms
+from .forms import CampaignForm, ConsentForm, InstructionsForm, NewForm
+from .problems import BadCampaign, CampaignProblem
+
+SECTION = "annotation"
+ALONG = ("study", "source", "instructions", "consent_text")
+
+
+def of_people(role: Role = Role.EDITOR) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
+    """Let in members of this role, and give the view the campaign; those that models judge are not found."""
+
+    def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+        @study_page(role)
+        @wraps(view)
+        def found(request: HttpRequest, study: Study, campaign: int, **kwargs: Any) -> HttpResponseBase:
+            own = Campaign.objects.filter(study=study).exclude(judges="MODEL").select_related(*ALONG)
+            return view(request, get_object_or_404(own, pk=campaign), **kwargs)
+
+        return found
+
+    return decorate
+
+
+@study_page(Role.EDITOR)
+def new(request: HttpRequest, study: Study) -> HttpResponse:
+    """Ask what a campaign is; POST makes a draft with the usual questions and texts."""
+    form = NewForm(study, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = services.create_draft(study=study, now=timezone.now(), **form.cleaned_data)
+        except BadCampaign as error:
+            put(form, error)
+        else:
+            return redirect("campaign_edit", study.slug, made.pk)
+    context = {"form": form, "section": SECTION}
+    return render(request, "annotation/campaigns/new.html", context, status=422 if form.errors else 200)
+
+
+@of_people()
+def edit(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Show a campaign's terms and design; POST changes them."""
+    form = CampaignForm(campaign, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.change_terms(campaign=campaign, terms=form.terms, design=form.new_design, now=timezone.now())
+        except CampaignProblem as error:
+            put(form, error)
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("campaign_edit", campaign.study.slug, campaign.pk)
+    context = {
+        "campaign": campaign,
+        "form": form,
+        "questions": questions.questions_of(campaign),
+        "is_draft": campaign.state == CampaignState.DRAFT,
+        "is_expert": campaign.kind == CampaignKind.EXPERT,
+        "picked": len(form.design.picked),
+        "section": SECTION,
+    }
+    return render(request, "annotation/campaigns/edit.html", context, status=422 if form.errors else 200)
+
+
+@of_people()
+def opening(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Show what a campaign comes to, and what is missing; POST draws its questionnaires, or opens it."""
+    if request.method == "POST":
+        return _opened(request, campaign) if request.POST.get("do") == "open" else _drawn(request, campaign)
+    forecast = forecasts.forecast(campaign)
+    measures = questionnaires.measures(campaign) if forecast.is_drawn else None
+    context = {
+        "campaign": campaign,
+        "forecast": forecast,
+        "measures": measures,
+        "readiness": launch.readiness(campaign, forecast, measures),
+        "is_draft": campaign.state == CampaignState.DRAFT,
+        "has_sides": campaign.kind != CampaignKind.POINTWISE,
+        "section": SECTION,
+    }
+    return render(request, "annotation/campaigns/open.html", context)
+
+
+@of_people()
+@require_POST
+def clone(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Make a draft like this campaign."""
+    made = services.clone_campaign(campaign=campaign, now=timezone.now())
+    messages.success(request, _("“%(name)s” is a copy. Nothing was drawn or judged yet.") % {"name": made.name})
+    return redirect("campaign_edit", campaign.study.slug, made.pk)
+
+
+@of_people()
+@require_POST
+def delete(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Delete a draft."""
+    try:
+        services.delete_draft(campaign=campaign)
+    except BadCampaign as error:
+        messages.error(request, " ".join(error.problems.values()))
+    except CampaignProblem as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _("“%(name)s” was deleted.") % {"name": campaign.name})
+        return redirect("campaigns", campaign.study.slug)
+    return redirect("campaign", campaign.study.slug, campaign.pk)
+
+
+def put(form: forms.Form, error: CampaignProblem) -> None:
+    """Put what is wrong beside the fields that it is about."""
+    problems = error.problems if isinstance(error, BadCampaign) else {"": str(error)}
+    for field, problem in problems.items():
+        form.add_error(field if field in form.fields else None, problem)
+
+
+def _drawn(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    try:
+        questionnaires.build(campaign=campaign, now=timezone.now())
+    except CampaignProblem as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _("Drawn."))
+    return redirect("campaign_open", campaign.study.slug, campaign.pk)
+
+
+def _opened(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    try:
+        launch.open_campaign(campaign=campaign, now=timezone.now())
+    except CampaignProblem as error:
+        messages.error(request, str(error))
+        return redirect("campaign_open", campaign.study.slug, campaign.pk)
+    messages.success(request, _("Open: people who come by its links can judge now. Make the links under “People”."))
+    return redirect("campaign", campaign.study.slug, campaign.pk)
+
+
+@of_people(Role.VIEWER)
+@require_safe
+def preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Show everything that judges are told before they get a questionnaire, and lead to one."""
+    kept = design.read_design(campaign.design)
+    context = {
+        "campaign": campaign,
+        "offer": activity.offer(campaign),
+        "told": attention_checks.notice(campaign, kept.checks),
+        "questionnaires": campaign.questionnaires.count(),
+        "asked": questions.questions_of(campaign),
+        "section": SECTION,
+    }
+    return render(request, "annotation/campaigns/preview.html", context)
+
+
+@of_people(Role.VIEWER)
+@require_safe
+@audited(AuditedContent.RESPONSE)
+def questionnaire(request: HttpRequest, campaign: Campaign, number: int) -> HttpResponse:
+    """Show a questionnaire to be tried out, by its number from 1."""
+    # Imported ones have no position: they are tried in the order in which they came.
+    ordered = campaign.questionnaires.order_by(F("position").asc(nulls_last=True), "pk")
+    found = ordered.select_related("campaign__study")[max(number - 1, 0) : number]
+    if not found:
+        raise Http404
+    context = {
+        "page": questionnaire_content.preview(found[0]),
+        "campaign": campaign,
+        "project": campaign.study,
+        "title": activity.title(campaign),
+        "number": number,
+        "wording": script_messages.questionnaire(),
+    }
+    return render(request, "annotation/campaigns/try.html", context)
+
+
+HARDEST = 50
+
+
+@of_people()
+def instructions(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Change what judges are told."""
+    text = campaign.instructions.text if campaign.instructions else ""
+    usual = {"text": services.default_instructions(campaign)}
+    form = InstructionsForm(_sent(request), initial=usual if "usual" in request.GET else {"text": text})
+    if _is_sent(request, form) and _saved(
+        form, lambda: services.change_instructions(campaign=campaign, now=timezone.now(), **form.cleaned_data)
+    ):
+        return _back(request, campaign)
+    return _text(request, campaign, form, {"title": _("Instructions"), "held": campaign.instructions})
+
+
+@of_people()
+def consent(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Change what judges are asked to agree to."""
+    held, names = campaign.consent_text, ("text", "text_licence", "timing_licence")
+    initial = {name: getattr(held, name, "") for name in names}
+    form = ConsentForm(
+        _sent(request), initial=default_texts.consent(campaign.study) if "usual" in request.GET else initial
+    )
+    if _is_sent(request, form) and _saved(
+        form, lambda: services.change_consent(campaign=campaign, now=timezone.now(), **form.cleaned_data)
+    ):
+        return _back(request, campaign)
+    return _text(request, campaign, form, {"title": _("Consent"), "held": held, "licences": LICENCES})
+
+
+@of_people()
+def asked(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Change the questions in a table; each that differs becomes a new version."""
+    rows, focus, problems = campaign_forms.rows_of(questions.questions_of(campaign)), "", []
+    is_draft = campaign.state == CampaignState.DRAFT
+    if request.method == "POST" and is_draft:
+        do = request.POST.get("do", "")
+        rows = campaign_forms.read_rows(request.POST, request.POST.getlist("row"))
+        if do == "usual":
+            rows = campaign_forms.rows_of(questions.default_questions(campaign, timezone.now()))
+        rows, focus = campaign_forms.edit_rows(rows, do, pairwise=campaign.kind != CampaignKind.POINTWISE)
+        wanted = campaign_forms.questions_of_rows(rows)
+        problems = questions.problems_of(campaign, wanted) if do in {"save", "show"} else []
+        if do == "save" and not problems:
+            try:
+                questions.change_questions(campaign=campaign, asked=wanted, now=timezone.now())
+            except CampaignProblem as error:
+                problems = [str(error)]
+            else:
+                return _back(request, campaign)
+    context = {
+        "campaign": campaign,
+        "rows": rows,
+        "focus": focus,
+        "problems": problems,
+        "asked": campaign_forms.questions_of_rows(rows),
+        "is_draft": is_draft,
+        "section": SECTION,
+    }
+    template = "annotation/campaigns/_questions.html" if request.htmx else "annotation/campaigns/questions.html"  # type: ignore[attr-defined]
+    return render(request, template, context, status=422 if problems else 200)
+
+
+@of_people()
+def items(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Show the items of an expert campaign's source, the hardest first; POST picks and drops those of the page."""
+    if campaign.source is None:
+        raise Http404("Only campaigns that ask another one's items again pick them.")
+    kept = design.read_design(campaign.design)
+    page = Paginator(candidates.hardest_items(campaign.source), HARDEST).get_page(request.GET.get("page"))
+    if request.method == "POST":
+        shown = {each.item for each in page}
+        chosen = {int(pk) for pk in request.POST.getlist("item") if pk.isascii() and pk.isdigit()} & shown
+        picked = tuple(sorted((set(kept.picked) - shown) | chosen))
+        wanted = replace(kept, picked=picked, rule=design.PICKED if picked else design.LEAST)
+        try:
+            services.change_terms(
+                campaign=campaign, terms=services.terms_of(campaign), design=wanted, now=timezone.now()
+            )
+        except CampaignProblem as error:
+            messages.error(request, str(error))
+        else:
+            said = ngettext("Saved. %(n)s item is picked.", "Saved. %(n)s items are picked.", len(picked))
+            messages.success(request, said % {"n": len(picked)})
+        return redirect(request.get_full_path())
+    found = Item.objects.filter(pk__in=[each.item for each in page]).select_related(
+        "topic", *Response.label_needs("response", "pair__a", "pair__b")
+    )
+    by_key = {item.pk: item for item in found}
+    context = {
+        "campaign": campaign,
+        "page": page,
+        "rows": [(each, by_key[each.item], _responses(by_key[each.item]), each.item in kept.picked) for each in page],
+        "picked": len(kept.picked),
+        "is_draft": campaign.state == CampaignState.DRAFT,
+        "section": SECTION,
+    }
+    return render(request, "annotation/campaigns/items.html", context)
+
+
+def _sent(request: HttpRequest) -> Any:
+    return request.POST if request.method == "POST" else None
+
+
+def _is_sent(request: HttpRequest, form: forms.Form) -> bool:
+    """Say whether a form is to be saved: it was sent, not just to be looked at, and is in order."""
+    return request.method == "POST" and "preview" not in request.POST and form.is_valid()
+
+
+def _saved(form: forms.Form, save: Callable[[], object]) -> bool:
+    """Save what a form says; put what is wrong into the form."""
+    try:
+        save()
+    except CampaignProblem as error:
+        put(form, error)
+        return False
+    return True
+
+
+def _back(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    messages.success(request, _("Saved."))
+    target = redirect("campaign_edit", campaign.study.slug, campaign.pk)
+    return HttpResponseClientRedirect(target.url) if request.htmx else target  # type: ignore[attr-defined]
+
+
+def _text(request: HttpRequest, campaign: Campaign, form: forms.Form, context: dict[str, Any]) -> HttpResponse:
+    is_wrong = form.is_bound and "preview" not in request.POST and bool(form.errors)
+    common = {
+        "campaign": campaign,
+        "form": form,
+        "preview": form["text"].value(),
+        "shows_errors": is_wrong,
+        "is_draft": campaign.state == CampaignState.DRAFT,
+        "section": SECTION,
+    }
+    return render(request, "annotation/campaigns/text.html", common | context, status=422 if is_wrong else 200)
+
+
+def _responses(item: Item) -> list[Response]:
+    if item.pair is not None:
+        return [item.pair.a, item.pair.b]
+    return [item.response] if item.response is not None else []

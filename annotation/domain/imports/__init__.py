@@ -1,1 +1,0 @@
-"""Import of what judging holds."""

@@ -1,0 +1,1 @@
+"""Import of what judging holds: questionnaires, judgments from elsewhere, the published corpus."""

@@ -1,0 +1,145 @@
+"""What the corpus publishes as derived data, compared with what follows from its raw files. Nothing of it is stored."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analysis.text import statements
+from annotation.campaigns.default_dimensions import NAMES
+from annotation.imports.external_answers import Labels
+from writing.corpus.imports import json_lines
+from writing.corpus.imports.problems import BadInput, Problems
+from writing.corpus.imports.sources import Member
+
+from . import judgments, record_schemas
+from .corpus import Corpus
+
+EXAMPLES = 5
+DEPTH = 20  # passages of a topic that the folder does not hold
+
+
+def compare(corpus: Corpus) -> dict[str, Any]:
+    """Return what the published labels and parsed responses agree and disagree on with the raw files.
+
+    They are never a reason to refuse an import: whatever cannot be read of them is counted.
+    """
+    found = {}
+    for name, look in ((record_schemas.LABELS, _labels), (record_schemas.PARSED, _parsed)):
+        if (member := corpus.files.get(name)) is not None:
+            found[f"published_{name}"] = look(member, corpus)
+    return found
+
+
+def _objects(member: Member, unreadable: list[str]) -> Iterator[dict[str, Any]]:
+    problems = Problems()
+    try:
+        for number, text in json_lines.texts(member, problems, limits=json_lines.STREAMED):
+            record = json_lines.parse_json(text, problems, file=member.name, line=number)
+            if isinstance(record, dict):
+                yield record
+    except BadInput:
+        pass
+    unreadable += [str(problem) for problem in problems.found]
+
+
+def _labels(member: Member, corpus: Corpus) -> dict[str, Any]:
+    """Compare published votes with each pair's first votes in the raw file."""
+    votes: dict[Any, list[tuple[str, Labels]]] = defaultdict(list)
+    for answer in corpus.answers.get(judgments.CROWD, []):
+        votes[answer.pair].append((answer.participant[1], answer.values))
+    letters: dict[int | None, str] = {value: name for name, value in record_schemas.CHOICES.items()}
+    pairs = equal = 0
+    unreadable: list[str] = []
+    different: list[str] = []
+    for record in _objects(member, unreadable):
+        pairs += 1
+        key = record.get("response_a"), record.get("response_b")
+        workers = record.get("worker")
+        count = len(workers) if isinstance(workers, list) else 0
+        first = votes.get(key, [])[:count]
+        same = [worker for worker, _ in first] == workers and all(
+            [letters.get(values[n]) for _, values in first] == record.get(f"{name}_vote")
+            for n, name in enumerate(NAMES)
+        )
+        equal += same
+        if not same:
+            different.append(f"{key[0]} {key[1]}")
+    return {
+        "pairs": pairs,
+        "equal": equal,
+        "different": len(different),
+        "examples": different[:EXAMPLES],
+        "unreadable": unreadable[:EXAMPLES],
+    }
+
+
+def _parsed(member: Member, corpus: Corpus) -> dict[str, Any]:
+    """Compare the published statements' citations with what we parse; its columns are not documented, so be liberal."""
+    texts = {given.external_id: given.text or "" for given in corpus.model_responses}
+    texts |= {name: log.text for name, log in corpus.logs.items()}
+    ranks = {
+        topic.external_id: {passage.external_id: rank for rank, passage in enumerate(topic.passages)}
+        for topic in corpus.topics
+    }
+    unreadable: list[str] = []
+    different: list[str] = []
+    unknown = equal = compared = 0
+    for record in _objects(member, unreadable):
+        name = next(
+            (record[key] for key in ("response", "response_id", "id") if isinstance(record.get(key), str)), None
+        )
+        if name not in texts:
+            unknown += 1
+            continue
+        of_topic = ranks.get(str(record.get("topic")), {})
+        theirs = _citations(record.get("statements"), of_topic)
+        if theirs is None:
+            continue
+        compared += 1
+        ours = statements.parse(texts[name], passages=len(of_topic) or DEPTH)
+        if [sorted(s.citations) for s in ours.statements] == theirs:
+            equal += 1
+        else:
+            different.append(name)
+    return {
+        "compared": compared,
+        "equal": equal,
+        "different": len(different),
+        "examples": different[:EXAMPLES],
+        "only_here": unknown,
+        "unreadable": unreadable[:EXAMPLES],
+    }
+
+
+def _citations(given: Any, ranks: Mapping[str, int]) -> list[list[int]] | None:
+    """Return the ranks that published statements cite, or None where they have another form than we know.
+
+    A statement cites passages by their rank or by their id.
+    """
+    if not isinstance(given, list):
+        return None
+    found = []
+    for statement in given:
+        if not isinstance(statement, dict):
+            return None
+        cited: list[Any] = next(
+            (
+                statement[key]
+                for key in ("citations", "reference_ids", "references_ids", "references", "cites")
+                if isinstance(statement.get(key), list)
+            ),
+            [],
+        )
+        indices = [_rank(index, ranks) for index in cited]
+        if None in indices:
+            return None
+        found.append(sorted({index for index in indices if index is not None}))
+    return found
+
+
+def _rank(index: Any, ranks: Mapping[str, int]) -> int | None:
+    if isinstance(index, int):
+        return index
+    if not isinstance(index, str):
+        return None
+    return ranks.get(index, int(index) if index.isdecimal() else None)

@@ -1,0 +1,62 @@
+"""The imports of judging."""
+
+from datetime import datetime
+
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import Study
+from writing.corpus.imports import importers
+from writing.corpus.imports.importers import STRICT, Importer, Input, Inputs, Options, Stored
+from writing.corpus.imports.json_lines import Report
+from writing.corpus.imports.problems import Problems
+
+from . import crowdrag25, questionnaire_files
+
+
+def _read_corpus(files: Inputs, _options: Options, problems: Problems, report: Report) -> crowdrag25.Corpus:
+    return crowdrag25.read(files.source(), problems, report=report)
+
+
+def _store_corpus(study: Study, found: crowdrag25.Corpus, now: datetime) -> Stored:
+    return crowdrag25.store(study=study, corpus=found, now=now)
+
+
+def _read_questionnaire(
+    files: Inputs, _options: Options, problems: Problems, _report: Report
+) -> questionnaire_files.QuestionnaireInput:
+    return questionnaire_files.read(files.one("file"), problems)
+
+
+def _store_questionnaire(study: Study, found: questionnaire_files.QuestionnaireInput, now: datetime) -> Stored:
+    stored = questionnaire_files.store(study=study, questionnaire=found, now=now)
+    versions = {str(row.name): row.version for row in (stored.instructions, *stored.dimensions)}
+    return Stored({"made": stored.made, "versions": versions})
+
+
+CORPUS = Importer(
+    name="crowdrag25",
+    title=_("CrowdRAG-25"),
+    description=_("A folder in the layout of the published corpus: topics, responses with their logs, judgments."),
+    inputs=(Input("folder", _("Folder"), _("A zip or tar archive of it, or its files"), many=True),),
+    read=_read_corpus,
+    store=_store_corpus,
+    template="annotation/_import_crowdrag25.html",
+    options=(STRICT,),
+    order=10,
+)
+QUESTIONNAIRE = Importer(
+    name="questionnaire",
+    title=_("Questionnaire"),
+    description=_("Instructions and questions for judges, as JSON."),
+    inputs=(Input("file", _("Questionnaire"), _("One JSON object")),),
+    read=_read_questionnaire,
+    store=_store_questionnaire,
+    template="annotation/_import_questionnaire.html",
+    order=50,
+)
+
+
+def register() -> None:
+    """Register the imports of judging."""
+    for importer in (CORPUS, QUESTIONNAIRE):
+        importers.register(importer)

@@ -1,0 +1,18 @@
+"""The questionnaire and its answers: who judges which, how long it is theirs, what comes of it, what it pays.
+
+| module | what |
+|---|---|
+| `slots` | the k places of each questionnaire, free or held |
+| `claims` | one person gets a questionnaire that has a free place; who was late goes on |
+| `leases` | what somebody has in hand, and until when; how a place becomes free again |
+| `questionnaire_content`, `response_layout` | what a questionnaire asks and shows |
+| `answers` | answers as they are given, and how long each item is looked at |
+| `submission` | a complete questionnaire is handed in, in time or late |
+| `decisions`, `payments` | what researchers decide, and what is owed |
+| `transitions` | every change of an assignment's state, with its place and its cause |
+| `platform_status` | what a recruitment platform says of a visit, and is told of the work |
+| `activity`, `queries` | what campaigns offer to judges, and what these read of their questionnaires |
+| `erasure` | erasing what somebody judged, and quotes of what somebody wrote |
+
+Locks are taken in one order: participant, assignment, place. Whoever waits for a place holds no place.
+"""

@@ -1,0 +1,187 @@
+"""What campaigns offer to people who judge, said before they decide anything; and their part of their own page."""
+
+from functools import partial
+from typing import Any
+
+from django.urls import reverse
+from django.utils.functional import lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from crowdrag.studies.activities import Activity, Offer
+from crowdrag.studies.enums import ParticipantKind
+from crowdrag.studies.models import Participant, Study
+
+from ..enums import AssignmentState, CampaignKind, CampaignState, Judges
+from ..models import Assignment, AttentionCheck, Campaign, TrainingAnswer, TrainingItem
+from . import claims, payments, queries, questionnaire_content, slots
+
+
+def activities_of(study: Study) -> list[Activity]:
+    """Return a study's campaigns in which people can take part: those that hand out questionnaires and were opened."""
+    found = Campaign.objects.filter(study=study, has_places=True).exclude(state=CampaignState.DRAFT)
+    return [_way(campaign) for campaign in found.select_related("consent_text").order_by("pk")]
+
+
+def title(campaign: Campaign) -> str:
+    """Return what people who judge call a campaign; its own name is the researchers' and may say too much."""
+    return _("Rate answers") if campaign.kind == CampaignKind.POINTWISE else _("Compare answers")
+
+
+def offer(campaign: Campaign, _study: Study | None = None) -> Offer | None:
+    """Return what a campaign offers; None where it has no consent text."""
+    if campaign.consent_text is None:
+        return None
+    return Offer(
+        title=title(campaign),
+        what=lazy(_what, str)(campaign),  # an offer is looked at with each page, and its words hardly ever
+        repeats="" if campaign.questionnaires_per_person == 1 else _("You can do several, one after the other."),
+        minutes=campaign.minutes,
+        pay=campaign.pay or 0,
+        per=_("per questionnaire"),
+        consent_text=campaign.consent_text,
+        is_open=campaign.state == CampaignState.OPEN,
+        stays=_stays(),
+    )
+
+
+def hourly_pay(campaign: Campaign) -> int:
+    """Return what the pay is an hour, if it takes as long as was said; in minor units."""
+    return round((campaign.pay or 0) * 60 / campaign.minutes)
+
+
+def least_minutes(campaign: Campaign) -> int:
+    """Return in how many minutes nobody reads a questionnaire, as it is said to people: rounded down."""
+    return (campaign.least_seconds or 0) // 60
+
+
+def has_checks(campaign: Campaign) -> bool:
+    """Say whether some questions of the campaign say which answer to give: people are told so before."""
+    return AttentionCheck.objects.filter(questionnaire__campaign=campaign).exists()
+
+
+def _what(campaign: Campaign) -> str:
+    if campaign.kind == CampaignKind.POINTWISE:
+        what = _(
+            "You read questions, each with an answer that was written to it, and say how good the answer is in "
+            "several respects. You do not look anything up."
+        )
+    else:
+        what = _(
+            "You read questions, each with two answers that were written to it, and say which answer is better in "
+            "several respects. You do not look anything up."
+        )
+    return " ".join([what, *_size(campaign)])
+
+
+def _size(campaign: Campaign) -> list[str]:
+    """Say how much a questionnaire asks, as far as it is drawn, and what comes before the first one."""
+    found = []
+    size, examples = questionnaire_content.size(campaign), TrainingItem.objects.filter(campaign=campaign).count()
+    if size.items:
+        if campaign.kind == CampaignKind.POINTWISE:
+            things = ngettext("%(n)s answer", "%(n)s answers", size.items) % {"n": size.items}
+        else:
+            things = ngettext("%(n)s pair of answers", "%(n)s pairs of answers", size.items) % {"n": size.items}
+        asked = ngettext("%(n)s question", "%(n)s questions", size.questions) % {"n": size.questions}
+        said = _("A questionnaire has %(things)s, and %(asked)s about each.")
+        found.append(said % {"things": things, "asked": asked})
+    if examples:
+        said = ngettext(
+            "Before the first one comes a training: %(n)s example, with the answers that we expect and why.",
+            "Before the first one comes a training: %(n)s examples, with the answers that we expect and why.",
+            examples,
+        )
+        found.append(said % {"n": examples})
+    return found
+
+
+def _way(campaign: Campaign) -> Activity:
+    is_expert = campaign.judges == Judges.EXPERT or campaign.kind == CampaignKind.EXPERT
+    return Activity(
+        name=claims.purpose(campaign),
+        label=_("Judging: %(name)s") % {"name": campaign.name},
+        offer=partial(offer, campaign),
+        start="judging_start",
+        start_args=(campaign.pk,),
+        template="annotation/judging/_work.html",
+        context=partial(dashboard_section, campaign),
+        desk=partial(review_url, campaign),
+        remedy=partial(reversal_url, campaign),
+        about_label=partial(about_label, campaign),
+        owed=partial(owed, campaign),
+        is_full=partial(slots.is_full, campaign),
+        awaited=partial(awaited, campaign),
+        erasure=partial(erasure, campaign),
+        kind=ParticipantKind.EXPERT if is_expert else ParticipantKind.CROWD,
+        is_by_link_only=True,
+    )
+
+
+def dashboard_section(campaign: Campaign, participant: Participant) -> dict[str, Any]:
+    """Return what a judge's own page shows of a campaign."""
+    overview = queries.judge_overview(campaign, participant)
+    return {
+        "campaign": campaign,
+        "title": title(campaign),
+        "participant": participant,
+        "overview": overview,
+        "earned": overview.earned,
+        "payer": overview.payer,
+    }
+
+
+def _theirs(campaign: Campaign, participant: Participant, about: str) -> Assignment | None:
+    theirs = Assignment.objects.filter(participant=participant, questionnaire__campaign=campaign)
+    return theirs.filter(external_id=about).first() if about else None
+
+
+def review_url(campaign: Campaign, participant: Participant, about: str) -> str:
+    """Return where a reviewer looks at this assignment, if it is this judge's."""
+    if _theirs(campaign, participant, about) is None:
+        return ""
+    return reverse("screening_assignment", args=[participant.study.slug, campaign.pk, about])
+
+
+def reversal_url(campaign: Campaign, participant: Participant, about: str) -> str:
+    """Return where a reviewer takes a rejection back, if this assignment of the judge's was rejected."""
+    found = _theirs(campaign, participant, about)
+    if found is None or found.state != AssignmentState.REJECTED:
+        return ""
+    return f"{review_url(campaign, participant, about)}?open=reverse"
+
+
+def about_label(campaign: Campaign, participant: Participant, about: str) -> str:
+    """Return what people call this assignment, if it is this judge's."""
+    found = _theirs(campaign, participant, about)
+    return _("A questionnaire of %(title)s") % {"title": f"“{title(campaign)}”"} if found else ""
+
+
+def owed(campaign: Campaign, participant: Participant) -> int:
+    """Return what somebody has earned in a campaign, in minor units."""
+    return payments.total_earned(participant, campaign)
+
+
+def awaited(campaign: Campaign, participant: Participant) -> int:
+    """Return what of somebody's judging in a campaign waits for a decision, in minor units."""
+    return payments.total_awaited(participant, campaign)
+
+
+def erasure(campaign: Campaign, participant: Participant) -> list[str]:
+    """Return what becomes of what somebody judged if they have it erased (`erasing`); nothing where they have not."""
+    theirs = Assignment.objects.filter(participant=participant, questionnaire__campaign=campaign)
+    trained = TrainingAnswer.objects.filter(participant=participant, training_item__campaign=campaign)
+    if not theirs.exists() and not trained.exists():
+        return []
+    gone = _(
+        "Of your judging, what you wrote and all times are erased here, and so are your answers to examples and to "
+        "questions that check the reading."
+    )
+    return [gone, _stays()]
+
+
+def _stays() -> str:
+    return _(
+        "Of what you judged, your bare answers stay (which one you chose), with nothing that leads to who you are. "
+        "They count in no analysis from then on, and somebody else judges in your place."
+    )

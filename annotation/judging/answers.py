@@ -1,0 +1,358 @@
+"""Answers as they are given, one by one: stored at once, changeable until the questionnaire is handed in.
+
+And how long somebody looks at each item, as the browser sums it up; what comes late or twice changes nothing.
+"""
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NoReturn
+
+from django.db import transaction
+from django.db.models import Sum
+from django.utils.translation import gettext as _
+from psycopg.types.numeric import Int8
+
+from crowdrag import prepared_statements
+
+from ..enums import AssignmentState
+from ..models import (
+    Assignment,
+    AttentionCheck,
+    CampaignDimension,
+    CheckAnswer,
+    Dimension,
+    ItemTime,
+    Judgment,
+    QuestionnaireItem,
+)
+from . import leases, problems, transitions
+
+# In these states answers are taken: whoever was late may finish, and hand in.
+TAKES: Final = frozenset({AssignmentState.ASSIGNED, AssignmentState.TIMED_OUT, AssignmentState.RETURNED})
+LONGEST_JUSTIFICATION: Final = 10_000
+# The columns' limits.
+MOST_REVISIONS: Final = 2_147_483_647
+
+# Almost every answer is new, or replaces the one before it, and nothing stands in its way. It is stored by one
+# statement that stays prepared, and commits by itself. The assignment's row is the lock: whoever waited for it sees its
+# newest version, and finds none that was handed in, taken back, or erased (which has no name) meanwhile. What is
+# not stored so is looked at step by step.
+HELD: Final = """
+    held AS (
+        SELECT mine.id, mine.state, mine.lease_until, mine.assigned_at, mine.questionnaire_id
+        FROM annotation_assignment mine
+        WHERE mine.id = %(assignment)s AND mine.external_id = %(external_id)s
+            AND mine.state = ANY(%(takes)s::text[])
+            AND (
+                SELECT person.withdrawn_at IS NULL AND person.erased_at IS NULL
+                FROM studies_participant person WHERE person.id = mine.participant_id
+            )
+        FOR NO KEY UPDATE OF mine
+    )"""
+_ASKED: Final = """
+    asked AS (
+        SELECT held.*, c.lease_minutes FROM held
+        JOIN annotation_questionnaire sheet ON sheet.id = held.questionnaire_id
+        JOIN annotation_campaign c ON c.id = sheet.campaign_id
+        WHERE EXISTS (
+            SELECT FROM annotation_questionnaireitem entry
+            WHERE entry.questionnaire_id = sheet.id AND entry.item_id = %(item)s
+        ) AND EXISTS (
+            SELECT FROM annotation_campaigndimension chosen JOIN annotation_dimension d ON d.id = chosen.dimension_id
+            WHERE chosen.campaign_id = c.id AND chosen.dimension_id = %(dimension)s
+                AND d.options @> jsonb_build_array(jsonb_build_object('value', %(value)s))
+        )
+    )"""
+_STORED: Final = "SELECT stored.id, state, lease_until, lease_minutes FROM stored, asked"
+_FIRST: Final = f"""
+    WITH {HELD}, {_ASKED}, stored AS (
+        INSERT INTO annotation_judgment (assignment_id, item_id, dimension_id, value, repeat, justification, judged_at,
+            revision, external_id)
+        SELECT id, %(item)s, %(dimension)s, %(value)s, 0, %(justification)s, %(now)s, 1, '' FROM asked
+        ON CONFLICT (assignment_id, item_id, dimension_id, repeat) DO NOTHING
+        RETURNING id
+    )
+    {_STORED}
+"""  # noqa: S608 -- constants
+_NEXT: Final = f"""
+    WITH {HELD}, {_ASKED}, stored AS (
+        UPDATE annotation_judgment given
+        SET value = %(value)s, justification = %(justification)s, judged_at = %(now)s, revision = %(revision)s
+        FROM asked
+        WHERE given.assignment_id = asked.id AND given.item_id = %(item)s AND given.dimension_id = %(dimension)s
+            AND given.repeat = 0 AND given.revision = %(revision)s - 1
+        RETURNING given.id
+    )
+    {_STORED}
+"""  # noqa: S608 -- constants
+TAKEN: Final = "{" + ",".join(sorted(state.value for state in TAKES)) + "}"
+
+
+def answer(
+    *,
+    assignment: Assignment,
+    item: int,
+    dimension: int,
+    value: int,
+    justification: str = "",
+    revision: int,
+    now: datetime,
+) -> Judgment:
+    """Store an answer to one dimension of one item, and renew the lease.
+
+    Raises
+    ------
+    OtherAnswer
+        if the answer replaces another one than the one that is stored.
+    BadAnswer
+        if it answers no question of the questionnaire.
+    HandedIn, LeftStudy
+        if answers are taken no more.
+    """
+    justification = storable_text(justification).strip()
+    if len(justification) > LONGEST_JUSTIFICATION:
+        raise problems.BadAnswer(_("A justification may have at most %(n)s characters.") % {"n": LONGEST_JUSTIFICATION})
+    _check_revision(revision)
+    stored = _stored(assignment, item, dimension, value, justification, revision, now)
+    return stored or _look_closer(assignment, item, dimension, value, justification, revision, now)
+
+
+def _stored(
+    assignment: Assignment, item: int, dimension: int, value: int, justification: str, revision: int, now: datetime
+) -> Judgment | None:
+    """Store an answer at once; None if that cannot be, for whatever reason."""
+    numbers = {"item": item, "dimension": dimension, "value": value, "revision": revision}
+    if not all(type(number) is int and -(2**31) <= number < 2**63 for number in numbers.values()):
+        return None
+    content = {"justification": justification, "now": now}
+    asked = {**asks(assignment), **{name: Int8(number) for name, number in numbers.items()}, **content}
+    found = prepared_statements.row(_FIRST if revision == 1 else _NEXT, asked)
+    if found is None:
+        return None
+    key, state, lease_until, minutes = found
+    assignment = as_it_is(assignment, state, lease_until, minutes, now)
+    return Judgment(
+        pk=key, assignment=assignment, item_id=item, dimension_id=dimension, value=value, revision=revision,
+        justification=justification, judged_at=now,
+    )  # fmt: skip
+
+
+def asks(assignment: Assignment) -> dict[str, Any]:
+    """Return what `HELD` asks for."""
+    return {"assignment": Int8(assignment.pk), "external_id": assignment.external_id, "takes": TAKEN}
+
+
+def as_it_is(
+    assignment: Assignment, state: str, lease_until: datetime | None, minutes: int, now: datetime
+) -> Assignment:
+    """Return an assignment as a statement found it, its lease renewed after that has committed."""
+    found = copy.copy(assignment)
+    found.state, found.lease_until = state, lease_until
+    leases.renew(found, now, minutes=minutes)
+    return found
+
+
+@transaction.atomic
+def _look_closer(
+    assignment: Assignment, item: int, dimension: int, value: int, justification: str, revision: int, now: datetime
+) -> Judgment:
+    """Find out why an answer was not stored at once: it was before, it must not be, or something came before it."""
+    assignment = lock_for_answers(assignment)
+    _check_question(assignment, item, dimension, value)
+    known = Judgment.objects.filter(assignment=assignment, item=item, dimension=dimension, repeat=0).first()
+    content = {"value": value, "justification": justification}
+    if known is None:
+        known = Judgment.objects.create(
+            assignment=assignment, item_id=item, dimension_id=dimension, judged_at=now, **content
+        )
+    elif _replaces(known, content, revision):
+        _change(known, content, revision, judged_at=now)
+    leases.renew(assignment, now)
+    return known
+
+
+@transaction.atomic
+def answer_check(*, assignment: Assignment, check: int, value: int, revision: int, now: datetime) -> CheckAnswer:
+    """Store the answer to an attention check, and renew the lease; problems are those of `answer`."""
+    _check_revision(revision)
+    assignment = lock_for_answers(assignment)
+    asked = AttentionCheck.objects.filter(pk=_key(check), questionnaire=assignment.questionnaire_id).first()
+    if asked is None or not _is_option(value, asked.options):
+        raise problems.BadAnswer(_("This is no answer to a question of this questionnaire."))
+    known = CheckAnswer.objects.filter(assignment=assignment, check_asked=asked).first()
+    content = {"value": value}
+    if known is None:
+        known = CheckAnswer.objects.create(assignment=assignment, check_asked=asked, answered_at=now, **content)
+    elif _replaces(known, content, revision):
+        _change(known, content, revision, answered_at=now)
+    leases.renew(assignment, now)
+    return known
+
+
+def lock_for_answers(assignment: Assignment) -> Assignment:
+    """Return an assignment that takes answers, as it is now, held until the transaction ends; its judge is not held.
+
+    Whoever hands in or lets somebody leave holds the assignment too, so nothing comes in behind them.
+    """
+    assignment = transitions.lock_alone(assignment.pk)
+    if assignment.state not in TAKES:
+        raise problems.HandedIn(assignment, assignment.state)
+    # Read after the lock was had: they may have left while this waited for it.
+    assignment.participant.refresh_from_db(fields=["withdrawn_at", "erased_at"])
+    if assignment.participant.withdrawn_at or assignment.participant.erased_at:
+        raise problems.LeftStudy
+    return assignment
+
+
+def storable_text(text: str) -> str:
+    """Replace what the database cannot hold: U+0000 and lone surrogates."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def _check_question(assignment: Assignment, item: int, dimension: int, value: int) -> None:
+    asked = QuestionnaireItem.objects.filter(questionnaire=assignment.questionnaire_id, item=_key(item)).exists()
+    campaign = assignment.questionnaire.campaign_id
+    options = Dimension.objects.filter(
+        pk__in=CampaignDimension.objects.filter(campaign=campaign, dimension=_key(dimension)).values("dimension")
+    ).values_list("options", flat=True)
+    if not asked or not any(_is_option(value, each) for each in options):
+        raise problems.BadAnswer(_("This is no answer to a question of this questionnaire."))
+
+
+def _is_option(value: object, options: list[dict[str, Any]]) -> bool:
+    # True is 1 to Python, and to nobody else.
+    return type(value) is int and any(option["value"] == value for option in options)
+
+
+def _key(key: object) -> int:
+    """Return a key that the database can look for; 0 is nobody's."""
+    return key if type(key) is int and 0 < key < 2**63 else 0
+
+
+def _check_revision(revision: object) -> None:
+    if type(revision) is not int or not 1 <= revision <= MOST_REVISIONS:
+        raise problems.BadAnswer(_("An answer says which one it is, from 1 up."))
+
+
+def _replaces(known: Judgment | CheckAnswer, content: dict[str, Any], revision: int) -> bool:
+    """Say whether an answer is to be stored over the known one; False if it is the known one."""
+    if revision <= known.revision and all(getattr(known, name) == value for name, value in content.items()):
+        return False
+    if revision != known.revision + 1:
+        raise problems.OtherAnswer(known)
+    return True
+
+
+def _change(known: Judgment | CheckAnswer, content: dict[str, Any], revision: int, **at: datetime) -> None:
+    # Compared once more in the statement itself: the caller's lock keeps others away, and this notices if not.
+    stored = type(known)._default_manager.filter(pk=known.pk, revision=revision - 1)
+    if not stored.update(**content, revision=revision, **at):
+        known.refresh_from_db()
+        raise problems.OtherAnswer(known)
+    for name, value in {**content, "revision": revision, **at}.items():
+        setattr(known, name, value)
+
+
+LONGEST_VISIT_NAME: Final = 36
+# So many openings of the page are told apart; nobody needs more.
+MOST_VISITS: Final = 200
+# Counts that no person reaches.
+MOST: Final = 1_000_000
+_COLUMNS: Final = ("items", "active", "away", "looks", "leaves", "changes")
+
+# All of a report in one statement, as `answering.answer` does it. Rows are stored in the order of items.
+_STORE = f"""
+    WITH {HELD}, told AS (
+        SELECT * FROM unnest(%(items)s::bigint[], %(active)s::float8[], %(away)s::float8[], %(looks)s::int[],
+            %(leaves)s::int[], %(changes)s::int[]) AS t (item, active, away, looks, leaves, changes)
+    ), theirs AS (
+        SELECT held.*, c.lease_minutes,
+            greatest(coalesce(extract(epoch FROM %(now)s::timestamptz - assigned_at), 0), 0)::float8 AS longest
+        FROM held
+        JOIN annotation_questionnaire sheet ON sheet.id = held.questionnaire_id
+        JOIN annotation_campaign c ON c.id = sheet.campaign_id
+        WHERE NOT EXISTS (
+            SELECT FROM told WHERE NOT EXISTS (
+                SELECT FROM annotation_questionnaireitem entry
+                WHERE entry.questionnaire_id = held.questionnaire_id AND entry.item_id = told.item
+            )
+        )
+    ), stored AS (
+        INSERT INTO annotation_itemtime
+            (assignment_id, item_id, visit, active_seconds, away_seconds, looks, leaves, changes, first_at, last_at)
+        SELECT theirs.id, item, %(visit)s::text, least(active, longest), least(away, longest), looks, leaves, changes,
+            %(now)s, %(now)s
+        FROM theirs, told
+        WHERE (
+            SELECT count(DISTINCT other.visit) FROM annotation_itemtime other
+            WHERE other.assignment_id = %(assignment)s AND other.visit <> %(visit)s::text
+        ) < %(most)s
+        ORDER BY item
+        ON CONFLICT (assignment_id, item_id, visit) DO UPDATE SET
+            active_seconds = greatest(annotation_itemtime.active_seconds, excluded.active_seconds),
+            away_seconds = greatest(annotation_itemtime.away_seconds, excluded.away_seconds),
+            looks = greatest(annotation_itemtime.looks, excluded.looks),
+            leaves = greatest(annotation_itemtime.leaves, excluded.leaves),
+            changes = greatest(annotation_itemtime.changes, excluded.changes),
+            last_at = greatest(annotation_itemtime.last_at, excluded.last_at)
+    )
+    SELECT state, lease_until, lease_minutes FROM theirs
+"""  # noqa: S608 -- constants
+
+
+def record_times(
+    *, assignment: Assignment, visit: str, times: Sequence[Mapping[str, Any]], now: datetime
+) -> Assignment:
+    """Store the sums of one visit (one opening of the page) so far, and renew the lease.
+
+    Nobody looks longer than the questionnaire has been theirs: more is cut off.
+
+    Raises
+    ------
+    BadAnswer, HandedIn, LeftStudy
+    """
+    if not isinstance(visit, str) or not visit or len(visit) > LONGEST_VISIT_NAME or visit != storable_text(visit):
+        raise problems.BadAnswer(_("A visit has a name of at most %(n)s characters.") % {"n": LONGEST_VISIT_NAME})
+    if not isinstance(times, Sequence):
+        raise problems.BadAnswer(_("Times are told item by item."))
+    # The last one counts, where an item is told of twice.
+    rows = dict(_told(each) for each in times)
+    columns = zip(*((item, *numbers) for item, numbers in rows.items()), strict=True) if rows else ((),) * len(_COLUMNS)
+    arrays = {name: prepared_statements.array(values) for name, values in zip(_COLUMNS, columns, strict=True)}
+    asked = {**asks(assignment), **arrays, "visit": visit, "most": Int8(MOST_VISITS), "now": now}
+    found = prepared_statements.row(_STORE, asked)
+    if found is None:
+        _refuse(assignment)
+    state, lease_until, minutes = found
+    return as_it_is(assignment, state, lease_until, minutes, now)
+
+
+@transaction.atomic
+def _refuse(assignment: Assignment) -> NoReturn:
+    """Say why a report was not stored."""
+    lock_for_answers(assignment)
+    raise problems.BadAnswer(_("Times are told of items of this questionnaire."))
+
+
+def active_seconds(assignment: Assignment) -> float | None:
+    """Return how long somebody looked at the items, over all visits; None where nothing was told."""
+    seconds: float | None = ItemTime.objects.filter(assignment=assignment).aggregate(sum=Sum("active_seconds"))["sum"]
+    return seconds
+
+
+def _told(each: Any) -> tuple[int, tuple[float | int, ...]]:
+    item = each.get("item") if isinstance(each, Mapping) else None
+    if type(item) is not int or not 0 < item < 2**63:
+        raise problems.BadAnswer(_("Times are told of items of this questionnaire."))
+    seconds = [_number(each.get(name, 0)) for name in ("active", "away")]
+    counts = [int(min(_number(each.get(name, 0)), MOST)) for name in ("looks", "leaves", "changes")]
+    return item, (*seconds, *counts)
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        raise problems.BadAnswer(_("Times and counts are numbers, and not negative."))
+    # An integer may be too large for a float.
+    return float(value) if value <= MOST else (math.inf if value == math.inf else float(MOST) * 1000)

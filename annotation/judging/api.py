@@ -1,0 +1,270 @@
+"""Questionnaires that people were given, all that is known of one, and judgments as they were given, by pseudonym."""
+
+from typing import Any, ClassVar
+
+import django_filters
+from django.db.models import IntegerField, OuterRef, Prefetch, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.serializers import IntegerFilter, StrictBooleanFilter
+from crowdrag.studies import review_locks
+from crowdrag.studies.enums import AuditedContent, Role
+
+from ..campaigns import api
+from ..enums import AssignmentState, Judges
+from ..models import Assignment, AssignmentDecision, AssignmentPayment, AssignmentTransition, Dimension, Item, Judgment
+from ..quality.screening import dossier
+
+WITH = ("questionnaire__campaign__study", "participant", "reviewer")
+SEEN = Need(Role.REVIEWER)
+
+
+class AssignmentRow(serializers.ModelSerializer[Assignment]):
+    """A questionnaire that somebody was given. Money is in minor units of the study's currency."""
+
+    questionnaire = serializers.CharField(source="questionnaire.external_id")
+    participant = serializers.CharField(source="participant.external_id", help_text="A pseudonym.")
+    paid = serializers.IntegerField(help_text="What its judge is owed or was paid for it so far.")
+    held_by = serializers.SerializerMethodField(help_text="Who has it open for review now.")
+
+    class Meta:
+        model = Assignment
+        fields = ["external_id", "questionnaire", "participant", "state", "is_included", "assigned_at", "submitted_at",
+                  "lease_until", "seconds", "active_seconds", "pay", "paid", "comment", "held_by"]  # fmt: skip
+        extra_kwargs = {
+            "external_id": {"help_text": "Its name in addresses; imported ones may have none."},
+            "pay": {"help_text": "What was promised when it was given out."},
+            "seconds": {"help_text": "From being given out to being handed in."},
+            "active_seconds": {"help_text": "With the page before one's eyes."},
+        }
+
+    def get_held_by(self, assignment: Assignment) -> str | None:
+        """Return whose desk it is on."""
+        return (
+            assignment.reviewer.email
+            if assignment.reviewer and review_locks.is_locked(assignment, timezone.now())
+            else None
+        )
+
+
+class SignalRow(serializers.Serializer[Any]):
+    """A figure that is uncommon, with what it rests on."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    words = serializers.CharField()
+    proposes = serializers.SerializerMethodField()
+    innocent = serializers.CharField(help_text="Harmless causes.")
+    evidence = serializers.DictField()
+
+    def get_proposes(self, signal: Any) -> str:
+        """Return what it speaks for: `accept`, `look` or `reject`."""
+        return str(signal.proposes.name.lower())
+
+
+class TransitionRow(serializers.ModelSerializer[AssignmentTransition]):
+    """A change of state."""
+
+    by = serializers.EmailField(source="by.email", default=None, allow_null=True)
+
+    class Meta:
+        model = AssignmentTransition
+        fields = ["before", "after", "cause", "note", "at", "by"]
+
+
+class DecisionRow(serializers.ModelSerializer[AssignmentDecision]):
+    """A decision; the latest one on a question holds."""
+
+    by = serializers.EmailField(source="decided_by.email", default=None, allow_null=True)
+
+    class Meta:
+        model = AssignmentDecision
+        fields = ["about", "holds", "reason", "evidence", "decided_at", "by"]
+
+
+class PaymentRow(serializers.ModelSerializer[AssignmentPayment]):
+    """Money that a judge is owed."""
+
+    class Meta:
+        model = AssignmentPayment
+        fields = ["amount", "reason", "at"]
+
+
+class ScreenedRow(AssignmentRow):
+    """A questionnaire with all that speaks for and against it, and what was decided. What it answers are judgments."""
+
+    proposal = serializers.CharField(source="known.proposal.name", help_text="`accept`, `look` or `reject`.")
+    signals = SignalRow(source="known.proposal.reasons", many=True)
+    from_platform = serializers.BooleanField(
+        source="known.from_platform", help_text="Whether a recruitment platform is told what is decided."
+    )
+    owed_if_accepted = serializers.IntegerField()
+    left_of_pay = serializers.IntegerField(help_text="What can be paid with a rejection at most.")
+    history = TransitionRow(source="known.history", many=True)
+    decisions = DecisionRow(source="known.decisions", many=True)
+    payments = PaymentRow(source="known.payments", many=True)
+
+    class Meta(AssignmentRow.Meta):
+        fields = [*AssignmentRow.Meta.fields, "proposal", "signals", "from_platform", "owed_if_accepted", "left_of_pay",
+                  "history", "decisions", "payments"]  # fmt: skip
+
+
+class AssignmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
+    """Which questionnaires."""
+
+    state = django_filters.ChoiceFilter(choices=AssignmentState.choices)
+    participant = django_filters.CharFilter(
+        field_name="participant__external_id", max_length=200, help_text="A pseudonym."
+    )
+    questionnaire = django_filters.CharFilter(field_name="questionnaire__external_id", max_length=200)
+    is_included = StrictBooleanFilter(help_text="Whether its judgments count in the analysis once it is accepted.")
+
+    class Meta:
+        model = Assignment
+        fields: ClassVar[list[str]] = []
+
+
+class Assignments(ListEndpoint):
+    """List the questionnaires of a campaign that people were given, in the order in which they were."""
+
+    needs: ClassVar = {"GET": SEEN}
+    shows = AuditedContent.PEOPLE
+    queryset = Assignment.objects.all()
+    serializer_class = AssignmentRow
+    filterset_class = AssignmentFilter
+    order = ("id",)
+
+    def rows(self) -> QuerySet[Assignment]:
+        """Return the questionnaires of the campaign that the address names."""
+        return of(self, self.one(api.campaigns_of_people(self), pk=self.kwargs["campaign"]).pk)
+
+
+class OneAssignment(Endpoint):
+    """One questionnaire that somebody was given."""
+
+    needs: ClassVar = {"GET": SEEN}
+    shows: ClassVar = AuditedContent.REVIEW
+    serializer_class = ScreenedRow
+
+    def get(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
+        """Show a questionnaire with what speaks for and against it, and what was decided."""
+        return Response(screened(self, campaign, assignment))
+
+
+def of(endpoint: Endpoint, campaign: int) -> QuerySet[Assignment]:
+    """Return the questionnaires of a campaign that people were given, with all that is shown of them."""
+    theirs = AssignmentPayment.objects.filter(assignment=OuterRef("pk")).order_by().values("assignment")
+    paid = Subquery(theirs.annotate(sum=Sum("amount")).values("sum"), output_field=IntegerField())
+    found = Assignment.objects.filter(questionnaire__campaign__study=endpoint.study, questionnaire__campaign=campaign)
+    return found.select_related(*WITH).annotate(paid=Coalesce(paid, 0))
+
+
+def screened(endpoint: Endpoint, campaign: int, external_id: str) -> Any:
+    """Return one questionnaire as it is shown; whoever asks is noted to have seen it."""
+    found = endpoint.one(of(endpoint, campaign), external_id=external_id)
+    endpoint.about(found.participant, found.pk)
+    found.known = dossier.collect(found)  # type: ignore[attr-defined] # what its serializer reads
+    found.owed_if_accepted = dossier.owed_if_accepted(found)  # type: ignore[attr-defined]
+    found.left_of_pay = dossier.left_of_pay(found)  # type: ignore[attr-defined]
+    return ScreenedRow(found).data
+
+
+# What is shown of these: without it each row would bring the texts of two responses and of its topic.
+WITH_ASSIGNMENT = ("assignment__participant", "assignment__questionnaire", "dimension")
+SHOWN = ("assignment__state", "assignment__is_included", "assignment__participant__external_id",
+         "assignment__questionnaire__external_id", "item_id", "dimension__name", "dimension__version", "value",
+         "justification", "repeat", "judged_at")  # fmt: skip
+# By a query of its own: of twelve tables at once the database takes ten times as long to plan as to answer.
+ITEM = Prefetch(
+    "item",
+    Item.objects.select_related("topic", "response", "pair__a", "pair__b").only(
+        "campaign_id",
+        "topic__external_id",
+        "response__external_id",
+        "pair__a__external_id",
+        "pair__b__external_id",
+    ),
+)
+
+
+class OfItemRow(serializers.Serializer[Any]):
+    """What was said of an item, with what that item is: rows come with `ITEM`."""
+
+    campaign = serializers.IntegerField(source="item.campaign_id")
+    item = serializers.IntegerField(source="item_id")
+    topic = serializers.CharField(source="item.topic.external_id")
+    response = serializers.CharField(
+        source="item.response.external_id", default=None, allow_null=True, help_text="Of items that are one response."
+    )
+    response_a = serializers.CharField(
+        source="item.pair.a.external_id", default=None, allow_null=True, help_text="Left, as presented."
+    )
+    response_b = serializers.CharField(
+        source="item.pair.b.external_id", default=None, allow_null=True, help_text="Right, as presented."
+    )
+
+
+class JudgmentRow(OfItemRow, serializers.ModelSerializer[Judgment]):
+    """A judgment: one person's answer to one question about one item."""
+
+    questionnaire = serializers.CharField(source="assignment.questionnaire.external_id")
+    participant = serializers.CharField(source="assignment.participant.external_id", help_text="A pseudonym.")
+    dimension = serializers.CharField(source="dimension.name")
+    version = serializers.IntegerField(source="dimension.version")
+    value = serializers.IntegerField(help_text="Of a pair as presented: -1 is A, 0 neither, 1 is B.")
+    state = serializers.ChoiceField(AssignmentState.choices, source="assignment.state")
+    is_included = serializers.BooleanField(source="assignment.is_included")
+
+    class Meta:
+        model = Judgment
+        fields = ["id", "campaign", "questionnaire", "participant", "item", "topic", "response", "response_a",
+                  "response_b", "dimension", "version", "value", "justification", "repeat", "state", "is_included",
+                  "judged_at"]  # fmt: skip
+
+
+class JudgmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
+    """Which judgments."""
+
+    campaign = IntegerFilter(field_name="item__campaign", min_value=1, max_value=2**31 - 1)
+    judges = django_filters.ChoiceFilter(field_name="item__campaign__judges", choices=Judges.choices)
+    dimension = django_filters.CharFilter(method="of_dimension", max_length=100)
+    participant = django_filters.CharFilter(field_name="assignment__participant__external_id", max_length=200)
+    topic = django_filters.CharFilter(field_name="item__topic__external_id", max_length=200)
+    counted = StrictBooleanFilter(
+        method="only_counted", help_text="Those that analyses count: accepted, included, no repeats."
+    )
+
+    class Meta:
+        model = Judgment
+        fields: ClassVar[list[str]] = []
+
+    def of_dimension(self, rows: Any, _name: str, wanted: str) -> QuerySet[Judgment]:
+        """Keep those on dimensions of this name: by keys, of which the database knows how many rows have them."""
+        keys = list(Dimension.objects.filter(name=wanted).values_list("pk", flat=True))
+        return rows.filter(dimension__in=keys)  # type: ignore[no-any-return]
+
+    def only_counted(self, rows: Any, _name: str, wanted: bool) -> QuerySet[Judgment]:
+        """Keep those that count, or those that do not."""
+        return rows.counted() if wanted else rows.not_counted()  # type: ignore[no-any-return]
+
+
+class Judgments(ListEndpoint):
+    """List the judgments of a study, in the order in which they came into the system."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    shows = AuditedContent.ANSWERS
+    queryset = Judgment.objects.all()
+    serializer_class = JudgmentRow
+    filterset_class = JudgmentFilter
+    order = ("id",)
+
+    def rows(self) -> QuerySet[Judgment]:
+        """Return the study's judgments, with all that is shown of each."""
+        return (
+            Judgment.objects.of_study(self.study).select_related(*WITH_ASSIGNMENT).only(*SHOWN).prefetch_related(ITEM)
+        )

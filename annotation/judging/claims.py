@@ -1,0 +1,291 @@
+"""A person claims a questionnaire: k people get each and never one more, under any number of connections at once.
+
+Many claim at the same moment, and most of those who come last get nothing; so a claim is a few statements that the
+database keeps prepared, and whoever gets nothing is told so after the first. The person's row is locked before the
+place that they get.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+from uuid import uuid4
+
+from django.db import IntegrityError, transaction
+from psycopg.types.numeric import Int4, Int8
+
+from crowdrag import prepared_statements
+from crowdrag.studies.models import Participant
+
+from ..enums import AssignmentState, CampaignState
+from ..models import Assignment, Campaign
+from . import leases, problems, slots, transitions
+
+S = AssignmentState
+# How often another place is tried where a constraint said no. It can only be so when something other than a claim gave
+# the person an assignment, or a response that they wrote, in the same moment.
+TRIES: Final = 5
+REFUSALS: Final = (
+    "assignment_nobody_twice_on_a_questionnaire",
+    "place_nobody_twice_on_an_item",
+    "place_nobody_judges_an_own_response",
+)
+CLAIMED: Final = "claimed"
+
+_LOCK = "SELECT 1 FROM studies_participant WHERE id = %(participant)s FOR NO KEY UPDATE"
+
+# All at one moment: who has nothing in hand while no place is free has not been given the last one just now.
+_STANDING = """
+    SELECT p.withdrawn_at IS NOT NULL OR p.erased_at IS NOT NULL,
+        c.has_places AND c.state = %(open)s AND c.consent_text_id IS NOT NULL,
+        EXISTS (
+            SELECT 1 FROM studies_arrival a JOIN studies_entrylink l ON l.id = a.link_id
+            WHERE a.participant_id = %(participant)s AND l.purpose = %(purpose)s),
+        EXISTS (
+            SELECT 1 FROM studies_consent s WHERE s.participant_id = %(participant)s
+            AND s.text_id = c.consent_text_id AND s.withdrawn_at IS NULL),
+        EXISTS (SELECT 1 FROM writing_response own WHERE own.participant_id = %(participant)s),
+        EXISTS (SELECT 1 FROM annotation_place free WHERE free.campaign_id = c.id AND free.holder_id IS NULL),
+        (SELECT bar.reason FROM studies_bar bar WHERE bar.participant_id = p.id AND bar.lifted_at IS NULL),
+        c.questionnaires_per_person, c.lease_minutes, c.pay,
+        (SELECT json_agg(json_build_array(mine.id, mine.state, mine.session) ORDER BY mine.assigned_at, mine.id)
+            FROM annotation_assignment mine JOIN annotation_questionnaire q ON q.id = mine.questionnaire_id
+            WHERE mine.participant_id = %(participant)s AND q.campaign_id = c.id)
+    FROM annotation_campaign c JOIN studies_participant p ON p.study_id = c.study_id
+    WHERE c.id = %(campaign)s AND p.id = %(participant)s
+"""
+
+_COLUMNS: Final = [column.attname for column in Assignment._meta.concrete_fields]
+# The assignment and the record of how it began.
+_ASSIGN = f"""
+    WITH made AS (
+        INSERT INTO annotation_assignment (questionnaire_id, participant_id, external_id, state, is_included,
+            assigned_at, lease_until, pay, comment, session)
+        VALUES (%(questionnaire)s, %(participant)s, %(external_id)s, %(state)s, true, %(now)s, %(lease)s, %(pay)s, '',
+            %(session)s)
+        RETURNING *
+    ), noted AS (
+        INSERT INTO annotation_assignmenttransition (assignment_id, before, after, cause, note, at)
+        SELECT id, '', state, %(cause)s, '', %(now)s FROM made
+    )
+    SELECT {", ".join(_COLUMNS)} FROM made
+"""  # noqa: S608 -- names of columns
+
+# What the names of campaigns as ways of taking part begin with.
+PREFIX = "judging-"
+
+
+class KnownAssignment(NamedTuple):
+    """An assignment that somebody has in the campaign already."""
+
+    pk: int
+    state: str
+    session: str
+
+
+class ClaimContext(NamedTuple):
+    """What a claim must know of a campaign and a person."""
+
+    has_left: bool
+    is_open: bool
+    is_admitted: bool
+    consents: bool
+    wrote: bool
+    any_free: bool
+    barred: str | None
+    most: int | None
+    lease_minutes: int
+    pay: int | None
+    mine: list[KnownAssignment]
+
+    def in_state(self, *states: str) -> list[KnownAssignment]:
+        """Return those of the person's assignments that are in one of these states, the first one first."""
+        return [one for one in self.mine if one.state in states]
+
+    def problem(self, session: str = "") -> problems.AssignmentProblem | None:
+        """Return what keeps questionnaires from the person, whether or not there are any."""
+        judged = [one for one in self.mine if one.state not in leases.NOT_JUDGED]
+        if self.has_left:
+            return problems.LeftStudy()
+        if self.barred is not None:
+            return problems.Barred(self.barred)
+        if not self.is_open:
+            return problems.CampaignNotOpen()
+        if not self.is_admitted:
+            return problems.NotAdmitted()
+        if not self.consents:
+            return problems.NeedsConsent()
+        if session and any(one.session == session for one in judged):
+            return problems.EnoughJudged(1)
+        if self.most is not None and len(judged) >= self.most:
+            return problems.EnoughJudged(self.most)
+        return None
+
+
+def purpose(campaign: Campaign | int) -> str:
+    """Return what entry links to a campaign are for: the name of its way."""
+    return f"{PREFIX}{campaign.pk if isinstance(campaign, Campaign) else campaign}"
+
+
+def claim(*, campaign: Campaign, participant: Participant, session: str = "", now: datetime) -> Assignment:
+    """Give a person their next questionnaire; who has one in hand gets that one again.
+
+    What somebody began and lost is theirs again while a place of that questionnaire is free. `session` is the visit
+    from a recruitment platform: one visit stands for one questionnaire, unless that was returned.
+
+    Raises
+    ------
+    problems.AssignmentProblem
+        with the reason why there is none: not open, not invited, no consent, enough judged, too late, nothing left.
+    """
+    standing = _standing(campaign, participant)
+    if not standing.mine:
+        if (problem := standing.problem(session)) is not None:
+            raise problem
+        if not standing.any_free:
+            raise problems.NothingLeft
+    for last in (False,) * (TRIES - 1) + (True,):
+        try:
+            with transaction.atomic():
+                return _claim(campaign, participant, session, now)
+        except IntegrityError as error:
+            if last or not any(name in str(error) for name in REFUSALS):
+                raise
+    raise problems.NothingLeft
+
+
+def obstacle(*, campaign: Campaign, participant: Participant, session: str = "") -> problems.AssignmentProblem | None:
+    """Return why somebody would get nothing now, or None if they probably get something; only `claim` can tell."""
+    standing = _standing(campaign, participant)
+    if standing.has_left:
+        return problems.LeftStudy()
+    if standing.in_state(S.ASSIGNED):
+        return None
+    if (problem := standing.problem(session)) is not None:
+        return problem
+    lost = [one.pk for one in standing.in_state(*leases.NOT_JUDGED)]
+    if slots.has_free(questionnaires=Assignment.objects.filter(pk__in=lost).values("questionnaire")):
+        return None
+    if late := [one for one in standing.in_state(S.TIMED_OUT) if session and one.session == session]:
+        return problems.TooLate(Assignment.objects.get(pk=late[0].pk))
+    if slots.has_claimable(campaign=campaign.pk, barred=_barred(standing, campaign, participant)):
+        return None
+    return problems.NothingLeft()
+
+
+@transaction.atomic
+def resume(*, assignment: Assignment, now: datetime) -> Assignment:
+    """Let somebody go on with what they gave back or lost, while a place of the questionnaire is free.
+
+    Raises
+    ------
+    TooLate
+        if all its places are held; what is there can still be handed in.
+    AssignmentProblem
+        for what keeps other questionnaires from them, too.
+    """
+    assignment = transitions.lock(assignment)
+    if assignment.state == S.ASSIGNED:
+        return assignment
+    standing = _standing(assignment.questionnaire.campaign, assignment.participant)
+    if assignment.state not in leases.NOT_JUDGED or standing.in_state(S.ASSIGNED):
+        raise problems.NotAllowed(assignment, S.ASSIGNED)
+    if (problem := standing.problem()) is not None:
+        raise problem
+    if (back := _resumed(assignment.pk, "", now)) is None:
+        raise problems.TooLate(assignment)
+    return back
+
+
+def _claim(campaign: Campaign, participant: Participant, session: str, now: datetime) -> Assignment:
+    # The person's row is the lock: however often a button is pressed, one questionnaire comes of it.
+    _lock(participant)
+    # Read after the lock was had: what the person did at another connection meanwhile is seen.
+    standing = _standing(campaign, participant)
+    if standing.has_left:
+        raise problems.LeftStudy
+    if held := standing.in_state(S.ASSIGNED):
+        return _visited(held[0], standing, session)
+    if (problem := standing.problem(session)) is not None:
+        raise problem
+    for lost in standing.in_state(S.TIMED_OUT):
+        if (back := _resumed(lost.pk, session, now)) is not None:
+            return back
+        if session and lost.session == session:
+            raise problems.TooLate(Assignment.objects.get(pk=lost.pk))
+    place = slots.lock_free_slot(campaign=campaign.pk, barred=_barred(standing, campaign, participant))
+    if place is not None:
+        return _assign(standing, participant, place, session, now)
+    # Who gave something back and finds nothing else may change their mind.
+    for lost in standing.in_state(S.RETURNED):
+        if (back := _resumed(lost.pk, session, now)) is not None:
+            return back
+    raise problems.NothingLeft
+
+
+def _lock(participant: Participant) -> None:
+    with prepared_statements.cursor() as cursor:
+        cursor.execute(_LOCK, {"participant": Int8(participant.pk)})
+
+
+def _standing(campaign: Campaign, participant: Participant) -> ClaimContext:
+    arguments: dict[str, Any] = {
+        "campaign": Int8(campaign.pk),
+        "participant": Int8(participant.pk),
+        "purpose": purpose(campaign),
+        "open": str(CampaignState.OPEN),
+    }
+    with prepared_statements.cursor() as cursor:
+        cursor.execute(_STANDING, arguments)
+        found = cursor.fetchone()
+    if found is None:
+        raise problems.NotAdmitted  # the campaign of another study
+    *facts, mine = found
+    return ClaimContext._make([*facts, [KnownAssignment(*each) for each in mine or ()]])
+
+
+def _barred(standing: ClaimContext, campaign: Campaign, participant: Participant) -> list[int]:
+    """Return the questionnaires that are not for this person; most who come have neither judged nor written."""
+    if not standing.mine and not standing.wrote:
+        return []
+    return slots.excluded_questionnaires(campaign=campaign.pk, participant=participant.pk)
+
+
+def _visited(held: KnownAssignment, standing: ClaimContext, session: str) -> Assignment:
+    """Note by which visit somebody judges what they have in hand; a visit that stands for another one is none."""
+    if session and not any(one.session == session for one in standing.mine):
+        Assignment.objects.filter(pk=held.pk).update(session=session)
+    return Assignment.objects.select_related("questionnaire__campaign__study", "participant").get(pk=held.pk)
+
+
+def _assign(
+    standing: ClaimContext, participant: Participant, place: tuple[int, int], session: str, now: datetime
+) -> Assignment:
+    pay = None if standing.pay is None else Int4(standing.pay)
+    arguments: dict[str, Any] = {
+        "questionnaire": Int8(place[1]),
+        "participant": Int8(participant.pk),
+        "external_id": uuid4().hex,
+        "state": str(S.ASSIGNED),
+        "now": now,
+        "lease": now + timedelta(minutes=standing.lease_minutes),
+        "pay": pay,
+        "session": session,
+        "cause": CLAIMED,
+    }
+    with prepared_statements.cursor() as cursor:
+        cursor.execute(_ASSIGN, arguments)
+        made = Assignment.from_db("default", _COLUMNS, cursor.fetchone())
+    slots.assign(place[0], made)
+    return made
+
+
+def _resumed(lost: int, session: str, now: datetime) -> Assignment | None:
+    """Give somebody back what they lost, if a place of it is free."""
+    try:
+        # Undone with its savepoint where there is no place.
+        with transaction.atomic():
+            assignment = transitions.lock_alone(lost)
+            until = now + leases.lease_length(assignment.questionnaire.campaign)
+            visit = session or assignment.session
+            return transitions.move(assignment, S.ASSIGNED, "came back", now=now, lease_until=until, session=visit)
+    except problems.NoPlace:
+        return None

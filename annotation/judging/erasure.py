@@ -1,0 +1,96 @@
+"""Erasing what somebody judged, on their own wish, and what others quoted of what somebody wrote."""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from uuid import uuid4
+
+import pgtrigger
+from django.db.models import Q
+
+from crowdrag.studies.enums import DecisionKind
+from crowdrag.studies.models import Participant
+from writing.models import Response
+
+from ..models import (
+    Assignment,
+    AssignmentDecision,
+    AssignmentTransition,
+    CheckAnswer,
+    ItemTime,
+    Judgment,
+    PlatformSubmission,
+    ShownFlag,
+    TrainingAnswer,
+)
+from . import leases
+
+# So many words in a row are a quotation; fewer are often the same by chance.
+WORDS = 6
+_WORD = re.compile(r"\w+")
+
+
+def redact_quotes(participant: Participant) -> None:
+    """Erase justifications and comments that quote what this person wrote: of people and of models."""
+    for response in Response.objects.filter(participant=participant, erased_at__isnull=True).order_by("pk"):
+        runs = frozenset(_runs(response.text))
+        about = Q(item__pair__a=response) | Q(item__pair__b=response) | Q(item__response=response)
+        said = Judgment.objects.filter(about).order_by("pk")
+        reasons = said.exclude(justification="").values_list("pk", "justification")
+        Judgment.objects.filter(pk__in=_quoting(runs, reasons)).update(justification="")
+        judges = Assignment.objects.filter(pk__in=said.order_by().values("assignment")).exclude(comment="")
+        Assignment.objects.filter(pk__in=_quoting(runs, judges.values_list("pk", "comment"))).update(comment="")
+
+
+def _quoting(runs: frozenset[tuple[str, ...]], said: Iterable[tuple[int, str]]) -> list[int]:
+    return [pk for pk, words in said if not runs.isdisjoint(_runs(words))]
+
+
+def _runs(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield each so many words in a row, whatever stands between them."""
+    words = _WORD.findall(text.casefold())
+    return zip(*(words[start:] for start in range(WORDS)), strict=False)
+
+
+REASON = "Erased on the judge's wish."
+
+
+def erase(participant: Participant, now: datetime) -> None:
+    """Erase the words and the times of a participant's judgments, and take the judgments out of the analysis.
+
+    The places that they hold are free for others. The bare votes stay, under a pseudonym that nobody is behind any
+    more: runs that used them say so, and can still be looked at. What they are owed stays as well, and what was handed
+    in gets a new name, by which researchers find it to pay for it. The caller holds the participant and has let them
+    leave.
+    """
+    leases.on_erase(participant, now)
+    redact_quotes(participant)
+    mine = Assignment.objects.filter(participant=participant)
+    Judgment.objects.filter(assignment__in=mine).update(justification="", judged_at=None, external_id="")
+    CheckAnswer.objects.filter(assignment__in=mine).delete()
+    ItemTime.objects.filter(assignment__in=mine).delete()
+    ShownFlag.objects.filter(assignment__in=mine).delete()
+    TrainingAnswer.objects.filter(participant=participant).delete()
+    PlatformSubmission.objects.filter(participant=participant).delete()
+    # What was written to the judge, or why they gave something back, may say what they judged.
+    with pgtrigger.ignore("annotation.AssignmentTransition:never_updated"):
+        AssignmentTransition.objects.filter(assignment__in=mine).exclude(note="").update(note="")
+    with pgtrigger.ignore("annotation.AssignmentDecision:never_updated"):
+        AssignmentDecision.objects.filter(assignment__in=mine).update(reason=REASON, evidence={})
+    AssignmentDecision.objects.bulk_create(
+        AssignmentDecision(assignment=one, about=DecisionKind.INCLUDE, holds=False, reason=REASON, decided_at=now)
+        for one in mine.filter(is_included=True)
+    )
+    handed_in = list(mine.filter(submitted_at__isnull=False).values_list("pk", flat=True))
+    mine.update(
+        is_included=False,
+        seconds=None,
+        active_seconds=None,
+        assigned_at=None,
+        submitted_at=None,
+        external_id="",
+        comment="",
+        session="",
+    )
+    for pk in handed_in:
+        Assignment.objects.filter(pk=pk).update(external_id=uuid4().hex)

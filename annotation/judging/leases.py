@@ -1,0 +1,150 @@
+"""What somebody has in hand, and for how long it is theirs; giving it back, and what becomes of it when they leave."""
+
+import logging
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import QuerySet
+from psycopg.types.numeric import Int8
+
+from crowdrag import prepared_statements
+from crowdrag.studies.models import Participant
+
+from ..enums import HOLDING, AssignmentState
+from ..models import Assignment, Campaign
+from . import problems, transitions
+
+# These do not count as judged: somebody else may have the place.
+NOT_JUDGED = (AssignmentState.RETURNED, AssignmentState.TIMED_OUT)
+# A sign of life that adds less than this is not written down: who answers every few seconds writes one row, not two.
+LEAST_RENEWAL = timedelta(minutes=1)
+
+_THEIRS: Final = f"""
+    SELECT {prepared_statements.columns(Assignment, "mine")} FROM annotation_assignment mine
+    JOIN annotation_questionnaire sheet ON sheet.id = mine.questionnaire_id
+    JOIN annotation_campaign c ON c.id = sheet.campaign_id
+    WHERE mine.external_id = %(external_id)s AND mine.participant_id = %(participant)s AND c.id = %(campaign)s
+        AND c.has_places
+"""  # noqa: S608 -- names of columns
+_RENEW: Final = """
+    UPDATE annotation_assignment SET lease_until = %(until)s WHERE id = %(assignment)s AND state = %(assigned)s
+"""
+
+
+def assignments_of(campaign: Campaign, participant: Participant) -> QuerySet[Assignment]:
+    """Return somebody's assignments in a campaign, the first one first."""
+    mine = Assignment.objects.filter(questionnaire__campaign=campaign, participant=participant)
+    return mine.select_related("questionnaire__campaign__study", "participant").order_by("assigned_at", "pk")
+
+
+def assignment_in_hand(campaign: Campaign, participant: Participant) -> Assignment | None:
+    """Return the questionnaire that somebody is judging now."""
+    return assignments_of(campaign, participant).filter(state=AssignmentState.ASSIGNED).first()
+
+
+def count_judged(campaign: Campaign, participant: Participant) -> int:
+    """Return how many questionnaires somebody has judged or is judging."""
+    return assignments_of(campaign, participant).exclude(state__in=NOT_JUDGED).count()
+
+
+def lease_length(campaign: Campaign) -> timedelta:
+    """Return how long a claim holds after the last sign of life."""
+    return timedelta(minutes=campaign.lease_minutes)
+
+
+def own_assignment(*, participant: Participant, campaign: int, external_id: str) -> Assignment | None:
+    """Return somebody's assignment in a campaign that has places; nobody else's is found."""
+    arguments = {"external_id": external_id, "participant": Int8(participant.pk), "campaign": Int8(campaign)}
+    found = prepared_statements.row(_THEIRS, arguments) if external_id and campaign < 2**63 else None
+    if found is None:
+        return None
+    assignment = prepared_statements.instance(Assignment, found)
+    assignment.participant = participant
+    return assignment
+
+
+def renew(assignment: Assignment, now: datetime, *, minutes: int | None = None) -> None:
+    """Let a lease run from now, so many minutes, or as the campaign says; one that is over stays so."""
+    if assignment.state != AssignmentState.ASSIGNED:
+        return
+    lasts = lease_length(assignment.questionnaire.campaign) if minutes is None else timedelta(minutes=minutes)
+    until = now + lasts
+    if assignment.lease_until is None or until - assignment.lease_until >= min(LEAST_RENEWAL, lasts):
+        arguments: dict[str, Any] = {
+            "until": until, "assignment": Int8(assignment.pk), "assigned": str(AssignmentState.ASSIGNED)
+        }  # fmt: skip
+        with prepared_statements.cursor() as cursor:
+            cursor.execute(_RENEW, arguments)
+            is_renewed = cursor.rowcount == 1
+        # Where nobody holds the assignment meanwhile, the lease may have ended just now.
+        if is_renewed:
+            assignment.lease_until = until
+
+
+S = AssignmentState
+# One pass of the sweep takes so many; the next pass goes on.
+AT_ONCE = 500
+LAPSED = "lease over"
+log = logging.getLogger(__name__)
+
+
+def expire(*, now: datetime, at_once: int = AT_ONCE) -> int:
+    """Take the place from those whose lease ran out, their answers kept; count them."""
+    due = Assignment.objects.filter(state=S.ASSIGNED, lease_until__lt=now).order_by("lease_until", "pk")
+    ended = 0
+    for pk, participant in due.values_list("pk", "participant")[:at_once]:
+        try:
+            ended += _expire(pk, participant, now)
+        except Exception:
+            # One that cannot be ended must not keep the others' places.
+            log.exception("The lease of assignment %s is over, but its place could not be freed", pk)
+    return ended
+
+
+@transaction.atomic
+def _expire(pk: int, participant: int, now: datetime) -> bool:
+    # Looked at again under the locks: its judge may have come back in this moment.
+    people = Participant.objects.select_for_update(no_key=True, skip_locked=True)
+    if not people.filter(pk=participant):
+        return False
+    held = Assignment.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
+    assignment = held.filter(pk=pk, state=S.ASSIGNED, lease_until__lt=now).first()
+    if assignment is None:
+        return False
+    transitions.move(assignment, S.TIMED_OUT, LAPSED, now=now, lease_until=None)
+    return True
+
+
+@transaction.atomic
+def give_back(*, assignment: Assignment, reason: str = "", now: datetime) -> Assignment:
+    """Take a questionnaire back from its judge at their wish: answers stay, the place is free for somebody else."""
+    assignment = transitions.lock(assignment)
+    if assignment.state == S.RETURNED:
+        return assignment
+    if assignment.state not in {S.ASSIGNED, S.TIMED_OUT}:
+        raise problems.NotAllowed(assignment, S.RETURNED)
+    return transitions.move(assignment, S.RETURNED, "given back", note=reason, now=now, lease_until=None)
+
+
+def on_withdraw(participant: Participant, now: datetime) -> None:
+    """Give to others what somebody had in hand who withdraws; what they handed in stays. The caller holds them."""
+    _withdraw(participant, [AssignmentState.ASSIGNED], "withdrew", now)
+
+
+def on_erase(participant: Participant, now: datetime) -> None:
+    """Free all places of somebody who has everything erased: others judge in their stead. The caller holds them."""
+    # Held first, those without a place too: whoever still answers or hands in waits, and then finds them gone.
+    mine = Assignment.objects.select_for_update(no_key=True).filter(participant=participant)
+    list(mine.order_by("pk").values_list("pk", flat=True))
+    _withdraw(participant, list(HOLDING), "erased", now)
+
+
+def _withdraw(participant: Participant, states: list[AssignmentState], cause: str, now: datetime) -> None:
+    mine = Assignment.objects.filter(
+        participant=participant, state__in=states, questionnaire__campaign__has_places=True
+    )
+    for assignment in mine.order_by("pk"):
+        held = transitions.lock_alone(assignment.pk)
+        if held.state in states:
+            transitions.move(held, AssignmentState.WITHDRAWN, cause, now=now, lease_until=None)

@@ -1,0 +1,388 @@
+"""Assignments, the places that they hold, judgments, and how long somebody looked at each item."""
+
+from typing import Any, Final
+
+import pgtrigger
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import Decision, Participant, Study
+
+from ..campaigns.models import Campaign, Dimension, Item, Questionnaire
+from ..enums import AssignmentState, Judges
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    """What can be said of assignments."""
+
+    def counted(self) -> "AssignmentQuerySet":
+        """Keep those whose judgments count: accepted, and included in the analysis."""
+        return self.filter(state=AssignmentState.ACCEPTED, is_included=True)
+
+
+class Assignment(models.Model):
+    """Who answers which questionnaire, and how far they are."""
+
+    questionnaire = models.ForeignKey(Questionnaire, models.CASCADE, related_name="assignments")
+    participant = models.ForeignKey(Participant, models.PROTECT, related_name="assignments")
+    external_id = models.CharField(max_length=200, blank=True)
+    state = models.CharField(max_length=10, choices=AssignmentState.choices, default=AssignmentState.ASSIGNED)
+    is_included = models.BooleanField(default=True)
+    assigned_at = models.DateTimeField(null=True, blank=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    seconds = models.FloatField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    # What it pays, in minor units of the study's currency, as was said when it was claimed.
+    pay = models.PositiveIntegerField(null=True, blank=True)
+    # Time spent with the page before one's eyes; `seconds` is from claim to submission.
+    active_seconds = models.FloatField(null=True, blank=True)
+    comment = models.TextField(_("comment"), blank=True)
+    # What the recruitment platform calls the visit: its own submission.
+    session = models.CharField(max_length=200, blank=True)
+    # Who has it open for review, and until when nobody else gets it.
+    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    reviewing_until = models.DateTimeField(null=True, blank=True)
+
+    objects = AssignmentQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["questionnaire", "participant"], name="assignment_nobody_twice_on_a_questionnaire"
+            ),
+            models.CheckConstraint(condition=models.Q(state__in=AssignmentState.values), name="assignment_state_known"),
+            models.CheckConstraint(
+                condition=models.Q(seconds__isnull=True) | models.Q(seconds__gte=0),
+                name="assignment_seconds_not_negative",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["questionnaire", "state"], name="assignment_by_state"),
+            models.Index(
+                fields=["lease_until"],
+                condition=models.Q(state=AssignmentState.ASSIGNED, lease_until__isnull=False),
+                name="assignment_by_lease",
+            ),
+            models.Index(fields=["session"], condition=~models.Q(session=""), name="assignment_by_session"),
+            models.Index(fields=["external_id"], condition=~models.Q(external_id=""), name="assignment_by_external_id"),
+        ]
+        triggers = [
+            # Looked at when the transaction commits: state and place change together, one after the other.
+            pgtrigger.Trigger(
+                name="holds_a_place_or_not",
+                when=pgtrigger.After,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("state"),  # type: ignore[no-untyped-call]
+                timing=pgtrigger.Deferred,
+                func="""
+                    PERFORM 1 FROM annotation_assignment a
+                        JOIN annotation_questionnaire q ON q.id = a.questionnaire_id
+                        JOIN annotation_campaign c ON c.id = q.campaign_id
+                        WHERE a.id = NEW.id AND c.has_places
+                        AND (a.state IN ('ASSIGNED', 'SUBMITTED', 'ACCEPTED'))
+                            <> EXISTS (SELECT 1 FROM annotation_place p WHERE p.holder_id = a.id);
+                    IF FOUND THEN
+                        RAISE EXCEPTION 'assignment_holds_a_place_or_not: state and place do not go together'
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NULL;
+                """,
+            ),
+        ]
+
+
+class AssignmentTransition(models.Model):
+    """A change of state with its cause; the record is append-only."""
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="transitions")
+    before = models.CharField(max_length=10, choices=AssignmentState.choices, blank=True)
+    after = models.CharField(max_length=10, choices=AssignmentState.choices)
+    cause = models.CharField(max_length=200)
+    # For the judge to read.
+    note = models.TextField(blank=True)
+    at = models.DateTimeField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
+
+    class Meta:
+        triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
+
+
+class AssignmentDecision(Decision):
+    """A decision about an assignment."""
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="decisions")
+
+    class Meta(Decision.Meta):
+        pass
+
+
+class AssignmentPayment(models.Model):
+    """Money that a judge is owed for an assignment, in minor units of the study's currency. What was promised stays."""
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="payments")
+    amount = models.PositiveIntegerField(_("amount (minor units)"))
+    reason = models.CharField(_("reason"), max_length=200)
+    at = models.DateTimeField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~models.Q(reason=""), name="assignment_payment_has_a_reason"),
+            models.UniqueConstraint(fields=["assignment", "reason"], name="assignment_payment_once_per_reason"),
+        ]
+        triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
+
+
+class PlaceQuerySet(models.QuerySet["Place"]):
+    """What can be said of places."""
+
+    def open(self) -> "PlaceQuerySet":
+        """Keep those that nobody holds."""
+        return self.filter(holder__isnull=True)
+
+
+class Place(models.Model):
+    """One of the k judgments that a questionnaire is to get; free, or held by one assignment.
+
+    What is judged k times has k rows here, so that k + 1 cannot be held, whoever claims at the same moment. An
+    assignment holds a place while it is assigned, submitted or accepted; it is given back in every other state.
+    """
+
+    # The questionnaire's campaign: free places are found by one index, however many there are.
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="places")
+    questionnaire = models.ForeignKey(Questionnaire, models.CASCADE, related_name="places")
+    number = models.PositiveSmallIntegerField()
+    # Free places are taken in this order.
+    rank = models.BigIntegerField()
+    holder = models.OneToOneField(Assignment, models.PROTECT, null=True, blank=True, related_name="place")
+
+    objects = PlaceQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["questionnaire", "number"], name="place_number_once")]
+        indexes = [
+            models.Index(fields=["campaign", "rank", "id"], condition=models.Q(holder__isnull=True), name="place_free")
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="of_its_questionnaires_campaign",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("campaign_id", "questionnaire_id"),  # type: ignore[no-untyped-call]
+                declare=[("ok", "boolean")],
+                func="""
+                    SELECT q.campaign_id = NEW.campaign_id AND c.has_places INTO ok FROM annotation_questionnaire q
+                        JOIN annotation_campaign c ON c.id = q.campaign_id WHERE q.id = NEW.questionnaire_id;
+                    IF NOT ok THEN
+                        RAISE EXCEPTION 'place_of_its_questionnaires_campaign: another campaign, or one without places'
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+            pgtrigger.Trigger(
+                name="who_may_hold_it",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("holder_id"),  # type: ignore[no-untyped-call]
+                declare=[("mine", "annotation_assignment%ROWTYPE")],
+                func="""
+                    IF NEW.holder_id IS NULL THEN
+                        RETURN NEW;
+                    END IF;
+                    IF TG_OP = 'UPDATE' AND OLD.holder_id IS NOT NULL AND OLD.holder_id <> NEW.holder_id THEN
+                        RAISE EXCEPTION 'place_is_free_first: place % is held', NEW.id
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    SELECT * INTO mine FROM annotation_assignment WHERE id = NEW.holder_id;
+                    IF mine.questionnaire_id <> NEW.questionnaire_id THEN
+                        RAISE EXCEPTION 'place_of_the_same_questionnaire: the assignment is to another questionnaire'
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    IF EXISTS (
+                        SELECT 1 FROM annotation_questionnaireitem e
+                        JOIN annotation_questionnaireitem f ON f.item_id = e.item_id
+                            AND f.questionnaire_id <> e.questionnaire_id
+                        JOIN annotation_assignment o ON o.questionnaire_id = f.questionnaire_id
+                            AND o.participant_id = mine.participant_id
+                        WHERE e.questionnaire_id = NEW.questionnaire_id
+                    ) THEN
+                        RAISE EXCEPTION 'place_nobody_twice_on_an_item: this person was given one of its items before'
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    IF EXISTS (
+                        SELECT 1 FROM annotation_questionnaireitem e JOIN annotation_item i ON i.id = e.item_id
+                        LEFT JOIN annotation_pair p ON p.id = i.pair_id
+                        JOIN writing_response r ON r.id IN (i.response_id, p.a_id, p.b_id)
+                        WHERE e.questionnaire_id = NEW.questionnaire_id AND r.participant_id = mine.participant_id
+                    ) THEN
+                        RAISE EXCEPTION 'place_nobody_judges_an_own_response: this person wrote one of the responses'
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+            # Looked at when the transaction commits: who lost the place has left the states that need one.
+            pgtrigger.Trigger(
+                name="held_by_who_needs_it",
+                when=pgtrigger.After,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("holder_id"),  # type: ignore[no-untyped-call]
+                timing=pgtrigger.Deferred,
+                func="""
+                    IF TG_OP = 'INSERT' AND NEW.holder_id IS NULL THEN
+                        RETURN NULL;
+                    END IF;
+                    PERFORM 1 FROM annotation_assignment a
+                        JOIN annotation_questionnaire q ON q.id = a.questionnaire_id
+                        JOIN annotation_campaign c ON c.id = q.campaign_id
+                        WHERE c.has_places
+                        AND a.id IN (NEW.holder_id, OLD.holder_id)
+                        AND (a.state IN ('ASSIGNED', 'SUBMITTED', 'ACCEPTED'))
+                            <> EXISTS (SELECT 1 FROM annotation_place p WHERE p.holder_id = a.id);
+                    IF FOUND THEN
+                        RAISE EXCEPTION 'place_held_by_who_needs_it: place % and its holder do not go together', NEW.id
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NULL;
+                """,
+            ),
+        ]
+
+
+COUNTED: Final[dict[str, Any]] = {
+    "assignment__state": AssignmentState.ACCEPTED,
+    "assignment__is_included": True,
+    "repeat": 0,
+}
+
+
+class JudgmentQuerySet(models.QuerySet["Judgment"]):
+    """What can be said of judgments. Every analysis names its pool."""
+
+    def of_study(self, study: Study) -> "JudgmentQuerySet":
+        """Keep those of one study."""
+        return self.filter(item__campaign__study=study)
+
+    def counted(self) -> "JudgmentQuerySet":
+        """Keep those of accepted and included assignments, repeats left out."""
+        return self.filter(**COUNTED)
+
+    def not_counted(self) -> "JudgmentQuerySet":
+        """Keep the others: a condition on their own row and assignment, so that a page of a long list is found soon."""
+        return self.exclude(**COUNTED)
+
+    def pool(self, judges: str = Judges.CROWD) -> "JudgmentQuerySet":
+        """Keep those of one pool of judges that count: the crowd's by default."""
+        return self.filter(item__campaign__judges=judges).counted()
+
+    def pairwise(self) -> "JudgmentQuerySet":
+        """Keep those of pairs."""
+        return self.filter(item__pair__isnull=False)
+
+
+class Judgment(models.Model):
+    """An answer as it was given: on a pair as presented, -1 is A (left), 0 neither, 1 is B (right).
+
+    `repeat` counts up where the same participant was asked the same again (models): 0 counts, others are kept.
+    """
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="judgments")
+    item = models.ForeignKey(Item, models.PROTECT, related_name="judgments")
+    dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="judgments")
+    value = models.SmallIntegerField(_("value"))
+    repeat = models.PositiveSmallIntegerField(default=0)
+    justification = models.TextField(blank=True)
+    judged_at = models.DateTimeField(null=True, blank=True)
+    # Counts up with each change of mind; of two that come out of order the older one is known by it.
+    revision = models.PositiveIntegerField(default=1)
+    # What the source called the answer that this judgment is part of, where it named answers.
+    external_id = models.CharField(max_length=200, blank=True)
+
+    objects = JudgmentQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["assignment", "item", "dimension", "repeat"], name="judgment_once_per_question"
+            ),
+        ]
+        indexes = [models.Index(fields=["item", "dimension"], name="judgment_by_item")]
+        triggers = [
+            pgtrigger.Trigger(
+                name="never_changed_once_submitted",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("value"),  # type: ignore[no-untyped-call]
+                declare=[("over", "boolean")],
+                func="""
+                    SELECT c.has_places AND a.state IN ('SUBMITTED', 'ACCEPTED', 'REJECTED', 'SURPLUS', 'WITHDRAWN')
+                        INTO over FROM annotation_assignment a
+                        JOIN annotation_questionnaire q ON q.id = a.questionnaire_id
+                        JOIN annotation_campaign c ON c.id = q.campaign_id WHERE a.id = NEW.assignment_id;
+                    IF over THEN
+                        RAISE EXCEPTION 'judgment_never_changed_once_submitted: the questionnaire was handed in'
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+            pgtrigger.Trigger(
+                name="value_is_an_option",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("value", "dimension_id"),  # type: ignore[no-untyped-call]
+                declare=[("ok", "boolean")],
+                func="""
+                    SELECT d.options @> jsonb_build_array(jsonb_build_object('value', NEW.value)) INTO ok
+                        FROM annotation_dimension d WHERE d.id = NEW.dimension_id;
+                    IF NOT ok THEN
+                        RAISE EXCEPTION 'judgment_value_is_an_option: % is no option of this dimension', NEW.value
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+            pgtrigger.Trigger(
+                name="item_was_asked",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("item_id", "assignment_id"),  # type: ignore[no-untyped-call]
+                declare=[("ok", "boolean")],
+                func="""
+                    SELECT EXISTS (
+                        SELECT 1 FROM annotation_assignment a JOIN annotation_questionnaireitem e
+                            ON e.questionnaire_id = a.questionnaire_id
+                        WHERE a.id = NEW.assignment_id AND e.item_id = NEW.item_id) INTO ok;
+                    IF NOT ok THEN
+                        RAISE EXCEPTION 'judgment_item_was_asked: the questionnaire does not hold the item'
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+        ]
+
+
+class ItemTime(models.Model):
+    """Time at one item during one visit (one opening of the page), as the browser sums it up so far.
+
+    The sums only grow, so a report that comes late or twice changes nothing. A person's time at an item is the sum over
+    visits.
+    """
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="item_times")
+    item = models.ForeignKey(Item, models.PROTECT, related_name="item_times")
+    visit = models.CharField(max_length=36)
+    # Seconds with the item before one's eyes and the page in front; and with the page away from it.
+    active_seconds = models.FloatField(default=0)
+    away_seconds = models.FloatField(default=0)
+    # How often the item was come to, the page was left at it, and an answer was changed.
+    looks = models.PositiveIntegerField(default=0)
+    leaves = models.PositiveIntegerField(default=0)
+    changes = models.PositiveIntegerField(default=0)
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "item", "visit"], name="item_time_once_per_visit"),
+            models.CheckConstraint(
+                condition=Q(active_seconds__gte=0, away_seconds__gte=0), name="item_time_not_negative"
+            ),
+        ]

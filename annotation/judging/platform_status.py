@@ -1,0 +1,118 @@
+"""Judging as a recruitment platform sees it: what is freed when somebody gives up, who is needed, how work stands.
+
+A place is freed only where nothing was handed in.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+
+from crowdrag.recruitment import listeners
+from crowdrag.recruitment.enums import LocalStatus
+from crowdrag.recruitment.listeners import RecruitmentNeeds, StatusChanged, Visit
+from crowdrag.studies.models import Participant, Study
+
+from ..enums import AssignmentState
+from ..models import Assignment, Campaign, Place
+from . import transitions
+
+S = AssignmentState
+# What platforms call it when somebody does not go on; everything else that they say changes no state here.
+LOST: Final = {"RETURNED": S.RETURNED, "TIMED-OUT": S.TIMED_OUT}
+CAUSES: Final = {S.RETURNED: "returned on the platform", S.TIMED_OUT: "timed out on the platform"}
+
+
+@transaction.atomic
+def release_visit(
+    *,
+    session: str,
+    status: str,
+    at: datetime,
+    now: datetime,
+    campaign: Campaign | None = None,
+    participant: Participant | None = None,
+) -> list[Assignment]:
+    """Free the place of a visit that the platform says is over; return the assignments that this changed.
+
+    `participant` is whose visit it is, where that is known: nobody's place is freed by what is said of another's.
+    Heard twice, late, or in any order it comes to the same: what was handed in here stays so, and what was begun after
+    the platform spoke is another matter.
+    """
+    after = LOST.get(status.upper().replace("_", "-").replace(" ", "-"))
+    if not session or after is None:
+        return []
+    meant = Assignment.objects.filter(session=session, questionnaire__campaign__has_places=True)
+    if campaign is not None:
+        meant = meant.filter(questionnaire__campaign=campaign)
+    if participant is not None:
+        meant = meant.filter(participant=participant)
+    changed = []
+    for assignment in meant.order_by("participant_id", "pk"):
+        held = transitions.lock(assignment)
+        begun_later = held.assigned_at is not None and held.assigned_at > at
+        if held.state == S.ASSIGNED and held.session == session and not begun_later:
+            changed.append(transitions.move(held, after, CAUSES[after], now=now, lease_until=None))
+        elif held.state == S.TIMED_OUT and after == S.RETURNED and held.session == session:
+            changed.append(transitions.move(held, after, CAUSES[after], now=now))
+    return changed
+
+
+PREFIX: Final = "judging"
+_HERE: Final = {
+    AssignmentState.ASSIGNED: LocalStatus.WORKING,
+    AssignmentState.SUBMITTED: LocalStatus.HANDED_IN,
+    AssignmentState.SURPLUS: LocalStatus.HANDED_IN,
+    AssignmentState.ACCEPTED: LocalStatus.ACCEPTED,
+    AssignmentState.REJECTED: LocalStatus.REJECTED,
+}
+
+
+def register() -> None:
+    """Listen for all campaigns."""
+    listeners.register(PREFIX, on_status_changed, needs=visits_needed, here=local_status)
+
+
+def on_status_changed(said: StatusChanged) -> None:
+    """Free the place of a visit that is over there, where nothing was handed in here."""
+    campaign = _campaign(said.study, said.purpose)
+    if campaign is not None:
+        release_visit(
+            session=said.session,
+            status=said.status,
+            at=said.at,
+            now=said.now,
+            campaign=campaign,
+            participant=said.participant,
+        )
+
+
+def visits_needed(study: Study, purpose: str) -> RecruitmentNeeds | None:
+    """Say how many more visits a campaign needs: a visit is one questionnaire."""
+    campaign = _campaign(study, purpose)
+    if campaign is None:
+        return None
+    places = Place.objects.filter(campaign=campaign)
+    done = places.filter(holder__state__in=[AssignmentState.SUBMITTED, AssignmentState.ACCEPTED]).count()
+    at_work = places.filter(holder__state=AssignmentState.ASSIGNED).count()
+    return RecruitmentNeeds(places.count() - done, at_work, dict(campaign.eligibility))
+
+
+def local_status(study: Study, purpose: str, visits: Sequence[Visit]) -> dict[str, LocalStatus]:
+    """Say how the work of visits stands."""
+    campaign = _campaign(study, purpose)
+    if campaign is None:
+        return {}
+    stands = dict.fromkeys((session for session, _person in visits), LocalStatus.NOTHING)
+    rows = Assignment.objects.filter(questionnaire__campaign=campaign, session__in=stands).order_by("pk")
+    whose = dict(visits)
+    for session, person, state in rows.values_list("session", "participant_id", "state"):
+        if whose[session] == person:
+            stands[session] = _HERE.get(AssignmentState(state), LocalStatus.GONE)
+    return stands
+
+
+def _campaign(study: Study, purpose: str) -> Campaign | None:
+    number = purpose.removeprefix(f"{PREFIX}-")
+    return Campaign.objects.filter(study=study, pk=int(number)).first() if number.isdecimal() else None

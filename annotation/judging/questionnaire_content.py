@@ -1,0 +1,257 @@
+"""What a questionnaire asks and shows: one place for people's pages, the preview, training, and models as judges.
+
+Nothing here says who wrote a response, by what kind of writer it is, or which item's labels are known.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ..models import (
+    Assignment,
+    AttentionCheck,
+    Campaign,
+    CheckAnswer,
+    Dimension,
+    Instructions,
+    Item,
+    Judgment,
+    Questionnaire,
+)
+from . import response_layout
+
+SIDES = ("A", "B")
+# The letters that give a vote, beside its number: Response A, neither, Response B.
+VOTE_KEYS = {-1: "A", 0: "N", 1: "B"}
+DIGITS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One answer that can be given; `keys` are the keys that give it, the one that its label shows first."""
+
+    value: int
+    label: str
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was answered so far."""
+
+    value: int
+    justification: str
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question below an item: one of the campaign's dimensions, or an attention check.
+
+    `pk` is the dimension's, or the check's where `is_check`; `place` is its own on the page: item and question.
+    """
+
+    pk: int
+    label: str
+    text: str
+    description: str
+    options: tuple[Option, ...]
+    asks_justification: bool = False
+    is_check: bool = False
+    answer: Answer | None = None
+    place: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it is answered in full."""
+        return self.answer is not None and not (self.asks_justification and not self.answer.justification.strip())
+
+
+@dataclass(frozen=True)
+class Side:
+    """A response as it is shown: "A" is left; a response that is judged alone has no name."""
+
+    name: str
+    text: str
+
+    @cached_property
+    def blocks(self) -> tuple[response_layout.Block, ...]:
+        """The text laid out."""
+        return response_layout.blocks(self.text)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the text was erased at its writer's wish."""
+        return not self.text
+
+
+@dataclass(frozen=True, slots=True)
+class ShownItem:
+    """What is judged: a query with one response or two; `is_gone` is whether one was erased at its writer's wish."""
+
+    item: int
+    query: str
+    narrative: str
+    sides: tuple[Side, ...]
+    is_gone: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An item at its place, with its questions and what was answered."""
+
+    number: int
+    shown: ShownItem
+    questions: tuple[Question, ...]
+
+    @property
+    def open(self) -> int:
+        """How many questions are not answered in full."""
+        return sum(not question.is_complete for question in self.questions)
+
+    @property
+    def progress(self) -> str:
+        """`complete`, `partly` or `open`."""
+        if not self.open:
+            return "complete"
+        return "partly" if any(question.answer for question in self.questions) else "open"
+
+
+@dataclass(frozen=True)
+class QuestionnairePage:
+    """All of a questionnaire. `assignment` is None where nobody answers it: a preview."""
+
+    campaign: Campaign
+    questionnaire: Questionnaire
+    assignment: Assignment | None
+    instructions: Instructions | None
+    entries: tuple[Entry, ...]
+
+    @property
+    def questions(self) -> int:
+        """How many questions there are."""
+        return sum(len(entry.questions) for entry in self.entries)
+
+    @property
+    def open(self) -> int:
+        """How many of them are not answered in full."""
+        return sum(entry.open for entry in self.entries)
+
+    @property
+    def first_open(self) -> int:
+        """The number of the first item that is not complete; the last one's where all are."""
+        return next((entry.number for entry in self.entries if entry.open), len(self.entries))
+
+
+def load_page(assignment: Assignment) -> QuestionnairePage:
+    """Return what somebody's questionnaire shows, with what they answered so far."""
+    judged = Judgment.objects.filter(assignment=assignment, repeat=0)
+    given = {(one.item_id, one.dimension_id): Answer(one.value, one.justification, one.revision) for one in judged}
+    checked = CheckAnswer.objects.filter(assignment=assignment)
+    attended = {one.check_asked_id: Answer(one.value, "", one.revision) for one in checked}
+    return _page(assignment.questionnaire, assignment, given, attended)
+
+
+def preview(questionnaire: Questionnaire) -> QuestionnairePage:
+    """Return what a questionnaire shows whoever gets it."""
+    return _page(questionnaire, None, {}, {})
+
+
+def questions(campaign: Campaign) -> tuple[Question, ...]:
+    """Return what a campaign asks of each item, in the order in which it stands on the page."""
+    asked = Dimension.objects.filter(asked__campaign=campaign).order_by("asked__position")
+    return tuple(question(dimension) for dimension in asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much a questionnaire asks: items, and questions below each."""
+
+    items: int
+    questions: int
+
+
+def size(campaign: Campaign) -> Size:
+    """Return how much a questionnaire of a campaign asks, by its first one: all are about equal."""
+    first = campaign.questionnaires.order_by("position", "pk").first()
+    return Size(first.entries.count() if first else 0, campaign.asked.count())
+
+
+def question(dimension: Dimension) -> Question:
+    """Return a dimension as it is asked."""
+    return Question(
+        pk=dimension.pk,
+        label=dimension.label,
+        text=dimension.question,
+        description=dimension.description,
+        options=_options(dimension.options),
+        asks_justification=dimension.asks_justification,
+    )
+
+
+def show_item(item: Item) -> ShownItem:
+    """Return what is judged in an item: fetch its topic, response and pair's responses along (`with_texts`)."""
+    if item.pair is not None:
+        responses = [item.pair.a, item.pair.b]
+        sides = tuple(Side(name, one.text) for name, one in zip(SIDES, responses, strict=True))
+    else:
+        responses = [item.response] if item.response is not None else []
+        sides = tuple(Side("", one.text) for one in responses)
+    gone = any(one.erased_at for one in responses)
+    return ShownItem(item=item.pk, query=item.topic.query, narrative=item.topic.narrative, sides=sides, is_gone=gone)
+
+
+# What `shown` reads of an item.
+TEXTS = ("topic", "response", "pair__a", "pair__b")
+
+
+def _page(
+    questionnaire: Questionnaire,
+    assignment: Assignment | None,
+    given: dict[tuple[int, int], Answer],
+    attended: dict[int, Answer],
+) -> QuestionnairePage:
+    campaign = questionnaire.campaign
+    asked = questions(campaign)
+    checks = _checks(questionnaire.checks.order_by("position"), attended)
+    texts = [f"item__{name}" for name in TEXTS]
+    found = questionnaire.entries.select_related(*texts).order_by("position")
+    entries: list[Entry] = []
+    for number, entry in enumerate(found, start=1):
+        what = show_item(entry.item)
+        below = [replace(one, answer=given.get((entry.item_id, one.pk))) for one in asked]
+        if what.is_gone:
+            # Nothing more is asked of what is not there; what was answered before stays.
+            below = [replace(one, asks_justification=False) for one in below if one.answer is not None]
+        entries.append(Entry(number, what, _placed(number, [*below, *checks.get(entry.position, ())])))
+    return QuestionnairePage(campaign, questionnaire, assignment, campaign.instructions, tuple(entries))
+
+
+def _placed(number: int, found: list[Question]) -> tuple[Question, ...]:
+    return tuple(replace(each, place=f"{number}-{n}") for n, each in enumerate(found, start=1))
+
+
+def _checks(found: Iterable[AttentionCheck], attended: dict[int, Answer]) -> dict[int, tuple[Question, ...]]:
+    return {
+        check.position: (
+            Question(
+                pk=check.pk,
+                label="",
+                text=check.text,
+                description="",
+                options=_options(check.options),
+                is_check=True,
+                answer=attended.get(check.pk),
+            ),
+        )
+        for check in found
+    }
+
+
+def _options(options: list[dict[str, object]]) -> tuple[Option, ...]:
+    values = [int(str(one["value"])) for one in options]
+    letters = VOTE_KEYS if set(values) <= VOTE_KEYS.keys() else {}
+    return tuple(
+        Option(value, str(one["label"]), (*([letters[value]] if letters else []), *([str(n)] if n <= DIGITS else [])))
+        for n, (value, one) in enumerate(zip(values, options, strict=True), start=1)
+    )

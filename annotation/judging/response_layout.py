@@ -1,0 +1,120 @@
+"""How a response is laid out where it is judged: its lines, lists and citations, and nothing else.
+
+Responses are hostile text and of many makers. What people write for layout is understood (lists, headings, bold,
+citation markers), everything else stays the text that it is; no HTML is made here, templates escape every piece. All
+responses are laid out by the same rules, whoever wrote them.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from analysis.text import statements
+
+_BULLET = re.compile(r"\s*[-*\u2022\u2013\u25cf\u25aa\u25e6\u00b7]\s+(?=\S)")
+_NUMBER = re.compile(r"\s*(?=\d{1,3}[.)]\s+\S)")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(?=\S)")
+_OPENING = re.compile(r"(?:\*\*|__)(?=\S)")
+_CLOSING = re.compile(r"(?<=\S)(?=\*\*|__)")
+
+
+class BlockKind(StrEnum):
+    """What a block is."""
+
+    PARAGRAPH = "paragraph"
+    BULLETS = "bullets"
+    NUMBERS = "numbers"
+    HEADING = "heading"
+
+
+class PieceMark(StrEnum):
+    """What a piece of a line is."""
+
+    PLAIN = "plain"
+    STRONG = "strong"
+    CITE = "cite"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a line."""
+
+    text: str
+    mark: PieceMark = PieceMark.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines of one kind that follow each other; each line of a list is an entry of it."""
+
+    kind: BlockKind
+    lines: tuple[tuple[Piece, ...], ...]
+
+
+def blocks(text: str) -> tuple[Block, ...]:
+    """Return a response's text as blocks, in order, with every word of it.
+
+    Examples
+    --------
+    >>> [(block.kind.value, len(block.lines)) for block in blocks("Two points:\\n- one [0]\\n- two")]
+    [('paragraph', 1), ('bullets', 2)]
+    """
+    found: list[tuple[BlockKind, list[tuple[Piece, ...]]]] = []
+    parted = False
+    for line in text.splitlines():
+        kind, words = _read(line)
+        if kind is None:
+            parted = True
+            continue
+        # An empty line parts paragraphs; the entries of a list stay together.
+        goes_on = kind is not BlockKind.HEADING and not (parted and kind is BlockKind.PARAGRAPH)
+        if goes_on and found and found[-1][0] is kind:
+            found[-1][1].append(_pieces(words))
+        else:
+            found.append((kind, [_pieces(words)]))
+        parted = False
+    return tuple(Block(kind, tuple(lines)) for kind, lines in found)
+
+
+def _read(line: str) -> tuple[BlockKind | None, str]:
+    """What kind of block a line belongs to, and its text; None for an empty line, which parts blocks."""
+    if not line.strip():
+        return None, ""
+    for kind, pattern in ((BlockKind.BULLETS, _BULLET), (BlockKind.NUMBERS, _NUMBER), (BlockKind.HEADING, _HEADING)):
+        start = pattern.match(line)
+        if start:
+            return kind, line[start.end() :].strip()
+    return BlockKind.PARAGRAPH, line.strip()
+
+
+def _pieces(line: str) -> tuple[Piece, ...]:
+    pieces: list[Piece] = []
+    position = 0
+    # No passage is asked for: the places of the markers are, whatever they name.
+    for statement in statements.parse(line, passages=0).statements:
+        if statement.marker_start == statement.marker_end:
+            continue
+        pieces += _strong(line[position : statement.marker_start])
+        pieces.append(Piece(line[statement.marker_start : statement.marker_end], PieceMark.CITE))
+        position = statement.marker_end
+    return (*pieces, *_strong(line[position:]))
+
+
+def _strong(text: str) -> Iterator[Piece]:
+    position = 0
+    closings = iter([found.start() for found in _CLOSING.finditer(text)])
+    closing = next(closings, -1)
+    while opening := _OPENING.search(text, position):
+        start = opening.end()
+        # At least one letter stands between them.
+        while 0 <= closing <= start:
+            closing = next(closings, -1)
+        if closing < 0:
+            break
+        if opening.start() > position:
+            yield Piece(text[position : opening.start()])
+        yield Piece(text[start:closing], PieceMark.STRONG)
+        position = closing + 2
+    if position < len(text):
+        yield Piece(text[position:])

@@ -1,0 +1,198 @@
+"""Places: k for each questionnaire of a campaign, free or held by one assignment (annotation/judging/models.py).
+
+Who holds a place is one of the k people whose judgments count. `ensure` and `extend` make places, `claimable` finds the
+next free one for a person, `take` gives one to an assignment and `let_go` takes it away. None is ever removed.
+
+Whoever says that none is free has waited for those that others were reaching for: their transactions may fail. Who
+waits for a place holds no place.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+from psycopg.types.numeric import Int8
+
+from crowdrag import prepared_statements
+
+from ..enums import AssignmentState
+from ..models import Assignment, Campaign, Place, Questionnaire
+from .models import PlaceQuerySet
+
+# So many ranks belong to each questionnaire: one is filled before the next one begins.
+RANKS = 1000
+
+_ENSURE = """
+    INSERT INTO annotation_place (campaign_id, questionnaire_id, number, rank)
+    SELECT q.campaign_id, q.id, n, coalesce(q.position, 0)::bigint * %(ranks)s + n
+    FROM annotation_questionnaire q CROSS JOIN generate_series(0, %(k)s - 1) AS n
+    WHERE q.campaign_id = %(campaign)s
+    ORDER BY 4, 2
+    ON CONFLICT (questionnaire_id, number) DO NOTHING
+"""
+
+# Which questionnaires of a campaign somebody may not get: those that they were given before or that share an item with
+# one of these, and those with a response that they wrote.
+_BARRED = """
+    SELECT mine.questionnaire_id FROM annotation_assignment mine WHERE mine.participant_id = %(participant)s
+    UNION
+    SELECT f.questionnaire_id FROM annotation_assignment mine
+        JOIN annotation_questionnaireitem e ON e.questionnaire_id = mine.questionnaire_id
+        JOIN annotation_questionnaireitem f ON f.item_id = e.item_id
+        WHERE mine.participant_id = %(participant)s
+    UNION
+    SELECT e.questionnaire_id FROM writing_response own
+        JOIN annotation_item i ON i.response_id = own.id AND i.campaign_id = %(campaign)s
+        JOIN annotation_questionnaireitem e ON e.item_id = i.id
+        WHERE own.participant_id = %(participant)s
+    UNION
+    SELECT e.questionnaire_id FROM writing_response own
+        JOIN annotation_pair p ON own.id IN (p.a_id, p.b_id)
+        JOIN annotation_item i ON i.pair_id = p.id AND i.campaign_id = %(campaign)s
+        JOIN annotation_questionnaireitem e ON e.item_id = i.id
+        WHERE own.participant_id = %(participant)s
+"""
+_CLAIMABLE = """
+    SELECT id, questionnaire_id FROM annotation_place
+    WHERE campaign_id = %(campaign)s AND holder_id IS NULL AND questionnaire_id <> ALL (%(barred)s::bigint[])
+    ORDER BY rank, id LIMIT 1
+"""
+_TAKE = _CLAIMABLE + " FOR UPDATE SKIP LOCKED"
+_HOLD = "UPDATE annotation_place SET holder_id = %(holder)s WHERE id = %(place)s"
+
+
+class FewerPlaces(ValueError):  # noqa: N818 -- it says what was asked for
+    """A campaign was to ask for fewer judgments than it does."""
+
+    def __init__(self, k: int):
+        self.k = k
+        super().__init__(
+            _("Each questionnaire is judged by %(k)s people: that number can grow, and not shrink.") % {"k": k}
+        )
+
+
+@transaction.atomic
+def ensure(*, campaign: Campaign, now: datetime) -> int:
+    """Make the places that are missing, k for each questionnaire; return how many were made. Again it makes none."""
+    held = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    if not held.has_places:
+        return 0
+    with connection.cursor() as cursor:
+        cursor.execute(_ENSURE, {"ranks": RANKS, "k": held.k, "campaign": held.pk})
+        return int(cursor.rowcount)
+
+
+@transaction.atomic
+def extend(*, campaign: Campaign, k: int | None = None, now: datetime) -> int:
+    """Ask for more judgments of each questionnaire, k in all, and make places for them; return how many were made.
+
+    Raises
+    ------
+    FewerPlaces
+        if k is less than what the campaign asks for: people may hold those places.
+    """
+    held = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    if k is not None and k != held.k:
+        if k < held.k:
+            raise FewerPlaces(held.k)
+        held.k = k
+        held.save(update_fields=["k"])
+    campaign.k = held.k
+    return ensure(campaign=held, now=now)
+
+
+def count_free(campaign: Campaign) -> int:
+    """Return how many places nobody holds."""
+    return Place.objects.filter(campaign=campaign).open().count()
+
+
+def count_held(campaign: Campaign) -> int:
+    """Return how many places somebody holds."""
+    return Place.objects.filter(campaign=campaign, holder__isnull=False).count()
+
+
+def is_full(campaign: Campaign) -> bool:
+    """Say whether nobody new gets anything soon: no place is free, and none is held by somebody who still judges."""
+    mine = Place.objects.filter(campaign=campaign)
+    return not mine.filter(Q(holder__isnull=True) | Q(holder__state=AssignmentState.ASSIGNED)).exists()
+
+
+def excluded_questionnaires(*, campaign: int, participant: int) -> list[int]:
+    """Return the questionnaires that somebody may not get. It is asked once for each claim: however many places there
+    are, they are compared with it, and not with all that somebody judged and wrote.
+    """
+    with prepared_statements.cursor() as cursor:
+        cursor.execute(_BARRED, {"campaign": Int8(campaign), "participant": Int8(participant)})
+        return [int(questionnaire) for (questionnaire,) in cursor.fetchall()]
+
+
+def lock_free_slot(*, campaign: int, barred: list[int]) -> tuple[int, int] | None:
+    """Hold the next free place but of these questionnaires, until the transaction ends; None only when there is none.
+
+    The place's key comes with that of its questionnaire.
+    """
+    while True:
+        if (found := _find(_TAKE, campaign, barred)) is not None:
+            return found
+        # Those that others hold may come back yet: wait for them, one after the other.
+        if (other := _find(_CLAIMABLE, campaign, barred)) is None:
+            return None
+        _wait_for(other[0])
+
+
+def has_claimable(*, campaign: int, barred: list[int]) -> bool:
+    """Say whether there is such a place at this moment; only `claimable` can promise it."""
+    return _find(_CLAIMABLE, campaign, barred) is not None
+
+
+def take(assignment: Assignment) -> bool:
+    """Give an assignment a place of its questionnaire; False if none is free. The caller holds the assignment."""
+    while True:
+        open_ = of_questionnaire(assignment.questionnaire_id).open().order_by("rank", "id")
+        place = open_.select_for_update(skip_locked=True).values_list("pk", flat=True).first()
+        if place is not None:
+            assign(place, assignment)
+            return True
+        if (other := open_.values_list("pk", flat=True).first()) is None:
+            return False
+        _wait_for(other)
+
+
+def has_free(*, questionnaires: "QuerySet[Any, Any]") -> bool:
+    """Say whether one of these questionnaires has a place that nobody holds at this moment."""
+    return Place.objects.filter(questionnaire__in=questionnaires).open().exists()
+
+
+def assign(place: int, assignment: Assignment) -> None:
+    """Write an assignment into a place that the caller has locked."""
+    with prepared_statements.cursor() as cursor:
+        cursor.execute(_HOLD, {"place": Int8(place), "holder": Int8(assignment.pk)})
+
+
+def release(assignment: Assignment) -> None:
+    """Make the place free that an assignment holds, if it does."""
+    Place.objects.filter(holder=assignment).update(holder=None)
+
+
+def of_questionnaire(questionnaire: Questionnaire | int) -> PlaceQuerySet:
+    """Return the places of a questionnaire."""
+    return Place.objects.filter(questionnaire=questionnaire)
+
+
+def _find(query: str, campaign: int, barred: list[int]) -> tuple[int, int] | None:
+    # As the database writes an array: one type, empty or not.
+    array = "{" + ",".join(map(str, barred)) + "}"
+    with prepared_statements.cursor() as cursor:
+        cursor.execute(query, {"campaign": Int8(campaign), "barred": array})
+        found = cursor.fetchone()
+    return found and (int(found[0]), int(found[1]))
+
+
+def _wait_for(place: int) -> None:
+    """Wait until nobody holds a place's row, and hold nothing: two who wait must not hold what the other waits for."""
+    savepoint = transaction.savepoint()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM annotation_place WHERE id = %s FOR SHARE", [place])
+    transaction.savepoint_rollback(savepoint)

@@ -1,0 +1,321 @@
+"""A judge's pages: what comes next, the questionnaire and what it sends while it is open, what became of it."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_POST
+
+from crowdrag.studies.access import consented_page, participant_page
+from crowdrag.studies.entry import links
+from crowdrag.studies.models import Participant
+from writing.assignments.forms import ReturnForm
+
+from ..enums import AssignmentState
+from ..models import Assignment, Campaign, CheckAnswer, Judgment
+from . import (
+    activity,
+    answers,
+    claims,
+    forms,
+    leases,
+    problems,
+    queries,
+    questionnaire_content,
+    script_messages,
+    submission,
+)
+
+S = AssignmentState
+# A campaign's way, by what the address says.
+judging_page = consented_page("judging-{campaign}")
+
+
+@judging_page
+@never_cache
+def start(request: HttpRequest, participant: Participant, campaign: int) -> HttpResponse:
+    """Show what comes next; POST gives a questionnaire, or the one in hand again."""
+    found = _campaign(participant, campaign)
+    if request.method == "POST":
+        return _claim(request, found, participant)
+    overview = queries.judge_overview(found, participant)
+    context = {
+        "offer": activity.offer(found),
+        "overview": overview,
+        "size": questionnaire_content.size(found),
+        "hourly": activity.hourly_pay(found),
+        "has_checks": activity.has_checks(found),
+        "least_minutes": activity.least_minutes(found),
+    }
+    return _page(request, participant, found, "start", context)
+
+
+@gzip_page  # nothing that the request says is in the answer, its token is masked anew each time: no use to BREACH
+@judging_page
+@never_cache
+def questionnaire(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+    """Show a questionnaire to be answered, or lead to what became of it; POST takes up what went back."""
+    found = own(participant, campaign, assignment)
+    if request.method == "POST":
+        return _resume(request, found)
+    if found.state in queries.DONE:
+        return _to("judging_done", found)
+    if found.state == S.WITHDRAWN:
+        return redirect("work", participant.study.slug)
+    if found.state == S.RETURNED and "late" not in request.GET:
+        context = {"assignment": found, "row": queries.questionnaire_row(found)}
+        return _page(request, participant, found.questionnaire.campaign, "returned", context)
+    return show(request, found)
+
+
+@participant_page
+@never_cache
+def done(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+    """Say that all is there, what happens next, and when it is paid."""
+    found = own(participant, campaign, assignment)
+    if found.state not in queries.DONE:
+        return _to("judging_questionnaire", found)
+    place = found.questionnaire.campaign
+    context = {
+        "assignment": found,
+        "row": queries.questionnaire_row(found),
+        "overview": queries.judge_overview(place, participant),
+        "payer": links.paying_platform(participant),
+    }
+    return _page(request, participant, place, "done", context)
+
+
+@participant_page
+@never_cache
+def give_back(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+    """Ask whether the questionnaire should go to somebody else; POST gives it back, with or without a reason."""
+    found = own(participant, campaign, assignment)
+    if request.method != "POST" and found.state not in {S.ASSIGNED, S.TIMED_OUT}:
+        return _to("judging_questionnaire", found)
+    form = ReturnForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            leases.give_back(assignment=found, reason=form.cleaned_data["reason"], now=timezone.now())
+        except problems.AssignmentProblem as problem:
+            messages.warning(request, str(problem))
+            return _to("judging_questionnaire", found)
+        messages.success(request, _("You gave the questionnaire back. Your answers are kept."))
+        return redirect("judging_start", participant.study.slug, campaign)
+    context = {"assignment": found, "form": form}
+    return _page(request, participant, found.questionnaire.campaign, "return", context)
+
+
+def own(participant: Participant, campaign: int, external_id: str) -> Assignment:
+    """Return somebody's assignment, by what the address says; nobody else's is found."""
+    mine = Assignment.objects.filter(
+        participant=participant, questionnaire__campaign=campaign, questionnaire__campaign__has_places=True
+    )
+    along = ("questionnaire__campaign__study", "participant")
+    return get_object_or_404(mine.select_related(*along), external_id=external_id)
+
+
+def show(
+    request: HttpRequest, assignment: Assignment, *, missing: list[Any] | None = None, comment: str = ""
+) -> HttpResponse:
+    """Return the page of a questionnaire; with `missing` it says first what is still open."""
+    page = questionnaire_content.load_page(assignment)
+    context = {
+        "page": page,
+        "project": page.campaign.study,
+        "participant": assignment.participant,
+        "study": None,
+        "is_late": assignment.state != S.ASSIGNED,
+        "refused": missing is not None,
+        "comment": comment or assignment.comment,
+        "title": activity.title(page.campaign),
+        "wording": script_messages.questionnaire(),
+    }
+    status = 200 if missing is None else 422
+    return render(request, "annotation/judging/questionnaire.html", context, status=status)
+
+
+def _claim(request: HttpRequest, campaign: Campaign, participant: Participant) -> HttpResponse:
+    if not queries.is_trained(campaign, participant):
+        return redirect("judging_training", participant.study.slug, campaign.pk)
+    visit = queries.platform_session(campaign, participant)
+    try:
+        held = claims.claim(campaign=campaign, participant=participant, session=visit, now=timezone.now())
+    except problems.TooLate as problem:
+        messages.warning(request, str(problem))
+        return _to("judging_questionnaire", problem.assignment)
+    except problems.AssignmentProblem as problem:
+        messages.warning(request, str(problem))
+        return redirect("judging_start", participant.study.slug, campaign.pk)
+    return _to("judging_questionnaire", held)
+
+
+def _resume(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    late = ""
+    try:
+        claims.resume(assignment=assignment, now=timezone.now())
+    except problems.TooLate as problem:
+        messages.warning(request, str(problem))
+        late = "?late=1"
+    except problems.AssignmentProblem as problem:
+        messages.warning(request, str(problem))
+    response = _to("judging_questionnaire", assignment)
+    response["Location"] += late
+    return response
+
+
+def _campaign(participant: Participant, pk: int) -> Campaign:
+    theirs = Campaign.objects.filter(study=participant.study, has_places=True)
+    return get_object_or_404(theirs.select_related("study", "instructions", "consent_text"), pk=pk)
+
+
+def _to(name: str, assignment: Assignment) -> HttpResponseRedirect:
+    campaign = assignment.questionnaire.campaign
+    return redirect(name, campaign.study.slug, campaign.pk, assignment.external_id)
+
+
+def _page(
+    request: HttpRequest, participant: Participant, campaign: Campaign, name: str, context: dict[str, Any]
+) -> HttpResponse:
+    common = {
+        "participant": participant,
+        "taking_part": participant.study,
+        "campaign": campaign,
+        "title": activity.title(campaign),
+    }
+    return render(request, f"annotation/judging/{name}.html", common | context)
+
+
+BAD, FORBIDDEN, CONFLICT, INCOMPLETE, BUSY = 400, 403, 409, 422, 503
+
+
+def _stores(store: Callable[[HttpRequest, Assignment], dict[str, Any]]) -> Callable[..., HttpResponseBase]:
+    """Make a page of what stores something about a judge's own questionnaire and returns what is said of it."""
+
+    @participant_page
+    @require_POST
+    @wraps(store)
+    def page(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+        held = _theirs(participant, campaign, assignment)
+        return _respond(lambda: store(request, held), held)
+
+    return page
+
+
+@_stores
+def answer(request: HttpRequest, held: Assignment) -> dict[str, Any]:
+    """Store one answer, and say so."""
+    sent = forms.answer(request)
+    stored = answers.answer(
+        assignment=held,
+        item=sent.item,
+        dimension=sent.dimension,
+        value=sent.value,
+        justification=sent.justification,
+        revision=sent.revision,
+        now=timezone.now(),
+    )
+    return _saved(stored)
+
+
+@_stores
+def check(request: HttpRequest, held: Assignment) -> dict[str, Any]:
+    """Store the answer to an attention check, and say so."""
+    sent = forms.check(request)
+    stored = answers.answer_check(
+        assignment=held, check=sent.check, value=sent.value, revision=sent.revision, now=timezone.now()
+    )
+    return _saved(stored)
+
+
+@_stores
+def time(request: HttpRequest, held: Assignment) -> dict[str, Any]:
+    """Store how long each item was looked at so far in one visit."""
+    sent = forms.times(request)
+    now = answers.record_times(assignment=held, visit=sent.visit, times=sent.times, now=timezone.now())
+    return {"lease_until": now.lease_until, "late": now.state != AssignmentState.ASSIGNED}
+
+
+@participant_page
+@require_POST
+def submit(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+    """Hand a questionnaire in, if it is complete; a form is answered with pages, JSON with JSON."""
+    held = own(participant, campaign, assignment)
+
+    def hand_in() -> dict[str, Any]:
+        submission.submit(assignment=held, comment=forms.comment(request), now=timezone.now())
+        return {"next": _address("judging_done", held)}
+
+    if request.content_type == "application/json":
+        return _respond(hand_in, held)
+    try:
+        return HttpResponse(status=302, headers={"Location": hand_in()["next"]})
+    except problems.Incomplete as problem:
+        return show(request, held, missing=problem.missing, comment=forms.comment(request))
+    except problems.AssignmentProblem:
+        return HttpResponse(status=302, headers={"Location": _address("judging_questionnaire", held)})
+
+
+def _theirs(participant: Participant, campaign: int, external_id: str) -> Assignment:
+    """As `own`, without what only pages show."""
+    held = leases.own_assignment(participant=participant, campaign=campaign, external_id=external_id)
+    if held is None:
+        raise Http404
+    return held
+
+
+def _saved(stored: Judgment | CheckAnswer) -> dict[str, Any]:
+    held = stored.assignment
+    said = {
+        "saved": True,
+        "revision": stored.revision,
+        "lease_until": held.lease_until,
+        "left": submission.count_missing(held),
+    }
+    return said | ({"late": True} if held.state != AssignmentState.ASSIGNED else {})
+
+
+def _respond(act: Callable[[], dict[str, Any]], held: Assignment) -> JsonResponse:
+    """Return an answer as JSON; what was refused with what to do, a database that is away as something to try again."""
+    if held.participant.withdrawn_at:
+        return _left(held)
+    try:
+        return JsonResponse(act())
+    except problems.OtherAnswer as problem:
+        current = problem.current
+        facts = {
+            "problem": "other",
+            "value": current.value,
+            "justification": getattr(current, "justification", ""),
+            "revision": current.revision,
+        }
+        return JsonResponse(facts, status=CONFLICT)
+    except problems.Incomplete as problem:
+        return JsonResponse({"problem": "incomplete", "missing": problem.missing}, status=INCOMPLETE)
+    except problems.LeftStudy:
+        return _left(held)
+    except (problems.BadAnswer, forms.BadBodyError) as problem:
+        return JsonResponse({"problem": "bad", "message": str(problem)}, status=BAD)
+    except problems.AssignmentProblem:
+        return JsonResponse({"problem": "closed", "next": _address("judging_questionnaire", held)}, status=CONFLICT)
+    except (OperationalError, InterfaceError):
+        return JsonResponse({"problem": "busy"}, status=BUSY, headers={"Retry-After": "1"})
+
+
+def _left(held: Assignment) -> JsonResponse:
+    own_page = reverse("work", args=[held.questionnaire.campaign.study.slug])
+    return JsonResponse({"problem": "withdrawn", "next": own_page}, status=FORBIDDEN)
+
+
+def _address(name: str, held: Assignment) -> str:
+    campaign = held.questionnaire.campaign
+    return reverse(name, args=[campaign.study.slug, campaign.pk, held.external_id])

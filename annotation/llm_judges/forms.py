@@ -1,0 +1,162 @@
+"""The forms by which a model is asked to judge, and by which it is measured with planted texts."""
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from crowdrag.studies.models import Study
+from writing.llm_writers.forms import PromptForm
+
+from ..enums import Inference, Judges
+from ..models import Campaign, Dimension
+from . import injection, prompts
+from .injection import InjectionOrder
+from .orders import Order
+from .stimuli import ItemSelection
+
+
+class AskingForm(PromptForm):
+    """Who is asked what of which campaign, told what."""
+
+    prompts: ClassVar = prompts
+    helps: ClassVar = {
+        "prompt": gettext_lazy(
+            "{instructions}, {query}, {questions}, {form} and {responses} are filled in for each item, from what "
+            "people are shown. A change makes a new version, and another participant."
+        ),
+        "temperature": gettext_lazy("0 as in the paper. Empty: the server's own; some models take no other."),
+        "max_tokens": gettext_lazy("Empty: as long as the form needs. Models that think before they answer need more."),
+    }
+
+    source = forms.ModelChoiceField(
+        label=gettext_lazy("Campaign"),
+        queryset=Campaign.objects.none(),
+        help_text=gettext_lazy("Its items, instructions and questions are asked again."),
+    )
+    inference = forms.ChoiceField(
+        label=gettext_lazy("How it is asked"), choices=Inference.choices, initial=Inference.COMBINED
+    )
+    justify = forms.BooleanField(
+        label=gettext_lazy("Ask for a justification of every answer"),
+        required=False,
+        help_text=gettext_lazy("Where a question asks people for one, the model gives one in any case."),
+    )
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any):
+        super().__init__(study, *args, **kwargs)
+        found = Campaign.objects.filter(study=study, items__isnull=False, asked__isnull=False)
+        source: forms.ModelChoiceField = self.fields["source"]  # type: ignore[assignment,type-arg]
+        source.queryset = found.exclude(judges=Judges.MODEL).distinct().order_by("-created_at", "-id")
+        self.fields["temperature"].initial = self.fields["seed"].initial = 0
+        self.fields["seed"].label = _("Seed of the sample")
+
+    def asking(self, *, now: datetime) -> dict[str, Any]:
+        """Return what both orders have in common; the prompt's version is made if it is new."""
+        cleaned = self.cleaned_data
+        return {
+            "endpoint": cleaned["endpoint"].pk,
+            "prompt": self.version(now=now).pk,
+            "source": cleaned["source"].pk,
+            "inference": str(cleaned["inference"]),
+            "justify": cleaned["justify"],
+            "parameters": self.parameters,
+            "seed": cleaned["seed"] or 0,
+        }
+
+
+class JudgingForm(AskingForm):
+    """What a model is to judge."""
+
+    which = forms.ChoiceField(
+        label=gettext_lazy("Items"), choices=ItemSelection.choices, initial=ItemSelection.BOTH_ORDERS
+    )
+    n = forms.IntegerField(
+        label=gettext_lazy("Size of the sample"),
+        required=False,
+        min_value=1,
+        max_value=1_000_000,
+        help_text=gettext_lazy("So many pairs (or responses), drawn by the seed."),
+    )
+    both = forms.BooleanField(
+        label=gettext_lazy("Each pair in both orders"),
+        required=False,
+        initial=True,
+        help_text=gettext_lazy("Else only in the orders that people are given."),
+    )
+    repeats = forms.IntegerField(
+        label=gettext_lazy("Times that each is asked"),
+        min_value=1,
+        max_value=20,
+        initial=1,
+        help_text=gettext_lazy("The first answer counts; the others are kept beside it."),
+    )
+
+    field_order = ("endpoint", "source", "which", "n", "both", "inference", "justify", "prompt", "temperature")
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for the size of a sample."""
+        cleaned = super().clean() or {}
+        if cleaned.get("which") == ItemSelection.SAMPLE and not cleaned.get("n") and "n" not in self.errors:
+            self.add_error("n", _("Say how many are drawn."))
+        return cleaned
+
+    def order(self, *, now: datetime) -> Order:
+        """Return what is ordered."""
+        cleaned = self.cleaned_data
+        return Order(
+            **self.asking(now=now),
+            which=str(cleaned["which"]),
+            n=cleaned["n"] if cleaned["which"] == ItemSelection.SAMPLE else None,
+            both=cleaned["both"],
+            repeats=cleaned["repeats"],
+        )
+
+
+class InjectionForm(AskingForm):
+    """How a judge is measured with planted texts."""
+
+    dimension = forms.ChoiceField(label=gettext_lazy("Question that is looked at"))
+    n = forms.IntegerField(
+        label=gettext_lazy("Pairs"),
+        min_value=1,
+        max_value=10_000,
+        initial=injection.LEAST_PAIRS,
+        help_text=gettext_lazy("With fewer than 100 the interval says little."),
+    )
+    bare = forms.BooleanField(
+        label=gettext_lazy("Without the fence as well"),
+        required=False,
+        initial=True,
+        help_text=gettext_lazy("Says what the fence keeps out and what it costs; twice as many calls."),
+    )
+
+    field_order = ("endpoint", "source", "dimension", "n", "bare", "inference", "justify", "prompt", "temperature")
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any):
+        super().__init__(study, *args, **kwargs)
+        asked = Dimension.objects.filter(study=study, asked__campaign__in=self.fields["source"].queryset)  # type: ignore[attr-defined]
+        names = dict(asked.order_by("asked__position", "version").values_list("name", "label"))
+        self.fields["dimension"].choices = list(names.items())  # type: ignore[attr-defined]
+        if injection.PREFERRED in names:
+            self.fields["dimension"].initial = injection.PREFERRED
+
+    def clean(self) -> dict[str, Any]:
+        """Find the question among those that the campaign asks."""
+        cleaned = super().clean() or {}
+        source, name = cleaned.get("source"), cleaned.get("dimension")
+        if source is not None and name:
+            found = Dimension.objects.filter(asked__campaign=source, name=name).first()
+            if found is None:
+                self.add_error("dimension", _("This campaign does not ask that."))
+            cleaned["found"] = found
+        return cleaned
+
+    def order(self, *, now: datetime) -> InjectionOrder:
+        """Return what is ordered."""
+        cleaned = self.cleaned_data
+        return InjectionOrder(
+            **self.asking(now=now), n=cleaned["n"], dimension=cleaned["found"].pk, bare=cleaned["bare"]
+        )

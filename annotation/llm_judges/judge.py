@@ -1,0 +1,167 @@
+"""A model as a judge: which model, told what, with which parameters; what it is asked of an item."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Final
+
+from crowdrag.llm import gateway
+from crowdrag.llm.models import Endpoint
+from crowdrag.studies.enums import ParticipantKind
+from crowdrag.studies.models import Participant, Study
+
+from ..enums import Inference
+from ..judging import questionnaire_content
+from ..judging.questionnaire_content import Question, ShownItem
+from ..models import Campaign, JudgingPrompt
+from . import prompts
+
+# Temperature 0, as in the paper (crowdrag25, 3.2.5).
+PARAMETERS: Final[Mapping[str, Any]] = {"temperature": 0}
+LONGEST_JUSTIFICATION: Final = 600
+# Room beside the longest answer that fits the schema: whitespace between its parts.
+SPARE_TOKENS: Final = 32
+TOKENS_OF_A_JUSTIFICATION: Final = 200
+LONGEST_NAME: Final = 190
+
+
+@dataclass(frozen=True)
+class CampaignQuestions:
+    """What a campaign asks of each of its items, as models are told: instructions and questions."""
+
+    instructions: str
+    questions: tuple[Question, ...]
+
+    def parts(self, inference: str) -> list[tuple[Question, ...]]:
+        """Return the questions of each call: all at once, or one after the other."""
+        return [self.questions] if inference == Inference.COMBINED else [(one,) for one in self.questions]
+
+
+def questions_of_campaign(campaign: Campaign) -> CampaignQuestions:
+    """Return what people are asked in a campaign, from the same place as their page has it."""
+    told = prompts.for_models(campaign.instructions.text) if campaign.instructions is not None else ""
+    return CampaignQuestions(told, questionnaire_content.questions(campaign))
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A model in one version, with one prompt and one set of parameters: one participant.
+
+    How it is asked (all questions at once or one by one) is no part of it: both are compared for the same judge.
+    """
+
+    endpoint: Endpoint
+    prompt: JudgingPrompt
+    justify: bool = False
+    parameters: Mapping[str, Any] = field(default_factory=lambda: dict(PARAMETERS))
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        """What is kept of it with the participant: enough to ask the same again."""
+        return {
+            "task": "judge",
+            "model": self.endpoint.model,
+            "endpoint": self.endpoint.name,
+            "prompt": self.prompt.text,
+            "prompt_version": str(self.prompt),
+            "justify": self.justify,
+            "parameters": dict(self.parameters),
+        }
+
+    @property
+    def external_id(self) -> str:
+        """The participant's id: the model's name and a digest of all that decides what it says."""
+        decides = {key: value for key, value in self.specification.items() if key != "prompt_version"}
+        digest = hashlib.sha256(json.dumps(decides, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+        return f"{self.endpoint.model[:LONGEST_NAME]}/{digest[:8]}"
+
+    def text(
+        self, *, shown: ShownItem, asked: CampaignQuestions, questions: Sequence[Question], is_fenced: bool = True
+    ) -> str:
+        """Return the prompt for an item, exactly as it is sent."""
+        return prompts.fill(
+            self.prompt.text,
+            shown=shown,
+            instructions=asked.instructions,
+            questions=questions,
+            justify=self.justify,
+            is_fenced=is_fenced,
+        )
+
+    def request(
+        self,
+        *,
+        shown: ShownItem,
+        asked: CampaignQuestions,
+        questions: Sequence[Question],
+        repeat: int = 0,
+        is_fenced: bool = True,
+    ) -> gateway.Request:
+        """Return the call that asks these questions of an item; `repeat` counts the times that the same is asked."""
+        text = self.text(shown=shown, asked=asked, questions=questions, is_fenced=is_fenced)
+        return gateway.Request(
+            [{"role": "user", "content": text}],
+            parameters={"max_tokens": max_tokens(tuple(questions), justify=self.justify)} | dict(self.parameters),
+            schema=answer_schema(tuple(questions), justify=self.justify),
+            sample=repeat,
+        )
+
+    def participant(self, *, study: Study, now: datetime) -> Participant:
+        """Return the participant that it is in a study."""
+        found, _created = Participant.objects.get_or_create(
+            study=study,
+            kind=ParticipantKind.MODEL,
+            external_id=self.external_id,
+            defaults={"created_at": now, "specification": self.specification},
+        )
+        return found
+
+    def wrote(self, participant: Participant) -> bool:
+        """Whether the same model is the writer of a response, whatever it was told."""
+        if participant.kind != ParticipantKind.MODEL:
+            return False
+        named = participant.specification.get("model") or participant.external_id
+        return bool(named == self.endpoint.model)
+
+
+# The same few questions are asked of thousands of items.
+@lru_cache(maxsize=64)
+def answer_schema(questions: tuple[Question, ...], *, justify: bool) -> Mapping[str, Any]:
+    """Return the schema of an answer: one of its options for each question, with a justification where one is asked."""
+    properties: dict[str, Any] = {}
+    for number, question in enumerate(questions, start=1):
+        option = {"type": "string", "enum": list(prompts.options_of(question))}
+        properties[prompts.key_of(number)] = (
+            {
+                "type": "object",
+                "properties": {
+                    "answer": option,
+                    "justification": {"type": "string", "minLength": 1, "maxLength": LONGEST_JUSTIFICATION},
+                },
+                "required": ["answer", "justification"],
+                "additionalProperties": False,
+            }
+            if question.asks_justification or justify
+            else option
+        )
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+@lru_cache(maxsize=64)
+def max_tokens(questions: tuple[Question, ...], *, justify: bool) -> int:
+    """Return how many tokens an answer may have: no tokeniser makes more tokens than a text has bytes."""
+    tokens = SPARE_TOKENS
+    for number, question in enumerate(questions, start=1):
+        words = max((len(words.encode()) for words in prompts.options_of(question)), default=0)
+        tokens += len(prompts.key_of(number)) + words + 12
+        if question.asks_justification or justify:
+            tokens += TOKENS_OF_A_JUSTIFICATION + 40
+    return tokens

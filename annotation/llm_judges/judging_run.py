@@ -1,0 +1,250 @@
+"""A run in which a model judges: its units, its work, what came of it; and the kinds of runs of models as judges."""
+
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.kinds import InputRejectedError, Work
+from crowdrag.jobs.models import Run
+from crowdrag.llm import forecasts, gateway
+from crowdrag.llm.models import Endpoint
+from crowdrag.studies.models import Study, User
+from writing.models import Response
+
+from ..enums import Inference, JudgingOutcome
+from ..judging.questionnaire_content import Question
+from ..models import JudgingAnswer
+from . import llm_campaigns, outcomes, stimuli
+from .judge import CampaignQuestions, Judge, questions_of_campaign
+from .orders import PURPOSE, Order
+from .outcomes import CallResult
+from .stimuli import Stimulus
+
+
+def register_kinds() -> None:
+    """Add judging to the kinds of runs; called once, when the app is ready."""
+    from django.utils.translation import gettext_lazy as _
+
+    from crowdrag.jobs.enums import Queue
+    from crowdrag.jobs.kinds import Kind, register
+
+    from . import injection, queries  # not at the top: the models are not there yet
+
+    register(
+        Kind(
+            name=KIND,
+            title=_("A model judges"),
+            queue=Queue.LLM,
+            plan=plan,
+            work=work,
+            finish=finish,
+            result_url=queries.result_url,
+            told=queries.describe_parameters,
+        )
+    )
+    register(
+        Kind(
+            name=injection.KIND,
+            title=_("Texts that tell a model what to judge"),
+            queue=Queue.LLM,
+            plan=injection.plan,
+            work=injection.work,
+            finish=injection.finish,
+            result_url=queries.result_url,
+            told=queries.describe_parameters,
+        )
+    )
+
+
+KIND: Final = "judge.model"
+# Where a unit ends the endpoint idles: while the last answers come, and until the next unit is taken up. So a unit is
+# long in calls at once; what it brings is stored on the way.
+ROUNDS: Final = 32
+# Answers are stored in batches: often enough that little is in hand, seldom enough to cost little.
+BATCH: Final = 32
+KEPT_EVERY: Final = 2.0  # seconds: what a slow model answered is a result soon, and stays one if the run is cancelled
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One question to the model; `responses` are those that are judged."""
+
+    item: int
+    thing: Stimulus
+    responses: tuple[Response, ...]
+    questions: tuple[Question, ...]
+    dimension: int | None
+    repeat: int
+
+
+def start(*, study: Study, order: Order, by: User | None = None, kind: str = KIND) -> Run:
+    """Start judging.
+
+    Raises
+    ------
+    InputRejectedError
+        if there is nothing to judge.
+    """
+    return lifecycle.start(study=study, kind=kind, parameters=order.kept, by=by, seed=order.seed)
+
+
+def plan(run: Run) -> Iterable[dict[str, Any]]:
+    """Plan units of many calls each; items are made here, so that resuming asks for the same."""
+    order, now = Order.of(run), timezone.now()
+    things = order.things(run.study)
+    if not things:
+        raise InputRejectedError(
+            [{"field": "which", "message": _("There is nothing to judge: the campaign has no such items.")}]
+        )
+    source, judge = order.campaign(run.study), order.judge()
+    told = questions_of_campaign(source)
+    if not told.questions:
+        raise InputRejectedError([{"field": "source", "message": _("The campaign asks no question yet.")}])
+    participant = judge.participant(study=run.study, now=now)
+    items = list(llm_campaigns.ensure_items(source=source, inference=order.inference, things=things, now=now).values())
+    llm_campaigns.ensure_assignments(items=items, participant=participant, now=now)
+    content = [order.kept, [[*thing.responses] for thing in things]]
+    run.inputs_digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    parts = len(told.parts(order.inference))
+    size = max(1, Endpoint.objects.get(pk=order.endpoint).concurrency * ROUNDS // parts)
+    return [
+        {"items": missing[at : at + size], "repeat": repeat}
+        for repeat in range(order.repeats)
+        if (missing := _not_judged(items, participant.pk, repeat, parts))
+        for at in range(0, len(missing), size)
+    ]
+
+
+def work(work: Work) -> Callable[[], None]:
+    """Have a model judge some items.
+
+    Raises
+    ------
+    InputRejectedError
+        if the endpoint may not be asked or the budget is spent: raised or allowed, the run can be resumed.
+    UnansweredError
+        if the server failed: the unit is tried again.
+    """
+    run, order = work.run, Order.of(work.run)
+    judge, told = order.judge(), questions_of_campaign(order.campaign(run.study))
+    calls = _calls(work, order, told)
+    participant = judge.participant(study=run.study, now=timezone.now())
+    assignment_of = outcomes.assignments(items=[call.item for call in calls], participant=participant)
+    ready: list[CallResult] = []
+    done, began = 0, time.monotonic()
+    kept_at = began
+    work.report(0, len(calls), forecasts.describe_wait(judge.endpoint))
+
+    def heard(answer: gateway.Answer) -> None:
+        nonlocal done, kept_at
+        call = calls[answer.index]
+        if answer.fault not in forecasts.TRANSIENT_FAULTS:
+            ready.append(_came(call, answer, judge))
+        done += 1
+        if ready and (len(ready) >= BATCH or time.monotonic() - kept_at >= KEPT_EVERY):
+            work.keep(effect)
+            kept_at = time.monotonic()
+        work.report(done, len(calls), _about(call))
+
+    def check() -> None:
+        if done:
+            work.check()
+        else:
+            work.report(0, len(calls), forecasts.describe_wait(judge.endpoint, time.monotonic() - began))
+
+    def effect() -> None:
+        outcomes.store_results(
+            run=run, participant=participant, assignment_of=assignment_of, came=ready, now=timezone.now()
+        )
+        # What is not committed is asked for again, and comes from the gateway's store.
+        ready.clear()
+
+    texts = {response.pk: response for call in calls for response in call.responses}
+
+    def request(call: _Call) -> gateway.Request:
+        shown = stimuli.show_stimulus(call.thing, texts)
+        return judge.request(shown=shown, asked=told, questions=call.questions, repeat=call.repeat)
+
+    requests = gateway.LazyRequests(calls, request)
+    try:
+        answers = gateway.complete_many(
+            endpoint=judge.endpoint,
+            requests=requests,
+            study=run.study,
+            purpose=PURPOSE,
+            on_answer=heard,
+            check=check,
+        )
+    except gateway.GatewayError as error:
+        work.keep(effect)
+        raise InputRejectedError([{"message": str(error)}]) from error
+    try:
+        forecasts.check_answered(judge.endpoint, answers)
+    except forecasts.UnansweredError:
+        work.keep(effect)
+        raise
+    return effect
+
+
+def finish(run: Run) -> None:
+    """Sum up what came of it."""
+    answers = JudgingAnswer.objects.filter(run=run)
+    counted = Counter(answers.values_list("outcome", flat=True))
+    summary: dict[str, Any] = {"answers": counted.total()}
+    summary |= {str(outcome).lower(): counted[outcome] for outcome in JudgingOutcome if counted[outcome]}
+    lifecycle.note(run=run, summary=summary)
+
+
+def _calls(work: Work, order: Order, told: CampaignQuestions) -> list[_Call]:
+    # A response stands in many items: each is read once.
+    found = stimuli.stimuli_of_items(work.unit.payload["items"])
+    texts = stimuli.texts(found.values())
+    repeat = work.unit.payload["repeat"]
+    parts = told.parts(order.inference)
+    # A response that was left out or erased since the run was planned is not judged any more.
+    items = [pk for pk in work.unit.payload["items"] if stimuli.can_be_judged(found[pk], texts)]
+    is_combined = order.inference == Inference.COMBINED
+    return [
+        _Call(
+            item,
+            found[item],
+            tuple(texts[pk] for pk in found[item].responses),
+            part,
+            None if is_combined else part[0].pk,
+            repeat,
+        )
+        for item in items
+        for part in parts
+    ]
+
+
+def _not_judged(items: list[int], participant: int, repeat: int, parts: int) -> list[int]:
+    """Return the items of which not every question has an answer yet."""
+    rows = JudgingAnswer.objects.filter(
+        participant=participant, item__in=items, repeat=repeat, outcome=JudgingOutcome.JUDGED
+    )
+    answered = Counter(rows.values_list("item", flat=True))
+    return [item for item in items if answered[item] < parts]
+
+
+def _came(call: _Call, answer: gateway.Answer, judge: Judge) -> CallResult:
+    return CallResult(
+        item=call.item,
+        dimension=call.dimension,
+        repeat=call.repeat,
+        call=answer.call,
+        outcome=outcomes.classify(answer, questions=call.questions),
+        is_own=any(judge.wrote(one.participant) for one in call.responses),
+    )
+
+
+def _about(call: _Call) -> str:
+    return call.responses[0].topic.title

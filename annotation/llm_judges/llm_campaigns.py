@@ -1,0 +1,161 @@
+"""The campaign that models' judgments stand in: the people's campaign asked again, with the items that are judged."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from django.utils.translation import gettext as _
+
+from crowdrag.studies.models import Participant, Study
+from writing.corpus.imports import bulk
+from writing.models import Response
+
+from ..enums import AssignmentState, CampaignKind, CampaignState, Inference, Judges
+from ..models import (
+    Assignment,
+    AssignmentTransition,
+    Campaign,
+    CampaignDimension,
+    Item,
+    Pair,
+    Questionnaire,
+    QuestionnaireItem,
+)
+from .stimuli import Stimulus
+
+# A model is asked each item by itself, so how many stand in a questionnaire means nothing; this keeps them in bounds.
+MOST_IN_A_QUESTIONNAIRE: Final = 1000
+LONGEST_NAME: Final = 100
+CAUSE: Final = "a model judges"
+
+
+def find_campaign(source: Campaign, inference: str) -> Campaign | None:
+    """Return the campaign in which models were asked what a campaign asks now, if there is one."""
+    asked = list(source.asked.order_by("position").values_list("dimension", flat=True))
+    again = Campaign.objects.filter(
+        study=source.study, source=source, judges=Judges.MODEL, inference=inference, instructions=source.instructions
+    )
+    for campaign in again.order_by("-id"):
+        if list(campaign.asked.order_by("position").values_list("dimension", flat=True)) == asked:
+            return campaign
+    return None
+
+
+def ensure_items(*, source: Campaign, inference: str, things: Sequence[Stimulus], now: datetime) -> dict[Stimulus, int]:
+    """Return the items of the models' campaign for these things, made where they are missing. Called in a transaction.
+
+    The study is held: two that start at once make each pair, item and entry once.
+    """
+    bulk.lock_imports(source.study)
+    campaign = find_campaign(source, inference) or _make(source, inference, now)
+    items = _items(campaign, things)
+    _enter(campaign, list(items.values()), now)
+    return items
+
+
+def ensure_assignments(*, items: Sequence[int], participant: Participant, now: datetime) -> None:
+    """Give a model the questionnaires that hold these items. Accepted from the start: each answer stands by itself."""
+    wanted = Questionnaire.objects.filter(entries__item__in=items).distinct()
+    for questionnaire in wanted.exclude(assignments__participant=participant).order_by("pk"):
+        assignment = Assignment.objects.create(
+            questionnaire=questionnaire, participant=participant, state=AssignmentState.ACCEPTED, assigned_at=now
+        )
+        AssignmentTransition.objects.create(assignment=assignment, after=AssignmentState.ACCEPTED, cause=CAUSE, at=now)
+
+
+def ensure_pairs(study: Study, things: Sequence[Stimulus]) -> dict[Stimulus, int]:
+    """Return the rows of presented pairs, made where they are missing. The caller holds the study."""
+    lefts = {thing.a for thing in things}
+    rows = Pair.objects.filter(study=study, a__in=lefts).values_list("pk", "a", "b")
+    known = {Stimulus(a, b): pk for pk, a, b in rows}
+    missing = [thing for thing in things if thing not in known]
+    made = Pair.objects.bulk_create(
+        (Pair(study=study, a_id=thing.a, b_id=thing.b) for thing in missing if thing.b is not None),
+        batch_size=bulk.BATCH,
+    )
+    return known | dict(zip(missing, (pair.pk for pair in made), strict=True))
+
+
+def _make(source: Campaign, inference: str, now: datetime) -> Campaign:
+    campaign = Campaign.objects.create(
+        study=source.study,
+        name=_name(source, inference),
+        # Experts are asked of pairs too; whoever judges is said by `judges`.
+        kind=CampaignKind.PAIRWISE if source.kind == CampaignKind.EXPERT else source.kind,
+        judges=Judges.MODEL,
+        inference=inference,
+        k=1,
+        instructions=source.instructions,
+        state=CampaignState.OPEN,
+        source=source,
+        created_at=now,
+        opened_at=now,
+        questionnaires_per_person=None,
+        least_seconds=None,
+        takes_comments=False,
+    )
+    CampaignDimension.objects.bulk_create(
+        CampaignDimension(campaign=campaign, dimension_id=asked.dimension_id, position=asked.position)
+        for asked in source.asked.order_by("position")
+    )
+    return campaign
+
+
+def _name(source: Campaign, inference: str) -> str:
+    how = _("models, all at once") if inference == Inference.COMBINED else _("models, one by one")
+    number = 1
+    while True:
+        ending = f" ({how}{f' {number}' if number > 1 else ''})"
+        name = source.name[: LONGEST_NAME - len(ending)] + ending
+        if not Campaign.objects.filter(study=source.study, name=name).exists():
+            return name
+        number += 1
+
+
+def _items(campaign: Campaign, things: Sequence[Stimulus]) -> dict[Stimulus, int]:
+    known = _known(campaign)
+    missing = [thing for thing in things if thing not in known]
+    if missing:
+        pairs = ensure_pairs(campaign.study, [thing for thing in missing if thing.b is not None])
+        responses = {pk for thing in missing for pk in thing.responses}
+        topics = dict(Response.objects.filter(pk__in=responses).values_list("pk", "topic"))
+        made = Item.objects.bulk_create(
+            (
+                Item(campaign=campaign, topic_id=topics[thing.a], response_id=thing.a)
+                if thing.b is None
+                else Item(campaign=campaign, topic_id=topics[thing.a], pair_id=pairs[thing])
+                for thing in missing
+            ),
+            batch_size=bulk.BATCH,
+        )
+        known |= dict(zip(missing, (item.pk for item in made), strict=True))
+    return {thing: known[thing] for thing in things}
+
+
+def _known(campaign: Campaign) -> dict[Stimulus, int]:
+    rows = Item.objects.filter(campaign=campaign).values_list("pk", "pair__a", "pair__b", "response")
+    return {Stimulus(a, b) if response is None else Stimulus(response): pk for pk, a, b, response in rows}
+
+
+def _enter(campaign: Campaign, items: Sequence[int], now: datetime) -> None:
+    """Put items that stand in no questionnaire yet into the last one, and into further ones when it is full."""
+    entered = set(
+        QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, item__in=items).values_list(
+            "item", flat=True
+        )
+    )
+    missing = [item for item in items if item not in entered]
+    while missing:
+        last = Questionnaire.objects.filter(campaign=campaign).order_by("-position", "-pk").first()
+        held = last.entries.count() if last is not None else MOST_IN_A_QUESTIONNAIRE
+        if last is None or held >= MOST_IN_A_QUESTIONNAIRE:
+            number = 0 if last is None else (last.position or 0) + 1
+            last = Questionnaire.objects.create(
+                campaign=campaign, external_id=f"models-{number}", position=number, created_at=now
+            )
+            held = 0
+        now_in, missing = missing[: MOST_IN_A_QUESTIONNAIRE - held], missing[MOST_IN_A_QUESTIONNAIRE - held :]
+        QuestionnaireItem.objects.bulk_create(
+            QuestionnaireItem(questionnaire=last, item_id=item, position=held + number)
+            for number, item in enumerate(now_in, start=1)
+        )

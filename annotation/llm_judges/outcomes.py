@@ -1,0 +1,172 @@
+"""What a model's answer comes to, and storing it with the judgments: each once, however often the work is repeated.
+
+Nothing is guessed: what does not fit is kept as what it is.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db import connection, transaction
+from django.db.models import Count
+
+from analysis.text import statements
+from crowdrag.jobs.models import Run
+from crowdrag.llm.enums import Fault
+from crowdrag.llm.gateway import Answer
+from crowdrag.llm.models import Attempt, Call
+from crowdrag.studies.models import Participant
+from writing.llm_writers import outcomes as writing_outcomes
+
+from ..enums import JudgingOutcome
+from ..judging.questionnaire_content import Question
+from ..models import Assignment, JudgingAnswer
+from . import prompts
+
+
+@dataclass(frozen=True)
+class ChosenOption:
+    """One answer: the option's value, and why."""
+
+    value: int
+    justification: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an answer came to: its mark, and what was given to each dimension."""
+
+    outcome: JudgingOutcome
+    given: Mapping[int, ChosenOption] = field(default_factory=dict)
+
+
+def classify(answer: Answer, *, questions: Sequence[Question]) -> Outcome:
+    """Say what an answer to these questions comes to.
+
+    An answer is a judgment only if it is one JSON document of the form that was asked for, every question answered by
+    one of its options: the gateway has asked up to five times for that, and nothing else is looked for in the words.
+    """
+    if answer.refusal is not None or answer.finish_reason == writing_outcomes.FILTERED:
+        return Outcome(JudgingOutcome.REFUSED)
+    if not answer.fault:
+        return Outcome(JudgingOutcome.JUDGED, _given(answer, questions))
+    if answer.fault != Fault.INVALID:
+        return Outcome(JudgingOutcome.FAILED)
+    if answer.is_cut:
+        return Outcome(JudgingOutcome.CUT)
+    said = writing_outcomes.clean(answer.text or "")
+    if not said:
+        return Outcome(JudgingOutcome.EMPTY)
+    if writing_outcomes.is_refusal(said, statements.parse(said, passages=0)):
+        return Outcome(JudgingOutcome.REFUSED)
+    return Outcome(JudgingOutcome.INVALID)
+
+
+def _given(answer: Answer, questions: Sequence[Question]) -> dict[int, ChosenOption]:
+    found = {}
+    for number, question in enumerate(questions, start=1):
+        said = answer.data[prompts.key_of(number)]
+        option, why = (said["answer"], said["justification"]) if isinstance(said, dict) else (said, "")
+        found[question.pk] = ChosenOption(prompts.options_of(question)[option], writing_outcomes.clean(why))
+    return found
+
+
+# There are several to each answer: put together one by one they take longer than all else that is done with it.
+JUDGMENTS = """
+    INSERT INTO annotation_judgment (assignment_id, item_id, dimension_id, value, repeat, justification, judged_at,
+        revision, external_id)
+    SELECT g.assignment, g.item, g.dimension, g.value, g.repeat, g.justification, %s, 1, ''
+    FROM jsonb_to_recordset(%s::jsonb) AS g(assignment bigint, item bigint, dimension bigint, value smallint,
+        repeat smallint, justification text)
+    ON CONFLICT DO NOTHING
+"""
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """What came of one question to a model; `dimension` is None where all were asked at once."""
+
+    item: int
+    dimension: int | None
+    repeat: int
+    call: int
+    outcome: Outcome
+    is_own: bool = False
+
+
+def assignments(*, items: Sequence[int], participant: Participant) -> dict[int, int]:
+    """Return a model's assignment for each item."""
+    rows = Assignment.objects.filter(participant=participant, questionnaire__entries__item__in=items)
+    return dict(rows.values_list("questionnaire__entries__item", "pk"))
+
+
+@transaction.atomic
+def store_results(
+    *, run: Run, participant: Participant, assignment_of: Mapping[int, int], came: Sequence[CallResult], now: datetime
+) -> None:
+    """Store answers and judgments.
+
+    What is there stays: another run that asked the same at the same time, or the same work before it was lost, stored
+    the same. An answer that was of no use gives way to a later one.
+    """
+    _keep_answers(run, participant, came, now)
+    _keep_judgments(assignment_of, came, now)
+
+
+def _keep_judgments(assignment_of: Mapping[int, int], came: Sequence[CallResult], now: datetime) -> None:
+    rows = [
+        {
+            "assignment": assignment_of[one.item],
+            "item": one.item,
+            "dimension": dimension,
+            "value": given.value,
+            "repeat": one.repeat,
+            "justification": given.justification,
+        }
+        for one in came
+        for dimension, given in one.outcome.given.items()
+    ]
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.execute(JUDGMENTS, [now, json.dumps(rows)])
+
+
+def _keep_answers(run: Run, participant: Participant, came: Sequence[CallResult], now: datetime) -> None:
+    calls = [one.call for one in came]
+    digests = dict(Call.objects.filter(pk__in=calls).values_list("pk", "digest"))
+    attempts = dict(Attempt.objects.filter(call__in=calls).values_list("call").annotate(n=Count("pk")).order_by())
+    rows = [
+        JudgingAnswer(
+            run=run,
+            participant=participant,
+            item_id=one.item,
+            dimension_id=one.dimension,
+            repeat=one.repeat,
+            outcome=one.outcome.outcome,
+            attempts=attempts.get(one.call, 1),
+            digest=digests[one.call],
+            is_own=one.is_own,
+            answered_at=now,
+        )
+        for one in came
+    ]
+    JudgingAnswer.objects.bulk_create(rows, ignore_conflicts=True)
+    _replace(rows, participant)
+
+
+def _replace(rows: Sequence[JudgingAnswer], participant: Participant) -> None:
+    """Write down what became of questions that had no use the last time they were asked."""
+    items = {row.item_id for row in rows}
+    before = {
+        (row.item_id, row.dimension_id, row.repeat): row
+        for row in JudgingAnswer.objects.select_for_update()
+        .filter(participant=participant, item__in=items)
+        .exclude(outcome=JudgingOutcome.JUDGED)
+        .order_by("pk")
+    }
+    for row in rows:
+        known = before.get((row.item_id, row.dimension_id, row.repeat))
+        if known is not None and (known.outcome, known.digest, known.run_id) != (row.outcome, row.digest, row.run_id):
+            row.pk = known.pk
+            row.save(force_update=True)

@@ -1,0 +1,171 @@
+"""What a model that judges is told: a text in versions with places that are filled in for each item."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Final
+
+from django.db import transaction
+
+from crowdrag.llm import prompt_delimiters
+from crowdrag.studies.models import Study
+from writing.corpus import versions
+from writing.corpus.imports import bulk
+from writing.llm_writers import prompts as writing_prompts
+from writing.llm_writers.prompts import BadPromptError
+
+from ..judging.questionnaire_content import Question, ShownItem
+from ..models import JudgingPrompt
+
+__all__ = ["BadPromptError", "check", "default_text", "ensure", "fill", "for_models", "latest_text"]
+
+NAME: Final = "judging"
+# What a prompt may hold in braces, and what comes there.
+PLACES: Final = ("instructions", "query", "questions", "form", "responses")
+NEEDED: Final = ("query", "questions", "form", "responses")
+
+DEFAULT: Final = """\
+You judge responses to a query.
+
+{instructions}
+
+Query: {query}
+
+{questions}
+
+{form}
+
+{responses}
+
+Answer now, in the form described above."""
+
+# What only means something to people at the questionnaire: its keys and buttons, its checks, comments, time, pay.
+FOR_PEOPLE: Final = re.compile(
+    writing_prompts.AT_THE_EDITOR.pattern
+    + r"|\bpress(?:ing)?\b|\b(?:a|the|arrow|number|letter|same)\s+keys?\b|\bkeyboard\b|\bbuttons?\b|\bclick\w*\b"
+    r"|\btap\b|\bscroll\w*\b|\bdots\b|\bon a (?:phone|computer)\b|\bquestionnaires?\b|\bsubmit\w*\b"
+    r"|\bhand(?:ing)? it in\b|\b(?:leave|write|any|your|for) (?:a )?comments?\b|\battention (?:checks?|questions?)\b"
+    r"|\bconsent\w*\b|\b(?:is|are|be) saved\b|\b\d+ minutes\b|\bpaid\b|\bpayment\b|\btake a break\b"
+    r"|\bother (?:people|judges)\b|\bon (?:the|your) (?:left|right)\b",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(r"\{(\w+)\}")
+
+
+def default_text(_study: Study) -> str:
+    """Return the prompt that says what people are told: instructions and questions come from the campaign."""
+    return DEFAULT
+
+
+def latest_text(study: Study) -> str:
+    """Return the prompt that was entered last, or the default."""
+    latest = versions.current(JudgingPrompt, study=study, names=[NAME]).get(NAME)
+    return latest.text if latest is not None else default_text(study)
+
+
+@transaction.atomic
+def ensure(*, study: Study, text: str, now: datetime) -> JudgingPrompt:
+    """Return the version of the study's prompt with this text.
+
+    Raises
+    ------
+    BadPromptError
+    """
+    text = text.replace("\r\n", "\n").strip()
+    check(text)
+    bulk.lock_imports(study)  # two who change it at once make two versions
+    return versions.ensure(JudgingPrompt, study=study, name=NAME, now=now, text=text)[0]
+
+
+def check(text: str) -> None:
+    """Refuse a prompt that lacks what is judged or asked, or has places that nothing fills.
+
+    Raises
+    ------
+    BadPromptError
+    """
+    writing_prompts.check_places(text, needed=NEEDED, places=PLACES)
+
+
+def for_models(markdown: str) -> str:
+    """Return a campaign's instructions without what only people are told."""
+    return re.sub(r"\n{3,}", "\n\n", writing_prompts.for_models(markdown, for_people=FOR_PEOPLE)).strip()
+
+
+def fill(
+    text: str,
+    *,
+    shown: ShownItem,
+    instructions: str,
+    questions: Sequence[Question],
+    justify: bool,
+    is_fenced: bool = True,
+) -> str:
+    """Return the prompt for an item. The responses are others' words: they stand fenced, as data.
+
+    `instructions` are as `for_models` returns them. Without the fence the responses stand as they are, for measuring
+    what it costs and what it keeps out.
+    """
+    query = f"{shown.query}\n\n{shown.narrative}" if shown.narrative else shown.query
+    comes = {
+        "instructions": instructions,
+        "query": query,
+        "questions": questions_text(tuple(questions)),
+        "form": form_text(tuple(questions), justify=justify),
+        "responses": _responses(shown, is_fenced=is_fenced),
+    }
+    # Without instructions the text closes up. One pass: what is filled in may hold braces of its own.
+    if not instructions:
+        text = re.sub(r"\{instructions\}\s*", "", text)
+    return _PLACE.sub(lambda place: comes[place[1]], text)
+
+
+# The same few questions are asked of thousands of items.
+@lru_cache(maxsize=64)
+def questions_text(questions: tuple[Question, ...]) -> str:
+    """Return the questions with descriptions and options, word for word as people read them."""
+    return "\n\n".join(_question_text(number, one) for number, one in enumerate(questions, start=1))
+
+
+@lru_cache(maxsize=64)
+def form_text(questions: tuple[Question, ...], *, justify: bool) -> str:
+    """Return how the answer is to be given."""
+    parts = []
+    for number, one in enumerate(questions, start=1):
+        reasoned = one.asks_justification or justify
+        option = '"<option>"'
+        parts.append(f'"q{number}": ' + (f'{{"answer": {option}, "justification": "<why>"}}' if reasoned else option))
+    said = "Reply with one JSON object and nothing else: " + "{" + ", ".join(parts) + "}. "
+    said += "Each <option> is one of the options of that question, word for word."
+    if any(one.asks_justification or justify for one in questions):
+        said += " Each <why> says in one or two sentences what decided it."
+    return said
+
+
+def key_of(number: int) -> str:
+    """Return the name of a question's answer, counted from 1."""
+    return f"q{number}"
+
+
+def options_of(question: Question) -> dict[str, int]:
+    """Return the options by the words that stand for them: labels, with the value where two are labelled alike."""
+    labels = [option.label for option in question.options]
+    return {
+        option.label if labels.count(option.label) == 1 else f"{option.label} ({option.value})": option.value
+        for option in question.options
+    }
+
+
+def _question_text(number: int, question: Question) -> str:
+    options = ", ".join(f'"{words}"' for words in options_of(question))
+    description = f"\n{question.description}" if question.description else ""
+    return f"{key_of(number)}. {question.text}{description}\n" + f"Options: {options}"
+
+
+def _responses(shown: ShownItem, *, is_fenced: bool) -> str:
+    named = [(f"Response {side.name}".strip(), side.text) for side in shown.sides]
+    if not is_fenced:
+        return "\n\n".join(f"{name}:\n{text}" for name, text in named)
+    fence = prompt_delimiters.delimit(shown.query, *(text for _name, text in named), purpose="judge")
+    return "\n\n".join([fence.note, *(fence.wrap(text, name) for name, text in named), fence.reminder])

@@ -1,0 +1,238 @@
+"""What pages show of models as judges: who judged what, with which outcomes, in which runs."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db.models import Count, Q, QuerySet
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.jobs import kinds
+from crowdrag.jobs.models import Run
+from crowdrag.llm.models import Call, Endpoint
+from crowdrag.studies.models import Participant, Study
+from writing.models import Response
+
+from ..enums import Inference, Judges, JudgingOutcome
+from ..models import Campaign, Dimension, JudgingAnswer, JudgingPrompt, Judgment
+from . import injection, judging_run
+from .stimuli import ItemSelection
+
+Counts = list[tuple[JudgingOutcome, int]]
+# Runs of these kinds are listed.
+KINDS = (judging_run.KIND, injection.KIND, "demo.judge_model")
+# Whose judgment of what it is, and what it says: there may be thousands on a page.
+WHICH, SAYS = ("assignment__participant", "item", "repeat"), ("dimension", "value", "justification")
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """A model in one campaign: how much it judged, and what became of the rest."""
+
+    participant: Participant
+    campaign: Campaign
+    items: int
+    judgments: int
+    own: int
+    counts: Counts
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A run in which a model judged or was measured."""
+
+    run: Run
+    endpoint: str
+    source: Campaign | None
+    answers: int
+    counts: Counts
+
+    @property
+    def is_measurement(self) -> bool:
+        """Whether it measured how the judge takes to planted texts."""
+        return self.run.kind == injection.KIND
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judgment in words."""
+
+    dimension: Dimension
+    value: int
+    justification: str
+
+    @property
+    def option(self) -> str:
+        """What was chosen, as it is called."""
+        called = (one["label"] for one in self.dimension.options if one["value"] == self.value)
+        return str(next(called, self.value))
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """One answer with what the model said (None once its call is gone or erased), and what was stored of it."""
+
+    answer: JudgingAnswer
+    said: str | None
+    verdicts: list[Verdict]
+
+
+def result_url(run: Run) -> str:
+    """Return where it is shown what a run brought."""
+    return reverse("model_judges_run", args=[run.study.slug, run.key])
+
+
+def runs(study: Study) -> QuerySet[Run]:
+    """Return the runs of a study in which models judged or were measured, the newest first."""
+    return Run.objects.filter(Q(kind__in=KINDS), study=study).newest_first()
+
+
+def describe_runs(found: Iterable[Run]) -> list[RunRow]:
+    """Return runs with what came of them."""
+    found = list(found)
+    counted: dict[int, Counts] = {}
+    rows = JudgingAnswer.objects.filter(run__in=found).values_list("run", "outcome").annotate(n=Count("id"))
+    for run, outcome, n in rows.order_by("run", "outcome"):
+        if run is not None:
+            counted.setdefault(run, []).append((JudgingOutcome(outcome), n))
+    endpoints = dict(Endpoint.objects.values_list("pk", "name"))
+    sources = Campaign.objects.in_bulk({run.parameters.get("source") for run in found} - {None})
+    return [
+        RunRow(
+            run,
+            endpoints.get(run.parameters.get("endpoint"), "–"),
+            sources.get(run.parameters.get("source")),
+            sum(n for _outcome, n in counted.get(run.pk, [])),
+            counted.get(run.pk, []),
+        )
+        for run in found
+    ]
+
+
+def judges(study: Study) -> list[JudgeRow]:
+    """Return the models that judged in a study, a row for each campaign that they judged in."""
+    answers = JudgingAnswer.objects.filter(item__campaign__study=study)
+    keys: dict[tuple[int, int], Counts] = {}
+    rows = answers.values_list("participant", "item__campaign", "outcome").annotate(n=Count("pk"))
+    for participant, campaign, outcome, n in rows.order_by("participant", "item__campaign", "outcome"):
+        keys.setdefault((participant, campaign), []).append((JudgingOutcome(outcome), n))
+    own = _counted(answers.filter(is_own=True).values_list("participant", "item__campaign"), "item")
+    given = Judgment.objects.filter(
+        item__campaign__study=study, item__campaign__judges=Judges.MODEL, repeat=0
+    ).values_list("assignment__participant", "item__campaign")
+    judgments, items = _counted(given, "pk"), _counted(given, "item")
+    # Imported ones came without their answers.
+    for key in judgments:
+        keys.setdefault(key, [])
+    people = Participant.objects.in_bulk({participant for participant, _campaign in keys})
+    campaigns = Campaign.objects.select_related("source").in_bulk({campaign for _participant, campaign in keys})
+    found = [
+        JudgeRow(people[who], campaigns[where], items.get((who, where), 0), judgments.get((who, where), 0),
+                 own.get((who, where), 0), counts)
+        for (who, where), counts in keys.items()
+    ]  # fmt: skip
+    return sorted(found, key=lambda row: (row.participant.external_id, row.campaign.pk))
+
+
+def answers(run: Run, *, outcome: str = "") -> QuerySet[JudgingAnswer]:
+    """Return what a run's model answered, by topic."""
+    found = JudgingAnswer.objects.filter(run=run).select_related(
+        "item__topic",
+        *Response.label_needs("item__pair__a", "item__pair__b", "item__response"),
+        "dimension",
+        "participant",
+    )
+    if outcome in JudgingOutcome.values:
+        found = found.filter(outcome=outcome)
+    return found.order_by("item__topic__external_id", "item", "dimension", "repeat", "pk")
+
+
+def with_verdicts(rows: Iterable[JudgingAnswer]) -> list[AnswerRow]:
+    """Return answers with the model's words and the judgments that came of them."""
+    rows = list(rows)
+    kept = Call.objects.filter(digest__in={row.digest for row in rows}, erased_at__isnull=True)
+    calls = {call.digest: call for call in kept.only("digest", "text", "refusal", "error")}
+    judgments = Judgment.objects.filter(
+        item__in={row.item_id for row in rows}, assignment__participant__in={row.participant_id for row in rows}
+    )
+    stored = list(judgments.order_by("pk").values_list(*WHICH, *SAYS))
+    dimensions = Dimension.objects.in_bulk({dimension for *_which, dimension, _value, _why in stored})
+    given: dict[tuple[int, int, int], list[Verdict]] = {}
+    for participant, item, repeat, dimension, value, justification in stored:
+        verdict = Verdict(dimensions[dimension], value, justification)
+        given.setdefault((participant, item, repeat), []).append(verdict)
+    return [
+        AnswerRow(
+            row,
+            _said(calls.get(row.digest)),
+            [
+                verdict
+                for verdict in given.get((row.participant_id, row.item_id, row.repeat), [])
+                if row.dimension_id in {None, verdict.dimension.pk}
+            ],
+        )
+        for row in rows
+    ]
+
+
+def _counted(rows: Any, what: str) -> dict[tuple[int, int], int]:
+    """Return counts of rows by participant and campaign."""
+    counted = rows.annotate(n=Count(what, distinct=True)).order_by()
+    return {(who, where): n for who, where, n in counted}
+
+
+def _said(call: Call | None) -> str | None:
+    return None if call is None else (call.refusal or call.text or call.error or "")
+
+
+# In the order in which they are shown. The seed stands on the page of every run.
+LABELS: Final[Mapping[str, str | Promise]] = {
+    "endpoint": _("Endpoint"),
+    "prompt": _("Prompt"),
+    "source": _("Campaign"),
+    "inference": _("How it is asked"),
+    "justify": _("Asked for justifications"),
+    "which": _("Items"),
+    "n": _("Pairs, if not all"),
+    "both": _("Each pair in both orders"),
+    "repeats": _("Times that each is asked"),
+    "dimension": _("Question that is looked at"),
+    "bare": _("Without the fence as well"),
+    "parameters": _("Parameters of the model"),
+}
+
+
+def describe_parameters(run: Run) -> dict[str, Any]:
+    """Return a run's parameters in words; what is gone, or what nobody here knows any more, as it was kept."""
+    return kinds.label_parameters(run.parameters, labels=LABELS, words=_WORDS)
+
+
+def _endpoint(kept: Any) -> Any:
+    return Endpoint.objects.filter(pk=kept).values_list("name", flat=True).first() or kept
+
+
+def _campaign(kept: Any) -> Any:
+    return Campaign.objects.filter(pk=kept).values_list("name", flat=True).first() or kept
+
+
+def _question(kept: Any) -> Any:
+    return Dimension.objects.filter(pk=kept).values_list("label", flat=True).first() or kept
+
+
+def _prompt(kept: Any) -> Any:
+    prompt = JudgingPrompt.objects.filter(pk=kept).first()
+    if prompt is None:
+        return kept
+    return str(_("%(name)s, version %(version)s") % {"name": prompt.name, "version": prompt.version})
+
+
+_WORDS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "endpoint": _endpoint,
+    "prompt": _prompt,
+    "source": _campaign,
+    "inference": kinds.choice_label(Inference.choices),
+    "which": kinds.choice_label(ItemSelection.choices),
+    "dimension": _question,
+}

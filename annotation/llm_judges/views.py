@@ -1,0 +1,95 @@
+"""Models as judges: who judged what, what an order would cost, what came of it, and planted texts."""
+
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from crowdrag.jobs.orders.views import order_run
+from crowdrag.studies.access import study_page
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+
+from ..enums import JudgingOutcome
+from . import injection, injection_results, judging_run, orders, queries
+from .forms import InjectionForm, JudgingForm
+
+PER_PAGE = 50
+RUNS = 20
+SECTION = {"section": "annotation"}
+
+
+@study_page(Role.EDITOR)
+@require_safe
+def judges(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the models that judge, the measurements with planted texts, and the runs."""
+    page = Paginator(queries.runs(study), RUNS).get_page(request.GET.get("page"))
+    context = {
+        "judges": queries.judges(study),
+        "measured": injection_results.results_of_study(study),
+        "page": page,
+        "runs": queries.describe_runs(page.object_list),
+        "outcomes": JudgingOutcome,
+    }
+    return render(request, "annotation/model_judges.html", context | SECTION)
+
+
+@study_page(Role.EDITOR)
+@require_http_methods(["GET", "HEAD", "POST"])
+def order(request: HttpRequest, study: Study) -> HttpResponse:
+    """Order judgments: the form, then what it would come to and what exactly is asked, then the run."""
+    form = JudgingForm(study, request.POST if request.method == "POST" else None)
+    return order_run(
+        request,
+        form,
+        start=lambda order: judging_run.start(study=study, order=order, by=request.user),  # type: ignore[arg-type] # study_page lets nobody else in
+        estimate=lambda order: {
+            "forecast": orders.forecast(study=study, order=order),
+            "sample": orders.sample(study=study, order=order),
+        },
+        show=partial(_form, request, form),
+    )
+
+
+@study_page(Role.EDITOR)
+@require_http_methods(["GET", "HEAD", "POST"])
+def measure(request: HttpRequest, study: Study) -> HttpResponse:
+    """Order a measurement with planted texts: the form, then what it would come to, then the run."""
+    form = InjectionForm(study, request.POST if request.method == "POST" else None)
+    return order_run(
+        request,
+        form,
+        start=lambda order: injection.start(study=study, order=order, by=request.user),  # type: ignore[arg-type] # study_page lets nobody else in
+        estimate=lambda order: {"forecast": injection.forecast(study=study, order=order)},
+        show=partial(_form, request, form, is_measurement=True),
+    )
+
+
+@study_page(Role.EDITOR)
+@require_safe
+def run(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
+    """Show what a run's model answered, outcome by outcome; of a measurement, what it found."""
+    found = get_object_or_404(queries.runs(study), key=key)
+    context: dict[str, Any] = {"row": queries.describe_runs([found])[0], "run": found}
+    if found.kind == injection.KIND:
+        context["found"] = injection_results.result_of_run(found)
+        return render(request, "annotation/model_judges_measured.html", context | SECTION)
+    outcome = request.GET.get("outcome", "")
+    page = Paginator(queries.answers(found, outcome=outcome), PER_PAGE).get_page(request.GET.get("page"))
+    context |= {
+        "page": page,
+        "answers": queries.with_verdicts(page.object_list),
+        "outcome": outcome,
+        "outcomes": JudgingOutcome.choices,
+    }
+    return render(request, "annotation/model_judges_run.html", context | SECTION)
+
+
+def _form(
+    request: HttpRequest, form: JudgingForm | InjectionForm, *, status: int = 200, **context: Any
+) -> HttpResponse:
+    return render(request, "annotation/model_judges_new.html", {"form": form, **SECTION, **context}, status=status)

@@ -1,0 +1,55 @@
+"""All tables of judging, where Django looks for them; each feature has its own."""
+
+from .campaigns.models import (
+    Campaign,
+    CampaignDimension,
+    Dimension,
+    Instructions,
+    Item,
+    Pair,
+    Questionnaire,
+    QuestionnaireItem,
+)
+from .imports.models import PlatformSubmission
+from .judging.models import (
+    Assignment,
+    AssignmentDecision,
+    AssignmentPayment,
+    AssignmentTransition,
+    ItemTime,
+    Judgment,
+    Place,
+)
+from .llm_judges.models import InjectionTrial, JudgingAnswer, JudgingPrompt
+from .progress.models import LiveAgreement, LiveCompetence
+from .quality.models import AttentionCheck, CheckAnswer, GoldLabel, ShownFlag, TrainingAnswer, TrainingItem
+
+__all__ = [
+    "Assignment",
+    "AssignmentDecision",
+    "AssignmentPayment",
+    "AssignmentTransition",
+    "AttentionCheck",
+    "Campaign",
+    "CampaignDimension",
+    "CheckAnswer",
+    "Dimension",
+    "GoldLabel",
+    "InjectionTrial",
+    "Instructions",
+    "Item",
+    "ItemTime",
+    "JudgingAnswer",
+    "JudgingPrompt",
+    "Judgment",
+    "LiveAgreement",
+    "LiveCompetence",
+    "Pair",
+    "Place",
+    "PlatformSubmission",
+    "Questionnaire",
+    "QuestionnaireItem",
+    "ShownFlag",
+    "TrainingAnswer",
+    "TrainingItem",
+]

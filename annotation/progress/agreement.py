@@ -1,0 +1,212 @@
+"""Agreement and competence from a campaign's judgments so far: the judgments as arrays, and pure functions of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.stats import mace
+from analysis.stats.agreement import AlphaUndefinedError, alpha_interval
+from analysis.stats.competence import spamming
+from analysis.stats.labels import first_votes
+
+from ..enums import AssignmentState
+from ..judging.models import JudgmentQuerySet
+from ..models import Campaign, Dimension, Item, Judgment
+from ..quality import known_labels
+
+Ints = NDArray[np.int64]
+COUNTED = (AssignmentState.SUBMITTED, AssignmentState.ACCEPTED)
+PREFERENCE = (-1, 0, 1)
+_COLUMNS = ("assignment__questionnaire_id", "assignment_id", "item_id", "assignment__participant_id", "value")
+
+
+@dataclass(frozen=True, eq=False)
+class JudgmentArrays:
+    """Judgments on one dimension, one entry each, in the order in which they count for an item.
+
+    Attributes
+    ----------
+    unit, coder, value : ndarray of int, shape (n_judgments,)
+        Positions in `items`, `people` and `domain`.
+    known : ndarray of int, shape (n_items,)
+        The position of each item's label where it was known beforehand, else -1.
+    topic : ndarray of int, shape (n_items,)
+        The topic of each item, from 0 to ``topics - 1``.
+    """
+
+    dimension: Dimension
+    domain: tuple[int, ...]
+    items: Ints
+    people: Ints
+    unit: Ints
+    coder: Ints
+    value: Ints
+    known: Ints
+    topic: Ints
+    topics: int
+
+
+def value_domain(dimension: Dimension) -> tuple[int, ...]:
+    """Return the values that answers count along, in ascending order: A, N, B for all preferences."""
+    values = tuple(sorted(dimension.values))
+    return PREFERENCE if set(values) <= set(PREFERENCE) else values
+
+
+def count_judgments(campaign: Campaign) -> int:
+    """Return how many judgments count so far."""
+    return _rows(campaign).count()
+
+
+def load_judgments(campaign: Campaign) -> list[JudgmentArrays]:
+    """Return the judgments by dimension, in the order in which the campaign asks."""
+    asked = [each.dimension for each in campaign.asked.select_related("dimension").order_by("position")]
+    rows = np.array(
+        list(_rows(campaign).order_by().values_list("dimension_id", *_COLUMNS).iterator(chunk_size=20_000)),
+        dtype=np.int64,
+    ).reshape(-1, 6)
+    items, unit = np.unique(rows[:, 3], return_inverse=True)
+    people, coder = np.unique(rows[:, 4], return_inverse=True)
+    topic, topics = _topics(items)
+    labels = known_labels.gold_labels(campaign)
+    found = []
+    for dimension in asked:
+        mine = np.flatnonzero(rows[:, 0] == dimension.pk)
+        # As in the analysis: in the order in which questionnaires and their assignments came.
+        mine = mine[np.lexsort((rows[mine, 2], rows[mine, 1], unit[mine]))]
+        values = value_domain(dimension)
+        place = {value: position for position, value in enumerate(values)}
+        known = [place.get(labels.get((item, dimension.pk), 10**6), -1) for item in items.tolist()]
+        found.append(
+            JudgmentArrays(
+                dimension=dimension,
+                domain=values,
+                items=items,
+                people=people,
+                unit=unit[mine],
+                coder=coder[mine],
+                value=np.array([place[value] for value in rows[mine, 5].tolist()], dtype=np.int64),
+                known=np.array(known, dtype=np.int64),
+                topic=topic,
+                topics=topics,
+            )
+        )
+    return found
+
+
+def _rows(campaign: Campaign) -> JudgmentQuerySet:
+    return Judgment.objects.filter(
+        assignment__questionnaire__campaign=campaign,
+        assignment__state__in=COUNTED,
+        assignment__is_included=True,
+        dimension__in=campaign.asked.values("dimension"),
+        repeat=0,
+    )
+
+
+def _topics(items: Ints) -> tuple[Ints, int]:
+    """Return the topic of each item, from 0, and how many there are."""
+    of = dict(Item.objects.filter(pk__in=items.tolist()).values_list("pk", "topic_id"))
+    names, topic = np.unique([of[item] for item in items.tolist()], return_inverse=True)
+    return topic.astype(np.int64), len(names)
+
+
+# Few: the figures are computed again as judgments come in; the analysis takes more.
+MACE = mace.Settings(restarts=5)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Krippendorff's alpha of one dimension; None where it is not defined.
+
+    `items` were judged by two people or more; `judgments` are all.
+    """
+
+    dimension: int
+    alpha: float | None
+    low: float | None
+    high: float | None
+    items: int
+    judgments: int
+
+
+@dataclass(frozen=True)
+class Competence:
+    """Somebody's spam probability on one dimension with its interval, from so many judgments of theirs.
+
+    The estimate is MACE's, the interval the posterior's; None where the estimate does not lie inside: the two do not
+    tell one story then.
+    """
+
+    participant: int
+    dimension: int
+    spam_probability: float
+    low: float | None
+    high: float | None
+    judgments: int
+
+
+def compute(
+    found: Sequence[JudgmentArrays], *, k: int, rng: np.random.Generator
+) -> tuple[list[Agreement], list[Competence]]:
+    """Return the figures of all dimensions. The same judgments and generator give the same figures."""
+    agreements, competences = [], []
+    for judged, start in zip(found, rng.spawn(len(found)), strict=True):
+        agreements.append(agreement(judged, k=k))
+        competences += competence(judged, rng=start)
+    return agreements, competences
+
+
+def agreement(judged: JudgmentArrays, *, k: int) -> Agreement:
+    """Return alpha with its interval over topics and judges.
+
+    The first k judgments of an item count: items with known labels are judged by many more, and would drown the rest.
+    """
+    keep = first_votes(judged.unit, k)
+    votes = (judged.unit[keep], judged.coder[keep], judged.value[keep])
+    pairable, n = int((np.bincount(votes[0]) > 1).sum()), len(judged.unit)
+    try:
+        found = alpha_interval(*votes, judged.topic, values=len(judged.domain), domain=judged.domain)
+    except AlphaUndefinedError:
+        return Agreement(judged.dimension.pk, None, None, None, pairable, n)
+    return Agreement(judged.dimension.pk, found.estimate, _known(found.low), _known(found.high), pairable, n)
+
+
+def competence(judged: JudgmentArrays, *, rng: np.random.Generator) -> list[Competence]:
+    """Return the spam probability of everybody who judged, with its interval; nothing where it cannot be told."""
+    votes = (judged.unit, judged.coder, judged.value)
+    try:
+        model = mace.fit(
+            *votes,
+            rng=rng,
+            items=len(judged.items),
+            annotators=len(judged.people),
+            labels=len(judged.domain),
+            fixed=judged.known,
+            settings=MACE,
+        )
+    except (mace.NoJudgmentsError, mace.SingleLabelError, mace.NoOverlapError):
+        return []
+    sure = spamming(model, *votes, rng=rng, fixed=judged.known)
+    found = []
+    for place, person in enumerate(judged.people):
+        if not model.judgments[place]:
+            continue
+        spam, low, high = (float(ends[place]) for ends in (model.spam_probability, sure.low, sure.high))
+        is_inside = low < spam < high
+        found.append(
+            Competence(
+                participant=int(person),
+                dimension=judged.dimension.pk,
+                spam_probability=spam,
+                low=low if is_inside else None,
+                high=high if is_inside else None,
+                judgments=int(model.judgments[place]),
+            )
+        )
+    return found
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value

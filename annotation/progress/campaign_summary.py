@@ -1,0 +1,128 @@
+"""How campaigns stand at a glance: for the list of a study's campaigns, and its home."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count
+
+from crowdrag.studies.enums import EntryKind
+from crowdrag.studies.models import EntryLink, Study
+from crowdrag.ui import markdown
+
+from ..enums import CampaignState
+from ..judging import claims
+from ..models import Assignment, Campaign, Dimension, Judgment, Place
+from .overview import Phase, phase
+from .queries import StateCounts
+
+#: So many judgments of a campaign take a fifth of a second to count: they are counted again after so many seconds.
+MANY = 100_000
+KEPT = 60
+
+#: Judgments by dimension, value and whether they repeat an earlier one of the same person.
+Tally = Counter[tuple[int, int, bool]]
+
+
+def tally_answers(campaigns: Iterable[int]) -> Mapping[int, Tally]:
+    """Return the tally of each campaign: one query for all that were not counted lately.
+
+    Exact, but of a campaign with `MANY` judgments up to `KEPT` seconds old.
+    """
+    keys = {pk: f"tally-{pk}" for pk in campaigns}
+    kept = cache.get_many(keys.values())
+    found: dict[int, Tally] = {pk: kept.get(key, Counter()) for pk, key in keys.items()}
+    fresh = [pk for pk, key in keys.items() if key not in kept]
+    rows = Judgment.objects.filter(item__campaign__in=fresh).order_by()
+    for campaign, dimension, value, repeat, n in rows.values_list(
+        "item__campaign", "dimension", "value", "repeat"
+    ).annotate(n=Count("pk")):
+        found[campaign][dimension, value, repeat > 0] += n
+    cache.set_many({keys[pk]: found[pk] for pk in fresh if found[pk].total() >= MANY}, KEPT)
+    return found
+
+
+@dataclass(frozen=True)
+class CampaignSummary:
+    """A campaign with its counts, and how it stands where this system hands its questionnaires out."""
+
+    campaign: Campaign
+    phase: Phase
+    whole: StateCounts
+    judgments: int
+
+
+def summarise(campaigns: Iterable[Campaign]) -> list[CampaignSummary]:
+    """Return how each of these stands, which come `with_counts`, in order: three queries, however many there are."""
+    found = list(campaigns)
+    whole = _standings(found)
+    judged = tally_answers(whole)
+    return [
+        CampaignSummary(each, phase(each, whole[each.pk]), whole[each.pk], judged[each.pk].total()) for each in found
+    ]
+
+
+def _standings(campaigns: Sequence[Campaign]) -> dict[int, StateCounts]:
+    ours = [each.pk for each in campaigns]
+    found = {pk: StateCounts() for pk in ours}
+    asked = Place.objects.filter(campaign__in=ours).order_by().values_list("campaign").annotate(n=Count("pk"))
+    for campaign, number in asked:
+        found[campaign].asked = number
+    given = Assignment.objects.filter(questionnaire__campaign__in=ours).order_by()
+    states = given.values_list("questionnaire__campaign", "state").annotate(n=Count("pk"))
+    for campaign, state, number in states:
+        found[campaign].counts[state] = number
+    return found
+
+
+# A home is no list: of a study with hundreds of campaigns it shows those of which one most likely wants to know.
+SHOWN = 10
+
+
+def study_card(study: Study) -> dict[str, Any]:
+    """Return campaigns with how each stands (open ones first, then the latest), how many more there are, and the link
+    by which anybody may try to judge."""
+    ours = Campaign.objects.filter(study=study)
+    shown = summarise(ours.with_counts().open_first()[:SHOWN])
+    return {"campaigns": shown, "more": ours.count() - len(shown), "link": _link(study)}
+
+
+def _link(study: Study) -> EntryLink | None:
+    """Return the latest open link to a campaign that is open, if there is one that does not end."""
+    judged = Campaign.objects.filter(study=study, has_places=True, state=CampaignState.OPEN)
+    purposes = [claims.purpose(pk) for pk in judged.values_list("pk", flat=True)]
+    found = EntryLink.objects.filter(
+        study=study, purpose__in=purposes, kind=EntryKind.OPEN, closed_at__isnull=True, expires_at__isnull=True
+    )
+    return found.order_by("-pk").first()
+
+
+def describe_campaign(campaign: Campaign) -> dict[str, Any]:
+    """Return how many judgments there are, dimensions with the count of each answer, assignments by state, and
+    instructions as HTML."""
+    asked = campaign.asked.select_related("dimension").order_by("position", "id")
+    tally = tally_answers([campaign.pk])[campaign.pk]
+    counts: dict[int, dict[int, int]] = {}
+    for (dimension, value, is_repeat), n in tally.items():
+        if not is_repeat:
+            counts.setdefault(dimension, {})[value] = n
+    return {
+        "judgments": tally.total(),
+        "dimensions": [_with_answers(entry.dimension, counts.get(entry.dimension_id, {})) for entry in asked],
+        "states": count_states(campaign),
+        "instructions": markdown.render(campaign.instructions.text) if campaign.instructions else "",
+    }
+
+
+def count_states(campaign: Campaign) -> list[tuple[str, int]]:
+    """Return how many assignments there are in each state, as people read it."""
+    rows = Assignment.objects.filter(questionnaire__campaign=campaign).values("state").annotate(n=Count("pk"))
+    labels = dict(Assignment._meta.get_field("state").flatchoices)
+    return [(str(labels[row["state"]]), row["n"]) for row in rows.order_by("state")]
+
+
+def _with_answers(dimension: Dimension, counts: dict[int, int]) -> dict[str, Any]:
+    answers = [{"label": option["label"], "n": counts.get(option["value"], 0)} for option in dimension.options]
+    return {"dimension": dimension, "answers": answers, "n": sum(counts.values())}

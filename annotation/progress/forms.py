@@ -1,0 +1,22 @@
+"""How many people are to judge each questionnaire, once a campaign runs."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from ..judging import slots
+from ..models import Campaign
+
+
+class ExtendForm(forms.Form):
+    """Asks for the number in all, not for how many more: sent twice it asks for the same."""
+
+    k = forms.IntegerField(label=_("People who judge each questionnaire, in all"))
+
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        field = self.fields["k"]
+        field.initial = campaign.k + 1
+        field.widget.attrs |= {"min": campaign.k, "max": slots.RANKS}
+        field.help_text = _("Now %(k)s. It can grow, and not shrink.") % {"k": campaign.k}

@@ -1,0 +1,142 @@
+"""How many people come how far in a campaign; what each judge did, earned, and how far they can be trusted."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from django.db.models import Count
+from django.utils.translation import gettext as _
+
+from crowdrag.studies.models import Arrival, Consent, EntryLink
+from writing.progress.funnel import Stage, ladder, people_of
+
+from ..enums import AssignmentState
+from ..judging import claims
+from ..models import Assignment, Campaign, LiveCompetence, TrainingAnswer, TrainingItem
+from . import wages
+from .queries import AssignmentFacts
+
+S = AssignmentState
+HANDED_IN = (S.SUBMITTED, S.ACCEPTED, S.REJECTED, S.SURPLUS)
+
+
+def funnel(campaign: Campaign) -> list[Stage]:
+    """Return the stages; each but the first counts those who came at least so far."""
+    purpose = claims.purpose(campaign)
+    links = EntryLink.objects.invitations().filter(study=campaign.study_id, purpose=purpose)
+    arrived = people_of(Arrival.objects.filter(link__study=campaign.study_id, link__purpose=purpose))
+    given = Assignment.objects.filter(questionnaire__campaign=campaign)
+    steps = [
+        ("arrived", _("Opened a link"), arrived),
+        ("consented", _("Agreed"), _consented(campaign) & arrived),
+        ("trained", _("Went through the training"), _trained(campaign)),
+        ("claimed", _("Began a questionnaire"), people_of(given)),
+        ("submitted", _("Handed one in"), people_of(given.filter(state__in=HANDED_IN))),
+        ("accepted", _("Had one accepted"), people_of(given.filter(state=S.ACCEPTED))),
+    ]
+    if not TrainingItem.objects.filter(campaign=campaign).exists():
+        steps = [step for step in steps if step[0] != "trained"]
+    return ladder(people_of(links), steps)
+
+
+def _consented(campaign: Campaign) -> set[int]:
+    """Return who agreed to the consent text; another campaign may have the same one."""
+    if campaign.consent_text is None:
+        return set()
+    texts = {"text__study": campaign.study_id, "text__name": campaign.consent_text.name}
+    return people_of(Consent.objects.filter(**texts))
+
+
+def _trained(campaign: Campaign) -> set[int]:
+    """Return who answered all that there is to learn from."""
+    asked = TrainingItem.objects.filter(campaign=campaign).count()
+    answers = TrainingAnswer.objects.filter(training_item__campaign=campaign, participant__erased_at__isnull=True)
+    people = answers.order_by().values("participant").annotate(n=Count("training_item", distinct=True))
+    return set(people.filter(n__gte=asked).values_list("participant", flat=True))
+
+
+@dataclass(frozen=True)
+class JudgeTrust:
+    """Somebody's competence on one dimension, 1 less the spam probability, with its interval."""
+
+    dimension: int
+    competence: float
+    low: float | None
+    high: float | None
+    judgments: int
+
+
+@dataclass
+class JudgeSummary:
+    """Somebody who was given a questionnaire. Money in minor units; `trust` is by dimension."""
+
+    pk: int
+    pseudonym: str
+    rows: list[AssignmentFacts] = field(default_factory=list)
+    trust: dict[int, JudgeTrust] = field(default_factory=dict)
+
+    @property
+    def handed_in(self) -> int:
+        """How many questionnaires they handed in."""
+        return sum(row.state in HANDED_IN for row in self.rows)
+
+    def count(self, state: str) -> int:
+        """Return how many of theirs are in this state."""
+        return sum(row.state == state for row in self.rows)
+
+    @property
+    def accepted(self) -> int:
+        """How many of theirs were accepted."""
+        return self.count(S.ACCEPTED)
+
+    @property
+    def rejected(self) -> int:
+        """How many of theirs were rejected."""
+        return self.count(S.REJECTED)
+
+    @property
+    def earned(self) -> int:
+        """What they are owed or were paid."""
+        return sum(row.paid for row in self.rows)
+
+    @property
+    def active(self) -> float | None:
+        """The median active time of the questionnaires that stand, in seconds."""
+        return wages.known_median(row.active_seconds for row in wages.keep_valid(self.rows))
+
+    @property
+    def wage(self) -> float | None:
+        """The median wage an hour of active time."""
+        return wages.known_median(wages.wage(row, row.active_seconds) for row in wages.keep_valid(self.rows))
+
+    @property
+    def judgments(self) -> int:
+        """How many judgments their competence rests on, all dimensions together."""
+        return sum(each.judgments for each in self.trust.values())
+
+    @property
+    def mean(self) -> float | None:
+        """Their mean competence over dimensions: by it they are ordered."""
+        known = [each.competence for each in self.trust.values()]
+        return sum(known) / len(known) if known else None
+
+
+def judges(rows: Iterable[AssignmentFacts], competence: Iterable[LiveCompetence]) -> list[JudgeSummary]:
+    """Return everybody who was given a questionnaire: the least trusted first, those of whom nothing is known last."""
+    people: dict[int, JudgeSummary] = {}
+    for row in rows:
+        people.setdefault(row.participant_id, JudgeSummary(row.participant_id, row.participant)).rows.append(row)
+    for each in competence:
+        if each.participant_id in people:
+            people[each.participant_id].trust[each.dimension_id] = trust(each)
+    return sorted(people.values(), key=lambda judge: (judge.mean is None, judge.mean or 0.0, judge.pseudonym))
+
+
+def trust(found: LiveCompetence) -> JudgeTrust:
+    """Turn a spam probability into competence."""
+    return JudgeTrust(
+        dimension=found.dimension_id,
+        competence=1.0 - found.spam_probability,
+        low=None if found.high is None else 1.0 - found.high,
+        high=None if found.low is None else 1.0 - found.low,
+        judgments=found.judgments,
+    )

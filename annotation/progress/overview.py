@@ -1,0 +1,158 @@
+"""All that the page of a running campaign shows."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+
+from django.utils.translation import gettext as _
+
+from analysis.stats.agreement import FEWEST_CODERS
+from analysis.stats.bootstrap import Interval
+from writing.progress.funnel import Stage
+
+from ..enums import CampaignState, Judges
+from ..models import Campaign, Dimension, LiveAgreement, LiveCompetence
+from . import judges as progress_judges
+from . import queries
+from . import wages as progress_wages
+from .costs import Spending, spending
+from .judges import JudgeSummary, judges
+from .queries import AssignmentFacts, Rate, StateCounts
+
+
+class Phase(StrEnum):
+    """What there is to be seen and done; beside the campaign's state it knows when all has come in."""
+
+    IMPORTED = "imported"
+    MODEL = "model"
+    DRAFT = "draft"
+    OPEN = "open"
+    COMPLETE = "complete"
+    PAUSED = "paused"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True)
+class DimensionAgreement:
+    """The agreement on one dimension as it was computed last; `problem` says why there is none."""
+
+    dimension: Dimension
+    found: LiveAgreement | None
+    problem: str
+
+
+@dataclass(frozen=True)
+class Overview:
+    """How a campaign stands."""
+
+    campaign: Campaign
+    phase: Phase
+    rows: list[AssignmentFacts]
+    questionnaires: list[StateCounts]
+    whole: StateCounts
+    rates: list[Rate]
+    work: progress_wages.WorkTimes
+    below: list[progress_wages.PaidQuestionnaire]
+    stages: list[Stage]
+    spending: Spending
+    agreement: list[DimensionAgreement]
+    competence: list[LiveCompetence]
+
+    @property
+    def computed_at(self) -> datetime | None:
+        """When agreement and competence were computed; None where they were not yet."""
+        return max((each.found.computed_at for each in self.agreement if each.found), default=None)
+
+    @cached_property
+    def judges(self) -> list[JudgeSummary]:
+        """Everybody who was given a questionnaire."""
+        return judges(self.rows, self.competence)
+
+    @property
+    def fewest_judges(self) -> int:
+        """From how many judges on agreement has an interval."""
+        return FEWEST_CODERS
+
+    @property
+    def times(self) -> list[tuple[str, Interval | None]]:
+        """How long a questionnaire takes."""
+        return [(_("Whole time, from beginning to end"), self.work.whole), (_("Active time"), self.work.active)]
+
+    @property
+    def wages(self) -> list[tuple[str, Interval | None]]:
+        """What a questionnaire pays an hour."""
+        return [
+            (_("Wage per hour of active time"), self.work.wage),
+            (_("Wage per hour of whole time"), self.work.wage_of_whole),
+        ]
+
+    @property
+    def digest(self) -> str:
+        """Stands for all that is shown: as long as it is the same, the page need not change."""
+        terms = (self.campaign.state, self.campaign.k, self.campaign.wage_floor, self.campaign.minutes)
+        shown = (terms, self.rows, self.whole, self.stages, self.spending, self.computed_at)
+        return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
+
+
+def overview(campaign: Campaign) -> Overview:
+    """Return how a campaign stands: a fixed number of queries, however much there is."""
+    found = queries.load_assignments(campaign)
+    sheets = queries.counts_by_questionnaire(found, queries.load_questionnaires(campaign))
+    whole = queries.total(sheets)
+    return Overview(
+        campaign=campaign,
+        phase=phase(campaign, whole),
+        rows=found,
+        questionnaires=sheets,
+        whole=whole,
+        rates=queries.rates(whole),
+        work=progress_wages.work_times(found, campaign.wage_floor),
+        below=progress_wages.below_floor(found, campaign.wage_floor),
+        stages=progress_judges.funnel(campaign),
+        spending=spending(found, campaign, whole),
+        agreement=agreement(campaign),
+        competence=list(LiveCompetence.objects.filter(campaign=campaign).order_by("participant", "dimension")),
+    )
+
+
+def total_counts(campaign: Campaign) -> StateCounts:
+    """Return how a campaign stands in all."""
+    return queries.total(
+        queries.counts_by_questionnaire(queries.load_assignments(campaign), queries.load_questionnaires(campaign))
+    )
+
+
+def phase(campaign: Campaign, whole: StateCounts | None = None) -> Phase:
+    """Return where a campaign stands; without counts, complete ones count as what their state says."""
+    if campaign.judges == Judges.MODEL:
+        return Phase.MODEL
+    if campaign.state == CampaignState.DRAFT:
+        return Phase.DRAFT
+    if not campaign.has_places:
+        return Phase.IMPORTED
+    if whole is not None and whole.is_complete and not whole.in_work:
+        return Phase.CLOSED if campaign.state == CampaignState.CLOSED else Phase.COMPLETE
+    return Phase(campaign.state.lower())
+
+
+def agreement(campaign: Campaign) -> list[DimensionAgreement]:
+    """Return the agreement by dimension, in the order in which the campaign asks."""
+    computed = {each.dimension_id: each for each in LiveAgreement.objects.filter(campaign=campaign)}
+    asked = campaign.asked.select_related("dimension").order_by("position")
+    return [
+        DimensionAgreement(each.dimension, found := computed.get(each.dimension_id), _problem(found)) for each in asked
+    ]
+
+
+def _problem(found: LiveAgreement | None) -> str:
+    if found is None:
+        return _("not computed yet")
+    if found.alpha is not None:
+        return ""
+    if not found.judgments:
+        return _("nothing was submitted yet")
+    if not found.items:
+        return _("no item was judged by two people yet")
+    return _("all answers are the same so far")

@@ -1,0 +1,199 @@
+"""A campaign's assignments and questionnaires: collected against asked, what was lost on the way."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from django.db.models import Count, F, IntegerField, OuterRef, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.utils.translation import gettext as _
+
+from analysis.stats.proportions import Proportion, wilson
+
+from ..enums import HOLDING, AssignmentState
+from ..models import Assignment, AssignmentPayment, Campaign, Questionnaire
+
+FIELDS: Final = (
+    "pk",
+    "external_id",
+    "questionnaire_id",
+    "participant_id",
+    "participant__external_id",
+    "state",
+    "pay",
+    "paid",
+    "assigned_at",
+    "submitted_at",
+    "seconds",
+    "active_seconds",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentFacts:
+    """An assignment. Money in minor units; what is not known is None."""
+
+    pk: int
+    external_id: str
+    questionnaire: int
+    participant_id: int
+    participant: str
+    state: str
+    pay: int | None
+    paid: int
+    assigned_at: datetime | None
+    submitted_at: datetime | None
+    seconds: float | None
+    active_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionnaireFacts:
+    """A questionnaire: `asked` is how many places it has."""
+
+    pk: int
+    name: str
+    position: int | None
+    asked: int
+
+
+def load_assignments(campaign: Campaign) -> list[AssignmentFacts]:
+    """Return the campaign's assignments in the order in which they were made."""
+    sums = AssignmentPayment.objects.filter(assignment=OuterRef("pk")).order_by().values("assignment")
+    paid = Coalesce(Subquery(sums.annotate(sum=Sum("amount")).values("sum"), output_field=IntegerField()), 0)
+    found = Assignment.objects.filter(questionnaire__campaign=campaign).annotate(paid=paid).order_by("pk")
+    return [AssignmentFacts(*values) for values in found.values_list(*FIELDS).iterator(chunk_size=2000)]
+
+
+def load_questionnaires(campaign: Campaign) -> list[QuestionnaireFacts]:
+    """Return the campaign's questionnaires in the order in which they are handed out."""
+    found = Questionnaire.objects.filter(campaign=campaign).annotate(asked=Count("places"))
+    order = (F("position").asc(nulls_last=True), "pk")
+    return [
+        QuestionnaireFacts(*row) for row in found.order_by(*order).values_list("pk", "external_id", "position", "asked")
+    ]
+
+
+S = AssignmentState
+# They came to nothing, or to nothing that is needed.
+CAME_TO_NOTHING = (S.RETURNED, S.TIMED_OUT, S.WITHDRAWN, S.SURPLUS)
+
+
+@dataclass
+class StateCounts:
+    """How many assignments are in which state; `asked` is how many are to be accepted in the end."""
+
+    name: str = ""
+    asked: int = 0
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(AssignmentState.values, 0))
+
+    @property
+    def accepted(self) -> int:
+        """How many were accepted."""
+        return self.counts[S.ACCEPTED]
+
+    @property
+    def waiting(self) -> int:
+        """How many were handed in and wait for a reviewer."""
+        return self.counts[S.SUBMITTED]
+
+    @property
+    def in_work(self) -> int:
+        """How many are in somebody's hands."""
+        return self.counts[S.ASSIGNED]
+
+    @property
+    def surplus(self) -> int:
+        """How many were handed in late, when no place was free any more."""
+        return self.counts[S.SURPLUS]
+
+    @property
+    def lost(self) -> int:
+        """How many were given back, timed out, or were withdrawn."""
+        return self.counts[S.RETURNED] + self.counts[S.TIMED_OUT] + self.counts[S.WITHDRAWN]
+
+    @property
+    def rejected(self) -> int:
+        """How many were rejected."""
+        return self.counts[S.REJECTED]
+
+    @property
+    def collected(self) -> int:
+        """How many are there: accepted, or waiting for a reviewer."""
+        return self.accepted + self.waiting
+
+    @property
+    def free(self) -> int:
+        """How many places nobody holds."""
+        return max(self.asked - sum(self.counts[state] for state in HOLDING), 0)
+
+    @property
+    def given(self) -> int:
+        """How many were given out, whatever came of them."""
+        return sum(self.counts.values())
+
+    @property
+    def share(self) -> float | None:
+        """Which share of what is asked for is there."""
+        return self.collected / self.asked if self.asked else None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all that was asked for is accepted."""
+        return bool(self.asked) and self.accepted >= self.asked
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How many questionnaires came to this, and which share they are of those that could have: `of` says which."""
+
+    name: str
+    label: str
+    count: int
+    share: Proportion
+    of: str
+
+
+def counts_by_questionnaire(rows: Iterable[AssignmentFacts], sheets: Sequence[QuestionnaireFacts]) -> list[StateCounts]:
+    """Return where each questionnaire stands, in the order in which they are handed out."""
+    found = {sheet.pk: StateCounts(sheet.name, sheet.asked) for sheet in sheets}
+    for row in rows:
+        if row.questionnaire in found:
+            found[row.questionnaire].counts[row.state] += 1
+    return list(found.values())
+
+
+def total(standings: Iterable[StateCounts]) -> StateCounts:
+    """Return the sum."""
+    whole = StateCounts()
+    for each in standings:
+        whole.asked += each.asked
+        for state, number in each.counts.items():
+            whole.counts[state] += number
+    return whole
+
+
+def rates(whole: StateCounts) -> list[Rate]:
+    """Return what was lost of the questionnaires that are out of people's hands, and what was rejected of the decided.
+
+    Shares have score intervals: they hold for few, and stay between 0 and 1.
+    """
+    ended = whole.given - whole.in_work
+    decided = whole.accepted + whole.rejected
+    of_ended, of_decided = _("out of people's hands"), _("decided")
+    labels = {
+        S.RETURNED: _("Given back"),
+        S.TIMED_OUT: _("Timed out"),
+        S.WITHDRAWN: _("Withdrawn by their judges"),
+        S.SURPLUS: _("Surplus: late, and not needed"),
+    }
+    found = [
+        Rate(state.lower(), labels[state], whole.counts[state], wilson(whole.counts[state], ended), of_ended)
+        for state in CAME_TO_NOTHING
+    ]
+    return [
+        *found,
+        Rate("rejected", _("Rejected"), whole.rejected, wilson(whole.rejected, decided), of_decided),
+        Rate("accepted", _("Accepted"), whole.accepted, wilson(whole.accepted, decided), of_decided),
+    ]

@@ -1,0 +1,25 @@
+"""Addresses: campaigns that run."""
+
+from django.urls import include, path
+
+from . import views
+
+# A campaign that runs.
+RUNNING = [
+    path("pause/", views.pause, name="campaign_pause"),
+    path("close/", views.close, name="campaign_close"),
+    path("reopen/", views.reopen, name="campaign_reopen"),
+    path("extend/", views.extend, name="campaign_extend"),
+]
+# How it stands.
+STANDING = [
+    path("", views.campaign, name="campaign"),
+    path("moving/", views.moving, name="campaign_moving"),
+    path("judges/", views.judges, name="campaign_judges"),
+    path("tables/<str:name>.csv", views.table, name="campaign_table"),
+]
+urlpatterns = [
+    path("studies/<slug:slug>/campaigns/", views.campaigns, name="campaigns"),
+    path("studies/<slug:slug>/campaigns/<int:campaign_id>/", include(STANDING)),
+    path("studies/<slug:slug>/campaigns/<int:campaign>/", include(RUNNING)),
+]

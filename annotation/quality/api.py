@@ -1,0 +1,238 @@
+"""Items whose labels are known: those that questionnaires hold (gold), and those that new judges learn from."""
+
+from typing import Any, ClassVar
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
+
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem, parameter_problem, refusal_problem
+from crowdrag.api.serializers import RequestBody
+from crowdrag.studies.enums import Role
+
+from ..campaigns import api
+from ..campaigns.api import CHANGED
+from ..enums import CampaignState, Judges
+from ..models import Campaign, CampaignDimension, GoldLabel, Item, TrainingItem
+from . import known_labels, problems
+from .known_labels import KnownLabel as Label
+
+SEEN = Need(Role.EDITOR)
+POOLS = (Judges.EXPERT, Judges.CROWD)
+MOST_VALUE = 32_767
+LONGEST = 2000
+# What is shown of an item: without it each row would bring the texts of two responses, of its topic and its campaign.
+SHOWN = ("topic__external_id", "response__external_id", "pair__a__external_id", "pair__b__external_id")
+# What is wrong with what was sent, and in which field; all else is as things stand.
+REFUSED: dict[type[Exception], str] = {problems.BadPair: "responses", problems.BadLabel: "labels"}
+
+
+class KnownLabelRow(serializers.ModelSerializer[GoldLabel]):
+    """A label that is known."""
+
+    dimension = serializers.CharField(source="dimension.name")
+
+    class Meta:
+        model = GoldLabel
+        fields = ["dimension", "value", "explanation"]
+        extra_kwargs = {"explanation": {"help_text": "Why, for whoever learns from it."}}
+
+
+class KnownRow(serializers.ModelSerializer[Item]):
+    """An item whose labels are known."""
+
+    topic = serializers.CharField(source="topic.external_id")
+    responses = serializers.SerializerMethodField(help_text="Ids: the left and the right one, or the one alone.")
+    labels = KnownLabelRow(source="known_labels", many=True)
+    teaches = serializers.BooleanField(
+        help_text="Whether new judges learn from it before their first questionnaire; else questionnaires hold it."
+    )
+
+    class Meta:
+        model = Item
+        fields = ["id", "topic", "responses", "labels", "teaches"]
+
+    def get_responses(self, item: Item) -> list[str]:
+        """Return the ids of the responses that are shown, in order."""
+        if item.pair is not None:
+            return [item.pair.a.external_id, item.pair.b.external_id]
+        return [item.response.external_id] if item.response is not None else []
+
+
+class KnownLabel(RequestBody):
+    """A label that is known."""
+
+    dimension = serializers.CharField(max_length=100, help_text="A question of the campaign, by its name.")
+    value = serializers.IntegerField(min_value=-MOST_VALUE, max_value=MOST_VALUE)
+    explanation = serializers.CharField(max_length=LONGEST, required=False, allow_blank=True, default="")
+
+
+class SaidOfKnown(RequestBody):
+    """All that is known of an item, and what it is for."""
+
+    labels = serializers.ListField(child=KnownLabel(), min_length=1, max_length=100)
+    teaches = serializers.BooleanField(required=False, default=False)
+
+
+class NewKnown(SaidOfKnown):
+    """Which responses an item shows, and what is known of it."""
+
+    responses = serializers.ListField(
+        child=serializers.CharField(max_length=200), min_length=1, max_length=2,
+        help_text="Ids: the left and the right one; of a campaign that shows one at a time, that one.",
+    )  # fmt: skip
+
+
+class ProposalRow(serializers.Serializer[known_labels.Proposal]):
+    """Two responses with the labels that others agreed on."""
+
+    responses = serializers.SerializerMethodField()
+    labels = serializers.SerializerMethodField(help_text="By dimension.")
+    judges = serializers.IntegerField(help_text="How many judged, at most.")
+    agreement = serializers.FloatField(help_text="Which share of them judged alike.")
+
+    def get_responses(self, proposal: known_labels.Proposal) -> list[str]:
+        """Return their ids, as they were shown."""
+        return [proposal.pair.a.external_id, proposal.pair.b.external_id]
+
+    @extend_schema_field({"type": "object", "additionalProperties": {"type": "integer"}})
+    def get_labels(self, proposal: known_labels.Proposal) -> dict[str, int]:
+        """Return the labels by the questions' names."""
+        names = self.context["names"]
+        return {names[dimension]: value for dimension, value in proposal.labels.items()}
+
+
+class ProposalsRow(serializers.Serializer[Any]):
+    """Pairs whose labels may be taken for known, the clearest first: 50 at most."""
+
+    results = ProposalRow(many=True)
+
+
+class KnownItems(ListEndpoint):
+    """List a campaign's items whose labels are known."""
+
+    needs: ClassVar = {"GET": SEEN, "POST": CHANGED}
+    queryset = Item.objects.all()
+    serializer_class = KnownRow
+    order = ("id",)
+
+    def rows(self) -> QuerySet[Item]:
+        """Return the items of the campaign that the address names."""
+        return _items(_campaign(self))
+
+    @extend_schema(request=NewKnown, responses={201: KnownRow})
+    def post(self, request: Request, study: str, campaign: int) -> Response:
+        """Say which labels of two responses (or one) are known. In a draft; what was drawn is dropped."""
+        found, given = _campaign(self), self.given(NewKnown)
+        labels = _labels(found, given["labels"])
+        try:
+            with transaction.atomic():
+                item = known_labels.add_known_item(campaign=found, responses=given["responses"])
+                known_labels.set_known_item(item=item, labels=labels, teaches=given["teaches"])
+        except problems.ChecksProblem as error:
+            raise refusal_problem(error, REFUSED) from None
+        where = reverse("api_known_item", args=[study, campaign, item.pk], request=request)
+        return Response(KnownRow(_items(found).get(pk=item.pk)).data, status=201, headers={"Location": where})
+
+
+class OneKnownItem(Endpoint):
+    """One item whose labels are known."""
+
+    needs: ClassVar = {"GET": SEEN, "PUT": CHANGED, "DELETE": CHANGED}
+    serializer_class = KnownRow
+
+    def get(self, request: Request, study: str, campaign: int, item: int) -> Response:
+        """Show which labels of an item are known, and what it is for."""
+        return Response(KnownRow(self._one(item)).data)
+
+    @extend_schema(request=SaidOfKnown, responses=KnownRow)
+    def put(self, request: Request, study: str, campaign: int, item: int) -> Response:
+        """Say which labels are known, and what the item is for. In a draft; what was drawn is dropped."""
+        given, rows = self.given(SaidOfKnown), api.campaigns_of_people(self).filter(pk=campaign)
+        self._one(item)
+        # The campaign is held, and not the item: whoever changes items holds their campaign first.
+        with self.unchanged(rows, _Known.of(item)) as held:
+            labels = _labels(held, given["labels"])
+            try:
+                known_labels.set_known_item(item=self._one(item), labels=labels, teaches=given["teaches"])
+            except problems.ChecksProblem as error:
+                raise refusal_problem(error, REFUSED) from None
+            return Response(KnownRow(self._one(item)).data)
+
+    @extend_schema(request=None, responses={204: None})
+    def delete(self, request: Request, study: str, campaign: int, item: int) -> Response:
+        """Let nothing be known of it any more. In a draft. Where it is judged like others, it is drawn again."""
+        try:
+            known_labels.remove(item=self._one(item))
+        except problems.ChecksProblem as error:
+            raise refusal_problem(error, REFUSED) from None
+        return Response(status=204)
+
+    def _one(self, item: int) -> Item:
+        return self.one(_items(_campaign(self)), pk=item)
+
+
+class Proposals(Endpoint):
+    """Pairs whose labels may be taken for known."""
+
+    needs: ClassVar = {"GET": SEEN}
+    serializer_class = ProposalsRow
+    parameters = frozenset({"pool"})
+
+    @extend_schema(parameters=[OpenApiParameter("pool", enum=[str(pool.value) for pool in POOLS])])
+    def get(self, request: Request, study: str, campaign: int) -> Response:
+        """Show pairs on which experts (`pool=EXPERT`, unless it says `CROWD`) agreed in the study's other campaigns."""
+        pool = request.query_params.get("pool", Judges.EXPERT.value)
+        if pool not in POOLS:
+            raise parameter_problem("pool", _("One of %(pools)s.") % {"pools": ", ".join(POOLS)})
+        found = _campaign(self)
+        names = dict(CampaignDimension.objects.filter(campaign=found).values_list("dimension", "dimension__name"))
+        proposals = known_labels.proposals(found, Judges(pool))
+        return Response(ProposalsRow({"results": proposals}, context={"names": names}).data)
+
+
+class _Known(serializers.Serializer[Campaign]):
+    """Shows a campaign as one of its known items, which is what If-Match is held against."""
+
+    item: ClassVar[int]
+
+    @classmethod
+    def of(cls, item: int) -> type["_Known"]:
+        """Return the one for this item."""
+        return type("_Known", (cls,), {"item": item})
+
+    def to_representation(self, instance: Campaign) -> Any:
+        """Return the campaign's known item."""
+        found = _items(instance).filter(pk=self.item).first()
+        return KnownRow(found).data if found else {}
+
+
+def _campaign(endpoint: Endpoint) -> Campaign:
+    """Return the campaign that the address names: a draft, which has no places yet, or one that was opened here."""
+    rows = api.campaigns_of_people(endpoint).filter(Q(state=CampaignState.DRAFT) | Q(has_places=True))
+    return endpoint.one(rows, pk=endpoint.kwargs["campaign"])
+
+
+def _items(campaign: Campaign) -> QuerySet[Item]:
+    """Return a campaign's known items, with all that is shown of them."""
+    shown = ("item_id", "value", "explanation", "dimension__name")
+    labels = GoldLabel.objects.order_by("dimension_id").select_related("dimension").only(*shown)
+    rows = known_labels.chosen_items(campaign).select_related("topic", "response", "pair__a", "pair__b")
+    # As plain lists: a manager for each row would take longer than all that is asked of the database.
+    rows = rows.only("campaign_id", *SHOWN).prefetch_related(Prefetch("gold_labels", labels, to_attr="known_labels"))
+    return rows.annotate(teaches=Exists(TrainingItem.objects.filter(item=OuterRef("pk"))))
+
+
+def _labels(campaign: Campaign, given: list[dict[str, Any]]) -> dict[int, Label]:
+    """Return labels by the keys of the questions that are named; refuse what the campaign does not ask."""
+    keys = dict(CampaignDimension.objects.filter(campaign=campaign).values_list("dimension__name", "dimension"))
+    if unknown := sorted({each["dimension"] for each in given} - set(keys)):
+        said = _("The campaign does not ask %(names)s.") % {"names": ", ".join(unknown)}
+        raise Problem("refused", said, errors=[{"pointer": "#/labels", "detail": said, "code": "unknown"}])
+    return {keys[each["dimension"]]: Label(each["value"], each["explanation"]) for each in given}

@@ -1,0 +1,72 @@
+"""How checks and gold items were answered, for many assignments at once."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from ..models import AttentionCheck, CheckAnswer, GoldLabel, Judgment, QuestionnaireItem
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """A check that was asked: below which item, what it says, what was answered; None where nothing was."""
+
+    position: int
+    text: str
+    expected: str
+    answer: str | None
+    passed: bool
+
+
+@dataclass(frozen=True)
+class GoldResult:
+    """A known label with what was answered to it, and how many options there were to choose from."""
+
+    item: int
+    dimension: int
+    expected: int
+    answer: int
+    options: int
+
+    @property
+    def hit(self) -> bool:
+        """Whether the known label was given."""
+        return self.answer == self.expected
+
+
+def check_results(assignments: Collection[int]) -> dict[int, list[CheckResult]]:
+    """Return how each assignment's checks were answered, in the order of the page; those not reached are failed."""
+    rows = AttentionCheck.objects.filter(questionnaire__assignments__in=assignments)
+    asked = rows.values_list("pk", "position", "text", "options", "expected", "questionnaire__assignments")
+    answers = CheckAnswer.objects.filter(assignment__in=assignments)
+    given = {(who, check): value for who, check, value in answers.values_list("assignment", "check_asked", "value")}
+    found: dict[int, list[CheckResult]] = defaultdict(list)
+    wanted = set(assignments)
+    for pk, position, text, options, expected, who in asked.order_by("position", "pk"):
+        if who not in wanted:
+            continue
+        words = {option["value"]: str(option["label"]) for option in options}
+        value = given.get((who, pk))
+        answer = None if value is None else words.get(value, str(value))
+        found[who].append(CheckResult(position, text, words.get(expected, str(expected)), answer, value == expected))
+    return dict(found)
+
+
+def gold_results(assignments: Collection[int]) -> dict[int, list[GoldResult]]:
+    """Return what each assignment's gold items were answered with, where a label is known."""
+    entries = QuestionnaireItem.objects.filter(is_gold=True, questionnaire__assignments__in=assignments)
+    known = {
+        (item, dimension): (value, len(options))
+        for item, dimension, value, options in GoldLabel.objects.filter(item__in=entries.values("item")).values_list(
+            "item_id", "dimension_id", "value", "dimension__options"
+        )
+    }
+    if not known:
+        return {}
+    given = Judgment.objects.filter(assignment__in=assignments, item__in={item for item, _ in known}, repeat=0)
+    found: dict[int, list[GoldResult]] = defaultdict(list)
+    for who, item, dimension, value in given.order_by("pk").values_list("assignment", "item", "dimension", "value"):
+        if (item, dimension) in known:
+            expected, options = known[item, dimension]
+            found[who].append(GoldResult(item, dimension, expected, value, options))
+    return dict(found)

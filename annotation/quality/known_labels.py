@@ -1,0 +1,321 @@
+"""Items with known labels: where the labels come from, and where the items stand.
+
+Labels are a researcher's own, or those that experts, or nearly all of a crowd, agreed on.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.db import transaction
+from django.db.models import Count, F, QuerySet
+from django.utils.translation import gettext as _
+from numpy.random import Generator
+
+from writing.models import Response
+
+from ..enums import CampaignKind, Judges
+from ..models import (
+    Campaign,
+    Dimension,
+    GoldLabel,
+    Item,
+    Judgment,
+    Pair,
+    Questionnaire,
+    QuestionnaireItem,
+    TrainingItem,
+)
+from . import problems, training
+from .problems import BadLabel, BadPair
+
+# Positions are unique in a questionnaire: entries step aside by this much while they are put in another order.
+ASIDE = 10_000
+
+
+@dataclass(frozen=True)
+class KnownLabel:
+    """A label that is known, and why."""
+
+    value: int
+    explanation: str = ""
+
+
+def gold_items(campaign: Campaign) -> QuerySet[Item]:
+    """Return the campaign's gold items, in the order in which they were made."""
+    labelled = GoldLabel.objects.filter(item__campaign=campaign).values("item")
+    taught = TrainingItem.objects.filter(campaign=campaign).values("item")
+    found = Item.objects.filter(campaign=campaign, pk__in=labelled).exclude(pk__in=taught)
+    return found.select_related("topic", *Response.label_needs("pair__a", "pair__b", "response")).order_by("pk")
+
+
+def chosen_items(campaign: Campaign) -> QuerySet[Item]:
+    """Return the items that a researcher has chosen: gold and training. Building anew must not remove them."""
+    labelled = GoldLabel.objects.filter(item__campaign=campaign).values("item")
+    taught = TrainingItem.objects.filter(campaign=campaign).values("item")
+    return Item.objects.filter(campaign=campaign, pk__in=labelled.union(taught))
+
+
+def gold_labels(campaign: Campaign) -> dict[tuple[int, int], int]:
+    """Return the known labels of a campaign's gold items, by item and dimension: what MACE may be told."""
+    rows = GoldLabel.objects.filter(item__in=gold_items(campaign)).values_list("item_id", "dimension_id", "value")
+    return {(item, dimension): value for item, dimension, value in rows}
+
+
+@transaction.atomic
+def add_pair(*, campaign: Campaign, left: Response, right: Response) -> Item:
+    """Make two responses an item of the campaign, in this order; the item that it has already, where it has one.
+
+    Raises
+    ------
+    NotDraft, BadPair
+    """
+    problems.lock_draft(campaign)
+    if campaign.kind == CampaignKind.POINTWISE:
+        raise BadPair(_("This campaign shows one response at a time."))
+    studies = {left.study_id, right.study_id, campaign.study_id}
+    if left.pk == right.pk or left.topic_id != right.topic_id or len(studies) > 1:
+        raise BadPair(_("Choose two different responses of this study to the same topic."))
+    pair = Pair.objects.get_or_create(a=left, b=right, defaults={"study_id": campaign.study_id})[0]
+    return Item.objects.get_or_create(campaign=campaign, pair=pair, defaults={"topic_id": left.topic_id})[0]
+
+
+@transaction.atomic
+def add_response(*, campaign: Campaign, response: Response) -> Item:
+    """Make a response an item of a campaign that shows one at a time.
+
+    Raises
+    ------
+    NotDraft, BadPair
+    """
+    problems.lock_draft(campaign)
+    if campaign.kind != CampaignKind.POINTWISE or response.study_id != campaign.study_id:
+        raise BadPair(_("This campaign compares two responses of its study."))
+    defaults = {"topic_id": response.topic_id}
+    return Item.objects.get_or_create(campaign=campaign, response=response, defaults=defaults)[0]
+
+
+@transaction.atomic
+def set_labels(*, item: Item, known: Mapping[int, KnownLabel]) -> list[GoldLabel]:
+    """Say which labels of an item are known, by dimension; those that are not named are known no more.
+
+    Raises
+    ------
+    NotDraft, BadLabel
+    """
+    problems.undraw(problems.lock_draft(item.campaign))
+    asked = {each.dimension_id: each.dimension for each in item.campaign.asked.select_related("dimension")}
+    for dimension, label in known.items():
+        if dimension not in asked or label.value not in asked[dimension].values:
+            raise BadLabel(_("Choose one of the options that the campaign offers."))
+    item.gold_labels.exclude(dimension__in=known).delete()
+    for dimension, label in known.items():
+        GoldLabel.objects.update_or_create(
+            item=item,
+            dimension_id=dimension,
+            defaults={"value": label.value, "explanation": label.explanation.strip()},
+        )
+    return list(item.gold_labels.select_related("dimension").order_by("dimension"))
+
+
+@transaction.atomic
+def remove(*, item: Item) -> None:
+    """Let an item be gold or training no more. Where it is judged like others, it is drawn again.
+
+    Raises
+    ------
+    NotDraft
+    """
+    problems.undraw(problems.lock_draft(item.campaign))
+    item.gold_labels.all().delete()
+    item.training.all().delete()
+    item.delete()
+
+
+@transaction.atomic
+def place_gold(
+    *, questionnaires: Iterable[Questionnaire], per_questionnaire: int, rng: Generator
+) -> list[QuestionnaireItem]:
+    """Put gold items into each questionnaire of a campaign, at places drawn by chance, in turn.
+
+    An item whose two responses stand in the questionnaire already is passed over. Fewer are placed where the campaign
+    has no more. The words of a questionnaire grow by those of its gold items.
+    """
+    chosen = sorted(questionnaires, key=lambda each: (each.position is None, each.position, each.pk))
+    if not chosen or per_questionnaire < 1:
+        return []
+    known = list(gold_items(chosen[0].campaign))
+    rng.shuffle(known)
+    if not known:
+        return []
+    held = _entries(chosen)
+    turn = 0
+    moved: list[QuestionnaireItem] = []
+    made: list[QuestionnaireItem] = []
+    for questionnaire in chosen:
+        entries = held[questionnaire.pk]
+        picked, turn = _in_turn(known, turn, {_sides(entry.item) for entry in entries}, per_questionnaire)
+        fresh = [QuestionnaireItem(questionnaire=questionnaire, item=item, is_gold=True) for item in picked]
+        moved += entries
+        made += fresh
+        _mix(entries, fresh, rng)
+        if questionnaire.words is not None:
+            questionnaire.words += sum(_words(item) for item in picked)
+    entries_of_all = QuestionnaireItem.objects.filter(questionnaire__in=[each.pk for each in chosen])
+    entries_of_all.update(position=F("position") + ASIDE)
+    QuestionnaireItem.objects.bulk_update(moved, ["position"], batch_size=1000)
+    Questionnaire.objects.bulk_update(chosen, ["words"], batch_size=1000)
+    return QuestionnaireItem.objects.bulk_create(made, batch_size=2000)
+
+
+def questionnaires_between_repeats(gold: int, per_questionnaire: int) -> int | None:
+    """Return how many questionnaires one person can answer before gold items come again; None without gold items.
+
+    Nobody is given an item twice, so few gold items limit how much one person can do.
+    """
+    return gold // per_questionnaire if per_questionnaire else None
+
+
+def _in_turn(known: Sequence[Item], turn: int, taken: set[frozenset[int]], n: int) -> tuple[list[Item], int]:
+    """Return the next n gold items whose responses are not in the questionnaire yet, and where to go on."""
+    picked: list[Item] = []
+    seen = set(taken)
+    for step in range(len(known)):
+        item = known[(turn + step) % len(known)]
+        if _sides(item) in seen:
+            continue
+        seen.add(_sides(item))
+        picked.append(item)
+        if len(picked) == n:
+            return picked, (turn + step + 1) % len(known)
+    return picked, turn
+
+
+def _mix(entries: Sequence[QuestionnaireItem], fresh: Sequence[QuestionnaireItem], rng: Generator) -> None:
+    """Number entries anew, the others in their order, with the fresh ones at places drawn by chance."""
+    size = len(entries) + len(fresh)
+    places = set(rng.choice(size, len(fresh), replace=False).tolist())
+    old, new = iter(entries), iter(fresh)
+    for position in range(size):
+        (next(new) if position in places else next(old)).position = position
+
+
+def _entries(questionnaires: Sequence[Questionnaire]) -> dict[int, list[QuestionnaireItem]]:
+    held: dict[int, list[QuestionnaireItem]] = defaultdict(list)
+    rows = QuestionnaireItem.objects.filter(questionnaire__in=[each.pk for each in questionnaires])
+    for entry in rows.select_related("item__pair", "item__response").order_by("questionnaire", "position"):
+        held[entry.questionnaire_id].append(entry)
+    return held
+
+
+def _sides(item: Item) -> frozenset[int]:
+    """Return which responses an item shows, whatever their order."""
+    if item.pair is not None:
+        return frozenset((item.pair.a_id, item.pair.b_id))
+    return frozenset((item.response_id or -item.pk,))
+
+
+def _words(item: Item) -> int:
+    shown = [item.pair.a, item.pair.b] if item.pair else [item.response] if item.response else []
+    return sum(each.words for each in shown if each is not None)
+
+
+@transaction.atomic
+def add_known_item(*, campaign: Campaign, responses: Sequence[str]) -> Item:
+    """Make an item of the responses with these ids: the left and the right one, or the one that is shown alone.
+
+    Raises
+    ------
+    NotDraft, BadPair
+    """
+    found = {
+        each.external_id: each for each in Response.objects.filter(study=campaign.study, external_id__in=responses)
+    }
+    if missing := [name for name in responses if name not in found]:
+        raise BadPair(_("The study has no response “%(name)s”.") % {"name": missing[0]})
+    shown = [found[name] for name in responses]
+    if campaign.kind == CampaignKind.POINTWISE and len(shown) == 1:
+        return add_response(campaign=campaign, response=shown[0])
+    if len(shown) != 2:
+        raise BadPair(_("Name as many responses as this campaign shows at once."))
+    return add_pair(campaign=campaign, left=shown[0], right=shown[1])
+
+
+@transaction.atomic
+def set_known_item(*, item: Item, labels: Mapping[int, KnownLabel], teaches: bool) -> Item:
+    """Say which labels of an item are known, by dimension, and whether new judges learn from it.
+
+    What teaches is shown before the first questionnaire; what does not is drawn into questionnaires.
+
+    Raises
+    ------
+    NotDraft, BadLabel, NotTaught
+    """
+    set_labels(item=item, known=labels)
+    if teaches:
+        training.add_item(campaign=item.campaign, item=item)
+    else:
+        training.remove_item(item=item)
+    return item
+
+
+# How many must have judged, and which share of them alike: of two experts both, of a crowd four of five.
+LEAST: Final = {Judges.EXPERT: 2, Judges.CROWD: 4}
+SHARE: Final = 0.8
+LISTED: Final = 50
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A pair with the labels that were agreed on, by dimension of the campaign that is to ask them."""
+
+    pair: Pair
+    labels: dict[int, int]
+    judges: int
+    agreement: float
+
+
+def proposals(campaign: Campaign, pool: Judges, *, listed: int = LISTED) -> list[Proposal]:
+    """Return pairs on which a pool agreed, those with the most labels and the clearest first.
+
+    The campaign's own items are left out, and so are pairs on whose labels MACE alone would have to be asked.
+    """
+    if campaign.kind == CampaignKind.POINTWISE or pool not in LEAST:
+        return []
+    asked = {each.dimension.name: each.dimension for each in campaign.asked.select_related("dimension")}
+    own = Item.objects.filter(campaign=campaign).values("pair")
+    votes = (
+        Judgment.objects.of_study(campaign.study)
+        .pool(pool)
+        .pairwise()
+        .filter(dimension__name__in=asked)
+        .exclude(item__campaign=campaign)
+        .exclude(item__pair__in=own)
+        .order_by()
+        .values("item__pair", "dimension__name", "value")
+        .annotate(n=Count("pk"))
+    )
+    counts: dict[int, dict[str, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
+    for row in votes:
+        counts[row["item__pair"]][row["dimension__name"]][row["value"]] += row["n"]
+    found = [each for each in (_proposed(pair, found, asked, pool) for pair, found in counts.items()) if each]
+    found.sort(key=lambda each: (-len(each[1]), -each[3], each[0]))
+    pairs = Pair.objects.select_related("a__topic", "a__style", "b__style").in_bulk(
+        [each[0] for each in found[:listed]]
+    )
+    return [Proposal(pairs[pair], labels, judges, agreement) for pair, labels, judges, agreement in found[:listed]]
+
+
+def _proposed(
+    pair: int, counts: dict[str, Counter[int]], asked: dict[str, Dimension], pool: Judges
+) -> tuple[int, dict[int, int], int, float] | None:
+    labels, shares, judges = {}, [], 0
+    for name, answers in counts.items():
+        value, most = answers.most_common(1)[0]
+        total = answers.total()
+        if total >= LEAST[pool] and most / total >= SHARE and value in asked[name].values:
+            labels[asked[name].pk] = value
+            shares.append(most / total)
+            judges = max(judges, total)
+    return (pair, labels, judges, sum(shares) / len(shares)) if labels else None

@@ -1,0 +1,101 @@
+"""Attention checks, known labels, training items and their answers, and flags as reviewers were shown them."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import Participant
+
+from ..campaigns.models import Campaign, Dimension, Item, Questionnaire
+from ..judging.models import Assignment
+
+
+class AttentionCheck(models.Model):
+    """A further question below an item that says which answer to give, so that whoever reads it can give it.
+
+    `options` are objects {"value": int, "label": str}; `expected` is the value that the text asks for.
+    """
+
+    questionnaire = models.ForeignKey(Questionnaire, models.CASCADE, related_name="checks")
+    # Below which item it stands: the item's position in the questionnaire.
+    position = models.PositiveSmallIntegerField()
+    text = models.TextField(_("text"))
+    options = models.JSONField(_("options"), default=list)
+    expected = models.SmallIntegerField(_("expected answer"))
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["questionnaire", "position"], name="check_once_per_position"),
+            models.CheckConstraint(condition=~models.Q(text=""), name="check_has_a_text"),
+        ]
+
+
+class CheckAnswer(models.Model):
+    """What somebody answered to an attention check; changeable until the questionnaire is submitted."""
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="check_answers")
+    check_asked = models.ForeignKey(AttentionCheck, models.CASCADE, related_name="answers")
+    value = models.SmallIntegerField()
+    revision = models.PositiveIntegerField(default=1)
+    answered_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "check_asked"], name="check_answered_once"),
+        ]
+
+
+class GoldLabel(models.Model):
+    """A label of an item that is known beforehand; with its explanation it can teach."""
+
+    item = models.ForeignKey(Item, models.CASCADE, related_name="gold_labels")
+    dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="gold_labels")
+    value = models.SmallIntegerField(_("label"))
+    explanation = models.TextField(_("explanation"), blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["item", "dimension"], name="gold_label_once_per_question")]
+
+
+class TrainingItem(models.Model):
+    """An item that new judges of a campaign learn from, with feedback, before their first questionnaire."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="training")
+    item = models.ForeignKey(Item, models.PROTECT, related_name="training")
+    position = models.PositiveSmallIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "item"], name="training_item_once"),
+            models.UniqueConstraint(fields=["campaign", "position"], name="training_position_once"),
+        ]
+
+
+class TrainingAnswer(models.Model):
+    """What somebody answered while they were learning: the first answer stays; it is no judgment."""
+
+    training_item = models.ForeignKey(TrainingItem, models.CASCADE, related_name="answers")
+    participant = models.ForeignKey(Participant, models.CASCADE, related_name="training_answers")
+    dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="training_answers")
+    value = models.SmallIntegerField()
+    answered_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["training_item", "participant", "dimension"], name="training_answered_once"
+            ),
+        ]
+
+
+class ShownFlag(models.Model):
+    """A signal as it stood when a reviewer first saw it; it stays with the questionnaire."""
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="shown_flags")
+    name = models.CharField(max_length=50)
+    words = models.TextField()
+    proposes = models.PositiveSmallIntegerField()
+    evidence = models.JSONField(default=dict, blank=True)
+    shown_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["assignment", "name"], name="shown_flag_once")]

@@ -1,0 +1,65 @@
+"""What cannot be done with checks, gold items or training, in words; and the lock of a draft that may be changed."""
+
+from django.utils.translation import gettext as _
+
+from ..enums import CampaignState
+from ..models import Campaign, Questionnaire
+
+
+class ChecksProblem(Exception):  # noqa: N818 -- it says what is the matter, and is no fault of the program
+    """Something that a researcher or a judge has to be told."""
+
+
+class NotDraft(ChecksProblem):
+    """Somebody has been asked already: what is asked must stay as it is."""
+
+    def __init__(self, campaign: Campaign):
+        super().__init__(
+            _("This campaign is %(state)s: its checks, known labels and training can be changed in a draft only.")
+            % {"state": campaign.get_state_display()}
+        )
+
+
+class BadText(ChecksProblem):
+    """A check's text that would not be fair, or could not be shown."""
+
+
+class BadPair(ChecksProblem):
+    """Two responses that cannot be shown side by side."""
+
+
+class BadLabel(ChecksProblem):
+    """A label that is no option of its dimension."""
+
+
+class Unanswered(ChecksProblem):
+    """Some questions of a training item have no answer."""
+
+    def __init__(self, dimensions: list[int]):
+        self.dimensions = dimensions
+        super().__init__(_("Answer every question, then see what was expected."))
+
+
+class NotTaught(ChecksProblem):
+    """A training item without a known label: it would teach nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(_("Give the expected answer to at least one question first: without one, nothing is taught."))
+
+
+def lock_draft(campaign: Campaign) -> Campaign:
+    """Return a campaign that is a draft, with its row locked.
+
+    Raises
+    ------
+    NotDraft
+    """
+    found = Campaign.objects.select_for_update(no_key=True, of=("self",)).select_related("study").get(pk=campaign.pk)
+    if found.state != CampaignState.DRAFT:
+        raise NotDraft(found)
+    return found
+
+
+def undraw(campaign: Campaign) -> None:
+    """Remove what was drawn before a change: it is drawn anew, with the change, before the campaign opens."""
+    Questionnaire.objects.filter(campaign=campaign).delete()

@@ -1,0 +1,233 @@
+"""What reviewers decide about a questionnaire that was handed in: whether it is taken, counted, paid."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.api import review_endpoints
+from crowdrag.api.endpoints import Endpoint
+from crowdrag.api.problems import refusal_problem
+from crowdrag.api.review_endpoints import REVIEW_NEED, Hold, NextWork, require_work
+from crowdrag.api.serializers import RequestBody
+from crowdrag.recruitment.enums import RejectionCategory
+from crowdrag.recruitment.platform_actions import OrderError
+from crowdrag.studies import review_locks
+from crowdrag.studies.enums import AuditedContent
+
+from ...campaigns import api
+from ...campaigns.api import MOST
+from ...judging import decisions
+from ...judging import problems as judging_problems
+from ...judging.api import SEEN, ScreenedRow, of, screened
+from ...judging.problems import AssignmentProblem
+from ...models import Assignment, Campaign
+from . import dossier, queue, services
+from .forms import LONGEST
+from .signals import ProposedAction
+
+PROPOSALS = {each.name.lower(): each for each in ProposedAction}
+# What is wrong with what was sent, and in which field; all else is as things stand.
+REFUSED: dict[type[Exception], str] = {
+    OrderError: "",
+    judging_problems.NeedsReason: "reason",
+    judging_problems.BadAmount: "pay_part",
+    judging_problems.PaidOtherwise: "reason",
+    services.ShortReason: "reason",
+    services.NeedsCategory: "category",
+    services.SingleCheck: "category",
+}
+
+
+class Words(RequestBody):
+    """Words with it."""
+
+    note = serializers.CharField(
+        max_length=LONGEST, required=False, allow_blank=True, default="",
+        help_text="The judge reads them. Of one that was rejected: why it is accepted after all.",
+    )  # fmt: skip
+
+
+class Rejection(RequestBody):
+    """Why it is rejected, and what is paid all the same."""
+
+    reason = serializers.CharField(max_length=LONGEST, help_text="The judge reads it, and may contest it.")
+    pay_part = serializers.IntegerField(
+        min_value=0, max_value=MOST, required=False, default=0, help_text="At most its `left_of_pay`."
+    )
+    category = serializers.ChoiceField(
+        RejectionCategory.choices, required=False, default="",
+        help_text="Needed of who came from a platform, unless all is paid.",
+    )  # fmt: skip
+
+
+class Inclusion(RequestBody):
+    """Whether its judgments count."""
+
+    included = serializers.BooleanField()
+    reason = serializers.CharField(max_length=LONGEST, help_text="For the record.")
+
+
+class Payment(RequestBody):
+    """What is paid beside. The same amount for the same reason is the same payment."""
+
+    amount = serializers.IntegerField(min_value=1, max_value=MOST)
+    reason = serializers.CharField(max_length=200, help_text="The judge reads it.")
+
+
+class Until(RequestBody):
+    """Up to when."""
+
+    until = serializers.DateTimeField(help_text="What was handed in later is left; take it from GET.")
+
+
+class CleanRow(serializers.Serializer[Any]):
+    """What waits and nothing speaks against. Money is in minor units of the study's currency."""
+
+    until = serializers.DateTimeField(help_text="When this was looked at.")
+    assignments = serializers.ListField(child=serializers.CharField())
+    owed = serializers.IntegerField(help_text="What accepting all of them adds to what is owed.")
+
+
+class BulkRow(serializers.Serializer[services.BulkResult]):
+    """What came of it."""
+
+    accepted = serializers.IntegerField()
+    passed_over = serializers.IntegerField(help_text="Open with another reviewer, or decided meanwhile.")
+
+
+class NextQuestionnaire(NextWork):
+    """Which questionnaire is to be next; what is left out narrows nothing."""
+
+    proposal = serializers.ChoiceField(
+        list(PROPOSALS), required=False, default="", help_text="Those of which it is proposed."
+    )
+
+
+class OnADesk(review_endpoints.ReviewEndpoint):
+    """Something that is done with a questionnaire that was handed in."""
+
+    def work(self) -> Assignment:
+        """Return the assignment that the address names."""
+        return self.one(of(self, self.kwargs["campaign"]), external_id=self.kwargs["assignment"])
+
+    def shown(self, external_id: str | None = None) -> Response:
+        """Answer with the questionnaire as it is now."""
+        return Response(screened(self, self.kwargs["campaign"], external_id or self.kwargs["assignment"]))
+
+
+class Decision(OnADesk):
+    """A decision about a questionnaire."""
+
+    def decided(self, do: Callable[..., object], **fields: str) -> Response:
+        """Have it decided by this call, and show the questionnaire; `fields` name others than usual."""
+        found = self.work()
+        try:
+            do(assignment=found, by=self.user, now=timezone.now())
+        except (AssignmentProblem, OrderError) as error:
+            raise refusal_problem(error, REFUSED, fields) from None
+        return self.shown()
+
+
+class Accepted(Decision):
+    """A questionnaire that is accepted."""
+
+    @extend_schema(request=Words, responses=ScreenedRow)
+    def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
+        """Accept what was handed in: it is paid, and one of the judgments asked for. Twice is once."""
+        given = self.given(Words)
+        return self.decided(lambda **who: services.accept(**given, **who), reason="note")
+
+
+class Rejected(Decision):
+    """A questionnaire that is rejected."""
+
+    @extend_schema(request=Rejection, responses=ScreenedRow)
+    def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
+        """Reject it, for a reason: its place is free again, and somebody else judges. Twice is once."""
+        given = self.given(Rejection)
+        return self.decided(lambda **who: services.reject(**given, **who))
+
+
+class Included(Decision):
+    """Whether a questionnaire counts."""
+
+    @extend_schema(request=Inclusion, responses=ScreenedRow)
+    def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
+        """Let its judgments count in the analysis or leave them out, whatever is paid."""
+        given = self.given(Inclusion)
+        return self.decided(lambda **who: services.include(holds=given["included"], reason=given["reason"], **who))
+
+
+class Paid(Decision):
+    """What a judge is paid beside."""
+
+    @extend_schema(request=Payment, responses=ScreenedRow)
+    def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
+        """Owe its judge something beside: when the fault was ours, say."""
+        given = self.given(Payment)
+        return self.decided(lambda **who: services.pay(**given, **who), pay_part="amount")
+
+
+class TakenUp(Decision):
+    """A surplus questionnaire that has a place."""
+
+    @extend_schema(request=None, responses=ScreenedRow)
+    def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
+        """Give a surplus questionnaire a place that is free: it waits for a decision like any other."""
+        return self.decided(decisions.take_up)
+
+
+@extend_schema_view(
+    post=extend_schema(request=Hold, responses=ScreenedRow), delete=extend_schema(request=None, responses={204: None})
+)
+class Held(OnADesk, review_endpoints.ReviewLockEndpoint):
+    """A questionnaire that somebody has open."""
+
+    desk = queue.REVIEW_LOCK
+
+
+class Following(OnADesk):
+    """The questionnaire that is to be screened next."""
+
+    @extend_schema(request=NextQuestionnaire, responses=ScreenedRow)
+    def post(self, request: Request, study: str, campaign: int) -> Response:
+        """Take the one that you have open, else the oldest that nobody has open; it is yours for ten minutes."""
+        found, given = handed_out(self, campaign), self.given(NextQuestionnaire)
+        after = self.one(of(self, campaign), external_id=given["after"]) if given["after"] else None
+        what = PROPOSALS.get(given["proposal"])
+        taken = queue.take_next(campaign=found, by=self.user, now=timezone.now(), what=what, after=after)
+        return self.shown(require_work(taken).external_id)
+
+
+class Clean(Endpoint):
+    """What nothing speaks against."""
+
+    needs: ClassVar = {"GET": SEEN, "POST": REVIEW_NEED}
+    shows: ClassVar = AuditedContent.PEOPLE
+    serializer_class = CleanRow
+
+    def get(self, request: Request, study: str, campaign: int) -> Response:
+        """Show what waits, nothing speaks against, and no other reviewer has open."""
+        found, now = handed_out(self, campaign), timezone.now()
+        rows = [row.assignment for row in queue.proposing(found, ProposedAction.ACCEPT, now)]
+        free = [each for each in rows if not review_locks.locked_by_another(each, self.user, now)]
+        owed = sum(dossier.owed_if_accepted(each) for each in free)
+        names = [each.external_id for each in free]
+        return Response(CleanRow({"until": now, "assignments": names, "owed": owed}).data)
+
+    @extend_schema(request=Until, responses=BulkRow)
+    def post(self, request: Request, study: str, campaign: int) -> Response:
+        """Accept all that nothing speaks against and that was handed in by then, each on its own."""
+        found, until = handed_out(self, campaign), self.given(Until)["until"]
+        done = services.accept_clean(campaign=found, until=until, by=self.user, now=timezone.now())
+        return Response(BulkRow(done).data)
+
+
+def handed_out(endpoint: Endpoint, pk: int) -> Campaign:
+    """Return a campaign whose questionnaires are handed out; of models' and imported ones nothing is decided."""
+    return endpoint.one(api.campaigns_of_people(endpoint).filter(has_places=True), pk=pk)

@@ -1,0 +1,235 @@
+"""All that a reviewer sees of a questionnaire: each item with answers beside others', times, checks, history."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count
+
+from crowdrag.studies.models import Enquiry
+
+from ...enums import AssignmentState
+from ...judging import payments as judging_payments
+from ...judging import questionnaire_content
+from ...models import (
+    Assignment,
+    AssignmentDecision,
+    AssignmentPayment,
+    AssignmentTransition,
+    GoldLabel,
+    ItemTime,
+    QuestionnaireItem,
+)
+from . import evidence, flags, measures, platform_decisions
+from .flags import Proposal
+from .measures import Work
+
+# So many other questionnaires of the judge are listed.
+OTHERS = 12
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a question: chosen here or not, by how many others, expected or not."""
+
+    label: str
+    chosen: bool
+    others: int
+    expected: bool
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with what was answered, by this judge and by others."""
+
+    label: str
+    text: str
+    options: tuple[Option, ...]
+    justification: str
+    is_check: bool
+
+    @property
+    def answer(self) -> str:
+        """What was answered."""
+        return next((option.label for option in self.options if option.chosen), "")
+
+    @property
+    def expected(self) -> str:
+        """What was expected; empty where nothing was."""
+        return next((option.label for option in self.options if option.expected), "")
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether another answer was expected."""
+        return bool(self.expected) and self.expected != self.answer
+
+    @property
+    def others(self) -> int:
+        """How many others answered."""
+        return sum(option.others for option in self.options)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether two others or more answered, and none of them so."""
+        return self.others > 1 and any(option.chosen and not option.others for option in self.options)
+
+
+@dataclass(frozen=True)
+class Time:
+    """Time at an item: active seconds in all, as a share of the longest, and how it came about."""
+
+    active: float
+    away: float
+    looks: int
+    changes: int
+    # From 0 to 100, for a bar.
+    length: int
+    is_fast: bool
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An item with its questions, and the time at it."""
+
+    number: int
+    shown: questionnaire_content.ShownItem
+    questions: tuple[Question, ...]
+    is_gold: bool
+    time: Time | None
+
+
+@dataclass(frozen=True)
+class JudgeRecord:
+    """What a judge did in the campaign: questionnaires by state, and the others of them."""
+
+    states: list[tuple[str, int]]
+    others: list[Assignment]
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """What is known of a questionnaire that was handed in."""
+
+    proposal: Proposal
+    work: Work
+    pace: measures.Pace | None
+    entries: tuple[Entry, ...]
+    history: list[AssignmentTransition]
+    decisions: list[AssignmentDecision]
+    payments: list[AssignmentPayment]
+    paid: int
+    record: JudgeRecord
+    enquiries: list[Enquiry]
+    from_platform: bool
+
+
+def collect(assignment: Assignment) -> Dossier:
+    """Collect it. The assignment comes with its questionnaire, campaign, study and participant."""
+    work = evidence.collect_work([assignment])[assignment.pk]
+    payments = list(assignment.payments.select_related("by").order_by("at", "id"))
+    enquiries = Enquiry.objects.filter(participant=assignment.participant, about=assignment.external_id)
+    return Dossier(
+        proposal=flags.propose(flags.flags_of([assignment])[assignment.pk]),
+        work=work,
+        pace=measures.pace(work),
+        entries=_entries(assignment, work),
+        history=list(assignment.transitions.select_related("by").order_by("at", "id")),
+        decisions=list(assignment.decisions.select_related("decided_by").order_by("decided_at", "id")),
+        payments=payments,
+        paid=sum(payment.amount for payment in payments),
+        record=_record(assignment),
+        enquiries=list(enquiries.order_by("asked_at", "pk")) if assignment.external_id else [],
+        from_platform=platform_decisions.is_from_platform(assignment),
+    )
+
+
+def _entries(assignment: Assignment, work: Work) -> tuple[Entry, ...]:
+    page = questionnaire_content.load_page(assignment)
+    shown = [entry.shown.item for entry in page.entries]
+    others = evidence.count_others(shown, but=assignment)
+    rows = QuestionnaireItem.objects.filter(questionnaire=assignment.questionnaire_id, is_gold=True)
+    gold = set(rows.values_list("item_id", flat=True))
+    known = {
+        (item, dimension): value
+        for item, dimension, value in GoldLabel.objects.filter(item__in=gold).values_list("item", "dimension", "value")
+    }
+    checks = dict(assignment.questionnaire.checks.values_list("pk", "expected"))
+    times = _times(assignment, work)
+    return tuple(
+        Entry(
+            number=entry.number,
+            shown=entry.shown,
+            questions=tuple(_question(each, entry.shown.item, others, known, checks) for each in entry.questions),
+            is_gold=entry.shown.item in gold,
+            time=times.get(entry.shown.item),
+        )
+        for entry in page.entries
+    )
+
+
+def _question(
+    question: questionnaire_content.Question,
+    item: int,
+    others: Mapping[tuple[int, int], Counter[int]],
+    known: Mapping[tuple[int, int], int],
+    checks: Mapping[int, int],
+) -> Question:
+    theirs: Counter[int] = Counter() if question.is_check else others.get((item, question.pk), Counter())
+    expected = checks.get(question.pk) if question.is_check else known.get((item, question.pk))
+    value = question.answer.value if question.answer else None
+    return Question(
+        label=question.label,
+        text=question.text,
+        options=tuple(
+            Option(each.label, each.value == value, theirs[each.value], each.value == expected)
+            for each in question.options
+        ),
+        justification=question.answer.justification if question.answer else "",
+        is_check=question.is_check,
+    )
+
+
+def _times(assignment: Assignment, work: Work) -> dict[int, Time]:
+    sums: dict[int, dict[str, Any]] = {}
+    for row in ItemTime.objects.filter(assignment=assignment):
+        found = sums.setdefault(row.item_id, {"active": 0.0, "away": 0.0, "looks": 0, "changes": 0})
+        found["active"] += row.active_seconds
+        found["away"] += row.away_seconds
+        found["looks"] += row.looks
+        found["changes"] += row.changes
+    longest = max((each["active"] for each in sums.values()), default=0.0)
+    pace = measures.pace(work)
+    per_text = pace.per_text if pace else 0.0
+    return {
+        item: Time(
+            **each,
+            length=round(100 * each["active"] / longest) if longest else 0,
+            is_fast=each["active"] < per_text * work.texts.get(item, 0),
+        )
+        for item, each in sums.items()
+    }
+
+
+def _record(assignment: Assignment) -> JudgeRecord:
+    campaign = assignment.questionnaire.campaign_id
+    theirs = Assignment.objects.filter(participant=assignment.participant_id, questionnaire__campaign=campaign)
+    labels = dict(Assignment._meta.get_field("state").flatchoices)
+    counted = theirs.order_by("state").values_list("state").annotate(n=Count("pk"))
+    others = theirs.exclude(pk=assignment.pk).exclude(external_id="").select_related("questionnaire__campaign")
+    return JudgeRecord(
+        states=[(str(labels[state]), n) for state, n in counted],
+        others=list(others.order_by("-submitted_at", "-pk")[:OTHERS]),
+    )
+
+
+def owed_if_accepted(assignment: Assignment) -> int:
+    """Return what accepting would add to what is owed, in minor units: the pay, or what is left of it after all."""
+    if assignment.state == AssignmentState.SUBMITTED:
+        return assignment.pay or 0
+    return left_of_pay(assignment)
+
+
+def left_of_pay(assignment: Assignment) -> int:
+    """Return what of the promised pay is not owed yet, in minor units: as much can be paid with a rejection."""
+    return max((assignment.pay or 0) - judging_payments.total_paid(assignment), 0)

@@ -1,0 +1,116 @@
+"""The forms of screening. Paying and including are two decisions, and two forms."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.recruitment.enums import RejectionCategory
+from crowdrag.studies.money import AmountField
+
+from .services import LEAST
+
+NOTE = forms.Textarea(attrs={"rows": 3})
+LONGEST = 2000
+
+
+class AcceptForm(forms.Form):
+    """Accept: paid in full, and one of the judgments asked for."""
+
+    # The field stands outside the form that it belongs to: accepting without words takes no opening of anything.
+    note = forms.CharField(
+        label=_("Words for the judge"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "form": "accept-form"}),
+        max_length=LONGEST,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.auto_id = "accept_%s"
+
+
+class RejectForm(forms.Form):
+    """Reject: say why, and what is paid all the same."""
+
+    PAY = (("none", _("nothing")), ("part", _("a part")), ("all", _("all of it")))
+
+    reason = forms.CharField(
+        label=_("Why"), help_text=_("The judge reads this, and may contest it."), widget=NOTE, max_length=LONGEST
+    )
+    category = forms.ChoiceField(
+        label=_("Category on the platform"),
+        help_text=_("Needed unless all of it is paid."),
+        choices=[("", "–"), *RejectionCategory.choices],
+        required=False,
+    )
+    pay = forms.ChoiceField(label=_("Pay"), choices=PAY, widget=forms.RadioSelect, initial="none")
+    amount = AmountField(label=_("If a part, how much"), required=False)
+
+    def __init__(self, *args: Any, owed: int, currency: str, from_platform: bool, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.auto_id = "reject_%s"
+        self.owed = owed
+        self.fields["amount"].of(currency)  # type: ignore[attr-defined]
+        if from_platform:
+            self.fields["reason"].help_text = _(
+                "The judge reads this here and on the platform, which asks for %(n)d characters at least, and may "
+                "contest it. A rejection there cannot be taken back."
+            ) % {"n": LEAST}
+        else:
+            del self.fields["category"]
+
+    def clean(self) -> dict[str, Any]:
+        """Add `pay_part`: what is paid, in minor units."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        amount = cleaned.get("amount")
+        if cleaned.get("pay") == "part" and "amount" in cleaned:
+            if not amount:
+                self.add_error("amount", _("Say how much."))
+            elif amount > self.owed:
+                self.add_error("amount", _("That is more than is left of what was promised."))
+        cleaned["pay_part"] = {"all": self.owed, "part": amount or 0}.get(cleaned.get("pay", ""), 0)
+        return cleaned
+
+
+class InclusionForm(forms.Form):
+    """Include in the analysis or leave out, whatever is paid."""
+
+    CHOICES = (("include", _("include")), ("exclude", _("leave out")))
+
+    inclusion = forms.ChoiceField(label=_("In the analysis"), choices=CHOICES, widget=forms.RadioSelect)
+    why = forms.CharField(
+        label=_("Reason, for the record"), widget=forms.Textarea(attrs={"rows": 2}), max_length=LONGEST
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.auto_id = "inclusion_%s"
+
+
+class ReverseForm(forms.Form):
+    """Accept after all what was rejected, and pay the rest."""
+
+    note = forms.CharField(label=_("Words for the judge"), widget=NOTE, max_length=LONGEST)
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.auto_id = "reverse_%s"
+
+
+class PayForm(forms.Form):
+    """Pay something beside: when the fault was ours, say."""
+
+    amount = AmountField(label=_("Amount"))
+    reason = forms.CharField(label=_("Reason"), help_text=_("The judge reads it."), max_length=200)
+
+    def __init__(self, currency: str, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.auto_id = "pay_%s"
+        self.fields["amount"].of(currency)  # type: ignore[attr-defined]
+
+
+class BulkForm(forms.Form):
+    """Accept all that nothing speaks against and that was handed in by the moment at which the list was shown."""
+
+    until = forms.DateTimeField(widget=forms.HiddenInput)

@@ -1,0 +1,84 @@
+"""What a recruitment platform is told when somebody decides about a questionnaire of a person whom it sent.
+
+Orders are written down in the decision's own transaction and sent afterwards (`crowdrag.recruitment.platform_actions`):
+nobody is paid there for what was not decided here, and nothing that was decided is forgotten.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from crowdrag.recruitment import platform_actions
+from crowdrag.recruitment.enums import OrderKind, OrderState
+from crowdrag.recruitment.models import PlatformOrder
+from crowdrag.recruitment.platform_actions import is_platform_visit
+from crowdrag.studies.models import User
+
+from ...judging import claims
+from ...models import Assignment
+
+
+def is_from_platform(assignment: Assignment) -> bool:
+    """Say whether a platform sent this person, so that it is told what is decided."""
+    campaign = assignment.questionnaire.campaign
+    return is_platform_visit(study=campaign.study, purpose=claims.purpose(campaign), session=assignment.session)
+
+
+def order_reward(assignment: Assignment, *, owed: int, by: User, now: datetime) -> None:
+    """Have the reward paid. What was rejected there cannot be approved any more: then `owed` is paid as a bonus."""
+    if not is_from_platform(assignment):
+        return
+    if not _rejected_there(assignment):
+        platform_actions.approve(key=f"{_name(assignment)}-approve", **_about(assignment, by, now))
+    elif owed > 0:
+        platform_actions.grant_bonus(
+            amount=owed, reason="The rejection was reversed.", key=f"{_name(assignment)}-reversed",
+            **_about(assignment, by, now),
+        )  # fmt: skip
+
+
+def order_rejection(
+    assignment: Assignment, *, in_full: bool, part: int, category: str, message: str, by: User, now: datetime
+) -> None:
+    """Have it rejected with category and message; where it is paid in full all the same, have it approved instead."""
+    if not is_from_platform(assignment):
+        return
+    if in_full:
+        platform_actions.approve(key=f"{_name(assignment)}-approve", **_about(assignment, by, now))
+        return
+    platform_actions.reject(
+        category=category, message=message, key=f"{_name(assignment)}-reject", **_about(assignment, by, now)
+    )
+    if part:
+        platform_actions.grant_bonus(
+            amount=part, reason="Part of the pay.", key=f"{_name(assignment)}-part", **_about(assignment, by, now)
+        )
+
+
+def order_bonus(assignment: Assignment, *, payment: int, amount: int, reason: str, by: User, now: datetime) -> None:
+    """Have a further amount paid; `payment` is the row that it is owed by."""
+    if is_from_platform(assignment):
+        platform_actions.grant_bonus(
+            amount=amount, reason=reason, key=f"{_name(assignment)}-payment-{payment}", **_about(assignment, by, now)
+        )
+
+
+def _about(assignment: Assignment, by: User, now: datetime) -> dict[str, Any]:
+    campaign = assignment.questionnaire.campaign
+    return {
+        "study": campaign.study,
+        "purpose": claims.purpose(campaign),
+        "session": assignment.session,
+        "participant": assignment.participant,
+        "by": by,
+        "now": now,
+    }
+
+
+def _name(assignment: Assignment) -> str:
+    return f"assignment-{assignment.pk}"
+
+
+def _rejected_there(assignment: Assignment) -> bool:
+    """Say whether a rejection has gone out: one that still waits is dropped when an approval is ordered."""
+    gone = PlatformOrder.objects.filter(key=f"{_name(assignment)}-reject", kind=OrderKind.REJECT)
+    return gone.exclude(state__in=[OrderState.WAITING, OrderState.FAILED, OrderState.DROPPED]).exists()

@@ -1,0 +1,111 @@
+"""Which questionnaires of a campaign wait for a decision, what speaks against each, and who has which one open."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
+
+from crowdrag.studies import review_locks
+from crowdrag.studies.models import User
+
+from ...enums import AssignmentState
+from ...models import Assignment, AssignmentTransition, Campaign, Place
+from . import flags
+from .flags import Proposal
+from .signals import ProposedAction
+
+S = AssignmentState
+REVIEW_LOCK: Final = review_locks.ReviewLock(Assignment, frozenset({S.SUBMITTED}))
+LISTS: Final = {
+    "waiting": S.SUBMITTED,
+    "surplus": S.SURPLUS,
+    "accepted": S.ACCEPTED,
+    "rejected": S.REJECTED,
+    "withdrawn": S.WITHDRAWN,
+}
+# So many are read together when all of a list has to be looked at.
+TOGETHER: Final = 200
+
+
+@dataclass(frozen=True)
+class QueueRow:
+    """A questionnaire that was handed in, with what speaks against it."""
+
+    assignment: Assignment
+    proposal: Proposal
+    is_held: bool
+
+
+@dataclass(frozen=True)
+class QueueCounts:
+    """How many stand where; `open` are those of `waiting` that a reviewer looks at now."""
+
+    waiting: int
+    open: int
+    surplus: int
+    accepted: int
+    rejected: int
+
+
+def assignments_of(campaign: Campaign) -> QuerySet[Assignment]:
+    """Return a campaign's assignments with what screening shows of them."""
+    along = ("questionnaire__campaign__study", "participant", "reviewer")
+    return Assignment.objects.filter(questionnaire__campaign=campaign).select_related(*along)
+
+
+def list_assignments(campaign: Campaign, name: str) -> QuerySet[Assignment]:
+    """Return one list: what waits, handed in first; what was decided, latest first.
+
+    Of what was withdrawn it holds what waited for a decision when its judge had all erased: it can still be paid.
+    """
+    order: Any = ("submitted_at", "id") if name in {"waiting", "surplus"} else ("-submitted_at", "-id")
+    found = assignments_of(campaign).filter(state=LISTS[name]).order_by(*order)
+    if name != "withdrawn":
+        return found
+    waited = AssignmentTransition.objects.filter(assignment=OuterRef("pk"), before=S.SUBMITTED, after=S.WITHDRAWN)
+    return found.filter(Exists(waited)).annotate(paid=Sum("payments__amount"))
+
+
+def unpaid(campaign: Campaign) -> int:
+    """Count what waited for a decision when its judge had all erased, and was not paid since."""
+    return list_assignments(campaign, "withdrawn").filter(pay__gt=0, payments__isnull=True).count()
+
+
+def counts(campaign: Campaign, now: datetime) -> QueueCounts:
+    """Count a campaign's questionnaires by where they stand."""
+    sums = {name: Count("id", filter=Q(state=state)) for name, state in LISTS.items() if name != "withdrawn"}
+    held = Count("id", filter=Q(state=S.SUBMITTED, reviewing_until__gt=now))
+    return QueueCounts(**assignments_of(campaign).order_by().aggregate(**sums, open=held))
+
+
+def rows(assignments: Iterable[Assignment], now: datetime) -> list[QueueRow]:
+    """Return assignments with what speaks against each, which is kept as it is shown."""
+    found = list(assignments)
+    flagged = flags.record_flags(found, now)
+    return [QueueRow(each, flags.propose(flagged[each.pk]), review_locks.is_locked(each, now)) for each in found]
+
+
+def proposing(campaign: Campaign, what: ProposedAction, now: datetime) -> list[QueueRow]:
+    """Return all that waits of which this is proposed, read in portions."""
+    waiting = list(list_assignments(campaign, "waiting"))
+    portions = (waiting[start : start + TOGETHER] for start in range(0, len(waiting), TOGETHER))
+    return [row for portion in portions for row in rows(portion, now) if row.proposal.what is what]
+
+
+def take_next(
+    *, campaign: Campaign, by: User, now: datetime, what: ProposedAction | None = None, after: Assignment | None = None
+) -> Assignment | None:
+    """Give a reviewer the next questionnaire: the one that they hold already, else the oldest that nobody holds."""
+
+    def fits(found: Sequence[Assignment]) -> Sequence[Assignment]:
+        return found if what is None else [row.assignment for row in rows(found, now) if row.proposal.what is what]
+
+    return REVIEW_LOCK.take_next(assignments_of(campaign), by, now, after=after, fits=fits)
+
+
+def free_places(questionnaires: Iterable[int]) -> dict[int, int]:
+    """Return how many places of each questionnaire nobody holds: what a surplus one could be taken up into."""
+    found = Place.objects.open().filter(questionnaire__in=set(questionnaires)).order_by()
+    return dict(found.values_list("questionnaire").annotate(n=Count("pk")).values_list(F("questionnaire"), "n"))

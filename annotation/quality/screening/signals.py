@@ -1,0 +1,338 @@
+"""What speaks against a questionnaire that was handed in: figures that are uncommon, each with innocent causes.
+
+And what signals are called, what they mean, and what harmless causes they have.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from . import measures
+from .measures import AnswerRuns, Work
+
+
+@dataclass(frozen=True)
+class SignalWords:
+    """What is said of a signal, whoever it is about."""
+
+    title: str | Promise
+    explanation: str | Promise
+    innocent: str | Promise
+
+
+SIGNAL_WORDS: Final[dict[str, SignalWords]] = {
+    "too_fast": SignalWords(
+        gettext_lazy("Too fast"),
+        gettext_lazy(
+            "Less time than it takes to skim the texts. The limit is the study's own, 10 minutes a questionnaire "
+            "unless it says otherwise. For a single text it is 20 seconds, in which a fast reader skims half of it."
+        ),
+        gettext_lazy(
+            "A practised reader; texts that were met before in another questionnaire; a page that was read on another "
+            "device or printed; a browser that reported no time."
+        ),
+    ),
+    "failed_checks": SignalWords(
+        gettext_lazy("Checks failed"),
+        gettext_lazy(
+            "Questions that say which answer to give, or that state something impossible, were answered otherwise. "
+            "In studies of five minutes or more one failed check is no reason to reject."
+        ),
+        gettext_lazy(
+            "A slip of the finger on a phone; a screen reader that reads the check apart from its options; "
+            "a text that can be understood in another way."
+        ),
+    ),
+    "gold_missed": SignalWords(
+        gettext_lazy("Known labels missed"),
+        gettext_lazy(
+            "Labels that were known beforehand were given no more often than a guess gives them: guessing hits as many "
+            "or more with a probability above a quarter. Answers within an item go together, so few items say little."
+        ),
+        gettext_lazy(
+            "The known label is wrong or debatable; an unusual but sound opinion; a dimension that was understood "
+            "otherwise. See how others answered the same item."
+        ),
+    ),
+    "straight_lining": SignalWords(
+        gettext_lazy("Same answer all along"),
+        gettext_lazy(
+            "All or nearly all answers are the same, or half of them stand in one row. Only this judge's own answers "
+            "count."
+        ),
+        gettext_lazy(
+            "Pairs that hardly differ, and somebody careful who therefore chose neither; one side that is better "
+            "throughout."
+        ),
+    ),
+    "one_sided": SignalWords(
+        gettext_lazy("One side preferred"),
+        gettext_lazy(
+            "Each item counts once, by the side that most of its answers take. Sides are balanced when questionnaires "
+            "are built, so about half should be left. The interval is exact (Clopper and Pearson)."
+        ),
+        gettext_lazy("Chance: about one honest judge in a hundred; a questionnaire in which one side is better."),
+    ),
+    "disagrees": SignalWords(
+        gettext_lazy("Unlike the others"),
+        gettext_lazy(
+            "Answers are compared with what more than half of the others say. Expected is what somebody with the same "
+            "habits reaches who does not look at the items; the spread is taken over items."
+        ),
+        gettext_lazy(
+            "The others are few, careless or wrong; pairs that hardly differ; an informed minority. With fewer than "
+            "three others the majority itself is uncertain."
+        ),
+    ),
+    "low_competence": SignalWords(
+        gettext_lazy("Low competence"),
+        gettext_lazy(
+            "The model of all judgments so far (MACE) takes most of this judge's answers on these dimensions for "
+            "spam. It changes while judgments come in."
+        ),
+        gettext_lazy(
+            "Few judgments so far; others who are careless and agree with each other; dimensions on which nobody "
+            "agrees."
+        ),
+    ),
+}
+
+
+def duration_text(seconds: float) -> str:
+    """Write a time as people say it."""
+    minutes, rest = divmod(round(seconds), 60)
+    return _("%(m)d min %(s)d s") % {"m": minutes, "s": rest} if minutes else _("%(s)d s") % {"s": rest}
+
+
+class ProposedAction(IntEnum):
+    """What a signal speaks for, from the mildest."""
+
+    ACCEPT = 0
+    LOOK = 1
+    REJECT = 2
+
+
+@dataclass(frozen=True)
+class SignalLimits:
+    """From where on a figure is uncommon; docs/methods/screening.md says how often honest judges pass each.
+
+    Attributes
+    ----------
+    fast_share
+        share of items read faster than the study's seconds a text.
+    least_answers
+        with fewer answers nothing is said of how alike they are, unless all are the same.
+    least_equal, least_equal_items
+        with fewer answers, or fewer items, nothing is said where all are the same.
+    same_share, same_run
+        share of the commonest answer, and of all answers in the longest run of one.
+    one_sided
+        probability, without a leaning, of as uneven sides or more.
+    least_items
+        with fewer items nothing is said of agreement.
+    better_than_chance
+        standard errors by which agreement should be above chance: 0.67 is exceeded by chance in a quarter of cases.
+    least_known
+        with fewer known labels nothing is said of them.
+    guessing
+        probability that a guess hits as many known labels or more.
+    spam
+        spam probability from which on judgments on a dimension are not trusted, as in the analysis.
+    spam_share
+        share of the dimensions on which that is so.
+    """
+
+    fast_share: float = 0.5
+    least_answers: int = 20
+    least_equal: int = 5
+    least_equal_items: int = 3
+    same_share: float = 0.85
+    same_run: float = 0.5
+    one_sided: float = 0.01
+    least_items: int = 5
+    better_than_chance: float = 0.67
+    least_known: int = 6
+    guessing: float = 0.25
+    spam: float = 0.7
+    spam_share: float = 0.5
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A figure that is uncommon, in words, with what it rests on; `proposes` says what it speaks for."""
+
+    name: str
+    words: str
+    proposes: ProposedAction
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return str(SIGNAL_WORDS[self.name].title)
+
+    @property
+    def explanation(self) -> str:
+        """What it means and where its limit comes from."""
+        return str(SIGNAL_WORDS[self.name].explanation)
+
+    @property
+    def innocent(self) -> str:
+        """Harmless causes."""
+        return str(SIGNAL_WORDS[self.name].innocent)
+
+
+DEFAULT: Final = SignalLimits()
+
+
+def signals_of(work: Work, limits: SignalLimits = DEFAULT) -> list[Signal]:
+    """Return what speaks against a questionnaire, the strongest first."""
+    found = [signal for look in LOOKS if (signal := look(work, limits)) is not None]
+    return sorted(found, key=lambda each: -each.proposes)
+
+
+def too_fast(work: Work, limits: SignalLimits) -> Signal | None:
+    """Say so where it took less than the study takes for reading."""
+    pace = measures.pace(work)
+    if pace is None:
+        return None
+    evidence = {
+        "limit": pace.limit,
+        "per_text": pace.per_text,
+        "seconds": pace.seconds,
+        "active": pace.active,
+        "items_timed": pace.items_timed,
+        "items_fast": pace.items_fast,
+    }
+    fast = pace.items_fast / pace.items_timed if pace.items_timed else 0.0
+    if pace.seconds is not None and pace.seconds < pace.limit:
+        words = _("%(took)s from beginning to end; the study takes %(limit)s for the least.")
+        words %= {"took": duration_text(pace.seconds), "limit": duration_text(pace.limit)}
+        return Signal("too_fast", words, ProposedAction.REJECT, evidence)
+    if pace.active is not None and pace.active < pace.limit:
+        words = _("%(took)s with the page in front; the study takes %(limit)s for the least.")
+        words %= {"took": duration_text(pace.active), "limit": duration_text(pace.limit)}
+        return Signal("too_fast", words, ProposedAction.LOOK, evidence)
+    if fast > limits.fast_share:
+        words = _("%(fast)d of %(n)d items in less than %(seconds)d s a text.")
+        words %= {"fast": pace.items_fast, "n": pace.items_timed, "seconds": round(pace.per_text)}
+        return Signal("too_fast", words, ProposedAction.LOOK, evidence)
+    return None
+
+
+def failed_checks(work: Work, limits: SignalLimits) -> Signal | None:
+    """Say so where a check was failed; as many as are needed propose to reject."""
+    failed = [check for check in work.checks if not check.passed]
+    if not failed:
+        return None
+    words = ngettext("%(failed)d of %(n)d check failed", "%(failed)d of %(n)d checks failed", len(work.checks))
+    words %= {"failed": len(failed), "n": len(work.checks)}
+    enough = len(failed) >= work.fails_needed
+    words += "." if enough else _("; %(needed)d are needed to propose a rejection.") % {"needed": work.fails_needed}
+    evidence = {"failed": len(failed), "asked": len(work.checks), "needed": work.fails_needed}
+    return Signal("failed_checks", words, ProposedAction.REJECT if enough else ProposedAction.LOOK, evidence)
+
+
+def gold_missed(work: Work, limits: SignalLimits) -> Signal | None:
+    """Say so where known labels are hit no more often than by guessing."""
+    found = measures.known_label_hits(work)
+    if found is None or found.n < limits.least_known or found.p <= limits.guessing:
+        return None
+    words = _("%(hits)d of %(n)d known labels; guessing gives %(chance).1f.")
+    words %= {"hits": found.hits, "n": found.n, "chance": found.chance * found.n}
+    evidence = {"hits": found.hits, "n": found.n, "chance": found.chance, "p": found.p}
+    return Signal("gold_missed", words, ProposedAction.LOOK, evidence)
+
+
+def straight_lining(work: Work, limits: SignalLimits) -> Signal | None:
+    """Say so where nearly all answers are the same, or half of them in a row. Only the judge's own answers decide."""
+    found = measures.answer_runs(work)
+    if found is None or not (_all_equal(found, limits) or _alike(found, limits)):
+        return None
+    if found.is_equal:
+        words = _("All %(n)d answers are the same.") % {"n": found.n}
+    else:
+        words = _("%(share)d %% of %(n)d answers are the same, %(longest)d of them in a row at most.")
+        words %= {"share": round(found.share * 100), "n": found.n, "longest": found.longest}
+    if found.others is not None:
+        words += " " + _("Of others' answers to the same questions %(share)d %% are this one.") % {
+            "share": round(found.others * 100)
+        }
+    evidence = {"n": found.n, "longest": found.longest, "share": found.share, "others": found.others}
+    return Signal("straight_lining", words, ProposedAction.LOOK, evidence)
+
+
+def _alike(found: AnswerRuns, limits: SignalLimits) -> bool:
+    is_long = found.longest >= limits.same_run * found.n
+    return found.n >= limits.least_answers and (found.share >= limits.same_share or is_long)
+
+
+def _all_equal(found: AnswerRuns, limits: SignalLimits) -> bool:
+    return found.is_equal and found.n >= limits.least_equal and found.items >= limits.least_equal_items
+
+
+def one_sided(work: Work, limits: SignalLimits) -> Signal | None:
+    """Say so where one side of the pairs is preferred more than chance explains, by the judge's own answers alone."""
+    found = measures.sides(work)
+    if found is None or found.p >= limits.one_sided:
+        return None
+    n = found.items_left + found.items_right
+    words = _(
+        "Left in %(left)d, right in %(right)d of %(n)d items: %(share)d %% left, 95 %% interval %(low)d to %(high)d %%."
+    ) % {
+        "left": found.items_left,
+        "right": found.items_right,
+        "n": n,
+        "share": round(100 * found.items_left / n),
+        "low": round(100 * found.low),
+        "high": round(100 * found.high),
+    }
+    evidence = {
+        "left": found.left,
+        "right": found.right,
+        "items_left": found.items_left,
+        "items_right": found.items_right,
+        "low": found.low,
+        "high": found.high,
+        "p": found.p,
+        "others": found.others,
+    }
+    return Signal("one_sided", words, ProposedAction.LOOK, evidence)
+
+
+def disagrees(work: Work, limits: SignalLimits) -> Signal | None:
+    """Say so where the others' majority is met no more often than by somebody who does not look at the items."""
+    found = measures.majority_agreement(work)
+    if found is None or found.items < limits.least_items or found.z >= limits.better_than_chance:
+        return None
+    words = _("As the majority of the others in %(share)d %% of %(n)d answers; by chance it would be %(expected)d %%.")
+    words %= {"share": round(100 * found.hits / found.n), "n": found.n, "expected": round(100 * found.expected)}
+    evidence = {"hits": found.hits, "n": found.n, "items": found.items, "expected": found.expected, "z": found.z}
+    return Signal("disagrees", words, ProposedAction.LOOK, evidence)
+
+
+def low_competence(work: Work, limits: SignalLimits) -> Signal | None:
+    """Say so where the model of all judgments trusts this judge on few dimensions."""
+    low = [each for each in work.trust if each.spam > limits.spam]
+    if not low or len(low) < limits.spam_share * len(work.trust):
+        return None
+    words = _("Spam probability above %(limit)s on %(n)d of %(of)d dimensions.")
+    words %= {"limit": limits.spam, "n": len(low), "of": len(work.trust)}
+    evidence = {each.dimension: [each.spam, each.low, each.high, each.judgments] for each in work.trust}
+    return Signal("low_competence", words, ProposedAction.LOOK, evidence)
+
+
+LOOKS: Final[tuple[Callable[[Work, SignalLimits], Signal | None], ...]] = (
+    too_fast,
+    failed_checks,
+    gold_missed,
+    straight_lining,
+    one_sided,
+    disagrees,
+    low_competence,
+)

@@ -1,0 +1,42 @@
+"""Addresses: screening."""
+
+from django.urls import URLPattern, URLResolver, include, path
+
+from . import api, views
+
+# One questionnaire that was handed in, before a reviewer.
+SCREENED = [
+    path("", views.assignment, name="screening_assignment"),
+    path("hold/", views.hold, name="screening_hold"),
+    path("skip/", views.skip, name="screening_skip"),
+    path("decide/", views.decide, name="screening_decide"),
+    path("include/", views.include, name="screening_include"),
+    path("pay/", views.pay, name="screening_pay"),
+    path("reverse/", views.reverse_rejection, name="screening_reverse"),
+    path("take-up/", views.take_up, name="screening_take_up"),
+]
+# A campaign's checks and its screening.
+QUALITY: list[URLPattern | URLResolver] = [
+    path("screening/", views.screening, name="screening"),
+    path("screening/next/", views.following, name="screening_next"),
+    path("screening/accept/", views.accept_clean, name="screening_accept_clean"),
+    path("screening/<str:assignment>/", include(SCREENED)),
+]
+SCREENING_API = [
+    path("accept/", api.Accepted.as_view(), name="api_assignment_accept"),
+    path("reject/", api.Rejected.as_view(), name="api_assignment_reject"),
+    path("inclusion/", api.Included.as_view(), name="api_assignment_inclusion"),
+    path("pay/", api.Paid.as_view(), name="api_assignment_pay"),
+    path("take-up/", api.TakenUp.as_view(), name="api_assignment_take_up"),
+    path("hold/", api.Held.as_view(), name="api_assignment_hold"),
+]
+API: list[URLPattern | URLResolver] = [
+    # Before those by name: no questionnaire in somebody's hands is called `next`, since names are drawn.
+    path("assignments/next/", api.Following.as_view(), name="api_assignment_next"),
+    path("assignments/<str:assignment>/", include(SCREENING_API)),
+    path("accept-clean/", api.Clean.as_view(), name="api_accept_clean"),
+]
+urlpatterns = [
+    path("api/v1/studies/<slug:study>/campaigns/<int:campaign>/", include(API)),
+    path("studies/<slug:slug>/campaigns/<int:campaign>/", include(QUALITY)),
+]

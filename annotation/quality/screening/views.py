@@ -1,0 +1,378 @@
+"""Screening: what waits for a decision, one questionnaire with all that is known of it, and the decisions."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+
+from crowdrag.recruitment.platform_actions import OrderError
+from crowdrag.studies import review_locks
+from crowdrag.studies.access import audit_subject, audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
+from crowdrag.studies.models import Study
+from crowdrag.studies.review_locks import resent_fields, typed_texts
+
+from ...enums import AssignmentState
+from ...judging import decisions, problems
+from ...models import Assignment, Campaign
+from . import dossier, queue, services
+from .forms import AcceptForm, BulkForm, InclusionForm, PayForm, RejectForm, ReverseForm
+from .signals import ProposedAction
+
+PER_PAGE = 50
+PROPOSALS = {each.name.lower(): each for each in ProposedAction}
+
+
+@study_page(Role.REVIEWER)
+@audited(AuditedContent.PEOPLE)
+def screening(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
+    """List what waits for a decision with what speaks against each, or what was decided."""
+    found, now = _campaign(study, campaign), timezone.now()
+    name = request.GET.get("list", "waiting")
+    name = name if name in queue.LISTS else "waiting"
+    what = _proposing(request)
+    listed: Any = queue.list_assignments(found, name)
+    if what is not None and name == "waiting":
+        listed = [row.assignment for row in queue.proposing(found, what, now)]
+    page = Paginator(listed, PER_PAGE).get_page(request.GET.get("page"))
+    rows = queue.rows(page.object_list, now)
+    context = {
+        "campaign": found,
+        "page": page,
+        "rows": rows,
+        "free": queue.free_places(row.assignment.questionnaire_id for row in rows) if name == "surplus" else {},
+        "counts": queue.counts(found, now),
+        "unpaid": queue.unpaid(found),
+        "list": name,
+        "lists": _lists(),
+        "proposal": what.name.lower() if what is not None else "",
+        "proposals": _proposals(),
+        "query": _query(request),
+        "section": "annotation",
+    }
+    return render(request, "annotation/screening/queue.html", context)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def following(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
+    """Give the reviewer the next questionnaire, as far as their filter goes."""
+    return to_next(request, _campaign(study, campaign), None)
+
+
+@study_page(Role.REVIEWER)
+@audited(AuditedContent.PEOPLE)
+def accept_clean(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
+    """Say how many nothing speaks against; POST accepts them."""
+    found, now = _campaign(study, campaign), timezone.now()
+    if request.method == "POST":
+        form = BulkForm(request.POST)
+        if form.is_valid():
+            until = form.cleaned_data["until"]
+            done = services.accept_clean(campaign=found, until=until, by=_user(request), now=now)
+            _say(request, done)
+        else:
+            messages.error(request, _("Look at the list first, then accept."))
+        return redirect("screening", study.slug, campaign)
+    rows = [row for row in queue.proposing(found, ProposedAction.ACCEPT, now) if not _theirs(row.assignment, request)]
+    context = {
+        "campaign": found,
+        "rows": rows,
+        "owed": sum(dossier.owed_if_accepted(row.assignment) for row in rows),
+        "until": now.isoformat(),
+        "section": "annotation",
+    }
+    return render(request, "annotation/screening/accept_clean.html", context)
+
+
+@study_page(Role.REVIEWER)
+@audited(AuditedContent.REVIEW)
+def assignment(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+    """Show one questionnaire with everything that a reviewer needs."""
+    return show(request, find(study, campaign, assignment))
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def hold(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponseBase:
+    """Say that the reviewer still has it open; with `over`, take it from another."""
+    found, now = find(study, campaign, assignment), timezone.now()
+    if "over" in request.POST:
+        if queue.REVIEW_LOCK.take_over(found, _user(request), now):
+            messages.success(request, _("It is yours now. Tell the other reviewer if you can."))
+            if form := _decision(found, request.POST):
+                return _taken_over(request, study, find(study, campaign, assignment), form)
+        return redirect(address("screening_assignment", found, request))
+    mine = queue.REVIEW_LOCK.hold(found, _user(request), now)
+    if not mine:
+        found = find(study, campaign, assignment)
+    context = {"assignment": found, "campaign": found.questionnaire.campaign, "lost": not mine, "study": study}
+    return render(request, "annotation/screening/assignment.html#hold", context)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def skip(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+    """Put a questionnaire aside for somebody else, and go to the next."""
+    found = find(study, campaign, assignment)
+    queue.REVIEW_LOCK.let_go(found, _user(request))
+    return to_next(request, found.questionnaire.campaign, found)
+
+
+def show(
+    request: HttpRequest, found: Assignment, forms: Mapping[str, Any] | None = None, *, status: int = 200
+) -> HttpResponse:
+    """Answer with the page of a questionnaire, with the forms that were sent where something is wrong with them."""
+    given, now = forms or {}, timezone.now()
+    audit_subject(request, found.participant, found.pk)
+    known = dossier.collect(found)
+    currency = found.questionnaire.campaign.study.currency
+    context = {
+        "assignment": found,
+        "campaign": found.questionnaire.campaign,
+        "dossier": known,
+        "waits": found.state == AssignmentState.SUBMITTED,
+        "free": queue.free_places([found.questionnaire_id]).get(found.questionnaire_id, 0),
+        "held_by": found.reviewer if _theirs(found, request) else None,
+        "owed": dossier.owed_if_accepted(found),
+        "left": dossier.left_of_pay(found),
+        "accept": given.get("accept") or AcceptForm(),
+        "reject": given.get("reject") or reject_form(known, found),
+        "inclusion": given.get("inclusion")
+        or InclusionForm(initial={"inclusion": "exclude" if found.is_included else "include"}),
+        "pay": given.get("pay") or PayForm(currency),
+        "reverse": given.get("reverse") or ReverseForm(),
+        "opened": next(iter(given), request.GET.get("open", "")),
+        "typed": typed_texts(next(iter(given.values()), None)),
+        "resent": resent_fields(request.POST) if given else [],
+        "held_until": found.reviewing_until if review_locks.is_locked(found, now) else None,
+        "query": _query(request),
+        "section": "annotation",
+    }
+    return render(request, "annotation/screening/assignment.html", context, status=status)
+
+
+@audited(AuditedContent.REVIEW)
+def _taken_over(request: HttpRequest, study: Study, found: Assignment, forms: Mapping[str, Any]) -> HttpResponse:
+    """Answer with what is the reviewer's now, and with what they had typed."""
+    return show(request, found, forms)
+
+
+def _decision(found: Assignment, data: Any) -> dict[str, Any]:
+    """Return the form of a decision that was refused because another reviewer had it open, as it was filled in."""
+    name = data.get("decision", "")
+    if name == "accept":
+        return {name: AcceptForm(data)}
+    return {name: reject_form(dossier.collect(found), found, data)} if name == "reject" else {}
+
+
+def reject_form(known: dossier.Dossier, found: Assignment, data: Any = None) -> RejectForm:
+    """Return the form of a rejection, which asks for what the platform wants to know where one is told."""
+    is_told = known.from_platform and found.state == AssignmentState.SUBMITTED
+    currency = found.questionnaire.campaign.study.currency
+    return RejectForm(data, owed=dossier.left_of_pay(found), currency=currency, from_platform=is_told)
+
+
+def find(study: Study, campaign: int, external_id: str) -> Assignment:
+    """Return an assignment of a campaign of this study that was handed in, whatever came of it."""
+    along = ("questionnaire__campaign__study", "participant", "reviewer")
+    rows = Assignment.objects.filter(questionnaire__campaign=campaign, questionnaire__campaign__study=study)
+    return get_object_or_404(rows.exclude(external_id="").select_related(*along), external_id=external_id)
+
+
+def to_next(request: HttpRequest, campaign: Campaign, after: Assignment | None) -> HttpResponse:
+    """Lead to the next questionnaire; to the list, where none waits."""
+    taken = queue.take_next(
+        campaign=campaign, by=_user(request), now=timezone.now(), what=_proposing(request), after=after
+    )
+    if taken is None:
+        messages.info(request, _("Nothing waits for you: all is decided, or open with another reviewer."))
+        return redirect(f"{reverse('screening', args=[campaign.study.slug, campaign.pk])}{_query(request)}")
+    return redirect(address("screening_assignment", taken, request))
+
+
+def address(name: str, found: Assignment, request: HttpRequest) -> str:
+    """Return the address of a page of an assignment, with the filter that the reviewer works with."""
+    campaign = found.questionnaire.campaign
+    return f"{reverse(name, args=[campaign.study.slug, campaign.pk, found.external_id])}{_query(request)}"
+
+
+def _campaign(study: Study, campaign: int) -> Campaign:
+    """Return a campaign whose questionnaires were handed out; of models' and imported ones nothing is decided."""
+    found = Campaign.objects.filter(study=study, has_places=True).select_related("study")
+    return get_object_or_404(found, pk=campaign)
+
+
+def _theirs(found: Assignment, request: HttpRequest) -> bool:
+    waits = found.state == AssignmentState.SUBMITTED
+    return waits and review_locks.locked_by_another(found, _user(request), timezone.now())
+
+
+def _proposing(request: HttpRequest) -> ProposedAction | None:
+    return PROPOSALS.get(request.GET.get("proposal", ""))
+
+
+def _query(request: HttpRequest) -> str:
+    """Return the filter as a query string, so that it is kept from one questionnaire to the next."""
+    what = _proposing(request)
+    return f"?proposal={what.name.lower()}" if what is not None else ""
+
+
+def _lists() -> list[tuple[str, str]]:
+    return [
+        ("waiting", _("Waiting")),
+        ("surplus", _("Surplus")),
+        ("accepted", _("Accepted")),
+        ("rejected", _("Rejected")),
+        ("withdrawn", _("Erased while it waited")),
+    ]
+
+
+def _proposals() -> list[tuple[str, str]]:
+    return [
+        ("", _("whatever is proposed")),
+        ("accept", _("nothing speaks against it")),
+        ("look", _("have a look")),
+        ("reject", _("reject is proposed")),
+    ]
+
+
+def _say(request: HttpRequest, done: services.BulkResult) -> None:
+    said = ngettext("%(n)d questionnaire accepted.", "%(n)d questionnaires accepted.", done.accepted)
+    messages.success(request, said % {"n": done.accepted})
+    if done.passed_over:
+        said = ngettext(
+            "%(n)d was passed over: it is open with another reviewer, or was decided meanwhile.",
+            "%(n)d were passed over: they are open with another reviewer, or were decided meanwhile.",
+            done.passed_over,
+        )
+        messages.warning(request, said % {"n": done.passed_over})
+
+
+def _user(request: HttpRequest) -> Any:
+    return request.user  # study_page lets nobody else in
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+@audited(AuditedContent.REVIEW)
+def decide(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+    """Accept or reject; then the next one."""
+    found = find(study, campaign, assignment)
+    name = request.POST.get("decision", "")
+    if name == "accept":
+        form: Any = AcceptForm(request.POST)
+        do: Callable[..., Assignment] = services.accept
+        said = _("Accepted: it is paid, and one of the judgments asked for.")
+    elif name == "reject":
+        form = reject_form(dossier.collect(found), found, request.POST)
+        do = services.reject
+        said = _("Rejected: its place is free again, and somebody else judges.")
+    else:
+        return show(request, found, status=422)
+    if not form.is_valid():
+        return show(request, found, {name: form}, status=422)
+    wanted = ("note",) if name == "accept" else ("reason", "pay_part", "category")
+    given = {each: form.cleaned_data[each] for each in wanted if each in form.cleaned_data}
+    answer = _done(request, found, name, form, lambda who: do(**given, **who))
+    if answer is not None:
+        return answer
+    messages.success(request, said)
+    return to_next(request, found.questionnaire.campaign, found)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+@audited(AuditedContent.REVIEW)
+def include(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+    """Decide whether judgments count in the analysis, whatever is paid."""
+    found = find(study, campaign, assignment)
+    form = InclusionForm(request.POST)
+    if not form.is_valid():
+        return show(request, found, {"inclusion": form}, status=422)
+    holds, why = form.cleaned_data["inclusion"] == "include", form.cleaned_data["why"]
+    return _stay(
+        request, found, "inclusion", form, lambda who: services.include(holds=holds, reason=why, **who),
+        _("Noted for the analysis. What is paid is a decision of its own."),
+    )  # fmt: skip
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+@audited(AuditedContent.REVIEW)
+def pay(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+    """Pay something beside, with a reason."""
+    found = find(study, campaign, assignment)
+    form = PayForm(study.currency, request.POST)
+    if not form.is_valid():
+        return show(request, found, {"pay": form}, status=422)
+    return _stay(
+        request, found, "pay", form, lambda who: services.pay(**form.cleaned_data, **who),
+        _("Noted as owed to the judge."),
+    )  # fmt: skip
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+@audited(AuditedContent.REVIEW)
+def reverse_rejection(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+    """Accept after all what was rejected."""
+    found = find(study, campaign, assignment)
+    form = ReverseForm(request.POST)
+    if not form.is_valid():
+        return show(request, found, {"reverse": form}, status=422)
+    answer = _done(request, found, "reverse", form, lambda who: services.accept(note=form.cleaned_data["note"], **who))
+    if answer is not None:
+        return answer
+    held = find(study, campaign, assignment).state == AssignmentState.ACCEPTED
+    messages.success(
+        request,
+        _("The rejection is reversed, and the rest of the pay is owed.")
+        if held
+        else _("The rejection is reversed and the rest is owed; its place was taken, so it is kept as surplus."),
+    )
+    return redirect(address("screening_assignment", found, request))
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+@audited(AuditedContent.REVIEW)
+def take_up(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+    """Let a surplus questionnaire have a place that is free."""
+    found = find(study, campaign, assignment)
+    return _stay(
+        request, found, "", None, lambda who: decisions.take_up(**who),
+        _("It has a place now, and waits for a decision like any other."),
+    )  # fmt: skip
+
+
+def _stay(
+    request: HttpRequest, found: Assignment, name: str, form: Any, do: Callable[[dict[str, Any]], object], said: str
+) -> HttpResponse:
+    answer = _done(request, found, name, form, do)
+    if answer is not None:
+        return answer
+    messages.success(request, said)
+    return redirect(address("screening_assignment", found, request))
+
+
+def _done(
+    request: HttpRequest, found: Assignment, name: str, form: Any, do: Callable[[dict[str, Any]], object]
+) -> HttpResponse | None:
+    """Do what was decided; where that cannot be, answer with the page as it is now and what is the matter."""
+    try:
+        do({"assignment": found, "by": request.user, "now": timezone.now()})
+    except (problems.AssignmentProblem, OrderError) as problem:
+        messages.error(request, str(problem))
+        campaign = found.questionnaire.campaign
+        now = find(campaign.study, campaign.pk, found.external_id)
+        return show(request, now, {name: form} if form else {}, status=409)
+    return None

@@ -1,0 +1,25 @@
+"""Addresses: attention checks, known labels and training."""
+
+from django.urls import URLPattern, URLResolver, include, path
+
+from . import api, views
+
+# What people who judge open; crowdrag/urls.py puts it before all others.
+PEOPLE: list[URLPattern | URLResolver] = [
+    path("<slug:taking_part>/judging/<int:campaign>/training/", views.train, name="judging_training"),
+]
+# A campaign's checks and its screening.
+QUALITY: list[URLPattern | URLResolver] = [
+    path("checks/", views.checks, name="campaign_checks"),
+    path("checks/add/", views.add, name="campaign_checks_add"),
+    path("checks/<int:item>/", views.item, name="campaign_checks_item"),
+]
+API: list[URLPattern | URLResolver] = [
+    path("known/", api.KnownItems.as_view(), name="api_known"),
+    path("known/<int:item>/", api.OneKnownItem.as_view(), name="api_known_item"),
+    path("known-proposals/", api.Proposals.as_view(), name="api_known_proposals"),
+]
+urlpatterns = [
+    path("api/v1/studies/<slug:study>/campaigns/<int:campaign>/", include(API)),
+    path("studies/<slug:slug>/campaigns/<int:campaign>/", include(QUALITY)),
+]

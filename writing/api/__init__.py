@@ -1,1 +1,0 @@
-"""Endpoints of topics, passages, responses, their logs, and imports."""

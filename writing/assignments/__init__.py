@@ -1,0 +1,16 @@
+"""The life of a writing task: who gets it, how long it is theirs, what comes of it, and what it pays.
+
+| module | what |
+|---|---|
+| `slots` | the rows that are there to be claimed, as the plan asks for them |
+| `claims` | one person gets one of them, exactly once; trials of new writers |
+| `leases` | what somebody has in hand, and until when; what becomes of a claim without a sign of life |
+| `transitions` | every change of a task's state, with its cause; what is due next |
+| `submission` | the text becomes a response |
+| `payments` | what is owed, and what a platform is told of it |
+| `queries` | what a writer reads of all that |
+| `activity` | what a study offers to writers, and writing as a recruitment platform sees it |
+
+What reviewers decide is in `writing.review.services`. Locks are taken in one order: participant, task, plan, open task.
+Whoever waits for an open task holds no plan.
+"""

@@ -1,0 +1,180 @@
+"""What a study offers to writers, said before they decide anything, and their part of their own page.
+
+And writing as a recruitment platform sees it: what is freed when somebody gives up, who is needed, how work stands.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from crowdrag.recruitment import listeners
+from crowdrag.recruitment.enums import LocalStatus
+from crowdrag.recruitment.listeners import RecruitmentNeeds, StatusChanged, Visit
+from crowdrag.studies.activities import Offer
+from crowdrag.studies.entry import links
+from crowdrag.studies.enums import Outcome
+from crowdrag.studies.models import Participant, Study
+
+from ..enums import TaskState
+from ..models import WritingPlan, WritingTask
+from . import claims, leases, payments, queries, transitions
+
+NAME = "writing"
+
+
+def offer(study: Study) -> Offer | None:
+    """Return what writers are offered; None where the study has not set it up."""
+    plan = WritingPlan.objects.filter(study=study).select_related("consent_text").first()
+    if plan is None or plan.consent_text is None:
+        return None
+    words = sorted(set(plan.styles.values_list("target_words", flat=True)))
+    asked = f"{words[0]}–{words[-1]}" if len(words) > 1 else str(words[0] if words else 250)
+    what = _(
+        "You read a question and passages that a search engine found for it, and write an answer of about %(words)s "
+        "words from them, in an editor that opens in your browser. You say where each claim comes from."
+    )
+    if plan.trial_topics.exists():
+        what = f"{what} {_('The first responses are a trial: they are paid, and you go on when they are accepted.')}"
+    return Offer(
+        title=_("Write answers from sources"),
+        what=what % {"words": asked},
+        minutes=plan.minutes,
+        pay=plan.pay,
+        per=_("per response"),
+        consent_text=plan.consent_text,
+        is_open=plan.is_open,
+    )
+
+
+def dashboard_section(participant: Participant) -> dict[str, Any]:
+    """Return what a writer's own page shows of writing."""
+    found = queries.writer_overview(participant)
+    obstacle = claims.obstacle(study=participant.study, participant=participant)
+    return {
+        "overview": found,
+        "earned": found.earned,
+        "obstacle": obstacle,
+        "participant": participant,
+        "payer": links.paying_platform(participant),
+        "way_back": (
+            links.participant_completion_target(participant=participant, outcome=Outcome.COMPLETED)
+            if found.has_submitted and not found.in_hand
+            else None
+        ),
+    }
+
+
+def review_url(participant: Participant, about: str) -> str:
+    """Return where a reviewer reads the response of this task, if it is this writer's and was handed in."""
+    theirs = WritingTask.objects.filter(participant=participant, external_id=about, response__isnull=False)
+    return reverse("review_task", args=[participant.study.slug, about]) if theirs.exists() else ""
+
+
+def reversal_url(participant: Participant, about: str) -> str:
+    """Return where a reviewer accepts after all what was rejected, if this task of the writer's is."""
+    theirs = WritingTask.objects.filter(participant=participant, external_id=about, state=TaskState.REJECTED)
+    found = review_url(participant, about) if theirs.exists() else ""
+    return f"{found}?open=reverse" if found else ""
+
+
+def about_label(participant: Participant, about: str) -> str:
+    """Return the question of this task, if it is this writer's."""
+    theirs = WritingTask.objects.filter(participant=participant, external_id=about)
+    return theirs.values_list("topic__query", flat=True).first() or ""
+
+
+def owed(participant: Participant) -> int:
+    """Return what somebody has earned by writing, in minor units."""
+    return payments.total_earned(participant)
+
+
+def awaited(participant: Participant) -> int:
+    """Return what of somebody's writing waits for a decision, in minor units."""
+    return payments.total_awaited(participant)
+
+
+def erasure(participant: Participant) -> list[str]:
+    """Return what becomes of what somebody wrote if they have it erased; nothing where they wrote nothing."""
+    if not WritingTask.objects.filter(participant=participant).exists():
+        return []
+    return [
+        _(
+            "Your texts, the record of how you wrote them, your times and your answers to questions are erased here, "
+            "and so are questions to language models that held your texts."
+        )
+    ]
+
+
+ACTIVITY: Final = "writing"
+CAUSES: Final = {"RETURNED": "returned on the platform", "TIMED-OUT": "timed out on the platform"}
+_HERE: Final = {
+    TaskState.CLAIMED: LocalStatus.WORKING,
+    TaskState.SUBMITTED: LocalStatus.HANDED_IN,
+    TaskState.REVISION: LocalStatus.HANDED_IN,
+    TaskState.ACCEPTED: LocalStatus.ACCEPTED,
+    TaskState.REJECTED: LocalStatus.REJECTED,
+    TaskState.RETURNED: LocalStatus.GONE,
+}
+# Of several pieces of work of one visit, the one that says most of what is to be done there.
+_FIRST: Final = (
+    LocalStatus.HANDED_IN,
+    LocalStatus.WORKING,
+    LocalStatus.ACCEPTED,
+    LocalStatus.REJECTED,
+    LocalStatus.GONE,
+    LocalStatus.NOTHING,
+)
+
+
+def register() -> None:
+    """Listen for writing."""
+    listeners.register(ACTIVITY, on_status_changed, needs=visits_needed, here=local_status)
+
+
+def on_status_changed(said: StatusChanged) -> None:
+    """Free the slot of somebody who gave up there, where the text is not finished here."""
+    cause = CAUSES.get(said.status)
+    if cause and said.participant is not None:
+        release_visit(participant=said.participant, cause=cause, at=said.at, now=said.now)
+
+
+@transaction.atomic
+def release_visit(*, participant: Participant, cause: str, at: datetime, now: datetime) -> list[WritingTask]:
+    """Return what somebody had in hand at a time, its text kept; what is finished or was begun later stays theirs."""
+    Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
+    mine = WritingTask.objects.filter(
+        participant=participant, state=TaskState.CLAIMED, is_imported=False, finished_at__isnull=True, revises=None
+    )
+    freed = []
+    for task in mine.order_by("pk"):
+        held = transitions.lock(task)
+        begun_later = held.claimed_at is not None and held.claimed_at > at
+        if held.state == TaskState.CLAIMED and held.finished_at is None and not begun_later:
+            freed.append(leases.release(held, cause=cause, now=now))
+    return freed
+
+
+def visits_needed(study: Study, purpose: str) -> RecruitmentNeeds | None:
+    """Say how many more responses are to be written: at least so many visits."""
+    if purpose != ACTIVITY or not WritingPlan.objects.filter(study=study).exists():
+        return None
+    rows = WritingTask.objects.filter(study=study, is_imported=False, is_trial=False)
+    at_work = rows.filter(state=TaskState.CLAIMED).count()
+    return RecruitmentNeeds(rows.filter(state=TaskState.OPEN).count() + at_work, at_work)
+
+
+def local_status(study: Study, purpose: str, visits: Sequence[Visit]) -> dict[str, LocalStatus]:
+    """Say how the work of visits stands; a task knows its writer, not the visit."""
+    found: dict[int, set[LocalStatus]] = {}
+    rows = WritingTask.objects.filter(study=study, participant__in={person for _session, person in visits})
+    for person, state in rows.values_list("participant_id", "state"):
+        if state in _HERE and person is not None:
+            found.setdefault(person, set()).add(_HERE[TaskState(state)])
+    return {
+        session: next((one for one in _FIRST if one in found.get(person, set())), LocalStatus.NOTHING)
+        for session, person in visits
+    }

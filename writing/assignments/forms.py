@@ -1,0 +1,70 @@
+"""The questions before and after writing, as a form."""
+
+from typing import Any
+
+from django import forms
+from django.utils.html import escape
+from django.utils.translation import gettext_lazy as _
+
+from ..models import Survey
+from ..plans import surveys
+
+
+class SurveyForm(forms.Form):
+    """A form made of a survey's questions; its fields are called as the questions are."""
+
+    def __init__(self, survey: Survey | None, *args: Any, **options: Any):
+        super().__init__(*args, **options)
+        self.questions: list[dict[str, Any]] = survey.questions if survey else []
+        for question in self.questions:
+            self.fields[question["name"]] = _field(question)
+        self.answers: dict[str, Any] = {}
+
+    def clean(self) -> dict[str, Any]:
+        """Turn what was sent into answers as they are stored."""
+        given = super().clean() or {}
+        try:
+            self.answers = surveys.check(self.questions, given)
+        except surveys.BadAnswers as bad:
+            for name, problem in bad.problems.items():
+                if name not in self.errors:
+                    self.add_error(name, problem)
+        return given
+
+
+class ReturnForm(forms.Form):
+    """Why a task is given back: for the researchers, and no duty."""
+
+    reason = forms.CharField(
+        label=_("Why?"),
+        required=False,
+        max_length=1000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("It helps us when something was unclear or did not work."),
+    )
+
+
+def _field(question: dict[str, Any]) -> forms.Field:
+    required = question.get("required", True)
+    if not question["options"]:
+        return forms.CharField(
+            label=question["text"],
+            required=required,
+            max_length=surveys.LONGEST_ANSWER,
+            widget=forms.Textarea(attrs={"rows": 4}),
+        )
+    choices = [(str(option["value"]), option["label"]) for option in question["options"]]
+    return forms.ChoiceField(
+        label=question["text"],
+        required=required,
+        choices=choices,
+        help_text=_ends(question),
+        widget=forms.RadioSelect(attrs={"class": f"answers answers--{question.get('kind', 'choice')}"}),
+        error_messages={"required": _("Choose one."), "invalid_choice": _("Choose one of the options.")},
+    )
+
+
+def _ends(question: dict[str, Any]) -> str:
+    """Say what the ends of a scale mean: "1: nothing; 5: a great deal". The questions are no HTML, help texts are."""
+    options, ends = question["options"], ((0, question.get("low")), (-1, question.get("high")))
+    return escape("; ".join(f"{options[n]['label']}: {text}" for n, text in ends if text))

@@ -1,0 +1,125 @@
+"""A finished text becomes a response: once, however often it is sent; with how long it took, by the log."""
+
+import math
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import transaction
+
+from analysis.process import pace
+from crowdrag.studies.enums import DecisionKind
+
+from ..corpus import responses
+from ..editor import logs
+from ..enums import SurveyKind, TaskState
+from ..models import Response, ResponseDecision, WritingTask
+from ..plans import surveys
+from . import problems, slots, transitions
+
+
+def measure_times(task: WritingTask) -> tuple[float | None, float | None]:
+    """Return seconds from first to last event of a task's log, and active seconds; None where nothing was recorded."""
+    log = logs.log_of(task)
+    if log is None:
+        return None, None
+    found = pace.activity(logs.events(log))
+    return _known(found.seconds), _known(found.active_seconds)
+
+
+def _known(seconds: float) -> float | None:
+    return None if math.isnan(seconds) else seconds
+
+
+TRIAL: Final = "A trial: kept apart from the corpus."
+SURPLUS: Final = "Handed in after its slot had gone to somebody else."
+
+
+@transaction.atomic
+def submit(*, task: WritingTask, answers: Mapping[str, Any] | None, now: datetime) -> Response:
+    """Store the text as a response, with the answers to the questions after writing.
+
+    `answers` are checked already (`surveys.check`); None where nobody was there to ask. Called again it returns the
+    response that is there.
+
+    Raises
+    ------
+    NotFinished, EmptyText, TextDiffers, NotAllowed
+        with what to do about it.
+    """
+    task = transitions.lock(task)
+    response = Response.objects.filter(task=task).first()
+    if response is not None:
+        surveys.answer(task=task, kind=SurveyKind.EXIT, answers=answers, now=now)
+        return response
+    if task.state != TaskState.CLAIMED:
+        raise problems.NotAllowed(task, TaskState.SUBMITTED)
+    if task.finished_at is None:
+        raise problems.NotFinished
+    surveys.answer(task=task, kind=SurveyKind.EXIT, answers=answers, now=now)
+    return _store(task, "submitted" if answers is not None else "submitted when the lease was over", now)
+
+
+@transaction.atomic
+def submit_late(*, task: WritingTask, now: datetime) -> Response:
+    """Store what a late owner has: surplus, kept and read by a reviewer, and not counted in any slot.
+
+    Raises
+    ------
+    NotAllowed
+        if the task was not returned, or can still be resumed.
+    """
+    task = transitions.lock(task)
+    response = Response.objects.filter(task=task).first()
+    if response is not None:
+        return response
+    if task.state != TaskState.RETURNED:
+        raise problems.NotAllowed(task, TaskState.SUBMITTED)
+    found = slots.holder(task)
+    if task.slot is not None and found is not None and found.state == TaskState.OPEN:
+        raise problems.NotAllowed(task, TaskState.SUBMITTED)
+    return _store(task, "handed in late", now, surplus=True)
+
+
+def _store(task: WritingTask, cause: str, now: datetime, *, surplus: bool = False) -> Response:
+    assert task.participant is not None
+    text = logs.current_text(task)
+    if not text.strip():
+        raise problems.EmptyText
+    if not surplus and text != task.draft:
+        raise problems.TextDiffers
+    response = responses.submit(
+        study=task.study,
+        topic=task.topic,
+        style=task.style,
+        participant=task.participant,
+        external_id=task.external_id,
+        text=text,
+        task=task,
+        now=now,
+    )
+    if task.is_trial or surplus:
+        _leave_out(response, TRIAL if task.is_trial else SURPLUS, now)
+    seconds, active = measure_times(task)
+    changes: dict[str, Any] = {"slot": None} if surplus else {}
+    transitions.move(
+        task,
+        TaskState.SUBMITTED,
+        cause,
+        now=now,
+        submitted_at=now,
+        seconds=seconds,
+        active_seconds=active,
+        lease_until=None,
+        draft=text,
+        **changes,
+    )
+    return response
+
+
+def _leave_out(response: Response, reason: str, now: datetime) -> None:
+    ResponseDecision.objects.create(
+        response=response, about=DecisionKind.INCLUDE, holds=False, reason=reason, decided_at=now
+    )
+    response.is_included = False
+    response.save(update_fields=["is_included"])

@@ -1,0 +1,170 @@
+"""A writer's pages around the editor: what comes next, the questions, what became of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+
+from crowdrag.studies.access import consented_page, participant_page
+from crowdrag.studies.entry import links
+from crowdrag.studies.enums import Outcome
+from crowdrag.studies.models import Participant
+
+from ..editor import logs
+from ..enums import SurveyKind
+from ..models import WritingPlan, WritingTask
+from ..plans import surveys
+from . import claims, leases, queries, submission, transitions
+from .forms import ReturnForm, SurveyForm
+from .problems import TaskProblem
+
+# What the form of a returned task asks for.
+LATE = {"resume": leases.resume, "hand_in": submission.submit_late}
+
+
+@consented_page("writing")
+@never_cache
+def start(request: HttpRequest, participant: Participant) -> HttpResponse:
+    """Show what comes next; POST gives the next task, or the one in hand again."""
+    if request.method == "POST":
+        try:
+            task = claims.claim(study=participant.study, participant=participant, now=timezone.now())
+        except TaskProblem as problem:
+            messages.warning(request, str(problem))
+            return redirect("writing_start", participant.study.slug)
+        return _to(task)
+    plan = WritingPlan.objects.filter(study=participant.study).select_related("instructions").first()
+    obstacle = claims.obstacle(study=participant.study, participant=participant)
+    overview = queries.writer_overview(participant)
+    outcome = Outcome.COMPLETED if overview.has_submitted else Outcome.NO_WORK
+    context = {
+        "plan": plan,
+        "overview": overview,
+        "obstacle": obstacle,
+        "way_back": obstacle and links.participant_completion_target(participant=participant, outcome=outcome),
+    }
+    return _page(request, participant, "start", context)
+
+
+@participant_page
+@never_cache
+def step(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+    """Lead to the step that is due; a returned task's page says what can be done with it, and POST does it."""
+    found = _task(participant, task)
+    due = transitions.next_step(found)
+    if request.method == "POST":
+        try:
+            if due is transitions.Step.RETURNED:
+                LATE.get(request.POST.get("do", ""), leases.resume)(task=found, now=timezone.now())
+        except TaskProblem as problem:
+            messages.warning(request, str(problem))
+        return _to(found)
+    if due is not transitions.Step.RETURNED:
+        return redirect(due.value, participant.study.slug, task)
+    context = {"task": found, "row": queries.writer_task_row(found), "text": logs.current_text(found)}
+    return _page(request, participant, "returned", context)
+
+
+@participant_page
+@never_cache
+def entry(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+    """Ask what is asked before writing."""
+    found = _task(participant, task)
+    if transitions.next_step(found) is not transitions.Step.ENTRY:
+        return _to(found)
+    form = SurveyForm(
+        surveys.current_survey(found, SurveyKind.ENTRY), request.POST if request.method == "POST" else None
+    )
+    if request.method == "POST" and form.is_valid():
+        return _done(
+            request, found, lambda: transitions.answer_entry(task=found, answers=form.answers, now=timezone.now())
+        )
+    return _page(request, participant, "entry", {"task": found, "form": form})
+
+
+@participant_page
+@never_cache
+def leave(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+    """Ask what is asked after writing, and submit; or lead back to the text."""
+    found = _task(participant, task)
+    if transitions.next_step(found) not in {transitions.Step.EXIT, transitions.Step.DONE}:
+        return _to(found)
+    if "back" in request.POST:
+        transitions.reopen_text(task=found)
+        return _to(found)
+    if request.method != "POST" and transitions.next_step(found) is transitions.Step.DONE:
+        return _to(found)
+    form = SurveyForm(
+        surveys.current_survey(found, SurveyKind.EXIT), request.POST if request.method == "POST" else None
+    )
+    if request.method == "POST" and form.is_valid():
+        return _done(request, found, lambda: submission.submit(task=found, answers=form.answers, now=timezone.now()))
+    context = {"task": found, "form": form, "text": logs.current_text(found)}
+    return _page(request, participant, "exit", context)
+
+
+@participant_page
+@never_cache
+def done(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+    """Say that all is there, what happens next, and when it is paid."""
+    found = _task(participant, task)
+    if transitions.next_step(found) is not transitions.Step.DONE:
+        return _to(found)
+    context = {
+        "task": found,
+        "row": queries.writer_task_row(found),
+        "payer": links.paying_platform(participant),
+        "overview": queries.writer_overview(participant),
+        "obstacle": claims.obstacle(study=participant.study, participant=participant),
+        "way_back": links.participant_completion_target(participant=participant, outcome=Outcome.COMPLETED),
+    }
+    return _page(request, participant, "done", context)
+
+
+@participant_page
+@never_cache
+def give_back(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+    """Ask whether the task should go to somebody else; POST gives it back, with or without a reason."""
+    found = _task(participant, task)
+    if request.method != "POST" and transitions.next_step(found) in {transitions.Step.DONE, transitions.Step.RETURNED}:
+        return _to(found)
+    form = ReturnForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            claims.give_back(task=found, reason=form.cleaned_data["reason"], now=timezone.now())
+        except TaskProblem as problem:
+            messages.warning(request, str(problem))
+            return _to(found)
+        messages.success(request, _("You gave the task back. Your text is kept."))
+        return redirect("writing_start", participant.study.slug)
+    return _page(request, participant, "return", {"task": found, "form": form, "text": logs.current_text(found)})
+
+
+def _task(participant: Participant, external_id: str) -> WritingTask:
+    mine = WritingTask.objects.filter(participant=participant, is_imported=False)
+    return get_object_or_404(mine.select_related("study", "topic", "style", "instructions"), external_id=external_id)
+
+
+def _to(task: WritingTask) -> HttpResponseRedirect:
+    """Lead to whatever is due of a task."""
+    return redirect("writing_task", task.study.slug, task.external_id)
+
+
+def _done(request: HttpRequest, task: WritingTask, work: Callable[[], object]) -> HttpResponse:
+    """Do what a form asks for and go on; what cannot be done is said on the page that is due."""
+    try:
+        work()
+    except TaskProblem as problem:
+        messages.warning(request, str(problem))
+        transitions.reopen_text(task=task)
+    return _to(task)
+
+
+def _page(request: HttpRequest, participant: Participant, name: str, context: dict[str, Any]) -> HttpResponse:
+    common = {"participant": participant, "taking_part": participant.study}
+    return render(request, f"writing/work/{name}.html", common | context)

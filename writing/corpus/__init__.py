@@ -1,0 +1,1 @@
+"""Topics, passages, responses and their statements."""

@@ -1,0 +1,226 @@
+"""Topics and their passages, responses with what they cite, and the logs of how they were written."""
+
+from typing import Any, ClassVar
+
+import django_filters
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response as Answer
+
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import StrictBooleanFilter
+from crowdrag.studies.enums import AuditedContent, Role
+
+from ..editor import codec, logs
+from ..enums import LogSource, Origin
+from ..models import Response, RetrievedPassage, Statement, Topic, WritingLog
+from . import queries
+from .models import TopicQuerySet
+
+
+class TopicRow(serializers.ModelSerializer[Topic]):
+    """A topic in its latest version."""
+
+    passage_count = serializers.IntegerField(help_text="How many passages were retrieved for it.")
+    response_count = serializers.IntegerField(help_text="How many responses answer it.")
+
+    class Meta:
+        model = Topic
+        fields = ["external_id", "version", "query", "narrative", "created_at", "passage_count", "response_count"]
+
+
+class PassageRow(serializers.ModelSerializer[RetrievedPassage]):
+    """A passage that was retrieved for a topic."""
+
+    external_id = serializers.CharField(source="passage.external_id")
+    version = serializers.IntegerField(source="passage.version")
+    title = serializers.CharField(source="passage.title")
+    url = serializers.CharField(source="passage.url")
+    text = serializers.CharField(source="passage.text")
+
+    class Meta:
+        model = RetrievedPassage
+        fields = ["rank", "score", "external_id", "version", "title", "url", "text"]
+        extra_kwargs = {"rank": {"help_text": "From 0, as citation markers count."}}
+
+
+class TopicFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
+    """Which topics."""
+
+    q = django_filters.CharFilter(method="matching", help_text="Words of the query or the id.")
+
+    class Meta:
+        model = Topic
+        fields: ClassVar[list[str]] = []
+
+    def matching(self, topics: TopicQuerySet, _name: str, words: str) -> TopicQuerySet:
+        """Keep those that hold these words."""
+        return topics.matching(words)
+
+
+class Topics(ListEndpoint):
+    """List the topics of a study, each in its latest version."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    queryset = Topic.objects.all()
+    serializer_class = TopicRow
+    filterset_class = TopicFilter
+    order = ("external_id", "id")
+
+    def rows(self) -> QuerySet[Topic]:
+        """Return the study's topics."""
+        return Topic.objects.filter(study=self.study).current().with_counts()
+
+
+class OneTopic(Endpoint):
+    """One topic."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    serializer_class = TopicRow
+
+    def get(self, request: Request, study: str, external_id: str) -> Answer:
+        """Show a topic in its latest version."""
+        topics = Topic.objects.filter(study=self.study).current().with_counts()
+        return Answer(TopicRow(self.one(topics, external_id=external_id)).data)
+
+
+class Passages(ListEndpoint):
+    """List the passages of a topic in their order."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    queryset = RetrievedPassage.objects.select_related("passage")
+    serializer_class = PassageRow
+    order = ("rank", "id")
+
+    def rows(self) -> QuerySet[RetrievedPassage]:
+        """Return the topic's passages."""
+        topics = Topic.objects.filter(study=self.study).current()
+        return self.get_queryset().filter(topic=self.one(topics, external_id=self.kwargs["external_id"]))
+
+
+class StatementRow(serializers.ModelSerializer[Statement]):
+    """A statement: where it stands in the text, and the ranks of the passages that it cites."""
+
+    cites = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Statement
+        fields = ["start", "end", "cites"]
+        extra_kwargs = {"start": {"help_text": "In code points of the text."}}
+
+    def get_cites(self, statement: Statement) -> list[int]:
+        """Return the ranks, from 0."""
+        return [citation.retrieved.rank for citation in statement.citations.all()]
+
+
+class ResponseRow(serializers.ModelSerializer[Response]):
+    """A response: rows come with people and statements."""
+
+    topic = serializers.CharField(source="topic.external_id")
+    style = serializers.CharField(source="style.name")  # type: ignore[assignment] # a field's own, which a serializer has not
+    style_version = serializers.IntegerField(source="style.version")
+    participant = serializers.CharField(source="participant.external_id", help_text="Who gave it: a pseudonym.")
+    statements = StatementRow(many=True)
+
+    class Meta:
+        model = Response
+        fields = [
+            "external_id",
+            "topic",
+            "style",
+            "style_version",
+            "participant",
+            "origin",
+            "text",
+            "words",
+            "dropped_citations",
+            "is_included",
+            "submitted_at",
+            "created_at",
+            "erased_at",
+            "statements",
+        ]
+
+
+class ResponseFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
+    """Which responses."""
+
+    topic = django_filters.CharFilter(field_name="topic__external_id", help_text="A topic's id.")
+    style = django_filters.CharFilter(field_name="style__name", help_text="A style's name.")
+    participant = django_filters.CharFilter(field_name="participant__external_id", help_text="A pseudonym.")
+    origin = django_filters.ChoiceFilter(choices=Origin.choices)
+    is_included = StrictBooleanFilter(help_text="Whether it counts in the analysis.")
+
+    class Meta:
+        model = Response
+        fields: ClassVar[list[str]] = []
+
+
+class Responses(ListEndpoint):
+    """List the responses of a study."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    shows = AuditedContent.PEOPLE
+    queryset = Response.objects.all()
+    serializer_class = ResponseRow
+    filterset_class = ResponseFilter
+
+    def rows(self) -> QuerySet[Response]:
+        """Return the study's responses with all that is shown of them."""
+        return queries.with_statements(Response.objects.filter(study=self.study).with_people())
+
+
+class OneResponse(Endpoint):
+    """One response."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    shows: ClassVar = AuditedContent.RESPONSE
+    serializer_class = ResponseRow
+
+    def get(self, request: Request, study: str, external_id: str) -> Answer:
+        """Show a response."""
+        responses = queries.with_statements(Response.objects.filter(study=self.study).with_people())
+        found = self.one(responses, external_id=external_id)
+        self.about(found.participant, found.pk)
+        return Answer(ResponseRow(found).data)
+
+
+class LogRow(serializers.Serializer[WritingLog]):
+    """How a response was written."""
+
+    source = serializers.ChoiceField(choices=LogSource.choices)  # type: ignore[assignment] # as above
+    started_at = serializers.DateTimeField(allow_null=True, help_text="The clock time of offset 0.")
+    events = serializers.SerializerMethodField()
+
+    @extend_schema_field(
+        {
+            "type": "array",
+            "items": {"type": "array", "items": {}},
+            "description": "Each as [kind, milliseconds, …], as docs/guides/log-format.md says.",
+        }
+    )
+    def get_events(self, log: WritingLog) -> list[Any]:
+        """Return the events that led to the text, in order."""
+        return list(logs.events(log))
+
+
+class Log(Endpoint):
+    """The writing log of a response."""
+
+    needs: ClassVar = {"GET": Need(Role.REVIEWER)}
+    shows: ClassVar = AuditedContent.LOG
+    serializer_class = LogRow
+
+    def get(self, request: Request, study: str, external_id: str) -> Answer:
+        """Show how a response was written: all events that led to its text. Without them, there is nothing here."""
+        responses = Response.objects.filter(study=self.study, task__log__isnull=False)
+        found = self.one(responses.select_related("participant", "task__log"), external_id=external_id)
+        assert found.task is not None
+        self.about(found.participant, found.pk)
+        try:
+            return Answer(LogRow(found.task.log).data)
+        except codec.BrokenLog as error:
+            raise Problem("conflict", str(error)) from None

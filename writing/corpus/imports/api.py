@@ -1,0 +1,100 @@
+"""Imports: what there are, and starting one with its files."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.problems import Problem, validation_problem
+from crowdrag.jobs.api import RunRow
+from crowdrag.jobs.models import Run
+from crowdrag.studies.enums import Role
+
+from . import importers
+from .forms import MAX_REQUEST, ImportForm
+
+
+class InputRow(serializers.Serializer[Any]):
+    """A file that an import asks for."""
+
+    field = serializers.CharField(source="role")
+    title = serializers.CharField(source="label")
+    is_several = serializers.BooleanField(source="many", help_text="Whether it may be several files.")
+
+
+class ImporterRow(serializers.Serializer[Any]):
+    """A kind of import."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    description = serializers.CharField()
+    files = InputRow(source="inputs", many=True)
+    options = serializers.ListField(child=serializers.CharField())
+
+
+class ImporterRows(serializers.Serializer[Any]):
+    """All kinds of import."""
+
+    results = ImporterRow(many=True)
+
+
+class Importers(Endpoint):
+    """What can be imported."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+
+    @extend_schema(responses=ImporterRows)
+    def get(self, request: Request, study: str) -> Response:
+        """List the kinds of import, with the files and options that each asks for."""
+        return Response(ImporterRows({"results": importers.all_importers()}).data)
+
+
+class Import(Endpoint):
+    """An import of one kind."""
+
+    needs: ClassVar = {"POST": Need(Role.EDITOR, Scope.WRITE)}
+    parser_classes = (MultiPartParser,)
+    largest = MAX_REQUEST
+
+    @extend_schema(request={"multipart/form-data": {"type": "object"}}, responses={202: RunRow})
+    def post(self, request: Request, study: str, name: str) -> Response:
+        """Start an import with the files that come along, each in the field of its name.
+
+        The run that does it is answered; what it finds wrong with a file stands in its `problems`.
+        """
+        try:
+            importer = importers.get(name)
+        except importers.UnknownImporter:
+            raise Problem("not-found") from None
+        form = ImportForm(importer, request.data, request.FILES)
+        if unknown := sorted((set(request.data) | set(request.FILES)) - set(form.fields)):
+            raise invalid({field: [(_("There is no such field here."), "unknown")] for field in unknown})
+        if not form.is_valid():
+            raise invalid(_told(form))
+        run = importers.start(
+            study=self.study, importer=importer, files=form.files_by_role, options=form.options, by=self.user
+        )
+        where = request.build_absolute_uri(reverse("api_run", args=[self.study.slug, run.key]))
+        shown = RunRow(Run.objects.with_unit_counts().get(pk=run.pk)).data
+        return Response(shown, status=202, headers={"Location": where})
+
+
+def invalid(fields: dict[str, list[tuple[str, str]]]) -> Problem:
+    """Return the problem that fields of a form are not as they must be: a message and a code each."""
+    errors = [
+        {"pointer": f"#/{field}", "detail": detail, "code": code} for field in fields for detail, code in fields[field]
+    ]
+    return validation_problem(errors)
+
+
+def _told(form: forms.Form) -> dict[str, list[tuple[str, str]]]:
+    found = form.errors.get_json_data()
+    return {field: [(one["message"], one["code"]) for one in found[field]] for field in found}

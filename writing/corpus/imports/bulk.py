@@ -1,0 +1,65 @@
+"""What all imports share when they write."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any, TypeVar
+
+from django.db import connection
+from django.db.models import Model
+
+from crowdrag.studies.enums import ParticipantKind
+from crowdrag.studies.models import Participant, Study
+
+BATCH = 2000
+T = TypeVar("T")
+Person = tuple[ParticipantKind, str]
+
+
+def lock_imports(study: Study) -> None:
+    """Keep other imports into this study waiting until the transaction ends: two would store the same row twice.
+
+    References are checked with each statement and not at the end: every row that a later trigger looks at would else
+    be weighed against all checks that are still due, and a big import takes time by the square.
+    """
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+
+
+def ensure_participants(
+    *, study: Study, people: Iterable[Person], now: datetime, specification: dict[str, Any] | None = None
+) -> dict[Person, Participant]:
+    """Return participants by kind and external id; who is new is made, a model with this specification."""
+    wanted = dict.fromkeys(people)
+    kinds = {kind for kind, _ in wanted}
+    known = Participant.objects.filter(study=study, kind__in=kinds).order_by("id")
+    found = {key: row for row in known if (key := (ParticipantKind(row.kind), row.external_id)) in wanted}
+    missing = [
+        Participant(
+            study=study,
+            kind=kind,
+            external_id=external_id,
+            created_at=now,
+            specification=(specification or {"model": external_id}) if kind == ParticipantKind.MODEL else {},
+        )
+        for kind, external_id in wanted
+        if (kind, external_id) not in found
+    ]
+    for row in Participant.objects.bulk_create(missing, batch_size=BATCH):
+        found[ParticipantKind(row.kind), row.external_id] = row
+    return found
+
+
+def analyse(*tables: type[Model]) -> None:
+    """Let the database count tables that were just filled, so that it plans for the rows that are there."""
+    with connection.cursor() as cursor:
+        for table in sorted(table._meta.db_table for table in tables):  # always in one order: no deadlock
+            cursor.execute(f"ANALYZE {connection.ops.quote_name(table)}")
+
+
+def batches(values: Iterable[T], size: int = 5000) -> Iterator[Sequence[T]]:
+    """Cut into batches that fit into one query."""
+    rest = iter(values)
+    while batch := tuple(islice(rest, size)):
+        yield batch

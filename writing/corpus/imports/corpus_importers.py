@@ -1,0 +1,96 @@
+"""The imports of writing."""
+
+from datetime import datetime
+
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import Study
+
+from .. import responses
+from . import importers, response_files, topic_files, trec
+from .importers import Importer, Input, Inputs, Options, Stored
+from .json_lines import Report
+from .problems import Problems
+
+
+def _read_topics(files: Inputs, _options: Options, problems: Problems, report: Report) -> list[topic_files.TopicInput]:
+    return topic_files.read(files.one("file"), problems, report=report)
+
+
+def _store_topics(study: Study, found: list[topic_files.TopicInput], now: datetime) -> Stored:
+    return Stored({"made": topic_files.store(study=study, topics=found, now=now)})
+
+
+def _read_trec(files: Inputs, options: Options, problems: Problems, report: Report) -> trec.Collected:
+    return trec.read(
+        topics=files.one("topics"),
+        run=files.one("run"),
+        passages=files.one("passages"),
+        problems=problems,
+        depth=options.get("depth", trec.DEPTH),
+        report=report,
+    )
+
+
+def _store_trec(study: Study, found: trec.Collected, now: datetime) -> Stored:
+    made = topic_files.store(study=study, topics=found.topics, now=now)
+    return Stored({"made": made, "run_tag": found.tag, "topics_without_passages": found.without_passages})
+
+
+def _read_responses(
+    files: Inputs, options: Options, problems: Problems, report: Report
+) -> list[responses.ResponseInput]:
+    style = options.get("style", response_files.DEFAULT_STYLE)
+    return response_files.read(files.one("file"), problems, style=style, report=report)
+
+
+def _store_responses(study: Study, found: list[responses.ResponseInput], now: datetime) -> Stored:
+    return Stored({"made": responses.store(study=study, responses=found, problems=Problems(), now=now)})
+
+
+_LINES = _("JSON lines, gzipped or not")
+
+TOPICS = Importer(
+    name="topics",
+    title=_("Topics"),
+    description=_("Queries with their ranked passages, as JSON lines."),
+    inputs=(Input("file", _("Topics"), _LINES),),
+    read=_read_topics,
+    store=_store_topics,
+    template="writing/_import_topics.html",
+    order=20,
+    of_people=False,
+)
+TREC = Importer(
+    name="trec",
+    title=_("TREC topics and run"),
+    description=_("A topics' file, a run file, and the passages that the run names."),
+    inputs=(
+        Input("topics", _("Topics"), _("Tab separated, in the classic form of TREC, or JSON lines")),
+        Input("run", _("Run"), _("Six columns: topic, Q0, passage, rank, score, tag")),
+        Input("passages", _("Passages"), _LINES),
+    ),
+    read=_read_trec,
+    store=_store_trec,
+    template="writing/_import_trec.html",
+    options=("depth",),
+    order=30,
+    of_people=False,
+)
+RESPONSES = Importer(
+    name="responses",
+    title=_("Responses"),
+    description=_("Responses of RAG systems, models or people to the study's topics, as JSON lines."),
+    inputs=(Input("file", _("Responses"), _LINES),),
+    read=_read_responses,
+    store=_store_responses,
+    template="writing/_import_responses.html",
+    options=("style",),
+    order=40,
+)
+
+
+def register() -> None:
+    """Register the imports of writing."""
+    for importer in (TOPICS, TREC, RESPONSES):
+        importers.register(importer)

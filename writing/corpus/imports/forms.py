@@ -1,0 +1,90 @@
+"""The forms of imports."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from . import response_files, trec
+from .importers import OPTIONS, STRICT, Importer
+
+# What may come at once, in bytes; more is imported by the command, or in parts.
+MAX_REQUEST = 2 * 1024**3
+
+
+class FileInput(forms.FileInput):
+    """A file input that may take several files."""
+
+    allow_multiple_selected = True
+
+    def value_from_datadict(self, _data: Any, files: Any, name: str) -> list[Any]:
+        """Return all files of the field."""
+        return files.getlist(name) if hasattr(files, "getlist") else [files[name]] if name in files else []
+
+
+class FilesField(forms.FileField):
+    """One or more files; always a list."""
+
+    def __init__(self, *, many: bool, **options: Any):
+        super().__init__(widget=FileInput(attrs={"multiple": many}), **options)
+        self.many = many
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        """Check each file; an empty one is refused."""
+        given = data if isinstance(data, list | tuple) else [data]
+        cleaned = [super(FilesField, self).clean(file, initial) for file in given or [None]]
+        if len(cleaned) > 1 and not self.many:
+            raise forms.ValidationError(_("Choose one file."))
+        return cleaned
+
+
+class ImportForm(forms.Form):
+    """What one kind of import asks for: its files, and its options."""
+
+    def __init__(self, importer: Importer, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.importer = importer
+        for wanted in importer.inputs:
+            self.fields[wanted.role] = FilesField(many=wanted.many, label=wanted.label, help_text=wanted.help)
+        for name in importer.options:
+            self.fields[name] = _OPTIONS[name]()
+
+    @property
+    def files_by_role(self) -> dict[str, list[Any]]:
+        """The uploaded files."""
+        return {wanted.role: self.cleaned_data[wanted.role] for wanted in self.importer.inputs}
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options as chosen."""
+        return {name: self.cleaned_data[name] for name in self.importer.options}
+
+
+def _depth() -> forms.Field:
+    return forms.IntegerField(
+        label=OPTIONS["depth"],
+        min_value=1,
+        max_value=1000,
+        initial=trec.DEPTH,
+        help_text=_("The best of the run by rank."),
+    )
+
+
+def _style() -> forms.Field:
+    return forms.CharField(
+        label=OPTIONS["style"],
+        max_length=100,
+        initial=response_files.DEFAULT_STYLE,
+        help_text=_("Of responses that name none: bullet, essay, news, or a style of the study."),
+    )
+
+
+def _strict() -> forms.Field:
+    return forms.BooleanField(
+        label=OPTIONS[STRICT],
+        required=False,
+        help_text=_("Otherwise faulty rows are left out, counted and listed with file and line number."),
+    )
+
+
+_OPTIONS = {"depth": _depth, "style": _style, STRICT: _strict}

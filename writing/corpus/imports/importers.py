@@ -1,0 +1,288 @@
+"""What can be imported: each app registers its importers; each is a kind of run, a command and a page."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.jobs import erasure, kinds, lifecycle, run_files
+from crowdrag.jobs.models import Run, Upload
+from crowdrag.studies.models import Study, User
+
+from . import sources
+from .json_lines import Report
+from .problems import BadInput, Problems
+from .sources import Member
+
+CHUNK = 1024**2
+
+
+class Inputs:
+    """Readable files by role."""
+
+    def __init__(self, members: Mapping[str, Sequence[Member]], problems: Problems):
+        self.members = members
+        self.problems = problems
+
+    def one(self, role: str) -> Member:
+        """Return the only file of a role.
+
+        Raises
+        ------
+        BadInput
+            if there is none or more than one.
+        """
+        found = [member for member in self.members.get(role, ()) if not sources.is_hidden(member.name)]
+        if len(found) != 1:
+            names = ", ".join(member.name for member in found[:5]) or "none"
+            self.problems.add(file=role, expected="one file", message=f"there are {len(found)}: {names}")
+            self.problems.refuse_any()
+        return found[0]
+
+    def source(self) -> sources.Source:
+        """Return all files of all roles, to be found by name."""
+        return sources.Source(member for found in self.members.values() for member in found)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of roles, names and contents: what this import was made of."""
+        whole = hashlib.sha256()
+        for role in sorted(self.members):
+            for member in sorted(self.members[role], key=lambda member: member.name):
+                content = hashlib.sha256()
+                with member.open() as file:
+                    while chunk := file.read(CHUNK):
+                        content.update(chunk)
+                whole.update(f"{role}\0{member.name}\0{content.hexdigest()}\n".encode())
+        return whole.hexdigest()
+
+
+@contextmanager
+def open_inputs(run: Run, problems: Problems) -> Iterator[Inputs]:
+    """Give the files of a run: `inputs` of its parameters are objects with a role and a path, or an upload's number."""
+    members: dict[str, list[Member]] = {}
+    with ExitStack() as stack:
+        for given in run.parameters.get("inputs", []):
+            found = _of_path(given, stack, problems) if "path" in given else _of_upload(run, given, stack, problems)
+            members.setdefault(given.get("role", ""), []).extend(found)
+        problems.refuse_any()
+        yield Inputs(members, problems)
+
+
+def _of_path(given: Mapping[str, Any], stack: ExitStack, problems: Problems) -> list[Member]:
+    path = Path(given["path"])
+    try:
+        if path.is_dir():
+            return list(sources.of_folder(path))
+        file = stack.enter_context(path.open("rb"))
+    except OSError as error:
+        message = f"cannot be opened: {error.strerror}"
+        problems.add(file=str(path), expected="a file or folder on the machine that works on it", message=message)
+        return []
+    return _looked_into(file, sources.of_path(path), stack, problems)
+
+
+def _of_upload(run: Run, given: Mapping[str, Any], stack: ExitStack, problems: Problems) -> list[Member]:
+    upload = Upload.objects.filter(study=run.study, pk=given["upload"]).first()
+    if upload is None:
+        problems.add(
+            file="", expected="an uploaded file of this study", message="it is not there any more; upload it again"
+        )
+        return []
+    opener = partial(upload.file.storage.open, str(upload.file.name), "rb")
+    member = Member(upload.name, upload.size, lambda: cast("BinaryIO", opener()))
+    return _looked_into(stack.enter_context(member.open()), member, stack, problems)
+
+
+def _looked_into(file: BinaryIO, member: Member, stack: ExitStack, problems: Problems) -> list[Member]:
+    """Return what is in a file if it is an archive, else the file itself."""
+    if not sources.is_archive(file, member.name):
+        return [member]
+    return stack.enter_context(sources.of_archive(file, member.name, problems))
+
+
+Text = str | Promise
+Options = Mapping[str, Any]
+STRICT = "strict"
+#: What the options of imports are called.
+OPTIONS = {
+    "depth": _("Passages per topic"),
+    "style": _("Style"),
+    STRICT: _("Refuse files with faulty rows"),
+}
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file that an import asks for."""
+
+    role: str
+    label: Text
+    help: Text = ""
+    many: bool = False
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What an import came to: its figures, and the faults of single rows that it went on without."""
+
+    summary: dict[str, Any]
+    faults: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Importer:
+    """One kind of import.
+
+    Attributes
+    ----------
+    name
+        its name in commands and addresses; the run's kind is `import.` and the name.
+    read
+        reads and checks, and touches no database: (inputs, options, problems, report) -> what was read.
+    store
+        stores that in one transaction: (study, what was read, now) -> what it came to.
+    options
+        options of its form and command, by name. One with `strict` sets faulty rows aside unless it is asked not to.
+    of_people
+        whether its files may hold what people who take part gave: these go when somebody has that erased.
+    template
+        the part of its page that shows the format.
+    """
+
+    name: str
+    title: Text
+    description: Text
+    inputs: tuple[Input, ...]
+    read: Callable[[Inputs, Options, Problems, Report], Any]
+    store: Callable[[Study, Any, datetime], Stored]
+    template: str
+    options: tuple[str, ...] = ()
+    order: int = 100
+    of_people: bool = True
+
+    @property
+    def kind(self) -> str:
+        """The name of its kind of run."""
+        return f"import.{self.name}"
+
+
+_importers: dict[str, Importer] = {}
+
+
+class UnknownImporter(LookupError):  # noqa: N818 -- reads as the sentence that it is
+    """There is no such kind of import."""
+
+
+def register(importer: Importer) -> None:
+    """Add a kind of import; called once from an app's `ready`."""
+    _importers[importer.name] = importer
+    kinds.register(
+        kinds.Kind(
+            name=importer.kind,
+            title=importer.title,
+            work=_worker(importer),
+            result_url=_result_url,
+            told=partial(describe, importer),
+        )
+    )
+
+
+def all_importers() -> list[Importer]:
+    """Return all kinds of import in the order in which pages list them."""
+    return sorted(_importers.values(), key=lambda importer: (importer.order, importer.name))
+
+
+def get(name: str) -> Importer:
+    """Return the importer of this name."""
+    try:
+        return _importers[name]
+    except KeyError:
+        raise UnknownImporter(f"There is no import called {name}; there are {', '.join(sorted(_importers))}.") from None
+
+
+def start(
+    *,
+    study: Study,
+    importer: Importer,
+    files: Mapping[str, Any],
+    options: Options | None = None,
+    by: User | None = None,
+    now: datetime | None = None,
+) -> Run:
+    """Start an import of files by role: each a path of this machine, or a list of uploaded files to be kept."""
+    given: list[dict[str, Any]] = []
+    for role, value in files.items():
+        if isinstance(value, list):
+            kept = [run_files.store_upload(study=study, source=file, name=file.name, by=by, now=now) for file in value]
+            given += [{"role": role, "upload": upload.pk} for upload in kept]
+        else:
+            given.append({"role": role, "path": str(value)})
+    return lifecycle.start(
+        study=study, kind=importer.kind, parameters={"inputs": given, **(options or {})}, by=by, now=now
+    )
+
+
+def describe(importer: Importer, run: Run) -> dict[str, Any]:
+    """Return a run's parameters in words: the names of its files, by what each is, and its options."""
+    given = run.parameters.get("inputs") or []
+    keys = [file["upload"] for file in given if "upload" in file]
+    names = dict(Upload.objects.filter(study=run.study_id, pk__in=keys).values_list("pk", "name"))
+    files: dict[str, list[str]] = {}
+    labels = {wanted.role: str(wanted.label) for wanted in importer.inputs}
+    for file in given:
+        name = names.get(file["upload"], str(_("removed"))) if "upload" in file else file["path"]
+        files.setdefault(labels.get(file["role"], file["role"]), []).append(name)
+    return files | kinds.label_parameters(run.parameters, labels=OPTIONS, hidden=("inputs",))
+
+
+def erase_uploads(*, study: Study, now: datetime) -> None:
+    """Remove the files that were handed in for imports of what people gave: somebody has theirs erased."""
+    kinds_of_people = [importer.kind for importer in _importers.values() if importer.of_people]
+    erasure.erase_uploads(study=study, kinds=kinds_of_people, now=now)
+
+
+def _worker(importer: Importer) -> Callable[[kinds.Work], kinds.Effect]:
+    def work(unit: kinds.Work) -> kinds.Effect:
+        problems = Problems(sets_aside=STRICT in importer.options and not unit.run.parameters.get(STRICT))
+        try:
+            with open_inputs(unit.run, problems) as files:
+                found = importer.read(files, unit.run.parameters, problems, unit.report)
+                problems.refuse_any()
+                digest = files.digest()
+        except BadInput as refused:
+            raise kinds.InputRejectedError(refused.as_rows(), is_final=True) from refused
+
+        def effect() -> None:
+            try:
+                stored = importer.store(unit.run.study, found, timezone.now())
+            except BadInput as refused:
+                raise kinds.InputRejectedError(refused.as_rows(), is_final=True) from refused
+            lifecycle.note(run=unit.run, summary=_told(stored.summary), inputs_digest=digest, problems=stored.faults)
+
+        return effect
+
+    return work
+
+
+def _told(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return a summary as its run keeps it: what was made among the rest, and nothing that says nothing."""
+    flat = {**summary.get("made", {}), **{name: value for name, value in summary.items() if name != "made"}}
+    told = {}
+    for name, value in flat.items():
+        kept = {key: part for key, part in value.items() if part} if isinstance(value, dict) else value
+        if kept:
+            told[name] = kept
+    return told
+
+
+def _result_url(run: Run) -> str:
+    return reverse("study", args=[run.study.slug])

@@ -1,0 +1,137 @@
+"""What is wrong with an input: file, line, field, what was expected and what was found, up to 100 of them."""
+
+from collections import Counter, defaultdict
+from copy import deepcopy
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, Self
+
+from django.utils.translation import ngettext
+
+MAX_PROBLEMS = 100
+MAX_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with an input. Line 0: the file as a whole."""
+
+    file: str
+    line: int
+    field: str
+    expected: str
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}, line {self.line}" if self.line else self.file
+        of = f", {self.field}" if self.field else ""
+        expected = f" (expected: {self.expected})" if self.expected else ""
+        return f"{place}{of}: {self.message}{expected}"
+
+
+class BadInput(ValueError):  # noqa: N818 -- it says what the input is
+    """The input was refused; the study is as it was."""
+
+    def __init__(self, problems: list[Problem]):
+        self.problems = problems
+        count = ngettext("%d problem", "%d problems", len(problems)) % len(problems)
+        first = f" First: {problems[0]}" if problems else ""
+        super().__init__(f"The input has {count}; nothing was changed.{first}")
+
+    def as_rows(self) -> list[dict[str, Any]]:
+        """Return the problems as plain rows, for a run to keep."""
+        return [asdict(problem) for problem in self.problems]
+
+
+class Effect(StrEnum):
+    """What a fault of a single row leads to."""
+
+    SET_ASIDE = "row set aside"
+    INCOMPLETE = "imported without the missing labels"
+
+
+class Problems:
+    """Collects what is wrong with an input.
+
+    A problem of the input as a whole refuses it. A fault of a single row refuses it too, unless `sets_aside`: then
+    the row is left out (or imported as far as it goes), counted, and among the first hundred listed.
+    Refused input gives up at the hundredth problem: nobody reads more, and a wrong file has millions.
+    """
+
+    def __init__(self, limit: int = MAX_PROBLEMS, *, sets_aside: bool = False):
+        self.limit = limit
+        self.sets_aside = sets_aside
+        self.found: list[Problem] = []
+        self.faults: list[tuple[Problem, Effect]] = []
+        self._lines: dict[Effect, dict[str, set[int]]] = {effect: defaultdict(set) for effect in Effect}
+        self._more: dict[Effect, Counter[str]] = {effect: Counter() for effect in Effect}
+
+    def add(self, *, file: str, line: int = 0, field: str = "", expected: str = "", message: str) -> None:
+        """Note a problem.
+
+        Raises
+        ------
+        BadInput
+            when there are as many as anybody will read.
+        """
+        self.found.append(Problem(file, line, field, expected, message))
+        if len(self.found) >= self.limit:
+            raise BadInput(self.found)
+
+    def set_aside(
+        self, *, file: str, line: int, field: str = "", expected: str = "", message: str, rows: int = 1
+    ) -> None:
+        """Note that a row, or so many rows from this line on, cannot be used."""
+        self._fault(Problem(file, line, field, expected, message), Effect.SET_ASIDE, rows)
+
+    def incomplete(self, *, file: str, line: int, field: str = "", expected: str = "", message: str) -> None:
+        """Note that a row lacks something, and that the rest of it is used."""
+        self._fault(Problem(file, line, field, expected, message), Effect.INCOMPLETE, 1)
+
+    def rows(self, effect: Effect) -> dict[str, int]:
+        """Return how many rows of each file came to this."""
+        lines, more = self._lines[effect], self._more[effect]
+        return {file: len(lines[file]) + more[file] for file in sorted(lines)}
+
+    def refuse_any(self) -> None:
+        """Go on only if there is no problem."""
+        if self.found:
+            raise BadInput(self.found)
+
+    def refuse_all_of(self, other: "Problems") -> None:
+        """Take over what is wrong with a part without which nothing can be used."""
+        for problem in other.found:
+            self.add(**asdict(problem))
+
+    def set_aside_all_of(self, other: "Problems") -> None:
+        """Take over what is wrong with a part that nothing depends on."""
+        for problem, _effect in other.faults:
+            self.set_aside(**asdict(problem))
+        for problem in other.found:
+            self.set_aside(**asdict(problem))
+
+    def copied(self) -> Self:
+        """Return a copy to go on with, for a step that may be repeated."""
+        return deepcopy(self)
+
+    def faults_as_rows(self) -> list[dict[str, Any]]:
+        """Return the faults of single rows with what they led to, for a run to keep."""
+        return [asdict(problem) | {"effect": str(effect)} for problem, effect in self.faults]
+
+    def _fault(self, problem: Problem, effect: Effect, rows: int) -> None:
+        if not self.sets_aside:
+            self.add(**asdict(problem))
+            return
+        lines = self._lines[effect][problem.file]
+        if problem.line not in lines:
+            lines.add(problem.line)
+            self._more[effect][problem.file] += rows - 1
+        if len(self.faults) < self.limit:
+            self.faults.append((problem, effect))
+
+
+def quote_value(value: Any) -> str:
+    """Return a value as a message quotes it: short, and without characters that no page or terminal takes."""
+    text = repr(value)
+    text = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"
+    return text.encode("ascii", "backslashreplace").decode() if not text.isprintable() else text

@@ -1,0 +1,250 @@
+"""Topics with their ranked passages, styles, and responses with statements and citations."""
+
+import pgtrigger
+from django.db import models
+from django.db.models.functions import Length
+from django.db.models.lookups import LessThanOrEqual
+from django.utils.text import Truncator
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import Decision, Participant, Study, Versioned
+from crowdrag.studies.study.models import count_of
+
+from ..enums import LONGEST_TEXT, Origin
+
+LONGEST_TITLE = 80
+
+
+class TopicQuerySet(models.QuerySet["Topic"]):
+    """What can be said of topics."""
+
+    def current(self) -> "TopicQuerySet":
+        """Keep each topic's latest version."""
+        newer = Topic.objects.filter(
+            study=models.OuterRef("study"),
+            external_id=models.OuterRef("external_id"),
+            version__gt=models.OuterRef("version"),
+        )
+        return self.filter(~models.Exists(newer))
+
+    def matching(self, words: str) -> "TopicQuerySet":
+        """Keep those whose id or query holds these words."""
+        return self.filter(models.Q(query__icontains=words) | models.Q(external_id__icontains=words))
+
+    def with_counts(self) -> "TopicQuerySet":
+        """Annotate `passage_count` and `response_count`."""
+        return self.annotate(passage_count=count_of(Topic, "retrieved"), response_count=count_of(Topic, "responses"))
+
+
+class Topic(models.Model):
+    """A query that responses answer. Never updated: a changed query is a new version."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="topics")
+    external_id = models.CharField(_("id"), max_length=200)
+    version = models.PositiveIntegerField(_("version"), default=1)
+    query = models.TextField(_("query"))
+    narrative = models.TextField(_("narrative"), blank=True)
+    created_at = models.DateTimeField(_("created"))
+
+    objects = TopicQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "external_id", "version"], name="topic_version_unique"),
+            models.CheckConstraint(condition=~models.Q(external_id=""), name="topic_external_id_not_empty"),
+            models.CheckConstraint(condition=~models.Q(query=""), name="topic_query_not_empty"),
+        ]
+        triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
+
+    def __str__(self) -> str:
+        return f"{self.external_id}: {self.query}"
+
+    @property
+    def title(self) -> str:
+        """The query, cut to the length of a line."""
+        return Truncator(self.query).chars(LONGEST_TITLE)
+
+
+class Passage(models.Model):
+    """A text of the collection. Never updated: a changed text is a new version."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="passages")
+    external_id = models.CharField(_("source id"), max_length=300)
+    version = models.PositiveIntegerField(_("version"), default=1)
+    text = models.TextField(_("text"))
+    title = models.TextField(_("title"), blank=True)
+    url = models.TextField(_("address"), blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "external_id", "version"], name="passage_version_unique"),
+            models.CheckConstraint(condition=~models.Q(external_id=""), name="passage_external_id_not_empty"),
+        ]
+        triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+
+class RetrievedPassage(models.Model):
+    """A passage retrieved for a topic: rank from 0, as citation markers count."""
+
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="retrieved")
+    passage = models.ForeignKey(Passage, models.PROTECT, related_name="retrieved")
+    rank = models.PositiveIntegerField()
+    score = models.FloatField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["topic", "rank"], name="retrieved_rank_once_per_topic"),
+            models.UniqueConstraint(fields=["topic", "passage"], name="retrieved_passage_once_per_topic"),
+        ]
+        triggers = [
+            pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update),
+            pgtrigger.Trigger(
+                name="same_study",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert,
+                declare=[("ok", "boolean")],
+                func="""
+                    SELECT t.study_id = p.study_id INTO ok FROM writing_topic t, writing_passage p
+                        WHERE t.id = NEW.topic_id AND p.id = NEW.passage_id;
+                    IF NOT ok THEN
+                        RAISE EXCEPTION 'retrieved_passage_same_study: topic and passage are of two studies'
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+        ]
+
+
+class Style(Versioned):
+    """How a response is to be written: bullet, essay, news, or the study's own."""
+
+    label = models.CharField(_("label"), max_length=100)
+    instructions = models.TextField(_("instructions, in Markdown"), blank=True)
+    target_words = models.PositiveIntegerField(_("words asked for"), default=250)
+
+    class Meta(Versioned.Meta):
+        pass
+
+
+class ResponseQuerySet(models.QuerySet["Response"]):
+    """What can be said of responses."""
+
+    def included(self) -> "ResponseQuerySet":
+        """Keep those that count in the analysis."""
+        return self.filter(is_included=True)
+
+    def with_people(self) -> "ResponseQuerySet":
+        """Fetch topic, style and participant along."""
+        return self.select_related("topic", "style", "participant")
+
+
+class Response(models.Model):
+    """A response as submitted. The text never changes; a revision is another response."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="responses")
+    external_id = models.CharField(_("id"), max_length=200)
+    topic = models.ForeignKey(Topic, models.PROTECT, related_name="responses")
+    style = models.ForeignKey(Style, models.PROTECT, related_name="responses")
+    participant = models.ForeignKey(Participant, models.PROTECT, related_name="responses")
+    origin = models.CharField(_("origin"), max_length=10, choices=Origin.choices)
+    task = models.OneToOneField("writing.WritingTask", models.PROTECT, null=True, blank=True, related_name="response")
+    text = models.TextField(_("text"))
+    words = models.PositiveIntegerField(_("words"))
+    dropped_citations = models.PositiveIntegerField(_("citations of no passage"), default=0)
+    submitted_at = models.DateTimeField(_("submitted"), null=True, blank=True)
+    created_at = models.DateTimeField(_("stored"))
+    # What the latest decision on inclusion says; the decisions with their reasons are rows of their own.
+    is_included = models.BooleanField(_("included"), default=True)
+    erased_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ResponseQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "external_id"], name="response_external_id_unique_per_study"),
+            models.CheckConstraint(condition=models.Q(origin__in=Origin.values), name="response_origin_known"),
+            models.CheckConstraint(condition=~models.Q(external_id=""), name="response_external_id_not_empty"),
+            models.CheckConstraint(
+                condition=LessThanOrEqual(Length("text"), LONGEST_TEXT), name="response_text_within_limit"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(erased_at__isnull=True) | models.Q(text=""), name="response_erased_has_no_text"
+            ),
+        ]
+        indexes = [models.Index(fields=["study", "topic", "style", "origin"], name="response_by_topic")]
+        triggers = [
+            pgtrigger.Trigger(
+                name="text_never_changes",
+                when=pgtrigger.Before,
+                operation=pgtrigger.UpdateOf("text", "topic_id", "style_id", "participant_id", "origin"),  # type: ignore[no-untyped-call]
+                func="""
+                    IF NEW.erased_at IS NOT NULL AND NEW.text = '' THEN RETURN NEW; END IF;
+                    IF ROW(NEW.text, NEW.topic_id, NEW.style_id, NEW.participant_id, NEW.origin) IS DISTINCT FROM
+                            ROW(OLD.text, OLD.topic_id, OLD.style_id, OLD.participant_id, OLD.origin) THEN
+                        RAISE EXCEPTION 'response_text_never_changes: a revision is another response'
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+    @property
+    def writer(self) -> str:
+        """Whose it is, for researchers: a model or system by its name, a person by the origin. See `with_people`."""
+        return str(self.get_origin_display() if self.origin == Origin.HUMAN else self.participant.external_id)
+
+    @property
+    def label(self) -> str:
+        """What pages of researchers call it: whose it is, and in which style. See `with_people`."""
+        return f"{self.writer}, {self.style.label}"
+
+    @staticmethod
+    def label_needs(*paths: str) -> list[str]:
+        """Return what to fetch along for the labels of responses that rows refer to: `label_needs("pair__a")`."""
+        return [f"{path}__{name}" for path in paths for name in ("style", "participant")]
+
+
+class ResponseDecision(Decision):
+    """A decision about a response."""
+
+    response = models.ForeignKey(Response, models.CASCADE, related_name="decisions")
+
+    class Meta(Decision.Meta):
+        pass
+
+
+class Statement(models.Model):
+    """Characters `start` to `end` (code points) of a response's text, and what closes them behind the marker."""
+
+    response = models.ForeignKey(Response, models.CASCADE, related_name="statements")
+    position = models.PositiveIntegerField()
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    # The punctuation right after the marker: the full stop of "Leaves fall [0]."
+    closing = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["response", "position"], name="statement_position_once_per_response"),
+            models.CheckConstraint(condition=models.Q(end__gte=models.F("start")), name="statement_end_after_start"),
+        ]
+
+
+class Citation(models.Model):
+    """A statement cites a passage of its topic's list."""
+
+    statement = models.ForeignKey(Statement, models.CASCADE, related_name="citations")
+    retrieved = models.ForeignKey(RetrievedPassage, models.PROTECT, related_name="citations")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["statement", "retrieved"], name="citation_once_per_statement"),
+        ]

@@ -1,0 +1,259 @@
+"""Storing responses with their statements and citations."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from analysis.text import statements
+from crowdrag.studies.enums import ParticipantKind
+from crowdrag.studies.models import Participant, Study
+
+from ..enums import LONGEST_TEXT, Origin
+from ..models import Citation, Response, RetrievedPassage, Statement, Style, Topic, WritingTask
+from . import versions
+from .imports import bulk
+from .imports.problems import Problems
+
+# A citation by rank, or by the passage's own id.
+Cited = int | str
+Part = tuple[str, tuple[Cited, ...]]
+
+ORIGINS = {
+    ParticipantKind.CROWD: Origin.HUMAN,
+    ParticipantKind.EXPERT: Origin.HUMAN,
+    ParticipantKind.MODEL: Origin.MODEL,
+    ParticipantKind.SYSTEM: Origin.SYSTEM,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseInput:
+    """A response as it comes in: a text with markers, or parts with citations (then `text` is None)."""
+
+    external_id: str
+    topic: str
+    style: str
+    kind: ParticipantKind
+    participant: str
+    text: str | None = None
+    parts: tuple[Part, ...] = ()
+    submitted_at: datetime | None = None
+    task: WritingTask | None = None
+    file: str = ""
+    line: int = 0
+
+
+@dataclass
+class _Shelf:
+    """What responses of a study refer to."""
+
+    topics: dict[str, Topic]
+    styles: dict[str, Style]
+    people: dict[bulk.Person, Participant]
+    ranks: dict[int, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
+    passages: dict[int, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+
+
+@transaction.atomic
+def submit(
+    *,
+    study: Study,
+    topic: Topic,
+    style: Style,
+    participant: Participant,
+    external_id: str,
+    text: str,
+    task: WritingTask | None = None,
+    now: datetime,
+) -> Response:
+    """Store one response, taken apart into statements with citations."""
+    ranks = dict(RetrievedPassage.objects.filter(topic=topic).values_list("rank", "id"))
+    parsed = statements.parse(text, passages=len(ranks))
+    response = _row(study, topic, style, participant, external_id, parsed, submitted_at=now, task=task, now=now)
+    response.save(force_insert=True)
+    _store_statements([(response, parsed)], {topic.pk: ranks})
+    return response
+
+
+@transaction.atomic
+def store(*, study: Study, responses: Sequence[ResponseInput], problems: Problems, now: datetime) -> dict[str, int]:
+    """Store responses; equal ones are left alone. Count what was made.
+
+    Raises
+    ------
+    BadInput
+        if one refers to what is not there, or stands in the study already with another text.
+    """
+    bulk.lock_imports(study)
+    shelf = _shelf(study, responses, now)
+    existing = _existing(study, [given.external_id for given in responses])
+    new: list[tuple[Response, statements.ParsedResponse]] = []
+    unchanged = 0
+    for given in responses:
+        if not _refers_to_what_is_there(given, shelf, problems):
+            continue
+        topic = shelf.topics[given.topic]
+        parsed = _parsed(given, shelf.passages[topic.pk])
+        if (known := existing.get(given.external_id)) is not None:
+            unchanged += _is_the_same(given, parsed.text, known, problems)
+            continue
+        participant = shelf.people[given.kind, given.participant]
+        row = _row(
+            study,
+            topic,
+            shelf.styles[given.style],
+            participant,
+            given.external_id,
+            parsed,
+            submitted_at=given.submitted_at,
+            task=given.task,
+            now=now,
+        )
+        new.append((row, parsed))
+        if len(parsed.text) > LONGEST_TEXT:
+            message = f"the text has {len(parsed.text)} characters"
+            expected = f"at most {LONGEST_TEXT} characters"
+            problems.add(file=given.file, line=given.line, field="text", expected=expected, message=message)
+    problems.refuse_any()
+    Response.objects.bulk_create([row for row, _ in new], batch_size=bulk.BATCH)
+    _store_statements(new, shelf.ranks)
+    dropped = sum(parsed.dropped for _, parsed in new)
+    return {"responses": len(new), "responses_unchanged": unchanged, "citations_of_no_passage": dropped}
+
+
+def _shelf(study: Study, responses: Sequence[ResponseInput], now: datetime) -> _Shelf:
+    topics = {}
+    for batch in bulk.batches({given.topic for given in responses}):
+        found = Topic.objects.filter(study=study, external_id__in=batch).order_by("version", "id")
+        topics.update({topic.external_id: topic for topic in found})
+    shelf = _Shelf(
+        topics=topics,
+        styles=versions.ensure_styles(study=study, names=[given.style for given in responses], now=now),
+        people=bulk.ensure_participants(
+            study=study, people=[(given.kind, given.participant) for given in responses], now=now
+        ),
+    )
+    for pks in bulk.batches([topic.pk for topic in topics.values()]):
+        retrieved = RetrievedPassage.objects.filter(topic__in=pks).order_by("id")
+        for topic_id, rank, pk, external_id in retrieved.values_list("topic_id", "rank", "id", "passage__external_id"):
+            shelf.ranks[topic_id][rank] = pk
+            shelf.passages[topic_id][external_id] = rank
+    return shelf
+
+
+def _existing(study: Study, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    fields = (
+        "external_id",
+        "text",
+        "topic__external_id",
+        "style__name",
+        "participant__kind",
+        "participant__external_id",
+    )
+    for batch in bulk.batches(ids):
+        rows = Response.objects.filter(study=study, external_id__in=batch).order_by("id")
+        found |= {row["external_id"]: row for row in rows.values(*fields, "erased_at")}
+    return found
+
+
+def _refers_to_what_is_there(given: ResponseInput, shelf: _Shelf, problems: Problems) -> bool:
+    fine = True
+    if given.topic not in shelf.topics:
+        message = f"there is no topic {given.topic} in this study or this import"
+        problems.set_aside(
+            file=given.file, line=given.line, field="topic", expected="a topic of the study", message=message
+        )
+        fine = False
+    if given.style not in shelf.styles:
+        expected = "one of " + ", ".join(sorted({*shelf.styles, *versions.DEFAULT_STYLES}))
+        message = f"there is no style {given.style} in this study"
+        problems.set_aside(file=given.file, line=given.line, field="style", expected=expected, message=message)
+        fine = False
+    return fine
+
+
+def _is_the_same(given: ResponseInput, text: str, known: Mapping[str, Any], problems: Problems) -> bool:
+    if known["erased_at"] is not None:
+        return True  # erased on request: an import must not bring it back
+    pairs = {
+        "text": (text, known["text"]),
+        "topic": (given.topic, known["topic__external_id"]),
+        "style": (given.style, known["style__name"]),
+        "participant": (
+            (given.kind, given.participant),
+            (known["participant__kind"], known["participant__external_id"]),
+        ),
+    }
+    different = [name for name, (here, there) in pairs.items() if here != there]
+    for name in different:
+        message = f"response {given.external_id} is in the study already, with another {name}"
+        expected = "the same again, or another id: a revision is another response"
+        problems.add(file=given.file, line=given.line, field=name, expected=expected, message=message)
+    return not different
+
+
+def _parsed(given: ResponseInput, passages: Mapping[str, int]) -> statements.ParsedResponse:
+    if given.text is not None:
+        return statements.parse(given.text, passages=len(passages))
+    parts = [(text, [_rank(cited, passages) for cited in citations]) for text, citations in given.parts]
+    return statements.compose(parts, passages=len(passages))
+
+
+def _rank(cited: Cited, passages: Mapping[str, int]) -> int:
+    """Return the rank of what is cited; -1, which is outside of any list, for a passage that the topic has not."""
+    return cited if isinstance(cited, int) else passages.get(cited, -1)
+
+
+def _row(
+    study: Study,
+    topic: Topic,
+    style: Style,
+    participant: Participant,
+    external_id: str,
+    parsed: statements.ParsedResponse,
+    *,
+    submitted_at: datetime | None,
+    task: WritingTask | None,
+    now: datetime,
+) -> Response:
+    return Response(
+        study=study,
+        external_id=external_id,
+        topic=topic,
+        style=style,
+        participant=participant,
+        origin=ORIGINS[ParticipantKind(participant.kind)],
+        task=task,
+        text=parsed.text,
+        words=parsed.words,
+        dropped_citations=parsed.dropped,
+        submitted_at=submitted_at,
+        created_at=now,
+    )
+
+
+def _store_statements(
+    stored: Iterable[tuple[Response, statements.ParsedResponse]], ranks: Mapping[int, Mapping[int, int]]
+) -> None:
+    """Store the statements of responses that have rows; `ranks` gives each topic's retrieved passages by rank."""
+    spans = [(response, n, span) for response, parsed in stored for n, span in enumerate(parsed.statements)]
+    rows = Statement.objects.bulk_create(
+        [
+            Statement(response=response, position=n, start=span.start, end=span.end, closing=span.closing)
+            for response, n, span in spans
+        ],
+        batch_size=bulk.BATCH,
+    )
+    Citation.objects.bulk_create(
+        [
+            Citation(statement=row, retrieved_id=ranks[response.topic_id][rank])
+            for row, (response, _, span) in zip(rows, spans, strict=True)
+            for rank in span.citations
+        ],
+        batch_size=bulk.BATCH,
+    )

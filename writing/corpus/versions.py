@@ -1,0 +1,76 @@
+"""Rows of texts that never change, in versions: the same content again is the same version; and the default styles."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, TypeVar
+
+from django.db.models import Max
+
+from crowdrag.studies.models import Study, Versioned
+
+from ..models import Style
+
+V = TypeVar("V", bound=Versioned)
+
+
+def ensure(model: type[V], *, study: Study, name: str, now: datetime, **content: Any) -> tuple[V, bool]:
+    """Return the version of a text with this content, and whether it had to be made.
+
+    Of several versions with the same content, the latest. The caller holds whatever keeps two writers apart.
+    """
+    named = model._default_manager.filter(study=study, name=name)
+    same = named.filter(**content).order_by("-version", "id").first()
+    if same is not None:
+        return same, False
+    latest = named.aggregate(latest=Max("version"))["latest"] or 0
+    made = model._default_manager.create(study=study, name=name, version=latest + 1, created_at=now, **content)
+    return made, True
+
+
+def current(model: type[V], *, study: Study, names: Iterable[str] | None = None) -> dict[str, V]:
+    """Return the latest version of each text by name."""
+    rows = model._default_manager.filter(study=study)
+    if names is not None:
+        rows = rows.filter(name__in=list(names))
+    return {row.name: row for row in rows.order_by("version", "id")}
+
+
+_TASK = (
+    "Write a response of about 250 words to the query, from the passages beside the editor. "
+    "Cite every claim that you take from a passage by its number in brackets, right behind the claim: [0]. "
+    "Cite several where several say it: [3, 7]. Do not use a language model."
+)
+
+DEFAULT_STYLES = {
+    "bullet": ("Bulleted list", "List all the points that matter to the query as a bulleted list, one point a line."),
+    "essay": ("Essay", "Begin with a clear thesis, then give the arguments, and end with a conclusion."),
+    "news": (
+        "News",
+        (
+            "Begin with the lead: what matters most. Then the important details, and last the background "
+            "(the inverted pyramid of a news article)."
+        ),
+    ),
+}
+
+
+def ensure_styles(*, study: Study, names: Iterable[str], now: datetime) -> dict[str, Style]:
+    """Return the study's styles of these names in their latest version; defaults that it lacks are made.
+
+    A name that is neither in the study nor a default is not in the answer.
+    """
+    wanted = dict.fromkeys(names)
+    found = current(Style, study=study, names=wanted)
+    for name in wanted:
+        if name not in found and name in DEFAULT_STYLES:
+            label, instructions = DEFAULT_STYLES[name]
+            found[name], _made = ensure(
+                Style,
+                study=study,
+                name=name,
+                now=now,
+                label=label,
+                instructions=f"{_TASK}\n\n{instructions}",
+                target_words=250,
+            )
+    return found

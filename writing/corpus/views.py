@@ -1,0 +1,62 @@
+"""A study's topics, one with its passages and responses, and one response with the passages that it cites."""
+
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from crowdrag.studies.access import audit_subject, audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
+from crowdrag.studies.models import Study
+
+from ..llm_writers import queries as llm_writers_queries
+from ..models import Response, Topic
+from . import queries as corpus_queries
+
+PER_PAGE = 50
+
+
+@study_page(Role.VIEWER)
+def topics(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the topics, found by a word of the query or the id."""
+    found = Topic.objects.filter(study=study).current().with_counts()
+    if query := request.GET.get("q", "").strip():
+        found = found.matching(query)
+    page = Paginator(found.order_by("external_id", "id"), PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "writing/topics.html", {"page": page, "query": query, "section": "writing"})
+
+
+@study_page(Role.VIEWER)
+@audited(AuditedContent.PEOPLE)
+def topic(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
+    """Show a topic, its responses, and its passages in their order."""
+    found = get_object_or_404(Topic.objects.filter(study=study).current(), external_id=external_id)
+    responses = found.responses.with_people().order_by("style__name", "origin", "id")
+    retrieved = found.retrieved.select_related("passage").annotate(cited=Count("citations")).order_by("rank", "id")
+    context = {"topic": found, "responses": responses, "retrieved": retrieved, "section": "writing"}
+    return render(request, "writing/topic.html", context)
+
+
+@study_page(Role.VIEWER)
+@audited(AuditedContent.RESPONSE)
+def response(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
+    """Show a response, its statements and citations, and the passages beside it."""
+    responses = corpus_queries.with_statements(
+        Response.objects.filter(study=study).with_people().select_related("task__log")
+    )
+    found = get_object_or_404(responses, external_id=external_id)
+    audit_subject(request, found.participant, found.pk)
+    spans = corpus_queries.citation_spans(found)
+    cited = {rank for span in spans for rank in span.ranks}
+    retrieved = found.topic.retrieved.select_related("passage").order_by("rank", "id")
+    context = {
+        "response": found,
+        "spans": spans,
+        "cited": cited,
+        "retrieved": retrieved,
+        "log": corpus_queries.log_facts(found),
+        "may_replay": request.study_role >= Role.REVIEWER,  # type: ignore[attr-defined]
+        "model": llm_writers_queries.provenance(found),
+        "section": "writing",
+    }
+    return render(request, "writing/response.html", context)

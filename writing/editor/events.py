@@ -1,0 +1,88 @@
+"""What the editor records: one list, from which the check of what comes in, the docs and the consent text are made.
+
+An event is a JSON array: its kind, milliseconds since the log's start, and its fields in the order given here.
+Positions and lengths are Unicode code points. A place is a passage's rank (0 and up), -1 for the writer's own text,
+-2 for anywhere else.
+"""
+
+from dataclasses import dataclass
+
+OWN_TEXT = -1
+ELSEWHERE = -2
+
+# How a splice came about (its fifth field; the sixth is the browser's own inputType, empty where there was none).
+SOURCES = (
+    "typed",
+    "composed",  # by an input method: Chinese, Japanese, accents, most phones
+    "pasted",
+    "dropped",
+    "cut",
+    "deleted",
+    "replaced",  # by the spelling checker or autocorrection
+    "undone",
+    "redone",
+    "cited",  # a marker that the page put in at the writer's wish
+    "restored",  # taken over from another tab, or from before
+    "external",  # by a program other than the page: an extension, a script
+)
+
+# Classes of keys: all that is known of a key beside when it went down and how long it stayed there.
+KEYS = ("letter", "digit", "space", "mark", "enter", "backspace", "delete", "move", "modifier", "command", "other")
+
+
+@dataclass(frozen=True)
+class EventKind:
+    """A kind of event: its code, the names of its fields after kind and time, and what it says in plain words."""
+
+    code: str
+    fields: tuple[str, ...]
+    name: str
+    meaning: str
+
+
+EVENT_KINDS = (
+    EventKind(
+        "s",
+        ("position", "deleted", "inserted", "source", "input_type"),
+        "change of the text",
+        "Every change of your text: what came, what went, where, and how (typed, pasted, corrected, undone, ...).",
+    ),
+    EventKind("c", ("start", "end"), "cursor", "Where the cursor stands and what is selected in your text."),
+    EventKind(
+        "k",
+        ("class", "held"),
+        "key timing",
+        "When a key went down and for how long; of the key only its class (letter, digit, space, ...), not which one.",
+    ),
+    EventKind(
+        "y",
+        ("place", "start", "end", "cut"),
+        "copying",
+        "That you copied or cut, and from where: a passage, your own text, or elsewhere on the page.",
+    ),
+    EventKind(
+        "p",
+        ("place", "length", "share"),
+        "pasting",
+        "That you pasted, how much, and which share of it stands in a passage or in your own text.",
+    ),
+    EventKind("f", ("on",), "focus", "Whether this page has the keyboard."),
+    EventKind("v", ("on",), "visibility", "Whether this page is to be seen, or another tab or window is in front."),
+    EventKind("o", ("rank", "on"), "passage opened", "Which passage you opened or closed."),
+    EventKind("d", ("rank", "milliseconds"), "passage in view", "How long a passage was in view."),
+    EventKind("w", ("place", "percent"), "scrolling", "How far the passages or the text are scrolled."),
+    EventKind("q", ("words", "hits"), "search", "What you searched for in the passages, and how many were found."),
+    EventKind("b", ("rank", "position", "way"), "citing", "Which passage you cited, where, and by which way."),
+    EventKind("z", ("width", "height"), "window size", "The size of the page when it changes."),
+    EventKind("j", ("milliseconds",), "clock", "That your device's clock was set, or that it slept."),
+    EventKind("h", ("digest",), "check sum", "A check sum of your text, to prove that the record is whole."),
+    EventKind(
+        "a",
+        ("clock", "width", "height", "touch"),
+        "opening",
+        "When you opened the editor, by your device's clock; the size of the page; whether it is touched.",
+    ),
+)
+BY_CODE = {each.code: each for each in EVENT_KINDS}
+# How a citation came about (third field of "b").
+CITED_BY = ("button", "typed", "shortcut")

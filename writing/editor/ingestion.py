@@ -1,0 +1,266 @@
+"""Taking in what an editor sends: once, in order, and acknowledged when it is stored for good.
+
+Many small batches become few large ones when nothing is added any more: the same events in a tenth of the rows.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+from django.db import transaction
+from django.db.models import Count, Max, Q
+from psycopg.types.numeric import Int8
+
+from crowdrag import prepared_statements
+
+from ..enums import LONGEST_TEXT, LogSource, TaskState
+from ..models import LogBatch, Sitting, WritingLog
+from . import codec, sessions
+from .event_validation import BadInputError, Batch, RefusedError
+
+# All of it in one statement, which commits by itself: this comes so often that each round trip and each query that the
+# ORM puts together counts; so the database keeps it prepared. Each table is entered by a key, whatever was known of its
+# size when that was done. The task's row is the lock. Whoever waited for it looks at the newest versions of the rows
+# of task and sitting; so a submission or a later sitting that was committed meanwhile is seen.
+_APPEND = """
+    WITH task AS (
+        SELECT task.id, task.state, task.lease_until,
+            (SELECT lease_hours FROM writing_writingplan plan WHERE plan.study_id = task.study_id) AS lease_hours
+        FROM writing_writingtask task
+        WHERE task.id = %(task)s AND task.state = ANY(%(growing)s::text[])
+            AND (task.finished_at IS NULL OR NOT %(changes)s)
+            AND (
+                SELECT person.withdrawn_at IS NULL AND person.erased_at IS NULL
+                FROM studies_participant person WHERE person.id = task.participant_id
+            )
+        FOR NO KEY UPDATE OF task
+    ), sitting AS (
+        UPDATE writing_sitting SET next_batch = next_batch + 1, next_event = next_event + %(count)s,
+            length = length + %(grows)s, last_at = %(now)s
+        FROM task
+        WHERE writing_sitting.id = %(sitting)s AND next_batch = %(number)s AND next_event = %(first)s
+            AND length >= %(needs)s AND length + %(grows)s <= %(most)s
+        RETURNING log_id, number, fenced_at IS NOT NULL AS is_fenced, task.state, task.lease_until, task.lease_hours
+    ), batch AS (
+        INSERT INTO writing_logbatch
+            (log_id, sitting, number, first_event, event_count, codec, payload, digest, received_at)
+        SELECT log_id, number, %(number)s, %(first)s, %(count)s, %(codec)s, %(payload)b, %(digest)b, %(now)s
+        FROM sitting
+    )
+    SELECT state, lease_until, lease_hours, is_fenced FROM sitting
+"""
+
+
+# As the database writes an array: the driver would put a list together anew for every batch.
+_GROWING = "{" + ",".join(state.value for state in sessions.GROWING) + "}"
+
+
+class GapError(RefusedError):
+    """A batch came before one that is missing; the facts say which is expected."""
+
+    problem = "gap"
+
+
+class OtherEventsError(RefusedError):
+    """A batch of this number is stored already, with other events."""
+
+    problem = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What the sender is told when its batch is stored."""
+
+    acked: int
+    next_event: int
+    fenced: bool
+    lease_until: datetime | None
+
+
+def receive(*, token: str, batch: Batch, now: datetime) -> Receipt:
+    """Store a batch; when this returns it is committed. The same batch again changes nothing and is answered likewise.
+
+    A batch of a sitting that a later one fenced is stored too: the text goes on elsewhere, but nothing is thrown away.
+
+    Raises
+    ------
+    BadTokenError, ClosedError, GapError, OtherEventsError, BadInputError
+        if it is not stored.
+    """
+    key = sessions.read_token(token)
+    payload = codec.pack(batch.events)
+    stored = _append(key, batch, payload, now, changes=batch.extent.changes)
+    if stored is not None:
+        task, fenced = stored
+        task.extend_lease(now)
+        return _receipt(batch, task, fenced)
+    return _look_closer(key, batch, payload, now)
+
+
+@transaction.atomic(durable=True)
+def _look_closer(key: sessions.TokenKey, batch: Batch, payload: bytes, now: datetime) -> Receipt:
+    """Find out why a batch was not stored at once: it was before, it must not be, or it changes a finished text."""
+    task = sessions.lock_task(key.task)
+    if task is None or not task.grows:
+        raise sessions.ClosedError("Nothing is added to this text any more.")
+    sitting = Sitting.objects.filter(pk=key.sitting, log__task=key.task).first()
+    if sitting is None:
+        raise sessions.BadTokenError("There is no such sitting any more.")
+    fenced = sitting.fenced_at is not None
+    if batch.number < sitting.next_batch:
+        _compare(sitting, batch, payload)
+        return _receipt(batch, task, fenced)
+    _check_place(sitting, batch)
+    if batch.extent.changes and not fenced:
+        task.take_back()
+    if _append(key, batch, payload, now, changes=False) is None:
+        raise sessions.ClosedError("The writer withdrew in this moment.")
+    task.extend_lease(now)
+    return _receipt(batch, task, fenced)
+
+
+def _receipt(batch: Batch, task: sessions.LockedTask, fenced: bool) -> Receipt:
+    return Receipt(batch.number, batch.first + len(batch.events), fenced, task.lease_until)
+
+
+def _append(
+    key: sessions.TokenKey, batch: Batch, payload: bytes, now: datetime, *, changes: bool
+) -> tuple[sessions.LockedTask, bool] | None:
+    """Store a batch if it is the next one, and say whether its sitting is fenced; None if nothing was stored.
+
+    What `changes` the text is not stored where the task is finished.
+    """
+    with prepared_statements.cursor() as cursor:
+        cursor.execute(
+            _APPEND,
+            {
+                "task": Int8(key.task),
+                "growing": _GROWING,
+                "changes": changes,
+                "sitting": Int8(key.sitting),
+                "number": Int8(batch.number),
+                "first": Int8(batch.first),
+                "count": Int8(len(batch.events)),
+                "needs": Int8(batch.extent.needs),
+                "grows": Int8(batch.extent.grows),
+                "most": Int8(LONGEST_TEXT),
+                "codec": codec.CODEC,
+                "payload": payload,
+                "digest": codec.digest(payload),
+                "now": now,
+            },
+        )
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    state, lease_until, lease_hours, is_fenced = row
+    return sessions.LockedTask(key.task, state, lease_until, lease_hours), is_fenced
+
+
+def _check_place(sitting: Sitting, batch: Batch) -> None:
+    """Refuse a batch that is not the next one, or whose splices are of no text that there is."""
+    if (batch.number, batch.first) != (sitting.next_batch, sitting.next_event):
+        raise GapError(next_batch=sitting.next_batch, next_event=sitting.next_event)
+    if batch.extent.needs > sitting.length:
+        raise BadInputError(f"a splice lies beyond the end of the text of {sitting.length} characters", where="events")
+    if sitting.length + batch.extent.grows > LONGEST_TEXT:
+        raise BadInputError(f"the text would have more than {LONGEST_TEXT} characters", where="events")
+
+
+def _compare(sitting: Sitting, batch: Batch, payload: bytes) -> None:
+    """Refuse other events than those that are stored under this number."""
+    stored = LogBatch.objects.get(log=sitting.log_id, sitting=sitting.number, number=batch.number)
+    if stored.first_event == batch.first:
+        if bytes(stored.digest) == codec.digest(payload):
+            return
+        # Packed by another version of the library, the same events may have other bytes.
+        if codec.unpack(bytes(stored.payload), stored.codec) == batch.events:
+            return
+    raise OtherEventsError(f"Batch {batch.number} is stored already, with other events.")
+
+
+# So many events in a row of their own: far below what is unpacked at once, far above any response's log.
+MOST_EVENTS = 200_000
+AT_ONCE = 50
+log_ = logging.getLogger(__name__)
+
+
+@transaction.atomic
+def compact(log: WritingLog, now: datetime) -> int:
+    """Merge a log's batches, each sitting for itself; return how many rows there are fewer.
+
+    The caller says that nothing will be added: the task was submitted, or no token of its sittings is valid any more.
+    Events, their numbers and their order stay. Called again it changes nothing.
+
+    Raises
+    ------
+    codec.BrokenLog
+        if a batch cannot be read; nothing is changed then.
+    """
+    sessions.lock_task(log.task_id)
+    rows = list(log.batches.order_by("sitting", "number"))
+    saved = 0
+    for sitting, found in groupby(rows, key=lambda row: row.sitting):
+        saved += _merge(log, sitting, list(found))
+    return saved
+
+
+def compact_abandoned(*, now: datetime, at_once: int = AT_ONCE) -> int:
+    """Compact logs to which nothing is added any more, some at a time; return how many."""
+    many = Count("batches__pk", distinct=True) - Count("batches__sitting", distinct=True)
+    # A returned task's log still grows as long as a token of its sittings is valid.
+    is_over = ~Q(task__state__in=sessions.GROWING) | (
+        Q(task__state=TaskState.RETURNED) & Q(opened__lt=now - sessions.VALID_FOR)
+    )
+    logs = WritingLog.objects.filter(source=LogSource.EDITOR).annotate(opened=Max("sittings__opened_at"), many=many)
+    found = logs.filter(is_over, many__gt=0).order_by("id")[:at_once]
+    done = 0
+    for log in found:
+        try:
+            done += compact(log, now) > 0
+        except codec.BrokenLog:
+            log_.exception("The log of writing task %s cannot be read", log.task_id)
+    return done
+
+
+def _merge(log: WritingLog, sitting: int, rows: Sequence[LogBatch]) -> int:
+    merged = list(_merged(rows))
+    if len(merged) >= len(rows):
+        return 0
+    LogBatch.objects.filter(pk__in=[row.pk for row in rows]).delete()
+    LogBatch.objects.bulk_create(merged)
+    Sitting.objects.filter(log=log, number=sitting).update(next_batch=len(merged))
+    return len(rows) - len(merged)
+
+
+def _merged(rows: Sequence[LogBatch]) -> Iterator[LogBatch]:
+    """Yield rows with the same events; each was received when the last of its parts was."""
+    for number, part in enumerate(_parts(rows)):
+        events = [event for row in part for event in codec.unpack(bytes(row.payload), row.codec)]
+        payload = codec.pack(events, level=codec.SMALLEST)
+        if codec.unpack(payload) != events or len(events) != sum(row.event_count for row in part):
+            raise codec.BrokenLog("The events of a log are not what its batches say that they are.")
+        yield LogBatch(
+            log_id=part[0].log_id,
+            sitting=part[0].sitting,
+            number=number,
+            first_event=part[0].first_event,
+            event_count=len(events),
+            codec=codec.CODEC,
+            payload=payload,
+            digest=codec.digest(payload),
+            received_at=part[-1].received_at,
+        )
+
+
+def _parts(rows: Sequence[LogBatch]) -> Iterator[list[LogBatch]]:
+    part: list[LogBatch] = []
+    for row in rows:
+        if part and sum(each.event_count for each in part) + row.event_count > MOST_EVENTS:
+            yield part
+            part = []
+        part.append(row)
+    if part:
+        yield part

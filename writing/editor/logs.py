@@ -1,0 +1,186 @@
+"""Storing and reading writing logs: the events that led to the text, and the branches beside them."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import NamedTuple
+
+from analysis.process import pace
+
+from ..enums import LogSource
+from ..models import LogBatch, WritingLog, WritingTask
+from . import codec
+
+
+@dataclass(frozen=True, slots=True)
+class PackedEvents:
+    """Consecutive events, packed."""
+
+    count: int
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PackedLog:
+    """A whole log, packed and ready to be stored."""
+
+    task: WritingTask
+    started_at: datetime | None
+    batches: tuple[PackedEvents, ...]
+
+
+def store_packed(logs: Sequence[PackedLog], *, source: LogSource, now: datetime) -> list[WritingLog]:
+    """Store whole logs. The caller has made sure that their tasks have none."""
+    created = WritingLog.objects.bulk_create(
+        [WritingLog(task=log.task, source=source, started_at=log.started_at, created_at=now) for log in logs],
+        batch_size=1000,
+    )
+    rows = (row for log, packed in zip(created, logs, strict=True) for row in _rows(log, packed.batches, now))
+    LogBatch.objects.bulk_create(rows, batch_size=500)
+    _measure(logs)
+    return created
+
+
+def _measure(logs: Sequence[PackedLog]) -> None:
+    """Note how long each task took, as it is noted of what is written here."""
+    for log in logs:
+        found = pace.activity(event for batch in log.batches for event in codec.unpack(batch.payload))
+        log.task.seconds = None if math.isnan(found.seconds) else found.seconds
+        log.task.active_seconds = None if math.isnan(found.active_seconds) else found.active_seconds
+    WritingTask.objects.bulk_update([log.task for log in logs], ["seconds", "active_seconds"], batch_size=500)
+
+
+def _rows(log: WritingLog, batches: Iterable[PackedEvents], now: datetime) -> Iterator[LogBatch]:
+    first = 0
+    for number, batch in enumerate(batches):
+        yield LogBatch(
+            log=log,
+            number=number,
+            first_event=first,
+            event_count=batch.count,
+            codec=codec.CODEC,
+            payload=batch.payload,
+            digest=codec.digest(batch.payload),
+            received_at=now,
+        )
+        first += batch.count
+
+
+def session_ends(log: WritingLog) -> dict[int, int | None]:
+    """Return the sittings that lead to a log's text, each with how many of its events do; None: all of them.
+
+    The text is the latest sitting's. It began with what some events of an earlier one had made, and so on. What that
+    one sent beyond is a branch. What was imported has one sitting, 0, and no row of it.
+    """
+    sittings = {sitting.pk: sitting for sitting in log.sittings.all()} if log.source == LogSource.EDITOR else {}
+    if not sittings:
+        return {0: None}
+    sitting = max(sittings.values(), key=lambda each: each.number)
+    found: dict[int, int | None] = {sitting.number: None}
+    while sitting.base_id is not None:
+        base = sittings[sitting.base_id]
+        found[base.number] = sitting.base_events
+        sitting = base
+    return found
+
+
+def events(log: WritingLog) -> Iterator[codec.Event]:
+    """Yield the events that lead to a log's text, in order, a batch at a time. Branches are left out."""
+    until = session_ends(log)
+    for batch in log.batches.filter(sitting__in=until).order_by("sitting", "number", "id").iterator(chunk_size=50):
+        last = until[batch.sitting]
+        if last is None:
+            yield from codec.unpack(bytes(batch.payload), batch.codec)
+        elif batch.first_event < last:
+            yield from islice(codec.unpack(bytes(batch.payload), batch.codec), last - batch.first_event)
+
+
+def prefetched_events(log: WritingLog) -> Iterator[codec.Event]:
+    """Yield the same events without a query, where a log's batches and sittings were fetched along."""
+    until = session_ends(log)
+    for batch in sorted(log.batches.all(), key=lambda each: (each.sitting, each.number)):
+        last = until.get(batch.sitting, 0)
+        if last is None or batch.first_event < last:
+            unpacked = codec.unpack(bytes(batch.payload), batch.codec)
+            yield from unpacked if last is None else unpacked[: last - batch.first_event]
+
+
+def snapshots(log: WritingLog) -> Iterator[tuple[int, str]]:
+    """Yield (milliseconds since the start, text) at each change: for imported snapshots, the snapshots themselves."""
+    yield from codec.states(events(log))
+
+
+def text_at(log: WritingLog, ms: int) -> str:
+    """Return the text as it was at a moment of a log."""
+    return codec.text_at(events(log), ms)
+
+
+def rebuild_texts(logs: Iterable[WritingLog]) -> Iterator[tuple[WritingLog, str]]:
+    """Yield each log with the text that its events end in."""
+    for log in logs:
+        yield log, codec.final_text(events(log))
+
+
+def log_of(task: WritingTask) -> WritingLog | None:
+    """Return a task's log; None where the editor was never opened."""
+    return WritingLog.objects.filter(task=task).first()
+
+
+def current_text(task: WritingTask) -> str:
+    """Return a task's text as its log has it: what every acknowledged event of the latest sitting led to.
+
+    Where there is no log, the text that it was given.
+    """
+    log = log_of(task)
+    return task.draft if log is None else codec.final_text(events(log))
+
+
+class PlacedEvent(NamedTuple):
+    """An event with its place in the record: its sitting, and its number there."""
+
+    sitting: int
+    number: int
+    event: codec.Event
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """What a sitting sent after the text had gone on elsewhere: its events from `first` on, and its whole text."""
+
+    sitting: int
+    first: int
+    events: list[codec.Event]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHistory:
+    """The events that make the text, in order, and what lies beside them."""
+
+    events: list[PlacedEvent]
+    branches: list[Branch]
+
+
+def session_history(log: WritingLog) -> SessionHistory:
+    """Return a log's events in the order in which they made the text, and its branches."""
+    stored = _by_sitting(log)
+    ends = session_ends(log)
+    line: list[PlacedEvent] = []
+    branches: list[Branch] = []
+    # What the line has when a sitting begins is what the sitting began with.
+    for sitting, until in sorted(ends.items()):
+        events = stored.get(sitting, [])
+        before = [placed.event for placed in line]
+        line += [PlacedEvent(sitting, i, event) for i, event in enumerate(islice(events, until))]
+        if until is not None and events[until:]:
+            branches.append(Branch(sitting, until, events[until:], codec.final_text([*before, *events])))
+    return SessionHistory(line, branches)
+
+
+def _by_sitting(log: WritingLog) -> dict[int, list[codec.Event]]:
+    found: dict[int, list[codec.Event]] = {}
+    for batch in log.batches.order_by("sitting", "number", "id"):
+        found.setdefault(batch.sitting, []).extend(codec.unpack(bytes(batch.payload), batch.codec))
+    return found

@@ -1,0 +1,350 @@
+"""Sessions of the editor: opening, renewing tokens, and saying that the text is done.
+
+The row of the task is the lock of all that happens to its log. A new session goes on where the last one stands, and
+fences it.
+"""
+
+import hashlib
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core import signing
+from django.db import connection, transaction
+
+from ..assignments import transitions
+from ..enums import LogSource, TaskState
+from ..models import LogBatch, Sitting, WritingLog, WritingPlan, WritingTask
+from . import codec, logs
+from .event_validation import Finish, RefusedError
+from .logs import SessionHistory, session_history
+
+# Longer than any task is held: what was typed offline on a laptop that then lay in a drawer still comes in.
+VALID_FOR = timedelta(days=30)
+SALT = "writing.sitting"
+
+
+class BadTokenError(RefusedError):
+    """Nobody signed this, or too long ago; the editor opens a new sitting."""
+
+    problem = "token"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenKey:
+    """What a token stands for."""
+
+    task: int
+    sitting: int
+
+
+def issue_token(sitting: Sitting, task: int) -> str:
+    """Return the token of a sitting of this task."""
+    return signing.dumps([task, sitting.pk], salt=SALT)
+
+
+def read_token(token: str) -> TokenKey:
+    """Return what a token stands for.
+
+    Raises
+    ------
+    BadTokenError
+        if it is not ours, or older than `VALID_FOR`.
+    """
+    try:
+        task, sitting = signing.loads(token, salt=SALT, max_age=VALID_FOR)
+    except signing.BadSignature as error:
+        raise BadTokenError("This token is not valid, or no longer.") from error
+    return TokenKey(task, sitting)
+
+
+# Another row's update only for a gain that is worth it.
+LEAST_GAIN = timedelta(seconds=60)
+# While a task is in one of these states its log grows: what was typed before a lease ran out is not lost.
+GROWING = (TaskState.CLAIMED, TaskState.RETURNED)
+
+_HOLD = """
+    SELECT task.state, task.lease_until, plan.lease_hours, task.finished_at,
+        person.id IS NULL OR person.withdrawn_at IS NOT NULL OR person.erased_at IS NOT NULL
+    FROM writing_writingtask task
+    LEFT JOIN studies_participant person ON person.id = task.participant_id
+    LEFT JOIN writing_writingplan plan ON plan.study_id = task.study_id
+    WHERE task.id = %s FOR NO KEY UPDATE OF task
+"""
+
+
+class ClosedError(RefusedError):
+    """The task is not being written: submitted, given back, withdrawn, or something comes first."""
+
+    problem = "closed"
+
+
+@dataclass(slots=True)
+class LockedTask:
+    """What counts of a task while its row is locked: nothing else is opened, received or submitted meanwhile."""
+
+    pk: int
+    state: str
+    lease_until: datetime | None
+    lease_hours: int | None
+    finished_at: datetime | None = None
+    has_left: bool = False
+
+    @property
+    def is_being_written(self) -> bool:
+        """Whether its writer may open it."""
+        return self.state == TaskState.CLAIMED and not self.has_left
+
+    @property
+    def grows(self) -> bool:
+        """Whether events are still taken in: never after the writer withdrew."""
+        return self.state in GROWING and not self.has_left
+
+    def extend_lease(self, now: datetime) -> None:
+        """Hold a claimed task for its writer as long as the plan says, from now on."""
+        if self.state != TaskState.CLAIMED:
+            return
+        hours = self.lease_hours or WritingPlan._meta.get_field("lease_hours").default
+        until = now + timedelta(hours=hours)
+        if self.lease_until is None or until - self.lease_until >= LEAST_GAIN:
+            self.lease_until = until
+            WritingTask.objects.filter(pk=self.pk, state=TaskState.CLAIMED).update(lease_until=until)
+
+    def take_back(self) -> None:
+        """Take a task back from the questions after writing: finished means that the text has not changed since."""
+        if self.finished_at is not None:
+            self.finished_at = None
+            WritingTask.objects.filter(pk=self.pk).update(finished_at=None)
+
+
+def lock_task(pk: int) -> LockedTask | None:
+    """Lock a task's row and return what counts of it; None if there is no such task. References may still be made."""
+    with connection.cursor() as cursor:
+        cursor.execute(_HOLD, [pk])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    return LockedTask(pk, *row)
+
+
+RESTORED = "restored"
+
+
+@dataclass(frozen=True, slots=True)
+class DivergedText:
+    """A text that an earlier sitting went on with after it was fenced; the writer may want something of it."""
+
+    sitting: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStart:
+    """What an editor that was opened needs to know."""
+
+    sitting: Sitting
+    token: str
+    text: str
+    elapsed: int
+    lease_until: datetime | None
+    others: list[DivergedText]
+
+
+def open_session(*, task: WritingTask, device: Mapping[str, Any], now: datetime) -> SessionStart:
+    """Open the editor on a task: the log is begun or gone on with, earlier sittings are fenced.
+
+    The task is no longer finished, if it was. `device` is what the editor said of itself; it records that itself, as
+    its first event.
+
+    Raises
+    ------
+    ClosedError
+        if the task is not being written, or if something has to come first.
+    """
+    with transaction.atomic(durable=True):
+        held = lock_task(task.pk)
+        if held is None or not held.is_being_written or not _is_ready(task):
+            raise ClosedError("This text is not being written at present.")
+        log, _made = WritingLog.objects.get_or_create(
+            task_id=held.pk, defaults={"source": LogSource.EDITOR, "started_at": now, "created_at": now}
+        )
+        earlier = list(log.sittings.order_by("number"))
+        given = "" if earlier else WritingTask.objects.values_list("draft", flat=True).get(pk=held.pk)
+        if given:
+            earlier.append(_carry_over(log, given, now))
+        base = earlier[-1] if earlier else None
+        log.sittings.filter(fenced_at=None).update(fenced_at=now)
+        sitting = Sitting.objects.create(
+            log=log,
+            number=base.number + 1 if base else 0,
+            base=base,
+            base_events=base.next_event if base else 0,
+            length=base.length if base else 0,
+            opened_at=now,
+            last_at=now,
+        )
+        held.extend_lease(now)
+        held.take_back()
+        found = session_history(log)
+    text, others = _state(found)
+    return SessionStart(
+        sitting=sitting,
+        token=issue_token(sitting, held.pk),
+        text=text,
+        elapsed=_elapsed(log, found, now),
+        lease_until=held.lease_until,
+        others=others,
+    )
+
+
+def _is_ready(task: WritingTask) -> bool:
+    """Say whether all that comes before writing is done."""
+    return transitions.next_step(task) in (transitions.Step.WRITE, transitions.Step.EXIT)
+
+
+def _carry_over(log: WritingLog, text: str, now: datetime) -> Sitting:
+    """Record the text that a task was given (a revision's, say) as the log's first sitting, made by the server."""
+    payload = codec.pack([[codec.SPLICE, 0, 0, 0, text, RESTORED, ""]])
+    LogBatch.objects.create(
+        log=log,
+        number=0,
+        first_event=0,
+        event_count=1,
+        codec=codec.CODEC,
+        payload=payload,
+        digest=codec.digest(payload),
+        received_at=now,
+    )
+    return Sitting.objects.create(
+        log=log, number=0, next_batch=1, next_event=1, length=len(text), opened_at=now, last_at=now
+    )
+
+
+def _state(found: SessionHistory) -> tuple[str, list[DivergedText]]:
+    """Return the text, and the branches' texts that the writer has not taken over since."""
+    replay, taken = codec.Replay(), set()
+    for _sitting, _number, event in found.events:
+        if replay.apply(event) and _is_restored(event):
+            taken.add(replay.text)
+    wrote = [each for each in found.branches if any(event[0] == codec.SPLICE for event in each.events)]
+    others = [DivergedText(each.sitting, each.text) for each in wrote if each.text not in {replay.text, *taken}]
+    return replay.text, others
+
+
+def _is_restored(splice: Sequence[Any]) -> bool:
+    return len(splice) > 5 and splice[5] == RESTORED
+
+
+def _elapsed(log: WritingLog, found: SessionHistory, now: datetime) -> int:
+    """Return the log's time, in milliseconds: the clock's, but never before what is recorded already."""
+    latest = max((placed.event[1] for placed in found.events), default=0)
+    since = (now - log.started_at) // timedelta(milliseconds=1) if log.started_at else 0
+    return max(since, latest)
+
+
+class UnknownError(RefusedError):
+    """The task has no such sitting."""
+
+    problem = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRenewal:
+    """What an editor needs to send what it still has."""
+
+    sitting: Sitting
+    token: str
+    fenced: bool
+    lease_until: datetime | None
+
+
+def renew_token(*, task: WritingTask, number: int, now: datetime) -> TokenRenewal:
+    """Return a new token of a sitting, for an editor whose own is too old. Nothing is opened, and nothing fenced.
+
+    A sign of life like any other: a claimed task is kept for its writer as long as the plan says, from now on.
+
+    Raises
+    ------
+    ClosedError
+        if nothing is added to the task's log any more.
+    UnknownError
+        if it has no such sitting.
+    """
+    with transaction.atomic(durable=True):
+        held = lock_task(task.pk)
+        sittings = list(Sitting.objects.filter(log__task=task, number__gte=number).order_by("number"))
+        if held is not None and held.grows and sittings:
+            held.extend_lease(now)
+    if held is None or not held.grows:
+        raise ClosedError("Nothing is added to this text any more.")
+    if not sittings or sittings[0].number != number:
+        raise UnknownError("This task has no such sitting.")
+    token = issue_token(sittings[0], task.pk)
+    return TokenRenewal(sittings[0], token, fenced=len(sittings) > 1, lease_until=held.lease_until)
+
+
+CHECK_SUM = "h"
+log_ = logging.getLogger(__name__)
+
+
+class BehindError(RefusedError):
+    """The server has not all events yet; the facts say which one it expects."""
+
+    problem = "behind"
+
+
+class DiffersError(RefusedError):
+    """The log leads to another text than the one that the writer sees."""
+
+    problem = "differs"
+
+
+class FencedError(RefusedError):
+    """The text goes on in a later sitting."""
+
+    problem = "fenced"
+
+
+def finish(*, task: WritingTask, said: Finish, now: datetime) -> None:
+    """Mark a task's text as done, and keep it as the draft. Said again, it changes nothing.
+
+    Raises
+    ------
+    ClosedError, FencedError, BehindError, DiffersError
+        if the text is not the one that the log rebuilds, or not to be finished.
+    """
+    with transaction.atomic(durable=True):
+        held = lock_task(task.pk)
+        if held is None or not held.is_being_written:
+            raise ClosedError("This text is not being written at present.")
+        latest = Sitting.objects.filter(log__task=held.pk).select_related("log").order_by("-number").first()
+        if latest is None or latest.number != said.sitting:
+            raise FencedError("The text goes on elsewhere.")
+        if latest.next_event != said.events:
+            raise BehindError(next_event=latest.next_event)
+        text, wrong = rebuild_text(logs.events(latest.log))
+        if text_digest(text) != said.digest:
+            raise DiffersError("The log leads to another text.")
+        if wrong:
+            # The text is right, so the writer goes on; that it was not right on the way is for the operator to look at.
+            log_.warning("Task %s: %s check sums of its log do not fit.", task.external_id, wrong)
+        if held.finished_at is None:
+            WritingTask.objects.filter(pk=held.pk).update(finished_at=now, draft=text)
+
+
+def rebuild_text(events: Iterable[codec.Event]) -> tuple[str, int]:
+    """Return the text that events lead to, and how many check sums on the way do not fit."""
+    replay = codec.Replay()
+    wrong = 0
+    for event in events:
+        replay.apply(event)
+        if event[0] == CHECK_SUM:
+            wrong += not text_digest(replay.text).startswith(event[2])
+    return replay.text, wrong
+
+
+def text_digest(text: str) -> str:
+    """Return the check sum of a text: the SHA-256 of its UTF-8, in hexadecimal digits."""
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,165 @@
+"""The editor's page, and what it sends and asks while it is open: JSON, every refusal with its name."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.request import RawPostDataException, UnreadablePostError
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_POST
+
+from crowdrag.studies.access import consented_page, participant_page, public
+from crowdrag.studies.models import Participant
+
+from ..enums import LONGEST_TEXT
+from ..models import WritingTask
+from . import event_validation, ingestion, page, script_messages, sessions
+
+STATUSES = {"bad": 400, "token": 403, "large": 413}
+CONFLICT, GONE, BUSY = 409, 410, 503
+
+
+def request_body(request: HttpRequest) -> bytes:
+    """Return a request's body.
+
+    Raises
+    ------
+    TooLargeError
+        if it says that it is larger than what is taken in, without reading it.
+    """
+    try:
+        size = int(request.META.get("CONTENT_LENGTH") or 0)
+    except ValueError:
+        size = 0
+    if size > event_validation.MOST_BYTES:
+        raise event_validation.TooLargeError(
+            f"at most {event_validation.MOST_BYTES} bytes at once", most_bytes=event_validation.MOST_BYTES
+        )
+    try:
+        return request.body
+    except (UnreadablePostError, RawPostDataException) as error:
+        raise event_validation.BadInputError("The request ended too early.", where="") from error
+
+
+def respond(answer: Callable[[], dict[str, Any]], *, status: int = 200, closed_next: str | None = None) -> JsonResponse:
+    """Return an answer as JSON; what was refused with what to do, a database that is away as something to try again.
+
+    `closed_next` is where a page goes whose task is closed; what has no page is told that it is gone.
+    """
+    try:
+        return JsonResponse(answer(), status=status)
+    except event_validation.RefusedError as refused:
+        facts = {"problem": refused.problem, **refused.facts}
+        if refused.problem == "closed":
+            if closed_next is None:
+                return JsonResponse(facts, status=GONE)
+            facts["next"] = closed_next
+        return JsonResponse(facts, status=STATUSES.get(refused.problem, CONFLICT))
+    except (OperationalError, InterfaceError):
+        return JsonResponse({"problem": "busy"}, status=BUSY, headers={"Retry-After": "1"})
+
+
+@gzip_page  # nothing that the request says is in the answer, its token is masked anew each time: no use to BREACH
+@never_cache
+@consented_page("writing")
+def editor(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+    """Show the editor, or lead to the step that is due."""
+    try:
+        desk = page.load_page(participant=participant, task=task)
+    except page.NotDueError:
+        return redirect("writing_task", participant.study.slug, task)
+    context = {
+        "desk": desk,
+        "task": desk.task,
+        "study": None,
+        "project": participant.study,
+        "wording": script_messages.editor(),
+    }
+    return render(request, "writing/editor.html", context)
+
+
+# The header X-Writing-Token, by the name that it has before Django makes a mapping of all headers.
+KEY = "HTTP_X_WRITING_TOKEN"
+
+
+@csrf_exempt  # a token in a header of one's own is nothing that another site's form could send
+@public
+@require_POST
+def log(request: HttpRequest) -> HttpResponse:
+    """Store a batch of events and say so: after the commit, never before."""
+
+    def answer() -> dict[str, Any]:
+        batch = event_validation.parse_batch(request_body(request))
+        token = request.META.get(KEY, "")
+        receipt = ingestion.receive(token=token, batch=batch, now=timezone.now())
+        return {
+            "acked": receipt.acked,
+            "next_event": receipt.next_event,
+            "fenced": receipt.fenced,
+            "lease_until": receipt.lease_until,
+        }
+
+    return respond(answer)
+
+
+@consented_page("writing")
+@require_POST
+def sitting(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+    """Open the editor: a new sitting, with the text as the server has it; or give a new token for an earlier one."""
+    found = get_object_or_404(WritingTask, participant=participant, external_id=task)
+
+    def answer() -> dict[str, Any]:
+        number = event_validation.parse_renewal(request_body(request))
+        if number is not None:
+            return _told(sessions.renew_token(task=found, number=number, now=timezone.now()))
+        device = event_validation.parse_device(request_body(request))
+        opened = sessions.open_session(task=found, device=device, now=timezone.now())
+        return {
+            "sitting": opened.sitting.number,
+            "token": opened.token,
+            "log_url": reverse("writing_log"),
+            "text": opened.text,
+            "max_text": LONGEST_TEXT,
+            "elapsed": opened.elapsed,
+            "next_batch": opened.sitting.next_batch,
+            "next_event": opened.sitting.next_event,
+            "lease_until": opened.lease_until,
+            "others": [{"sitting": each.sitting, "text": each.text} for each in opened.others],
+        }
+
+    return respond(answer, status=201, closed_next=_step(participant, task))
+
+
+@participant_page
+@require_POST
+def finish(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+    """Take the writer's word that the text is done, if the log rebuilds it."""
+    found = get_object_or_404(WritingTask, participant=participant, external_id=task)
+
+    def answer() -> dict[str, Any]:
+        sessions.finish(task=found, said=event_validation.parse_finish(request_body(request)), now=timezone.now())
+        return {"next": reverse("writing_exit", args=[participant.study.slug, task])}
+
+    return respond(answer, closed_next=_step(participant, task))
+
+
+def _told(renewed: sessions.TokenRenewal) -> dict[str, Any]:
+    return {
+        "sitting": renewed.sitting.number,
+        "token": renewed.token,
+        "log_url": reverse("writing_log"),
+        "next_batch": renewed.sitting.next_batch,
+        "next_event": renewed.sitting.next_event,
+        "fenced": renewed.fenced,
+        "lease_until": renewed.lease_until,
+    }
+
+
+def _step(participant: Participant, task: str) -> str:
+    return reverse("writing_task", args=[participant.study.slug, task])

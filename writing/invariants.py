@@ -1,0 +1,136 @@
+"""What must hold of tasks and their logs at any moment (`manage.py check_invariants`)."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+from django.db.models import Count, F, Func, QuerySet
+
+from crowdrag.studies.invariants import Invariant, Tally, register
+
+from .assignments.models import PAST
+from .editor import codec, logs
+from .enums import LogSource
+from .models import LogBatch, Response, Sitting, WritingLog, WritingTask
+
+CHUNK = 100
+
+
+def register_all() -> None:
+    """Make them known to the command."""
+    for each in (
+        Invariant("writing.sequence", "Each sitting's batches and events are numbered without a gap.", sequence),
+        Invariant("writing.digests", "Each batch is what its digest says.", digests),
+        Invariant("writing.sittings", "Each sitting but the last is fenced, and began with what was there.", sittings),
+        Invariant("writing.lengths", "Each sitting's log rebuilds a text of the length that is known.", lengths),
+        Invariant("writing.texts", "Each recorded response is the text that its log rebuilds.", texts),
+        Invariant("writing.slots", "At most one live task stands in a slot.", slots),
+        Invariant("writing.topics", "Nobody writes twice on a topic.", topics),
+        Invariant("writing.erased", "What was erased has no text, and does not count in the analysis.", erased),
+    ):
+        register(each)
+
+
+def sequence(tally: Tally) -> None:
+    """Compare numbers of batches and events with what each sitting's row says."""
+    known = {(log, number): counts for log, number, *counts in _sittings("next_batch", "next_event")}
+    columns = ("log_id", "sitting", "number", "first_event", "event_count")
+    rows = LogBatch.objects.order_by("log_id", "sitting", "number").values_list(*columns)
+    for (log, sitting), found in groupby(rows.iterator(), key=lambda row: row[:2]):
+        batches = events = 0
+        for _log, _sitting, number, first, count in found:
+            if (number, first) != (batches, events):
+                tally.wrong(f"log {log}, sitting {sitting}: batch {number} from event {first}, not {batches}, {events}")
+            batches, events = number + 1, first + count
+        tally.saw()
+        told = known.pop((log, sitting), None)
+        if told is not None and told != [batches, events]:
+            tally.wrong(f"log {log}, sitting {sitting}: {batches} batches, {events} events; its row says {told}")
+    for (log, sitting), told in known.items():
+        tally.saw()
+        if told != [0, 0]:
+            tally.wrong(f"log {log}, sitting {sitting}: nothing is stored; its row says {told}")
+
+
+def digests(tally: Tally) -> None:
+    """Compute each batch's digest anew, in the database."""
+    tally.saw(LogBatch.objects.count())
+    wrong = LogBatch.objects.exclude(digest=Func(F("payload"), function="sha256"))
+    for log, sitting, number in wrong.order_by("pk").values_list("log_id", "sitting", "number"):
+        tally.wrong(f"log {log}, sitting {sitting}, batch {number}: its bytes are others")
+
+
+def sittings(tally: Tally) -> None:
+    """Look at how sittings follow each other."""
+    rows = Sitting.objects.select_related("base").order_by("log_id", "number")
+    for log, group in groupby(rows.iterator(chunk_size=CHUNK), key=lambda sitting: sitting.log_id):
+        found = list(group)
+        for i, sitting in enumerate(found):
+            tally.saw()
+            before = found[i - 1] if i else None
+            if sitting.number != i or sitting.base_id != (before.pk if before else None):
+                tally.wrong(f"log {log}: sitting {sitting.number} does not follow the one before it")
+            if before is not None and sitting.base_events > before.next_event:
+                tally.wrong(f"log {log}: sitting {sitting.number} began with events that are not there")
+            if (sitting.fenced_at is None) != (sitting is found[-1]):
+                tally.wrong(f"log {log}: sitting {sitting.number} is fenced or not, and should not be so")
+
+
+def lengths(tally: Tally) -> None:
+    """Rebuild each log's text; compare its length with what the latest sitting knows."""
+    latest = {log: length for log, _number, length in sorted(_sittings("length"))}
+    for log in WritingLog.objects.filter(pk__in=latest).order_by("pk").iterator(chunk_size=CHUNK):
+        tally.saw()
+        for text in _text(log, tally):
+            if len(text) != latest[log.pk]:
+                tally.wrong(f"log {log.pk}: {len(text)} characters; its last sitting says {latest[log.pk]}")
+
+
+def texts(tally: Tally) -> None:
+    """Rebuild the text of each response that was written here."""
+    recorded = WritingLog.objects.filter(source=LogSource.EDITOR, task__response__erased_at__isnull=True)
+    recorded = recorded.filter(task__response__isnull=False).select_related("task__response").order_by("pk")
+    for log in recorded.iterator(chunk_size=CHUNK):
+        tally.saw()
+        for text in _text(log, tally):
+            if log.response is None or text != log.response.text:
+                tally.wrong(f"log {log.pk}: it rebuilds another text than that of its response")
+
+
+def slots(tally: Tally) -> None:
+    """Count live tasks in each slot, whatever the versions of topic and style: the unique index goes by these."""
+    live = WritingTask.objects.filter(slot__isnull=False).exclude(state__in=PAST)
+    _at_most_one(tally, live.values("study_id", "topic__external_id", "style__name", "slot"))
+
+
+def topics(tally: Tally) -> None:
+    """Count live tasks of each person on each topic, whatever its version."""
+    live = WritingTask.objects.filter(is_imported=False, participant__isnull=False).exclude(state__in=PAST)
+    _at_most_one(tally, live.values("participant_id", "study_id", "topic__external_id"))
+
+
+def erased(tally: Tally) -> None:
+    """Look for what was erased and counts again, or is there again."""
+    gone = Response.objects.filter(erased_at__isnull=False)
+    tally.saw(gone.count())
+    for key in gone.exclude(is_included=False, text="").order_by("pk").values_list("external_id", flat=True):
+        tally.wrong(f"response {key}: it was erased, and is included or has a text")
+
+
+def _at_most_one(tally: Tally, groups: "QuerySet[WritingTask, Any]") -> None:
+    for group in groups.annotate(n=Count("pk")).order_by():
+        tally.saw()
+        if group["n"] > 1:
+            tally.wrong(", ".join(f"{name} {value}" for name, value in group.items()))
+
+
+def _sittings(*columns: str) -> Iterator[tuple[int, ...]]:
+    yield from Sitting.objects.order_by("log_id", "number").values_list("log_id", "number", *columns).iterator()
+
+
+def _text(log: WritingLog, tally: Tally) -> Iterator[str]:
+    """Yield the text of a log, or nothing where it cannot be rebuilt."""
+    try:
+        yield codec.final_text(logs.events(log))
+    except codec.BrokenLog as error:
+        tally.wrong(f"log {log.pk}: {error}")

@@ -1,0 +1,169 @@
+"""Models as writers: what may be ordered, what it would come to, starting it, and what a run's model answered."""
+
+from typing import Any, ClassVar
+
+import django_filters
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.api.endpoints import ListEndpoint, Need
+from crowdrag.jobs.api import RunRow
+from crowdrag.jobs.orders.api import NEEDS_TO_START, Asked, Confirmed, OfCalls, OrderEndpoint
+from crowdrag.llm.models import Endpoint as Model
+from crowdrag.studies.enums import Role
+
+from ..corpus import versions
+from ..enums import AnswerOutcome
+from ..models import ModelAnswer, Style
+from . import outcomes, prompts, queries, targets, writing_run
+from .forms import WritingOrderForm
+from .targets import TopicSelection
+from .writer import AnswerForm
+from .writing_run import Order
+
+
+class WritingOffer(serializers.Serializer[Any]):
+    """Which models may write, in which styles, and what they are told unless something else is said."""
+
+    endpoints = serializers.ListField(child=serializers.CharField(), help_text="Models that the operator allowed.")
+    styles = serializers.ListField(child=serializers.CharField())
+    prompt = serializers.CharField(help_text="That was used last, or the usual one.")
+
+
+class WritingOrder(Asked):
+    """Who is to write what, told what. Topics without passages are left out."""
+
+    styles = serializers.ListField(child=serializers.CharField(max_length=100), min_length=1, max_length=1000)
+    which = serializers.ChoiceField(
+        TopicSelection.choices, required=False, default=TopicSelection.NO_MODEL,
+        help_text="Topics: for which no model or nobody wrote yet, all, or those in `topics`.",
+    )  # fmt: skip
+    topics = serializers.ListField(
+        child=serializers.CharField(max_length=200), required=False, default=list, max_length=100_000,
+        help_text="Ids, if they are `chosen`.",
+    )  # fmt: skip
+    form = serializers.ChoiceField(
+        AnswerForm.choices,
+        required=False,
+        default=AnswerForm.TEXT,
+        help_text="Of the answer: as people write, or JSON.",
+    )
+    words = serializers.IntegerField(
+        min_value=10, max_value=5000, required=False, allow_null=True, default=None, help_text="Null: as a style asks."
+    )
+    overlong = serializers.FloatField(
+        min_value=1, max_value=100, required=False, default=outcomes.OVERLONG,
+        help_text="From what multiple of the words asked for an answer is too long.",
+    )  # fmt: skip
+    accept_overlong = serializers.BooleanField(
+        required=False, default=False, help_text="Whether what is too long becomes a response too."
+    )
+    temperature = serializers.FloatField(
+        min_value=0, max_value=2, required=False, allow_null=True, default=None, help_text="Null: the server's own."
+    )
+    frequency_penalty = serializers.FloatField(min_value=-2, max_value=2, required=False, allow_null=True, default=None)
+    seed = serializers.IntegerField(min_value=0, max_value=2**31, required=False, allow_null=True, default=None)
+
+
+class WritingBegun(Confirmed, WritingOrder):
+    """Who is to write what, as it is started."""
+
+
+class Writing(OrderEndpoint):
+    """Something that an order of responses is sent to."""
+
+    def wanted(self, given: dict[str, Any]) -> Order:
+        """Return what is ordered, checked as the page's form checks it."""
+        said = given | {
+            "endpoint": self.model(given["endpoint"]),
+            "prompt": given["prompt"] or prompts.latest_text(self.study),
+            "topics": "\n".join(given["topics"]),
+        }
+        return self.ordered(WritingOrderForm(self.study, said))
+
+
+class ModelWriters(Writing):
+    """Models that write."""
+
+    needs: ClassVar = {"GET": Need(Role.EDITOR), "POST": NEEDS_TO_START}
+    serializer_class = WritingOffer
+
+    def get(self, request: Request, study: str) -> Response:
+        """Show which models may write, in which styles, and what they are told."""
+        names = [*versions.current(Style, study=self.study), *versions.DEFAULT_STYLES]
+        offered = Model.objects.allowed().order_by("name").values_list("name", flat=True)
+        shown = {"endpoints": list(offered), "styles": list(dict.fromkeys(names))}
+        return Response(WritingOffer(shown | {"prompt": prompts.latest_text(self.study)}).data)
+
+    @extend_schema(request=WritingBegun, responses={202: RunRow})
+    def post(self, request: Request, study: str) -> Response:
+        """Have a model write. What it answers becomes responses as the run goes on."""
+        given = self.given(WritingBegun)
+        wanted = given.pop("order")
+        return self.started(
+            self.wanted(given), wanted, lambda order: writing_run.start(study=self.study, order=order, by=self.user)
+        )
+
+
+class ModelWritersEstimated(Writing):
+    """What having a model write would come to."""
+
+    @extend_schema(request=WritingOrder, responses=OfCalls)
+    def post(self, request: Request, study: str) -> Response:
+        """Show what having a model write would come to, and what exactly is asked; nothing is sent."""
+        order = self.wanted(self.given(WritingOrder))
+        text = order.writer().text
+        first = tuple(text(one) for one in targets.slots_of(order.pairs(self.study)[:1]))
+        return self.estimated(order, writing_run.forecast(study=self.study, order=order), first)
+
+
+# What is shown of these: without it each row would bring its topic's and its response's text.
+SHOWN = ("run_id", "topic__external_id", "style__name", "participant__external_id", "response__external_id", "outcome",
+         "text", "words", "answered_at")  # fmt: skip
+
+
+class WriterAnswerRow(serializers.ModelSerializer[ModelAnswer]):
+    """A model's answer for one topic and style."""
+
+    topic = serializers.CharField(source="topic.external_id")
+    style = serializers.CharField(source="style.name")  # type: ignore[assignment] # a field's own, which a serializer has not
+    participant = serializers.CharField(source="participant.external_id", help_text="The model's pseudonym.")
+    response = serializers.CharField(
+        source="response.external_id", default=None, allow_null=True, help_text="What it became; null: nothing."
+    )
+
+    class Meta:
+        model = ModelAnswer
+        fields = ["topic", "style", "participant", "outcome", "text", "words", "response", "answered_at"]
+        extra_kwargs = {"text": {"help_text": "What the model said; empty once that was erased."}}
+
+
+class WriterAnswerFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
+    """Which answers."""
+
+    outcome = django_filters.ChoiceFilter(choices=AnswerOutcome.choices)
+    topic = django_filters.CharFilter(field_name="topic__external_id", max_length=200)
+    style = django_filters.CharFilter(field_name="style__name", max_length=100, help_text="A style's name.")
+
+    class Meta:
+        model = ModelAnswer
+        fields: ClassVar[list[str]] = []
+
+
+class WriterAnswers(ListEndpoint):
+    """List what a run's model answered when it was asked to write, by topic and style."""
+
+    needs: ClassVar = {"GET": Need(Role.EDITOR)}
+    queryset = ModelAnswer.objects.all()
+    serializer_class = WriterAnswerRow
+    filterset_class = WriterAnswerFilter
+    # Of one run, which has one answer for each.
+    order = ("topic_id", "style_id")
+
+    def rows(self) -> QuerySet[ModelAnswer]:
+        """Return the answers of the run that the address names."""
+        run = self.one(queries.runs(self.study), key=self.kwargs["key"])
+        return queries.answers(run).only(*SHOWN)

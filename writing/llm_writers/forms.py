@@ -1,0 +1,204 @@
+"""The forms by which a model is asked for many things: which model, told what, sampled how, to write what."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, ClassVar, Final, Protocol
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from crowdrag.llm.models import Endpoint
+from crowdrag.studies.models import Study, Versioned
+
+from ..corpus import versions
+from ..models import Style, Topic
+from . import outcomes, prompts
+from .prompts import BadPromptError
+from .targets import TopicSelection
+from .writer import AnswerForm
+from .writing_run import Order
+
+LONGEST_PROMPT: Final = 50_000
+
+
+class Prompts(Protocol):
+    """A module of prompts in versions."""
+
+    def latest_text(self, study: Study) -> str:
+        """Return the prompt that was entered last, or the default."""
+
+    def check(self, text: str) -> None:
+        """Refuse a prompt that would not say what is asked: raise BadPromptError."""
+
+    def ensure(self, *, study: Study, text: str, now: datetime) -> Versioned:
+        """Return the version of the study's prompt with this text."""
+
+
+class PromptForm(forms.Form):
+    """Which model is asked, told what; further fields say for what.
+
+    A form names its `prompts`, its `sampling` (the fields that are parameters of each call), and in `helps` what its
+    fields say otherwise than here.
+    """
+
+    prompts: ClassVar[Prompts]
+    sampling: ClassVar[tuple[str, ...]] = ("temperature", "max_tokens")
+    helps: ClassVar[Mapping[str, Any]] = {}
+
+    endpoint = forms.ModelChoiceField(
+        label=gettext_lazy("Model"),
+        queryset=Endpoint.objects.allowed().order_by("name", "id"),
+        help_text=gettext_lazy("Endpoints that an operator allowed."),
+    )
+    prompt = forms.CharField(
+        label=gettext_lazy("Prompt"),
+        max_length=LONGEST_PROMPT,
+        strip=True,
+        widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "true"}),
+    )
+    temperature = forms.FloatField(
+        label=gettext_lazy("Temperature"),
+        required=False,
+        min_value=0,
+        max_value=2,
+        help_text=gettext_lazy("Empty: the server's own."),
+    )
+    max_tokens = forms.IntegerField(
+        label=gettext_lazy("Longest answer (tokens)"), required=False, min_value=16, max_value=1_000_000
+    )
+    seed = forms.IntegerField(label=gettext_lazy("Seed"), required=False, min_value=0, max_value=2**31)
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.study = study
+        self.fields["prompt"].initial = self.prompts.latest_text(study)
+        for name, said in self.helps.items():
+            self.fields[name].help_text = said
+
+    def clean_prompt(self) -> str:
+        """Refuse a prompt that would not say what is asked."""
+        text: str = self.cleaned_data["prompt"].replace("\r\n", "\n")
+        try:
+            self.prompts.check(text)
+        except BadPromptError as error:
+            raise forms.ValidationError(str(error)) from error
+        return text
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of each call that were given."""
+        found = {name: self.cleaned_data[name] for name in self.sampling}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def version(self, *, now: datetime) -> Versioned:
+        """Return the prompt's version, which is made if it is new."""
+        return self.prompts.ensure(study=self.study, text=self.cleaned_data["prompt"], now=now)
+
+
+class WritingOrderForm(PromptForm):
+    """Who is to write what, told what."""
+
+    prompts: ClassVar = prompts
+    sampling = ("temperature", "max_tokens", "frequency_penalty", "seed")
+    helps: ClassVar = {
+        "prompt": gettext_lazy(
+            "What people are told. {query}, {style}, {words}, {citing} and {passages} are filled in for each topic and "
+            "style. A change makes a new version, and another participant."
+        ),
+        "max_tokens": gettext_lazy(
+            "Empty: four for each word asked for. Models that think before they answer need more."
+        ),
+    }
+
+    styles = forms.MultipleChoiceField(label=gettext_lazy("Styles"), widget=forms.CheckboxSelectMultiple)
+    which = forms.ChoiceField(
+        label=gettext_lazy("Topics"), choices=TopicSelection.choices, initial=TopicSelection.NO_MODEL
+    )
+    topics = forms.CharField(
+        label=gettext_lazy("Ids of topics"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=gettext_lazy("One a line, if you name them."),
+    )
+    form = forms.ChoiceField(
+        label=gettext_lazy("Form of the answer"),
+        choices=AnswerForm.choices,
+        initial=AnswerForm.TEXT,
+        help_text=gettext_lazy("A text is what people write. JSON keeps small models to their passages."),
+    )
+    words = forms.IntegerField(
+        label=gettext_lazy("Words asked for"),
+        required=False,
+        min_value=10,
+        max_value=5000,
+        help_text=gettext_lazy("Empty: what each style asks for."),
+    )
+    overlong = forms.FloatField(
+        label=gettext_lazy("Too long from"),
+        initial=outcomes.OVERLONG,
+        min_value=1,
+        max_value=100,
+        help_text=gettext_lazy("As a multiple of the words asked for. What was cut off is too long as well."),
+    )
+    accept_overlong = forms.BooleanField(
+        label=gettext_lazy("Answers that are too long become responses too"), required=False
+    )
+    frequency_penalty = forms.FloatField(
+        label=gettext_lazy("Penalty on repetition"),
+        required=False,
+        min_value=-2,
+        max_value=2,
+        help_text=gettext_lazy("Small models need some, 0.6 say."),
+    )
+    field_order = (
+        "endpoint", "styles", "which", "topics", "form", "prompt", "words", "overlong", "accept_overlong",
+        "temperature", "max_tokens", "frequency_penalty", "seed",
+    )  # fmt: skip
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any):
+        super().__init__(study, *args, **kwargs)
+        self.found = dict(sorted(versions.current(Style, study=study).items()))
+        names = dict.fromkeys([*self.found, *versions.DEFAULT_STYLES])
+        self.fields["styles"].choices = [(name, self._label(name)) for name in names]  # type: ignore[attr-defined]
+        self.fields["styles"].initial = list(self.found) or list(versions.DEFAULT_STYLES)
+        self.fields["prompt"].widget.attrs["rows"] = 18
+
+    def _label(self, name: str) -> str:
+        return self.found[name].label if name in self.found else versions.DEFAULT_STYLES[name][0]
+
+    def clean_form(self) -> str:
+        """Return the form of the answer as a plain word."""
+        return str(self.cleaned_data["form"])
+
+    def clean(self) -> dict[str, Any]:
+        """Look for the topics that are named."""
+        cleaned = super().clean() or {}
+        named = [line.strip() for line in (cleaned.get("topics") or "").splitlines() if line.strip()]
+        cleaned["topics"] = tuple(dict.fromkeys(named))
+        if cleaned.get("which") == TopicSelection.CHOSEN:
+            known = set(
+                Topic.objects.filter(study=self.study, external_id__in=named).values_list("external_id", flat=True)
+            )
+            if not named:
+                self.add_error("topics", _("Name the topics, one id a line."))
+            elif unknown := [name for name in cleaned["topics"] if name not in known]:
+                self.add_error("topics", _("This study has no topic %s.") % ", ".join(unknown[:5]))
+        return cleaned
+
+    def order(self, *, now: datetime) -> Order:
+        """Return what is ordered; the prompt's version and the default styles are made if they are new."""
+        cleaned = self.cleaned_data
+        chosen = versions.ensure_styles(study=self.study, names=cleaned["styles"], now=now)
+        return Order(
+            endpoint=cleaned["endpoint"].pk,
+            prompt=self.version(now=now).pk,
+            styles=tuple(style.pk for style in chosen.values()),
+            form=cleaned["form"],
+            which=str(cleaned["which"]),
+            topics=cleaned["topics"] if cleaned["which"] == TopicSelection.CHOSEN else (),
+            words=cleaned["words"],
+            parameters=self.parameters,
+            overlong=cleaned["overlong"],
+            accept_overlong=cleaned["accept_overlong"],
+        )

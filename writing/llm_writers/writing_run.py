@@ -1,0 +1,217 @@
+"""A run in which a model writes for many topics and styles: its order, units, work, and what it would cost."""
+
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any, Final
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.kinds import InputRejectedError, Work
+from crowdrag.jobs.models import Run
+from crowdrag.llm import forecasts, gateway
+from crowdrag.llm.forecasts import Forecast, UnansweredError
+from crowdrag.llm.models import Endpoint
+from crowdrag.studies.models import Study, User
+
+from ..models import ModelAnswer, Style, Topic, WritingPrompt
+from . import outcomes, targets
+from .targets import Slot, TopicSelection
+from .writer import AnswerForm, Writer
+
+
+def register_kind() -> None:
+    """Add campaigns to the kinds of runs; called once, when the app is ready."""
+    from django.utils.translation import gettext_lazy as _
+
+    from crowdrag.jobs.enums import Queue
+    from crowdrag.jobs.kinds import Kind, register
+
+    from . import queries
+
+    register(
+        Kind(
+            name=KIND,
+            title=_("A model writes"),
+            queue=Queue.LLM,
+            plan=plan,
+            work=work,
+            finish=finish,
+            result_url=queries.result_url,
+            told=queries.describe_parameters,
+        )
+    )
+
+
+__all__ = ["KIND", "Forecast", "Order", "UnansweredError", "finish", "forecast", "plan", "start", "work"]
+
+KIND: Final = "write.model"
+PURPOSE: Final = "write"
+# A unit asks so many times as much as the endpoint takes at once: the next call leaves when an answer comes, and only
+# at a unit's end does anybody wait for the slowest.
+ROUNDS: Final = 8
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a campaign asks for, as it is kept with its run: plain values and keys of rows."""
+
+    endpoint: int
+    prompt: int
+    styles: tuple[int, ...]
+    form: str = AnswerForm.TEXT
+    which: str = TopicSelection.NO_MODEL
+    topics: tuple[str, ...] = ()
+    words: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    overlong: float = outcomes.OVERLONG
+    accept_overlong: bool = False
+
+    @classmethod
+    def of(cls, run: Run) -> "Order":
+        """Return what a run was asked for."""
+        kept = dict(run.parameters)
+        return cls(**{**kept, "styles": tuple(kept["styles"]), "topics": tuple(kept["topics"])})
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What is kept of it with a run."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()} | {
+            "form": str(self.form),
+            "which": str(self.which),
+        }
+
+    @property
+    def digest(self) -> str:
+        """What tells one order from another."""
+        return hashlib.sha256(json.dumps(self.kept, sort_keys=True).encode()).hexdigest()[:16]
+
+    def writer(self) -> Writer:
+        """Return who is to write."""
+        return Writer(
+            endpoint=Endpoint.objects.get(pk=self.endpoint),
+            prompt=WritingPrompt.objects.get(pk=self.prompt),
+            form=self.form,
+            words=self.words,
+            parameters=self.parameters,
+        )
+
+    def pairs(self, study: Study) -> list[tuple[Topic, Style]]:
+        """Return topics and styles that are to be written now."""
+        styles = sorted(Style.objects.filter(study=study, pk__in=self.styles), key=lambda s: self.styles.index(s.pk))
+        return targets.select_slots(study=study, styles=styles, which=self.which, topics=self.topics)
+
+
+def start(*, study: Study, order: Order, by: User | None = None, kind: str = KIND) -> Run:
+    """Start a campaign.
+
+    Raises
+    ------
+    InputRejectedError
+        if there is nothing to write.
+    """
+    return lifecycle.start(study=study, kind=kind, parameters=order.kept, by=by)
+
+
+def forecast(*, study: Study, order: Order) -> Forecast:
+    """Return what a campaign would come to; nothing is sent."""
+    writer = order.writer()
+    requests = [writer.request(slot) for slot in targets.slots_of(order.pairs(study))]
+    return forecasts.forecast(study=study, endpoint=writer.endpoint, requests=requests, purpose=PURPOSE)
+
+
+def plan(run: Run) -> Iterable[dict[str, Any]]:
+    """Plan units of a few slots each; what is to be written is settled here, so that resuming asks for the same."""
+    order = Order.of(run)
+    wanted = [[topic.pk, style.pk] for topic, style in order.pairs(run.study)]
+    if not wanted:
+        raise InputRejectedError(
+            [{"field": "topics", "message": _("There is nothing to write: no topic with passages is left.")}]
+        )
+    run.inputs_digest = hashlib.sha256(json.dumps([order.kept, wanted], sort_keys=True).encode()).hexdigest()
+    concurrency = Endpoint.objects.values_list("concurrency", flat=True).get(pk=order.endpoint)
+    size = concurrency * ROUNDS
+    return [{"slots": wanted[at : at + size]} for at in range(0, len(wanted), size)]
+
+
+def work(work: Work) -> None:
+    """Have a model write for a few slots. Each answer is kept as soon as it comes.
+
+    Raises
+    ------
+    InputRejectedError
+        if the endpoint may not be asked or the budget is spent: raised or allowed, the run can be resumed.
+    UnansweredError
+        if the server failed: the unit is tried again.
+    """
+    run, order = work.run, Order.of(work.run)
+    writer = order.writer()
+    wanted = _slots(work.unit.payload["slots"])
+    total, done = len(wanted), 0
+    began = time.monotonic()
+    work.report(0, total, forecasts.describe_wait(writer.endpoint))
+
+    def heard(answer: gateway.Answer) -> None:
+        nonlocal done
+        # Stored at once: writing takes long, and what is written stays if the run is cancelled after it.
+        if answer.fault not in forecasts.TRANSIENT_FAULTS:
+            work.keep(partial(keep, wanted[answer.index], answer))
+        done += 1
+        work.report(done, total, _about(wanted))
+
+    def check() -> None:
+        if done:
+            work.check()
+        else:
+            work.report(0, total, forecasts.describe_wait(writer.endpoint, time.monotonic() - began))
+
+    def keep(slot: Slot, answer: gateway.Answer) -> None:
+        now = timezone.now()
+        outcomes.store_answer(
+            run=run,
+            slot=slot,
+            participant=writer.participant(study=run.study, now=now),
+            outcome=outcomes.classify(
+                answer, slot=slot, form=order.form, words=writer.target(slot.style), overlong=order.overlong
+            ),
+            accept_overlong=order.accept_overlong,
+            now=now,
+        )
+
+    try:
+        answers = gateway.complete_many(
+            endpoint=writer.endpoint,
+            requests=[writer.request(slot) for slot in wanted],
+            study=run.study,
+            purpose=PURPOSE,
+            on_answer=heard,
+            check=check,
+        )
+    except gateway.GatewayError as error:
+        raise InputRejectedError([{"message": str(error)}]) from error
+    forecasts.check_answered(writer.endpoint, answers)
+
+
+def finish(run: Run) -> None:
+    """Sum up what came of it."""
+    counted = Counter(ModelAnswer.objects.filter(run=run).values_list("outcome", flat=True))
+    summary = {"answers": counted.total(), **{mark.lower(): counted[mark] for mark in sorted(counted)}}
+    lifecycle.note(run=run, summary=summary)
+
+
+def _slots(keys: Sequence[Sequence[int]]) -> list[Slot]:
+    topics = Topic.objects.in_bulk({topic for topic, _style in keys})
+    styles = Style.objects.in_bulk({style for _topic, style in keys})
+    return targets.slots_of([(topics[topic], styles[style]) for topic, style in keys])
+
+
+def _about(wanted: Sequence[Slot]) -> str:
+    first = wanted[0]
+    more = f" +{len(wanted) - 1}" if len(wanted) > 1 else ""
+    return f"{first.topic.title}, {first.style.label}{more}"

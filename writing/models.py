@@ -1,0 +1,32 @@
+"""All tables of writing, where Django looks for them; each feature has its own."""
+
+from .assignments.models import TaskPayment, TaskTransition, WritingTask
+from .corpus.models import Citation, Passage, Response, ResponseDecision, RetrievedPassage, Statement, Style, Topic
+from .editor.models import LogBatch, Sitting, WritingLog
+from .llm_writers.models import ModelAnswer, WritingPrompt
+from .plans.models import PlanStyle, PlanTrialTopic, Survey, SurveyAnswers, WritingInstructions, WritingPlan
+
+__all__ = [
+    "Citation",
+    "LogBatch",
+    "ModelAnswer",
+    "Passage",
+    "PlanStyle",
+    "PlanTrialTopic",
+    "Response",
+    "ResponseDecision",
+    "RetrievedPassage",
+    "Sitting",
+    "Statement",
+    "Style",
+    "Survey",
+    "SurveyAnswers",
+    "TaskPayment",
+    "TaskTransition",
+    "Topic",
+    "WritingInstructions",
+    "WritingLog",
+    "WritingPlan",
+    "WritingPrompt",
+    "WritingTask",
+]

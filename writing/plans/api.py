@@ -1,0 +1,419 @@
+"""A study's writing plan: what is asked for and paid, forecast, opening and closing, and what writers read."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, ClassVar, TypeVar
+
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
+from crowdrag.studies.enums import Role
+
+from ..enums import SurveyKind
+from ..models import PlanStyle, WritingPlan
+from . import services, surveys
+from .forms import MOST
+from .services import BadPlan, Terms
+
+CHANGED = Need(Role.EDITOR, Scope.WRITE)
+WITH = ("study", "instructions", "consent_text", "entry_survey", "exit_survey")
+T = TypeVar("T")
+
+
+class PlanRow(serializers.ModelSerializer[WritingPlan]):
+    """What is asked for and what it pays. Money is in minor units of the study's currency."""
+
+    styles = serializers.SerializerMethodField(help_text="Names, in order: people write in each on each topic.")
+    trial_topics = serializers.SerializerMethodField(help_text="Ids: new writers write on these first.")
+
+    class Meta:
+        model = WritingPlan
+        fields = ["is_open", "styles", "slots", "tasks_per_person", "minutes", "lease_hours", "trial_topics", "pay",
+                  "fee", "tax", "wage_floor", "updated_at"]  # fmt: skip
+        extra_kwargs = {
+            "slots": {"help_text": "Responses per topic and style, by as many different people."},
+            "tasks_per_person": {"help_text": "At most; null: as many as there are."},
+            "minutes": {"help_text": "That a response takes, as people are told."},
+            "lease_hours": {"help_text": "Until an untouched task goes to somebody else."},
+            "pay": {"help_text": "Per response."},
+            "fee": {"help_text": "Of the platform, per response."},
+            "tax": {"help_text": "Per response."},
+            "wage_floor": {"help_text": "The least wage per hour; null: nobody is told who earns less."},
+        }
+
+    def get_styles(self, plan: WritingPlan) -> list[str]:
+        """Return the names of the styles that are asked for."""
+        return list(plan.plan_styles.order_by("position", "id").values_list("style__name", flat=True))
+
+    def get_trial_topics(self, plan: WritingPlan) -> list[str]:
+        """Return the ids of the topics on which new writers are tried."""
+        return list(plan.plan_trial_topics.order_by("position", "id").values_list("topic__external_id", flat=True))
+
+
+class ChangedPlan(RequestBody):
+    """What is to be asked for otherwise; what is left out stays."""
+
+    styles = serializers.ListField(
+        child=serializers.CharField(max_length=100), required=False, max_length=1000,
+        help_text="Names of the study's styles, or `bullet`, `essay`, `news`.",
+    )  # fmt: skip
+    slots = serializers.IntegerField(min_value=1, max_value=1000, required=False)
+    tasks_per_person = serializers.IntegerField(min_value=1, max_value=30_000, required=False, allow_null=True)
+    minutes = serializers.IntegerField(min_value=1, max_value=600, required=False)
+    lease_hours = serializers.IntegerField(min_value=1, max_value=2000, required=False)
+    trial_topics = serializers.ListField(
+        child=serializers.CharField(max_length=200), required=False, max_length=services.MOST_TRIAL_TOPICS
+    )
+    pay = serializers.IntegerField(min_value=0, max_value=MOST, required=False)
+    fee = serializers.IntegerField(min_value=0, max_value=MOST, required=False)
+    tax = serializers.IntegerField(min_value=0, max_value=MOST, required=False)
+    wage_floor = serializers.IntegerField(min_value=0, max_value=MOST, required=False, allow_null=True)
+
+
+class PlanForecastRow(serializers.Serializer[Any]):
+    """What a plan comes to, trials and top-ups apart. Money is in minor units of the study's currency."""
+
+    topics = serializers.IntegerField()
+    styles = serializers.IntegerField()
+    slots = serializers.IntegerField()
+    responses = serializers.IntegerField(help_text="All that are asked for.")
+    hours = serializers.FloatField(help_text="Of all people together.")
+    wage = serializers.FloatField(allow_null=True, help_text="Per hour.")
+    each = serializers.IntegerField(help_text="What one response costs, with fee and tax.")
+    total = serializers.IntegerField(help_text="What all of them cost.")
+    problems = serializers.ListField(child=serializers.CharField(), help_text="What keeps it from being opened.")
+    warnings = serializers.ListField(child=serializers.CharField(), help_text="What to know before it is opened.")
+
+
+class Plan(Endpoint):
+    """The study's writing plan."""
+
+    needs: ClassVar = {"GET": Need(Role.EDITOR), "POST": CHANGED, "PATCH": CHANGED}
+    serializer_class = PlanRow
+
+    def get(self, request: Request, study: str) -> Response:
+        """Show what is asked for and what it pays. A study has one plan, or none yet."""
+        return Response(PlanRow(self.one(plan_of_study(self))).data)
+
+    @extend_schema(request=None, responses={201: PlanRow})
+    def post(self, request: Request, study: str) -> Response:
+        """Make the study's plan, which is closed: the usual styles, texts and questions. One that there is stays."""
+        return Response(PlanRow(services.ensure_plan(self.study, timezone.now())).data, status=201)
+
+    @extend_schema(request=ChangedPlan, responses=PlanRow)
+    def patch(self, request: Request, study: str) -> Response:
+        """Change what is asked for and what it pays. Who has claimed a task keeps what was said then."""
+        given = self.given(ChangedPlan)
+        with self.unchanged(plan_of_study(self), PlanRow) as held:
+            wanted = {**PlanRow(held).data, **given}
+            terms = Terms(**{name: wanted[name] for name in Terms.__dataclass_fields__})
+            styles, topics = wanted["styles"], wanted["trial_topics"]
+            who: dict[str, Any] = {"style_names": styles, "trial_topics": topics, "now": timezone.now()}
+            return Response(PlanRow(run_or_refuse(services.change_terms, plan=held, terms=terms, **who)).data)
+
+
+class PlanForecast(Endpoint):
+    """What a plan comes to."""
+
+    needs: ClassVar = {"GET": Need(Role.EDITOR)}
+    serializer_class = PlanForecastRow
+
+    def get(self, request: Request, study: str) -> Response:
+        """Show responses, hours and money that the plan comes to, and what it lacks."""
+        plan = self.one(plan_of_study(self))
+        costs, readiness = services.costs(plan), services.readiness(plan)
+        computed = {name: getattr(costs, name) for name in ("responses", "hours", "each", "total")}
+        said = {"problems": readiness.problems, "warnings": readiness.warnings, "wage": services.promised_wage(plan)}
+        return Response(PlanForecastRow(asdict(costs) | computed | said).data)
+
+
+class PlanOpened(Endpoint):
+    """A plan that is open to writers."""
+
+    needs: ClassVar = {"POST": CHANGED}
+
+    @extend_schema(request=None, responses=PlanRow)
+    def post(self, request: Request, study: str) -> Response:
+        """Let people write: they come by links or from a platform. Twice is once."""
+        return Response(
+            PlanRow(run_or_refuse(services.open_plan, plan=self.one(plan_of_study(self)), now=timezone.now())).data
+        )
+
+
+class PlanClosed(Endpoint):
+    """A plan that is closed."""
+
+    needs: ClassVar = {"POST": CHANGED}
+
+    @extend_schema(request=None, responses=PlanRow)
+    def post(self, request: Request, study: str) -> Response:
+        """Let nobody begin any more. Who has a task can finish it, and is paid."""
+        return Response(
+            PlanRow(run_or_refuse(services.close_plan, plan=self.one(plan_of_study(self)), now=timezone.now())).data
+        )
+
+
+def plan_of_study(endpoint: Endpoint) -> QuerySet[WritingPlan]:
+    """Return the plan of the study that the address names, with its texts; there is one at most."""
+    return WritingPlan.objects.filter(study=endpoint.study).select_related(*WITH)
+
+
+def run_or_refuse(do: Callable[..., T], **given: Any) -> T:
+    """Have something done with a plan, or say what is wrong with it."""
+    try:
+        return do(**given)
+    except BadPlan as error:
+        said = [
+            {"pointer": f"#/{field}", "detail": problem, "code": "refused"} for field, problem in error.problems.items()
+        ]
+        raise Problem("refused", " ".join(error.problems.values()), errors=said) from None
+    except surveys.BadSurvey as error:
+        said = [{"pointer": "#/questions", "detail": problem, "code": "refused"} for problem in error.problems]
+        raise Problem("refused", str(error), errors=said) from None
+    except services.NotReady as error:
+        said = [{"detail": problem, "code": "missing"} for problem in error.problems]
+        raise Problem("conflict", str(error) or _("It lacks something."), errors=said) from None
+
+
+LONGEST = 50_000
+LICENCE = 100
+SEEN = Need(Role.VIEWER)
+
+
+class WriterInstructionsRow(serializers.Serializer[WritingPlan]):
+    """What writers are told, whatever the style."""
+
+    text = serializers.CharField(source="instructions.text", default="", help_text="In Markdown.")
+    version = serializers.IntegerField(source="instructions.version", default=None, allow_null=True)
+
+
+class NewWriterInstructions(RequestBody):
+    """What writers are to be told."""
+
+    text = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
+
+
+class WriterConsentRow(serializers.Serializer[WritingPlan]):
+    """What writers are asked to agree to, and under which licences what they give is released."""
+
+    text = serializers.CharField(source="consent_text.text", default="", help_text="In Markdown.")
+    text_licence = serializers.CharField(source="consent_text.text_licence", default="", help_text="Of responses.")
+    log_licence = serializers.CharField(
+        source="consent_text.log_licence", default="", help_text="Of writing logs; empty: none are released."
+    )
+    timing_licence = serializers.CharField(
+        source="consent_text.timing_licence", default="", help_text="Of their timing; empty: likewise."
+    )
+    version = serializers.IntegerField(source="consent_text.version", default=None, allow_null=True)
+
+
+class NewWriterConsent(RequestBody):
+    """What writers are to be asked to agree to. It must say what is recorded."""
+
+    text = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
+    text_licence = serializers.CharField(max_length=LICENCE, help_text="As `CC-BY-4.0`.")
+    log_licence = serializers.CharField(max_length=LICENCE, required=False, allow_blank=True, default="")
+    timing_licence = serializers.CharField(max_length=LICENCE, required=False, allow_blank=True, default="")
+
+
+class SurveyRow(serializers.Serializer[Any]):
+    """Questions before or after writing; none: it is not asked."""
+
+    questions = serializers.ListField(
+        child=serializers.DictField(),
+        help_text="Each with `name`, `text`, `kind` (`scale`, `choice`, `text`), `options` (`value`, `label`), "
+        "`required`; a scale may name its ends in `low` and `high`.",
+    )
+    version = serializers.IntegerField(allow_null=True)
+    usual = serializers.ListField(child=serializers.DictField(), help_text="What is asked unless others are.")
+
+
+class EntrySurveyRow(SurveyRow):
+    """Questions before writing."""
+
+    kind: ClassVar = SurveyKind.ENTRY
+
+    def to_representation(self, instance: WritingPlan) -> dict[str, Any]:
+        """Return what a plan asks."""
+        survey = getattr(instance, services.SURVEY_FIELDS[self.kind])
+        found = {"questions": survey.questions if survey else [], "version": survey.version if survey else None}
+        return super().to_representation({**found, "usual": surveys.defaults(self.kind)})
+
+
+class ExitSurveyRow(EntrySurveyRow):
+    """Questions after writing."""
+
+    kind: ClassVar = SurveyKind.EXIT
+
+
+SURVEYS: dict[str, type[EntrySurveyRow]] = {"entry": EntrySurveyRow, "exit": ExitSurveyRow}
+
+
+class NewSurvey(RequestBody):
+    """All questions that are to be asked, in order; none: no survey."""
+
+    questions = serializers.ListField(child=serializers.DictField(), max_length=surveys.MOST_QUESTIONS)
+
+
+class StyleRow(serializers.ModelSerializer[PlanStyle]):
+    """A style in the version that is asked for."""
+
+    name = serializers.CharField(source="style.name")
+    version = serializers.IntegerField(source="style.version")
+    label = serializers.CharField(source="style.label")  # type: ignore[assignment] # a field, and no attribute
+    instructions = serializers.CharField(source="style.instructions", help_text="In Markdown.")
+    target_words = serializers.IntegerField(source="style.target_words")
+
+    class Meta:
+        model = PlanStyle
+        fields = ["name", "version", "label", "instructions", "target_words"]
+
+
+class ReworkedStyle(RequestBody):
+    """How a style is to be worded. Who has claimed a task keeps the wording of then."""
+
+    label = serializers.CharField(max_length=100, help_text="What writers see.")  # type: ignore[assignment]
+    instructions = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
+    target_words = serializers.IntegerField(min_value=1, max_value=5000, required=False, default=250)
+
+
+class NewStyle(ReworkedStyle):
+    """A style of the study's own."""
+
+    name = serializers.CharField(
+        max_length=64, help_text="In exports and commands: small letters, digits and underscores. It stays."
+    )
+
+
+class WriterInstructions(Endpoint):
+    """What writers are told."""
+
+    needs: ClassVar = {"GET": SEEN, "PUT": CHANGED}
+    serializer_class = WriterInstructionsRow
+
+    def get(self, request: Request, study: str) -> Response:
+        """Show what writers are told, whatever the style."""
+        return Response(WriterInstructionsRow(self.one(plan_of_study(self))).data)
+
+    @extend_schema(request=NewWriterInstructions, responses=WriterInstructionsRow)
+    def put(self, request: Request, study: str) -> Response:
+        """Change what writers are told: a new version, unless there was one of this text."""
+        given = self.given(NewWriterInstructions)
+        with self.unchanged(plan_of_study(self), WriterInstructionsRow) as held:
+            done = run_or_refuse(services.change_instructions, plan=held, now=timezone.now(), **given)
+            return Response(WriterInstructionsRow(done).data)
+
+
+class WriterConsent(Endpoint):
+    """What writers are asked to agree to."""
+
+    needs: ClassVar = {"GET": SEEN, "PUT": CHANGED}
+    serializer_class = WriterConsentRow
+
+    def get(self, request: Request, study: str) -> Response:
+        """Show what writers are asked to agree to."""
+        return Response(WriterConsentRow(self.one(plan_of_study(self))).data)
+
+    @extend_schema(request=NewWriterConsent, responses=WriterConsentRow)
+    def put(self, request: Request, study: str) -> Response:
+        """Change what writers are asked to agree to. Who agreed to another version is asked again."""
+        given = self.given(NewWriterConsent)
+        with self.unchanged(plan_of_study(self), WriterConsentRow) as held:
+            done = run_or_refuse(services.change_consent, plan=held, now=timezone.now(), **given)
+            return Response(WriterConsentRow(done).data)
+
+
+class WriterQuestions(Endpoint):
+    """The questions before (`entry`) or after writing (`exit`)."""
+
+    needs: ClassVar = {"GET": SEEN, "PUT": CHANGED}
+    serializer_class = SurveyRow
+
+    def get(self, request: Request, study: str, kind: str) -> Response:
+        """Show what is asked before (`entry`) or after writing (`exit`)."""
+        row = self._row(kind)
+        return Response(row(self.one(plan_of_study(self))).data)
+
+    @extend_schema(request=NewSurvey, responses=SurveyRow)
+    def put(self, request: Request, study: str, kind: str) -> Response:
+        """Ask these questions in this order. Answers that were given stay with the questions of then."""
+        row, given = self._row(kind), self.given(NewSurvey)
+        with self.unchanged(plan_of_study(self), row) as held:
+            done = run_or_refuse(services.change_survey, plan=held, kind=row.kind, now=timezone.now(), **given)
+            return Response(row(done).data)
+
+    def _row(self, kind: str) -> type[EntrySurveyRow]:
+        if kind not in SURVEYS:
+            raise Problem("not-found")
+        return SURVEYS[kind]
+
+
+class Styles(ListEndpoint):
+    """List the styles that the plan asks for, in its order."""
+
+    needs: ClassVar = {"GET": SEEN, "POST": CHANGED}
+    queryset = PlanStyle.objects.select_related("style")
+    serializer_class = StyleRow
+    order = ("position", "id")
+
+    def rows(self) -> QuerySet[PlanStyle]:
+        """Return the styles of the study's plan; without a plan there are none."""
+        return self.get_queryset().filter(plan__study=self.study)
+
+    @extend_schema(request=NewStyle, responses={201: StyleRow})
+    def post(self, request: Request, study: str) -> Response:
+        """Make a style of the study's own, and ask for it after the others. One that is there is worded anew by PUT."""
+        plan, given = self.one(plan_of_study(self)), self.given(NewStyle)
+        if self.rows().filter(style__name=given["name"]).exists():
+            raise Problem("conflict", _("The plan asks for a style of this name: PUT words it anew."))
+        run_or_refuse(services.add_style, plan=plan, now=timezone.now(), **given)
+        return Response(StyleRow(self.rows().get(style__name=given["name"])).data, status=201)
+
+
+class OneStyle(Endpoint):
+    """One style that the plan asks for."""
+
+    needs: ClassVar = {"GET": SEEN, "PUT": CHANGED}
+    serializer_class = StyleRow
+
+    def get(self, request: Request, study: str, name: str) -> Response:
+        """Show a style in the version that is asked for."""
+        return Response(StyleRow(self._of(name)).data)
+
+    @extend_schema(request=ReworkedStyle, responses=StyleRow)
+    def put(self, request: Request, study: str, name: str) -> Response:
+        """Word a style anew that the plan asks for."""
+        given = self.given(ReworkedStyle)
+        self._of(name)
+        with self.unchanged(plan_of_study(self), _Named.of(name)) as held:
+            run_or_refuse(services.add_style, plan=held, name=name, now=timezone.now(), **given)
+            return Response(StyleRow(self._of(name)).data)
+
+    def _of(self, name: str) -> PlanStyle:
+        rows = PlanStyle.objects.filter(plan__study=self.study).select_related("style")
+        return self.one(rows, style__name=name)
+
+
+class _Named(serializers.Serializer[WritingPlan]):
+    """Shows a plan as one of its styles, which is what If-Match is held against; nothing where there is none."""
+
+    name: ClassVar[str]
+
+    @classmethod
+    def of(cls, name: str) -> type["_Named"]:
+        """Return the one for the style of this name."""
+        return type("_Named", (cls,), {"name": name})
+
+    def to_representation(self, instance: WritingPlan) -> Any:
+        """Return the plan's style of this name."""
+        found = instance.plan_styles.filter(style__name=self.name).select_related("style").first()
+        return StyleRow(found).data if found else {}

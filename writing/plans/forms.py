@@ -1,0 +1,321 @@
+"""The forms of a writing plan, and a survey's questions as a table that somebody edits.
+
+Money is entered in major units, and handed on in minor ones. Rows of the table come, go and move before anything is
+saved.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Final, Protocol, TypeVar, cast
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analysis.text.normalization import normalize
+from crowdrag.studies import codes, money
+
+from ..corpus import versions
+from ..models import Style, WritingPlan
+from . import services, surveys
+
+# The column's limit, in minor units.
+MOST = 2_147_483_647
+LICENCES = ("CC-BY-4.0", "CC-BY-SA-4.0", "CC0-1.0", "CC-BY-NC-4.0")
+
+
+class MoneyField(forms.DecimalField):
+    """An amount in the study's currency, as people write it; cleaned to whole minor units."""
+
+    def __init__(self, *, currency: str, **options: Any):
+        digits = money.minor_digits(currency)
+        self.currency = currency
+        super().__init__(min_value=0, max_value=money.to_major(MOST, currency), decimal_places=digits, **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        """Show what is kept in minor units in major ones; what somebody typed as they typed it."""
+        return money.to_major(value, self.currency) if isinstance(value, int) else value
+
+    def clean(self, value: Any) -> int | None:
+        """Return minor units."""
+        found: Decimal | None = super().clean(value)
+        return None if found is None else money.to_minor(found, self.currency)
+
+
+class LicenceField(forms.CharField):
+    """An SPDX licence expression, chosen from the usual ones (the page's list `licences`) or written."""
+
+    def __init__(self, **options: Any):
+        widget = forms.TextInput(attrs={"list": "licences"})
+        super().__init__(max_length=100, validators=[codes.validate_licence], widget=widget, **options)
+
+
+class PlanForm(forms.Form):
+    """What is asked for, and what it pays."""
+
+    styles = forms.MultipleChoiceField(
+        label=gettext_lazy("Styles"),
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("On each topic people write in each of these."),
+    )
+    slots = forms.IntegerField(
+        label=gettext_lazy("Responses per topic and style"), min_value=1, max_value=1000,
+        help_text=gettext_lazy("By as many different people: nobody writes twice on a topic."),
+    )  # fmt: skip
+    tasks_per_person = forms.IntegerField(
+        label=gettext_lazy("Responses per person, at most"), min_value=1, max_value=30000, required=False,
+        help_text=gettext_lazy("Empty: as many as there are."),
+    )  # fmt: skip
+    minutes = forms.IntegerField(
+        label=gettext_lazy("Minutes that a response takes"), min_value=1, max_value=600,
+        help_text=gettext_lazy("What people are told; the wage is reckoned with it until somebody has written."),
+    )  # fmt: skip
+    lease_hours = forms.IntegerField(
+        label=gettext_lazy("Hours until an untouched task goes to somebody else"), min_value=1, max_value=2000,
+        help_text=gettext_lazy("From the last sign of life. The text is kept."),
+    )  # fmt: skip
+    trial_topics = forms.CharField(
+        label=gettext_lazy("Trial topics"), required=False, widget=forms.Textarea(attrs={"rows": 3, "class": "mono"}),
+        help_text=gettext_lazy(
+            "Ids of topics, one a line. New writers write on these first, are paid for it, and go on when all was "
+            "accepted. Empty: no trial."
+        ),
+    )  # fmt: skip
+
+    def __init__(self, plan: WritingPlan, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.initial = {**_initial(plan), **self.initial}
+        currency = plan.study.currency
+        self.fields["styles"].choices = _style_choices(plan)  # type: ignore[attr-defined]
+        self.fields["pay"] = MoneyField(
+            currency=currency, label=_("Pay per response, %(currency)s") % {"currency": currency}
+        )
+        self.fields["fee"] = MoneyField(
+            currency=currency, label=_("Platform's fee per response"), help_text=_("On top of the pay; 0 if none.")
+        )
+        self.fields["tax"] = MoneyField(
+            currency=currency, label=_("Tax per response"), help_text=_("On top of the pay and the fee; 0 if none.")
+        )
+        self.fields["wage_floor"] = MoneyField(
+            currency=currency,
+            required=False,
+            label=_("Least wage per hour"),
+            help_text=_("You are told who earns less, by the time that they took. Empty: nobody is told."),
+        )
+
+    def clean_trial_topics(self) -> list[str]:
+        """Return the ids."""
+        return [each for each in re.split(r"[\s,;]+", self.cleaned_data["trial_topics"]) if each]
+
+    @property
+    def terms(self) -> services.Terms:
+        """What was entered."""
+        names = services.Terms.__dataclass_fields__
+        return services.Terms(**{name: self.cleaned_data[name] for name in names})
+
+
+def _initial(plan: WritingPlan) -> dict[str, Any]:
+    fields = {name: getattr(plan, name) for name in services.Terms.__dataclass_fields__}
+    asked = plan.plan_styles.order_by("position", "id").values_list("style__name", flat=True)
+    tried = plan.plan_trial_topics.order_by("position", "id").values_list("topic__external_id", flat=True)
+    return fields | {"styles": list(asked), "trial_topics": "\n".join(tried)}
+
+
+def _style_choices(plan: WritingPlan) -> list[tuple[str, str]]:
+    found = {name: label for name, (label, _instructions) in versions.DEFAULT_STYLES.items()}
+    found |= {name: style.label for name, style in versions.current(Style, study=plan.study).items()}
+    return sorted(found.items(), key=lambda each: (each[0] not in versions.DEFAULT_STYLES, each[1]))
+
+
+class StyleForm(forms.Form):
+    """A style of the study's own, or another wording of one."""
+
+    label = forms.CharField(label=gettext_lazy("Name"), max_length=100, help_text=gettext_lazy("What writers see."))
+    name = forms.CharField(
+        label=gettext_lazy("Short name"), max_length=64,
+        help_text=gettext_lazy("In exports and commands: small letters, digits and underscores. It stays."),
+    )  # fmt: skip
+    target_words = forms.IntegerField(label=gettext_lazy("Words asked for"), min_value=1, max_value=5000, initial=250)
+    instructions = forms.CharField(
+        label=gettext_lazy("Instructions"), widget=forms.Textarea(attrs={"rows": 8}),
+        help_text=gettext_lazy("In Markdown. They stand beside the editor while people write."),
+    )  # fmt: skip
+
+
+class InstructionsForm(forms.Form):
+    """What writers are told, whatever the style."""
+
+    text = forms.CharField(
+        label=gettext_lazy("Instructions"), widget=forms.Textarea(attrs={"rows": 22}), strip=False,
+        help_text=gettext_lazy("In Markdown: a blank line begins a paragraph, - a point of a list, ** makes bold."),
+    )  # fmt: skip
+
+
+class ConsentForm(forms.Form):
+    """What people are asked to agree to, and under which licences what they give is released."""
+
+    text = forms.CharField(
+        label=gettext_lazy("Consent text"), widget=forms.Textarea(attrs={"rows": 22}), strip=False,
+        help_text=gettext_lazy("In Markdown. It must say what is recorded; the text that you found here does."),
+    )  # fmt: skip
+    text_licence = LicenceField(label=gettext_lazy("Licence of responses"))
+    log_licence = LicenceField(
+        label=gettext_lazy("Licence of the writing logs"), required=False,
+        help_text=gettext_lazy("People choose whether theirs are released. Empty: nobody is asked, and none are."),
+    )  # fmt: skip
+    timing_licence = LicenceField(
+        label=gettext_lazy("Licence of their timing"), required=False,
+        help_text=gettext_lazy("When each change was made and how keys were struck. Empty: likewise."),
+    )  # fmt: skip
+
+
+KINDS: Final = ("choice", "scale", "text")
+# How a button calls what it does: "up:q3".
+MOVES: Final = {"up": -1, "down": 1}
+# The group itself is not possessive: Python before 3.11.4 loses what is captured in such a one.
+_OPTION = re.compile(r"(?:(-?\d+|[A-Za-z]\w*+)\s*+=\s*+)?(.*)")
+
+
+class KeyedRow(Protocol):
+    """A row of such a table; `key` tells it from the others while it moves."""
+
+    @property
+    def key(self) -> str:
+        """What no other row is called."""
+
+
+R = TypeVar("R", bound=KeyedRow)
+
+
+@dataclass(frozen=True)
+class QuestionRow:
+    """One question as it is edited; `key` tells it from the others while it moves."""
+
+    key: str
+    text: str = ""
+    kind: str = "choice"
+    options: str = ""
+    low: str = ""
+    high: str = ""
+    required: bool = True
+    name: str = ""
+
+
+def rows_of(questions: Sequence[Mapping[str, Any]]) -> list[QuestionRow]:
+    """Return stored questions as rows."""
+    return [
+        QuestionRow(
+            key=f"q{number}",
+            text=each["text"],
+            kind=each.get("kind") or ("choice" if each.get("options") else "text"),
+            options=_written(each),
+            low=each.get("low", ""),
+            high=each.get("high", ""),
+            required=bool(each.get("required", True)),
+            name=each["name"],
+        )
+        for number, each in enumerate(questions)
+    ]
+
+
+def _written(question: Mapping[str, Any]) -> str:
+    """Return options as lines; none for a scale that goes from 1 to 5, as it does where nothing is said."""
+    lines = [f"{option['value']} = {option['label']}" for option in question.get("options", [])]
+    usual = question.get("kind") == "scale" and lines == [f"{n} = {n}" for n in range(1, 6)]
+    return "" if usual else "\n".join(lines)
+
+
+def read_rows(given: Mapping[str, Any], keys: Sequence[str]) -> list[QuestionRow]:
+    """Return the rows that a form sent."""
+    found = []
+    for key in dict.fromkeys(keys[: surveys.MOST_QUESTIONS]):
+        fields = {
+            name: str(given.get(f"{name}-{key}", "")) for name in ("text", "kind", "options", "low", "high", "name")
+        }
+        found.append(QuestionRow(key=key, **fields, required=f"required-{key}" in given))
+    return found
+
+
+def edit_rows(
+    rows: Sequence[R], do: str, *, fresh: Callable[[str], R] | None = None, first: str = "text"
+) -> tuple[list[R], str]:
+    """Return the rows after a button was pressed, and the id of what should have the keyboard then.
+
+    Parameters
+    ----------
+    fresh
+        makes a row of a key; a row of a survey, unless it is said.
+    first
+        a row's first field.
+    """
+    what, _colon, key = do.partition(":")
+    rows = list(rows)
+    if what == "add" and len(rows) < surveys.MOST_QUESTIONS:
+        free = _free_key(rows)
+        row = fresh(free) if fresh else cast("R", QuestionRow(key=free))
+        return [*rows, row], f"{first}-{free}"
+    place = next((n for n, row in enumerate(rows) if row.key == key), None)
+    if place is None:
+        return rows, ""
+    if what == "remove":
+        del rows[place]
+        return rows, f"{first}-{rows[min(place, len(rows) - 1)].key}" if rows else "add"
+    if what in MOVES:
+        to = min(max(place + MOVES[what], 0), len(rows) - 1)
+        rows.insert(to, rows.pop(place))
+        return rows, f"{what}-{key}"
+    return rows, ""
+
+
+def questions(rows: Sequence[QuestionRow]) -> list[dict[str, Any]]:
+    """Return rows as questions, not yet checked (`surveys.parse`): a name is made where there is none."""
+    named: list[QuestionRow] = []
+    for row in rows:
+        taken = {each.name for each in named} | {each.name for each in rows if each.name}
+        named.append(row if row.name.strip() else replace(row, name=name_of(row.text, taken)))
+    return [_question(row) for row in named]
+
+
+def _question(row: QuestionRow) -> dict[str, Any]:
+    question: dict[str, Any] = {"name": row.name.strip(), "text": row.text.strip(), "kind": row.kind}
+    usual = ("1", "2", "3", "4", "5") if row.kind == "scale" else ()
+    options = [] if row.kind == "text" else options_of(row.options, usual=usual)
+    question |= {"options": options, "required": row.required}
+    if row.kind == "scale":
+        question |= {end: text.strip() for end, text in (("low", row.low), ("high", row.high)) if text.strip()}
+    return question
+
+
+def options_of(written: str, *, usual: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Read options, one a line, "1 = yes" or "yes"; the usual ones where there is none."""
+    lines = [line for line in written.splitlines() if line.strip()] or usual
+    return [_option(line, number) for number, line in enumerate(lines, start=1)]
+
+
+def _option(line: str, number: int) -> dict[str, Any]:
+    """Read "1 = yes", or "yes", whose value is then its number."""
+    matched = _OPTION.fullmatch(line.strip())
+    value, label = (matched[1], matched[2]) if matched else (None, line.strip())
+    if value is None:
+        return {"value": number, "label": label}
+    return {"value": int(value) if re.fullmatch(r"-?\d+", value) else value, "label": label}
+
+
+def name_of(text: str, taken: set[str]) -> str:
+    """Return a name made of a question's first words."""
+    plain = normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    words = re.findall(r"[a-z0-9]+", plain)[:5]
+    name = "_".join(words)[:50].strip("_")
+    name = name if name[:1].isalpha() else f"question_{name}".rstrip("_")
+    made, number = name, 1
+    while made in taken:
+        number += 1
+        made = f"{name}_{number}"
+    return made
+
+
+def _free_key(rows: Sequence[KeyedRow]) -> str:
+    numbers = [int(row.key[1:]) for row in rows if re.fullmatch(r"q\d{1,6}", row.key)]
+    return f"q{max(numbers, default=-1) + 1}"

@@ -1,0 +1,107 @@
+"""How a study has its responses written by people: instructions, surveys and their answers, the plan."""
+
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import ConsentText, Study, Versioned
+
+from ..corpus.models import Style, Topic
+from ..enums import SurveyKind
+
+
+class WritingInstructions(Versioned):
+    """The study's instructions to writers in one version; a style adds its own."""
+
+    text = models.TextField(_("instructions, in Markdown"))
+
+    class Meta(Versioned.Meta):
+        pass
+
+
+class Survey(Versioned):
+    """A survey in one version: questions as JSON objects with name, text, options and whether one must answer."""
+
+    kind = models.CharField(max_length=5, choices=SurveyKind.choices)
+    questions = models.JSONField(default=list)
+
+    class Meta(Versioned.Meta):
+        constraints = [
+            *Versioned.Meta.constraints,
+            models.CheckConstraint(condition=models.Q(kind__in=SurveyKind.values), name="survey_kind_known"),
+        ]
+
+
+class SurveyAnswers(models.Model):
+    """One person's answers to one survey: question name -> value; an unanswered question is absent."""
+
+    task = models.ForeignKey("writing.WritingTask", models.CASCADE, related_name="survey_answers")
+    survey = models.ForeignKey(Survey, models.PROTECT, related_name="answers")
+    answers = models.JSONField(default=dict)
+    answered_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["task", "survey"], name="survey_answered_once_per_task")]
+
+
+class WritingPlan(models.Model):
+    """A study's plan: what is asked for, of whom, and what it pays.
+
+    The plan itself may change at any time; it points to texts in versions, and a task keeps the versions and the pay
+    that held when it was claimed.
+    """
+
+    study = models.OneToOneField(Study, models.CASCADE, related_name="writing_plan")
+    is_open = models.BooleanField(_("open to writers"), default=False)
+    styles = models.ManyToManyField(Style, through="PlanStyle", related_name="plans")
+    slots = models.PositiveSmallIntegerField(
+        _("responses per topic and style"), default=1, validators=[MinValueValidator(1)]
+    )
+    instructions = models.ForeignKey(WritingInstructions, models.PROTECT, null=True, blank=True, related_name="plans")
+    consent_text = models.ForeignKey(ConsentText, models.PROTECT, null=True, blank=True, related_name="writing_plans")
+    entry_survey = models.ForeignKey(Survey, models.PROTECT, null=True, blank=True, related_name="entry_plans")
+    exit_survey = models.ForeignKey(Survey, models.PROTECT, null=True, blank=True, related_name="exit_plans")
+    # Money in minor units of the study's currency; the platform's fee and tax stand apart.
+    pay = models.PositiveIntegerField(_("pay per response (minor units)"), default=0)
+    fee = models.PositiveIntegerField(_("platform's fee per response (minor units)"), default=0)
+    tax = models.PositiveIntegerField(_("tax per response (minor units)"), default=0)
+    wage_floor = models.PositiveIntegerField(_("least wage per hour (minor units)"), null=True, blank=True)
+    minutes = models.PositiveSmallIntegerField(_("minutes a response takes"), default=25)
+    lease_hours = models.PositiveSmallIntegerField(
+        _("hours until an untouched task is given to somebody else"), default=24, validators=[MinValueValidator(1)]
+    )
+    tasks_per_person = models.PositiveSmallIntegerField(_("responses per person, at most"), null=True, blank=True)
+    trial_topics = models.ManyToManyField(Topic, through="PlanTrialTopic", related_name="trial_plans")
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(slots__gte=1), name="plan_slots_positive"),
+            models.CheckConstraint(condition=models.Q(lease_hours__gte=1), name="plan_lease_positive"),
+            models.CheckConstraint(
+                condition=models.Q(is_open=False) | models.Q(consent_text__isnull=False, instructions__isnull=False),
+                name="plan_open_has_instructions_and_consent",
+            ),
+        ]
+
+
+class PlanStyle(models.Model):
+    """A style that the plan asks for."""
+
+    plan = models.ForeignKey(WritingPlan, models.CASCADE, related_name="plan_styles")
+    style = models.ForeignKey(Style, models.PROTECT, related_name="plan_styles")
+    position = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["plan", "style"], name="plan_asks_a_style_once")]
+
+
+class PlanTrialTopic(models.Model):
+    """A topic on which new writers are tried; it has no slots of its own."""
+
+    plan = models.ForeignKey(WritingPlan, models.CASCADE, related_name="plan_trial_topics")
+    topic = models.ForeignKey(Topic, models.PROTECT, related_name="plan_trial_topics")
+    position = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["plan", "topic"], name="plan_tries_a_topic_once")]

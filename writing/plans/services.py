@@ -1,0 +1,428 @@
+"""Making a plan and changing it, what it costs, opening and closing it.
+
+A text that changes becomes a new version; what was read stays as it was. Money in minor units of the study's currency.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
+
+from crowdrag.studies import codes, money
+from crowdrag.studies.activities import Readiness, undisclosed
+from crowdrag.studies.models import ConsentText, Study
+from crowdrag.webhooks import outbox
+
+from ..assignments import slots
+from ..corpus import versions
+from ..corpus.imports import bulk
+from ..enums import SurveyKind
+from ..models import PlanStyle, PlanTrialTopic, Style, Survey, Topic, WritingInstructions, WritingPlan
+from . import default_texts, surveys
+
+# What the study's instructions and consent text for writers are called among its texts.
+NAME: Final = "writing"
+MOST_TRIAL_TOPICS: Final = 20
+SURVEY_FIELDS: Final = {SurveyKind.ENTRY: "entry_survey", SurveyKind.EXIT: "exit_survey"}
+CLOSE_FIRST: Final = gettext_noop("People are writing by this plan: close it first.")
+
+
+class BadPlan(ValueError):  # noqa: N818 -- it says what the plan would be
+    """A change that cannot be made; `problems` maps a field to what is wrong with it. Nothing was changed."""
+
+    def __init__(self, problems: Mapping[str, str]):
+        self.problems = dict(problems)
+        super().__init__("; ".join(f"{field}: {problem}" for field, problem in problems.items()))
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is asked for and what it pays; money in minor units of the study's currency."""
+
+    slots: int
+    pay: int
+    fee: int
+    tax: int
+    wage_floor: int | None
+    minutes: int
+    lease_hours: int
+    tasks_per_person: int | None
+
+
+def get_plan(study: Study) -> WritingPlan | None:
+    """Return a study's plan with its texts, if it has one."""
+    texts_too = ("study", "instructions", "consent_text", "entry_survey", "exit_survey")
+    return WritingPlan.objects.filter(study=study).select_related(*texts_too).first()
+
+
+@transaction.atomic
+def ensure_plan(study: Study, now: datetime) -> WritingPlan:
+    """Return a study's plan; where it has none, make one that is closed: the default styles, texts and questions."""
+    if (plan := get_plan(study)) is not None:
+        return plan
+    bulk.lock_imports(study)  # two who come at once get one plan
+    if (plan := get_plan(study)) is not None:
+        return plan
+    plan = WritingPlan.objects.create(
+        study=study,
+        instructions=_instructions(study, default_texts.instructions(), now),
+        consent_text=_consent(study, _default_consent(study), now),
+        entry_survey=surveys.ensure(study=study, kind=SurveyKind.ENTRY, now=now),
+        exit_survey=surveys.ensure(study=study, kind=SurveyKind.EXIT, now=now),
+        updated_at=now,
+    )
+    _set_styles(plan, list(versions.ensure_styles(study=study, names=versions.DEFAULT_STYLES, now=now).values()))
+    return plan
+
+
+@transaction.atomic
+def change_terms(
+    *, plan: WritingPlan, terms: Terms, style_names: Sequence[str], trial_topics: Sequence[str], now: datetime
+) -> WritingPlan:
+    """Change what is asked for and what it pays; who has claimed a task keeps what was said then.
+
+    Raises
+    ------
+    BadPlan
+        with what is wrong by field; then nothing was changed.
+    """
+    plan = slots.lock_plan(plan)
+    problems: dict[str, str] = {}
+    chosen = _styles(plan, style_names, problems)
+    tried = _trial_topics(plan, trial_topics, problems)
+    for field, value in asdict(terms).items():
+        setattr(plan, field, value)
+        _check(plan, field, problems)
+    for field in ("minutes", "tasks_per_person"):
+        if getattr(terms, field) == 0:
+            problems.setdefault(field, _("At least 1."))
+    if plan.is_open and not terms.pay:
+        problems["pay"] = _("People are writing by this plan: say what it pays, or close it first.")
+    if plan.is_open and not chosen:
+        problems["styles"] = _(CLOSE_FIRST)
+    if problems:
+        raise BadPlan(problems)
+    _touch(plan, now)
+    _set_styles(plan, chosen)
+    _set_trial_topics(plan, tried)
+    if plan.is_open:
+        slots.ensure(plan, now)
+    return plan
+
+
+@transaction.atomic
+def change_instructions(*, plan: WritingPlan, text: str, now: datetime) -> WritingPlan:
+    """Change what writers are told: a new version, unless the text is one that there was.
+
+    Raises
+    ------
+    BadPlan
+    """
+    text = _text(text)
+    if not text:
+        raise BadPlan({"text": _("Tell people what to do.")})
+    plan = slots.lock_plan(plan)
+    plan.instructions = _instructions(plan.study, text, now)
+    return _touch(plan, now)
+
+
+@transaction.atomic
+def change_consent(
+    *, plan: WritingPlan, text: str, text_licence: str, log_licence: str, timing_licence: str, now: datetime
+) -> WritingPlan:
+    """Change what people are asked to agree to. Who agreed to another version is asked again.
+
+    Raises
+    ------
+    BadPlan
+    """
+    content = {
+        "text": _text(text),
+        "text_licence": text_licence.strip(),
+        "log_licence": log_licence.strip(),
+        "timing_licence": timing_licence.strip(),
+    }
+    problems = codes.unknown_licences(content)
+    if not content["text"]:
+        problems["text"] = _("Say what people agree to.")
+    if not content["text_licence"]:
+        problems["text_licence"] = _("Say under which licence responses are released, as CC-BY-4.0.")
+    if problems:
+        raise BadPlan(problems)
+    plan = slots.lock_plan(plan)
+    plan.consent_text = _consent(plan.study, content, now)
+    return _touch(plan, now)
+
+
+@transaction.atomic
+def change_survey(
+    *, plan: WritingPlan, kind: SurveyKind, questions: list[dict[str, Any]], now: datetime
+) -> WritingPlan:
+    """Change the questions before or after writing; none at all is a survey that is not asked.
+
+    Raises
+    ------
+    surveys.BadSurvey
+        with what is wrong; then nothing was changed.
+    """
+    plan = slots.lock_plan(plan)
+    survey: Survey | None = None
+    if questions:
+        survey = surveys.ensure(study=plan.study, kind=kind, questions=questions, now=now)
+    setattr(plan, SURVEY_FIELDS[kind], survey)
+    return _touch(plan, now)
+
+
+@transaction.atomic
+def add_style(
+    *, plan: WritingPlan, name: str, label: str, instructions: str, target_words: int, now: datetime
+) -> Style:
+    """Make a style of the study's own, or a new version of one that it has, and ask for it.
+
+    Raises
+    ------
+    BadPlan
+    """
+    content = {"label": label.strip(), "instructions": _text(instructions), "target_words": target_words}
+    style = Style(study=plan.study, name=name, created_at=now, **content)
+    problems: dict[str, str] = {}
+    if not surveys.NAME.fullmatch(name):
+        problems["name"] = _("Small letters, digits and underscores only, beginning with a letter.")
+    for field in content:
+        _check(style, field, problems)
+    if not content["instructions"]:
+        problems["instructions"] = _("Say how to write in this style.")
+    if not 0 < target_words <= 5000:
+        problems["target_words"] = _("Between 1 and 5000 words.")
+    if problems:
+        raise BadPlan(problems)
+    plan = slots.lock_plan(plan)
+    style, _made = versions.ensure(Style, study=plan.study, name=name, now=now, **content)
+    asked = [each.style for each in plan.plan_styles.select_related("style").order_by("position", "id")]
+    names = [each.name for each in asked]
+    if name in names:
+        asked[names.index(name)] = style
+    else:
+        asked.append(style)
+    _set_styles(plan, asked)
+    _touch(plan, now)
+    if plan.is_open:
+        slots.ensure(plan, now)
+    return style
+
+
+def _styles(plan: WritingPlan, names: Sequence[str], problems: dict[str, str]) -> list[Style]:
+    """Return the styles of these names: as the plan has them, the latest versions of others, defaults where missing."""
+    found = versions.ensure_styles(study=plan.study, names=names, now=plan.updated_at)
+    # A version that the plan asks for stays until it is changed on purpose.
+    found |= {each.style.name: each.style for each in plan.plan_styles.select_related("style")}
+    if unknown := [name for name in names if name not in found]:
+        problems["styles"] = _("This study has no style %(names)s.") % {"names": ", ".join(unknown)}
+    return [found[name] for name in dict.fromkeys(names) if name in found]
+
+
+def _trial_topics(plan: WritingPlan, ids: Sequence[str], problems: dict[str, str]) -> list[Topic]:
+    wanted = list(dict.fromkeys(ids))
+    current = Topic.objects.filter(study=plan.study_id, external_id__in=wanted).current()
+    found = {topic.external_id: topic for topic in current}
+    with_passages = set(current.filter(retrieved__isnull=False).values_list("external_id", flat=True))
+    if len(wanted) > MOST_TRIAL_TOPICS:
+        problems["trial_topics"] = _("At most %(n)s topics.") % {"n": MOST_TRIAL_TOPICS}
+    elif unknown := [each for each in wanted if each not in found]:
+        problems["trial_topics"] = _("This study has no topic %(ids)s.") % {"ids": ", ".join(unknown)}
+    elif bare := [each for each in wanted if each not in with_passages]:
+        problems["trial_topics"] = _("There are no passages for %(ids)s.") % {"ids": ", ".join(bare)}
+    return [found[each] for each in wanted if each in found]
+
+
+def _set_styles(plan: WritingPlan, chosen: Sequence[Style]) -> None:
+    plan.plan_styles.all().delete()
+    PlanStyle.objects.bulk_create(PlanStyle(plan=plan, style=each, position=n) for n, each in enumerate(chosen))
+
+
+def _set_trial_topics(plan: WritingPlan, chosen: Sequence[Topic]) -> None:
+    plan.plan_trial_topics.all().delete()
+    rows = [PlanTrialTopic(plan=plan, topic=each, position=n) for n, each in enumerate(chosen)]
+    PlanTrialTopic.objects.bulk_create(rows)
+
+
+def _check(row: Any, field: str, problems: dict[str, str]) -> None:
+    """Note what the model's own rules say of one field."""
+    try:
+        row._meta.get_field(field).clean(getattr(row, field), row)
+    except ValidationError as error:
+        problems[field] = " ".join(error.messages)
+
+
+def _touch(plan: WritingPlan, now: datetime) -> WritingPlan:
+    plan.updated_at = now
+    plan.save()
+    return plan
+
+
+def _instructions(study: Study, text: str, now: datetime) -> WritingInstructions:
+    return versions.ensure(WritingInstructions, study=study, name=NAME, now=now, text=text)[0]
+
+
+def _consent(study: Study, content: Mapping[str, str], now: datetime) -> ConsentText:
+    return versions.ensure(ConsentText, study=study, name=NAME, now=now, **content)[0]
+
+
+def _default_consent(study: Study) -> dict[str, str]:
+    licence = study.text_licence
+    return {
+        "text": default_texts.consent(study),
+        "text_licence": licence,
+        "log_licence": licence,
+        "timing_licence": licence,
+    }
+
+
+def _text(given: str) -> str:
+    """Return a text with the line ends of the database, without what it cannot hold."""
+    cleaned = given.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    return cleaned.encode("utf-8", "replace").decode().strip()
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What all responses that a plan asks for cost, and how long people write them, trials and top-ups apart."""
+
+    topics: int
+    styles: int
+    slots: int
+    pay: int
+    fee: int
+    tax: int
+    minutes: int
+
+    @property
+    def responses(self) -> int:
+        """How many responses are asked for."""
+        return self.topics * self.styles * self.slots
+
+    @property
+    def each(self) -> int:
+        """What one response costs."""
+        return self.pay + self.fee + self.tax
+
+    @property
+    def total(self) -> int:
+        """What all of them cost."""
+        return self.responses * self.each
+
+    @property
+    def hours(self) -> float:
+        """How many hours people write, if a response takes as long as they are told."""
+        return self.responses * self.minutes / 60
+
+
+def costs(plan: WritingPlan) -> Costs:
+    """Return what a plan comes to."""
+    trial = plan.trial_topics.values_list("external_id", flat=True)
+    topics = Topic.objects.filter(study=plan.study_id).current().exclude(external_id__in=list(trial))
+    return Costs(topics.count(), plan.plan_styles.count(), plan.slots, plan.pay, plan.fee, plan.tax, plan.minutes)
+
+
+def promised_wage(plan: WritingPlan) -> float | None:
+    """Return the pay per hour of who takes as long as people are told; None where no time was said."""
+    return plan.pay * 60 / plan.minutes if plan.minutes else None
+
+
+class NotReady(ValueError):  # noqa: N818 -- it says what the plan is
+    """The plan lacks something; `problems` says what."""
+
+    def __init__(self, problems: list[str]):
+        self.problems = problems
+        super().__init__(" ".join(problems))
+
+
+def readiness(plan: WritingPlan) -> Readiness:
+    """Return what a plan lacks, and what is doubtful about it."""
+    found = Readiness()
+    _topics(plan, found)
+    if not plan.plan_styles.exists():
+        found.problems.append(_("Choose at least one style."))
+    if not plan.pay:
+        found.problems.append(_("Say what a response pays."))
+    if not plan.minutes:
+        found.problems.append(_("Say how many minutes a response takes."))
+    if plan.instructions is None:
+        found.problems.append(_("Write the instructions."))
+    if plan.consent_text is None:
+        found.problems.append(_("Write the consent text."))
+    _wage(plan, found)
+    return found
+
+
+@transaction.atomic
+def open_plan(*, plan: WritingPlan, now: datetime) -> WritingPlan:
+    """Let people write: the slots are made. Opened again, it stays open.
+
+    Raises
+    ------
+    NotReady
+        if something is missing; then nothing was changed.
+    """
+    plan = slots.lock_plan(plan)
+    if not (found := readiness(plan)).is_ready:
+        raise NotReady(found.problems)
+    if not plan.is_open:
+        plan.is_open, plan.updated_at = True, now
+        plan.save(update_fields=["is_open", "updated_at"])
+    slots.ensure(plan, now)
+    return plan
+
+
+@transaction.atomic
+def close_plan(*, plan: WritingPlan, now: datetime) -> WritingPlan:
+    """Let nobody begin any more; who has a task writes it to its end and is paid."""
+    plan = slots.lock_plan(plan)
+    if plan.is_open:
+        plan.is_open, plan.updated_at = False, now
+        plan.save(update_fields=["is_open", "updated_at"])
+        outbox.publish_campaign_ended(study=plan.study, kind="writing", name="", campaign=None, now=now)
+    return plan
+
+
+def _topics(plan: WritingPlan, found: Readiness) -> None:
+    trial = plan.trial_topics.values_list("external_id", flat=True)
+    topics = Topic.objects.filter(study=plan.study_id).current().exclude(external_id__in=list(trial))
+    known = list(topics.order_by("external_id").values_list("external_id", flat=True))
+    with_passages = set(topics.filter(retrieved__isnull=False).values_list("external_id", flat=True).distinct())
+    bare = [external_id for external_id in known if external_id not in with_passages]
+    if not known:
+        found.problems.append(_("There is no topic to write on. Import topics with their passages."))
+    elif not with_passages:
+        found.problems.append(_("No topic has passages. Import them with the topics, or as a run with passages."))
+    elif bare:
+        named = {"n": len(bare), "ids": ", ".join(bare[:5]) + (" …" if len(bare) > 5 else "")}
+        found.warnings.append(
+            ngettext(
+                "%(n)s topic has no passages, so nothing can be cited on it: %(ids)s",
+                "%(n)s topics have no passages, so nothing can be cited on them: %(ids)s",
+                len(bare),
+            )
+            % named
+        )
+
+
+def _wage(plan: WritingPlan, found: Readiness) -> None:
+    found.warnings.extend(undisclosed(plan.study))
+    wage = promised_wage(plan)
+    if plan.wage_floor is None:
+        found.warnings.append(_("You set no least wage: nobody will be told when people earn too little."))
+    elif wage is not None and plan.pay and wage < plan.wage_floor:
+        amounts = {
+            "wage": money.format_amount(wage, plan.study.currency),
+            "floor": money.format_amount(plan.wage_floor, plan.study.currency),
+            "minutes": plan.minutes,
+        }
+        found.warnings.append(
+            _("In %(minutes)s minutes the pay comes to %(wage)s an hour, which is less than your %(floor)s.") % amounts
+        )

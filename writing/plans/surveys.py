@@ -1,0 +1,260 @@
+"""Questions before and after writing: the study's to change, checked when they are set and when they are answered."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.utils.translation import gettext as _
+
+from crowdrag.studies.models import Study
+
+from ..corpus import versions
+from ..enums import SurveyKind
+from ..models import Survey, SurveyAnswers, WritingPlan, WritingTask
+
+NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
+MOST_QUESTIONS: Final = 50
+MOST_OPTIONS: Final = 20
+LONGEST_LABEL: Final = 1000
+LONGEST_ANSWER: Final = 5000
+FIELDS: Final = frozenset({"name", "text", "kind", "options", "required", "low", "high"})
+
+_YES_MAYBE_NO = [{"value": 1, "label": "yes"}, {"value": 0, "label": "maybe"}, {"value": -1, "label": "no"}]
+_ONE_TO_FIVE = [{"value": n, "label": str(n)} for n in range(1, 6)]
+
+
+def _choice(name: str, text: str) -> dict[str, Any]:
+    return {"name": name, "text": text, "kind": "choice", "options": _YES_MAYBE_NO, "required": True}
+
+
+def _scale(name: str, text: str, low: str, high: str) -> dict[str, Any]:
+    question = {"name": name, "text": text, "kind": "scale", "options": _ONE_TO_FIVE, "required": True}
+    return question | {"low": low, "high": high}
+
+
+# As in the published corpus (crowdrag25, 3.1.4), by its names and with its values: answers can be laid side by side.
+DEFAULTS: Final = {
+    SurveyKind.ENTRY: (
+        _choice("query_answerable", "Can the question be answered?"),
+        _choice("query_controversial", "Is the topic controversial?"),
+        _scale("worker_knowledge", "How much do you know about the topic?", "nothing", "a great deal"),
+        _scale("worker_expertise", "How much of an expert on the topic are you?", "not at all", "very much"),
+    ),
+    SurveyKind.EXIT: (
+        _choice("worker_satisfaction", "Are you satisfied with your response?"),
+        _scale("references_quality", "How adequate were the passages as sources?", "not at all", "fully"),
+        _scale("references_extra", "How much of your own knowledge did you use?", "none", "a great deal"),
+        _choice("references_omission", "Did you leave out information of the passages?"),
+    ),
+}
+
+
+class BadSurvey(ValueError):  # noqa: N818 -- it says what the survey is
+    """The questions cannot be asked as they stand; `problems` says where and why, in order."""
+
+    def __init__(self, problems: list[str]):
+        self.problems = problems
+        super().__init__(" ".join(problems))
+
+
+class BadAnswers(ValueError):  # noqa: N818 -- it says what the answers are
+    """Answers that do not fit their questions; `problems` maps a question's name to what is wrong."""
+
+    def __init__(self, problems: dict[str, str]):
+        self.problems = problems
+        super().__init__("; ".join(f"{name}: {text}" for name, text in problems.items()))
+
+
+@dataclass
+class _Reader:
+    """Reads questions and collects what is wrong with them."""
+
+    problems: list[str]
+    where: str = ""
+
+    def wrong(self, text: str) -> None:
+        self.problems.append(f"{self.where}: {text}")
+
+    def text(self, given: Mapping[str, Any], field: str, *, required: bool) -> str:
+        value = given.get(field, "")
+        if not isinstance(value, str) or value != _storable(value) or len(value) > LONGEST_LABEL:
+            self.wrong(
+                _("“%(field)s” must be a text of at most %(n)s characters.") % {"field": field, "n": LONGEST_LABEL}
+            )
+            return ""
+        if required and not value.strip():
+            self.wrong(_("“%(field)s” is missing.") % {"field": field})
+        return value.strip()
+
+    def options(self, given: Any, kind: str) -> list[dict[str, Any]]:
+        if kind == "text":
+            if given:
+                self.wrong(_("a question of kind text has no options."))
+            return []
+        if not isinstance(given, list) or not 2 <= len(given) <= MOST_OPTIONS:
+            self.wrong(_("“options” must be a list of 2 to %(n)s options.") % {"n": MOST_OPTIONS})
+            return []
+        options = [self._option(option) for option in given]
+        values = [option["value"] for option in options]
+        if len(set(map(str, values))) != len(values):
+            self.wrong(_("two options have the same value."))
+        if kind == "scale" and not all(isinstance(value, int) for value in values):
+            self.wrong(_("the values of a scale must be whole numbers."))
+        return options
+
+    def _option(self, given: Any) -> dict[str, Any]:
+        if not isinstance(given, Mapping) or set(given) != {"value", "label"}:
+            self.wrong(_("each option must have a value and a label, and nothing else."))
+            return {"value": "", "label": ""}
+        value = given["value"]
+        if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
+            self.wrong(_("an option's value must be a whole number or a word."))
+        elif isinstance(value, str) and (value != _storable(value) or len(value) > LONGEST_LABEL):
+            self.wrong(_("an option's value holds what cannot be stored, or too much."))
+            value = ""
+        return {"value": value, "label": self.text(given, "label", required=True)}
+
+
+def parse(source: str | list[Any]) -> list[dict[str, Any]]:
+    """Return questions as they are stored, from a list or from JSON.
+
+    A question has `name` (under which the answer is exported), `text`, `kind` (scale, choice or text), `options`
+    (each a value and a label), `required`; a scale may name its ends in `low` and `high`.
+
+    Raises
+    ------
+    BadSurvey
+        with every problem, each saying which question it is about.
+    """
+    if isinstance(source, str):
+        try:
+            source = json.loads(source)
+        except json.JSONDecodeError as error:
+            message = _("This is no JSON: line %(line)s, column %(column)s: %(what)s.")
+            raise BadSurvey([message % {"line": error.lineno, "column": error.colno, "what": error.msg}]) from error
+        except RecursionError as error:
+            raise BadSurvey([_("This is nested too deeply.")]) from error
+    if not isinstance(source, list) or len(source) > MOST_QUESTIONS:
+        raise BadSurvey([_("A survey is a list of at most %(n)s questions.") % {"n": MOST_QUESTIONS}])
+    reader = _Reader([])
+    questions = []
+    for number, given in enumerate(source, start=1):
+        reader.where = _("Question %(n)s") % {"n": number}
+        if isinstance(given, Mapping):
+            questions.append(_question(given, reader))
+        else:
+            reader.wrong(_("it must be an object with name, text and kind."))
+    names = [question["name"] for question in questions]
+    reader.problems += [
+        _("Two questions are called “%(name)s”.") % {"name": name}
+        for name in sorted({n for n in names if names.count(n) > 1})
+    ]
+    if reader.problems:
+        raise BadSurvey(reader.problems)
+    return questions
+
+
+def _question(given: Mapping[str, Any], reader: _Reader) -> dict[str, Any]:
+    if unknown := sorted(str(field) for field in given if field not in FIELDS):
+        reader.wrong(_("unknown: %(fields)s.") % {"fields": ", ".join(unknown)})
+    name = reader.text(given, "name", required=True)
+    if name and not NAME.fullmatch(name):
+        reader.wrong(_("“name” must be small letters, digits and underscores, and begin with a letter."))
+    kind = given.get("kind", "choice")
+    if kind not in ("scale", "choice", "text"):  # a tuple: what came may have no hash
+        reader.wrong(_("“kind” must be scale, choice or text."))
+        kind = "text"
+    required = given.get("required", True)
+    if not isinstance(required, bool):
+        reader.wrong(_("“required” must be true or false."))
+    question = {"name": name, "text": reader.text(given, "text", required=True), "kind": kind}
+    question |= {"options": reader.options(given.get("options", []), str(kind)), "required": required}
+    ends = {end: reader.text(given, end, required=False) for end in ("low", "high") if end in given}
+    if ends and kind != "scale":
+        reader.wrong(_("only a scale has ends to be named in “low” and “high”."))
+    return question | ends
+
+
+def defaults(kind: SurveyKind) -> list[dict[str, Any]]:
+    """Return the questions that a study asks unless it asks others."""
+    return [dict(question) for question in DEFAULTS[kind]]
+
+
+def ensure(
+    *, study: Study, kind: SurveyKind, questions: str | list[Any] | None = None, name: str = "", now: datetime
+) -> Survey:
+    """Return the study's survey with these questions (the defaults where none are given): a version of its own."""
+    asked = defaults(kind) if questions is None else parse(questions)
+    survey, _made = versions.ensure(
+        Survey, study=study, name=name or kind.value.lower(), now=now, kind=kind, questions=asked
+    )
+    return survey
+
+
+def check(questions: list[dict[str, Any]], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return answers as they are stored, from what a form sent; a question without an answer is absent.
+
+    Raises
+    ------
+    BadAnswers
+        with what is wrong by question.
+    """
+    answers: dict[str, Any] = {}
+    wrong: dict[str, str] = {}
+    for question in questions:
+        name, value = question["name"], given.get(question["name"])
+        value = value.strip() if isinstance(value, str) else value
+        if value is None or value == "":
+            if question.get("required", True):
+                wrong[name] = _("Choose one.") if question["options"] else _("Please answer.")
+        elif question["options"]:
+            # By what they look like in a form; stored as what they are.
+            known = {str(option["value"]): option["value"] for option in question["options"]}
+            if str(value) in known:
+                answers[name] = known[str(value)]
+            else:
+                wrong[name] = _("Choose one of the options.")
+        elif not isinstance(value, str) or len(value) > LONGEST_ANSWER:
+            wrong[name] = _("At most %(n)s characters.") % {"n": LONGEST_ANSWER}
+        else:
+            answers[name] = _storable(value)
+    if wrong:
+        raise BadAnswers(wrong)
+    return answers
+
+
+def current_survey(task: WritingTask, kind: SurveyKind) -> Survey | None:
+    """Return the survey that a task's study asks now; None if it asks none."""
+    plan = WritingPlan.objects.filter(study=task.study_id).select_related("entry_survey", "exit_survey").first()
+    if plan is None:
+        return None
+    return plan.entry_survey if kind == SurveyKind.ENTRY else plan.exit_survey
+
+
+def is_answered(task: WritingTask, kind: SurveyKind) -> bool:
+    """Say whether a task's survey of this kind was answered, in whatever version."""
+    return SurveyAnswers.objects.filter(task=task, survey__kind=kind).exists()
+
+
+def answer(*, task: WritingTask, kind: SurveyKind, answers: Mapping[str, Any] | None, now: datetime) -> None:
+    """Store checked answers, once: who sends them again changes nothing. The caller holds the task."""
+    survey = current_survey(task, kind)
+    if answers is None or survey is None or is_answered(task, kind):
+        return
+    SurveyAnswers.objects.create(task=task, survey=survey, answers=dict(answers), answered_at=now)
+
+
+def carry_over(before: WritingTask, after: WritingTask, kind: SurveyKind) -> None:
+    """Let the answers given for one task stand for another one: who revises a response is not asked once more."""
+    for given in SurveyAnswers.objects.filter(task=before, survey__kind=kind):
+        SurveyAnswers.objects.create(
+            task=after, survey=given.survey, answers=given.answers, answered_at=given.answered_at
+        )
+
+
+def _storable(text: str) -> str:
+    """Replace what the database cannot hold: U+0000 and lone surrogates."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

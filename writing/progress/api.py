@@ -1,0 +1,139 @@
+"""How far the writing of a study is, who wrote what, and bringing somebody's pay up to the least wage."""
+
+from typing import Any, ClassVar
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.recruitment.platform_actions import OrderError
+from crowdrag.studies.enums import AuditedContent, Role
+from crowdrag.studies.models import Participant
+
+from ..assignments.problems import TaskProblem
+from ..models import WritingTask
+from ..plans.api import CHANGED
+from . import overview, wages
+
+SEEN = Need(Role.VIEWER)
+
+
+class StandingRow(serializers.Serializer[Any]):
+    """Where the tasks of a style stand. What was erased counts in no state."""
+
+    name = serializers.CharField()
+    asked = serializers.IntegerField(allow_null=True, help_text="By the plan; null: none asks for any.")
+    missing = serializers.IntegerField(allow_null=True, help_text="Still to be written.")
+    counts = serializers.DictField(child=serializers.IntegerField(), help_text="By state.")
+    erased = serializers.IntegerField()
+
+
+class StageRow(serializers.Serializer[Any]):
+    """How many people came so far."""
+
+    name = serializers.CharField()
+    people = serializers.IntegerField()
+    of_arrived = serializers.FloatField(allow_null=True)
+
+
+class SpendingRow(serializers.Serializer[Any]):
+    """What was spent, and what is to come."""
+
+    paid = serializers.IntegerField()
+    charges = serializers.IntegerField(help_text="Fees and taxes, as the plan has them now.")
+    waiting = serializers.IntegerField(help_text="If all that waits for a reviewer is accepted.")
+    to_come = serializers.IntegerField(allow_null=True, help_text="For what is still to be written.")
+    total = serializers.IntegerField(allow_null=True)
+
+
+class ProgressRow(serializers.Serializer[overview.Overview]):
+    """How far the writing is. Money is in minor units of the study's currency."""
+
+    styles = StandingRow(many=True)
+    whole = StandingRow()
+    trials = StandingRow(allow_null=True)
+    waiting = serializers.IntegerField(help_text="For a reviewer, trials among them.")
+    being_written = serializers.IntegerField()
+    wage = serializers.FloatField(source="wage.estimate", default=None, allow_null=True, help_text="The median.")
+    share_below = serializers.FloatField(allow_null=True, help_text="Of responses that pay less than the least wage.")
+    stages = StageRow(many=True)
+    spending = SpendingRow()
+
+
+class WriterRow(serializers.Serializer[Participant]):
+    """What somebody wrote, how long it took, and what they earned. Money is in minor units."""
+
+    participant = serializers.CharField(source="external_id", help_text="A pseudonym.")
+    counts = serializers.DictField(source="known.counts", child=serializers.IntegerField(), help_text="By state.")
+    handed_in = serializers.IntegerField(source="known.handed_in")
+    seconds = serializers.FloatField(source="known.seconds", allow_null=True, help_text="Median, per response.")
+    wage = serializers.FloatField(source="known.wage", allow_null=True, help_text="Median, per hour.")
+    earned = serializers.IntegerField(source="known.earned")
+    is_below = serializers.BooleanField(source="known.is_below", help_text="Whether the wage is below the least one.")
+    topping = serializers.IntegerField(source="known.topping", help_text="What accepted responses lack of it.")
+
+
+class ToppedRow(serializers.Serializer[Any]):
+    """What came of it."""
+
+    owed = serializers.IntegerField(help_text="What they are owed more; 0: their wage is not below the least one.")
+
+
+class Progress(Endpoint):
+    """How far the writing is."""
+
+    needs: ClassVar = {"GET": SEEN}
+    serializer_class = ProgressRow
+
+    def get(self, request: Request, study: str) -> Response:
+        """Show where tasks stand, what they pay, how far people come, and what it costs. Nobody is named."""
+        return Response(ProgressRow(overview.overview(self.study)).data)
+
+
+class Writers(ListEndpoint):
+    """List the people who have taken a task, with what they wrote and earned."""
+
+    needs: ClassVar = {"GET": SEEN}
+    shows = AuditedContent.PEOPLE
+    queryset = Participant.objects.all()
+    serializer_class = WriterRow
+    order = ("id",)
+
+    def rows(self) -> QuerySet[Participant]:
+        """Return the study's writers."""
+        return writers_of_study(self)
+
+    def paginate_queryset(self, queryset: Any) -> Any:
+        """Return a page of people, each with what is reckoned of them: from all tasks of the study, at once."""
+        people = super().paginate_queryset(queryset)
+        known = overview.writers(self.study)
+        for person in people or []:
+            person.known = known.get(person.pk) or wages.WriterPay(person.pk, person.external_id)
+        return people
+
+
+class ToppedUp(Endpoint):
+    """Somebody's pay, brought up to the least wage."""
+
+    needs: ClassVar = {"POST": CHANGED}
+
+    @extend_schema(request=None, responses=ToppedRow)
+    def post(self, request: Request, study: str, participant: str) -> Response:
+        """Bring somebody whose median wage is below the least one up to it. Sent again it pays nothing more."""
+        found = self.one(writers_of_study(self), external_id=participant)
+        try:
+            owed = wages.top_up(study=self.study, participant=found, by=self.user, now=timezone.now())
+        except (TaskProblem, OrderError) as error:
+            raise Problem("conflict", str(error)) from None
+        return Response(ToppedRow({"owed": owed}).data)
+
+
+def writers_of_study(endpoint: Endpoint) -> QuerySet[Participant]:
+    """Return the people of the study who have taken a task."""
+    taken = WritingTask.objects.filter(participant=OuterRef("pk"))
+    return Participant.objects.filter(Exists(taken), study=endpoint.study)

@@ -1,0 +1,310 @@
+"""All that the page on a study's writing shows, and the same as tables to download; and the study's home.
+
+What was spent and what is to come is in minor units of the study's currency.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db.models import Avg, Count
+from django.utils.translation import gettext as _
+
+from analysis.stats.bootstrap import Interval
+from crowdrag.studies import money
+from crowdrag.studies.enums import EntryKind
+from crowdrag.studies.models import EntryLink, Study
+from crowdrag.ui import csv_export
+
+from ..enums import TaskState
+from ..models import Passage, Response, Topic, WritingPlan
+from ..plans import services
+from . import funnel, queries, wages
+from .queries import StateCounts, TaskFacts, TaskGroup
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What people were paid, with fees and taxes as the plan has them now; what waits; what is still to be written."""
+
+    paid: int
+    charges: int
+    waiting: int
+    to_come: int | None
+
+    @property
+    def so_far(self) -> int:
+        """What is spent."""
+        return self.paid + self.charges
+
+    @property
+    def total(self) -> int | None:
+        """What it will have cost if all that waits is accepted, and all that is asked for is written."""
+        return None if self.to_come is None else self.so_far + self.waiting + self.to_come
+
+
+def spending(groups: Iterable[TaskGroup], plan: WritingPlan | None, whole: StateCounts) -> Spending:
+    """Return what was spent and what is to come; the latter is not known without a plan."""
+    charge = plan.fee + plan.tax if plan else 0
+    paid = charges = waiting = 0
+    for group in groups:
+        paid += group.paid
+        charges += charge * group.n_paid
+        if group.state == TaskState.SUBMITTED:
+            waiting += group.pay + charge * group.n_with_pay
+    missing = whole.missing
+    to_come = None if plan is None or missing is None else missing * (plan.pay + charge)
+    return Spending(paid, charges, waiting, to_come)
+
+
+@dataclass(frozen=True)
+class WritingTime:
+    """How long a response takes: the median of active seconds, of those that are known.
+
+    Of a style, of all styles (no label), or of the trials, which are in neither.
+    """
+
+    label: str
+    median: Interval
+
+
+@dataclass(frozen=True)
+class Overview:
+    """How far the writing of a study is."""
+
+    plan: WritingPlan | None
+    rows: list[TaskFacts]
+    groups: list[TaskGroup]
+    styles: list[StateCounts]
+    whole: StateCounts
+    trials: StateCounts | None
+    times: list[WritingTime]
+    wage: Interval | None
+    too_short: int
+    share_below: float | None
+    writers: list[wages.WriterPay]
+    responses: list[wages.ResponsePay]
+    stages: list[funnel.Stage]
+    erased_people: int
+    spending: Spending
+
+    @property
+    def below(self) -> list[wages.WriterPay]:
+        """Whoever earns less than the floor by the median of their responses."""
+        return [writer for writer in self.writers if writer.is_below]
+
+    @property
+    def waiting(self) -> int:
+        """How many responses wait for a reviewer, trials among them, as the reviewers' queue counts."""
+        return _waiting(self.groups)
+
+    @property
+    def being_written(self) -> int:
+        """How many are being written, trials among them."""
+        return sum(group.n for group in self.groups if group.state == TaskState.CLAIMED)
+
+    @property
+    def erased(self) -> int:
+        """How many responses were erased at their writers' wish, trials among them."""
+        return sum(group.n for group in self.groups if group.is_erased)
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether all tasks were collected elsewhere, where neither plan nor pay is known."""
+        return bool(self.groups) and all(group.is_imported for group in self.groups)
+
+
+def overview(study: Study) -> Overview:
+    """Return how far the writing is: a fixed number of queries, however much there is."""
+    plan = services.get_plan(study)
+    found = queries.load_tasks(study)
+    groups = queries.group_tasks(found)
+    styles = queries.counts_by_style(groups, _asked(plan))
+    whole = queries.total(styles)
+    floor = plan.wage_floor if plan else None
+    responses = wages.pay_of_responses(found)
+    return Overview(
+        plan=plan,
+        rows=found,
+        groups=groups,
+        styles=styles,
+        whole=whole,
+        trials=queries.trial_counts(groups),
+        times=_times(responses, styles),
+        wage=wages.medians(each.wage for each in responses),
+        too_short=sum(money.is_too_short(each.seconds) for each in responses),
+        share_below=wages.share_below(responses, floor),
+        writers=wages.pay_of_writers(found, responses, floor),
+        responses=responses,
+        stages=funnel.funnel(study, plan),
+        erased_people=funnel.count_erased(study),
+        spending=spending(groups, plan, whole),
+    )
+
+
+def writers(study: Study) -> dict[int, wages.WriterPay]:
+    """Return everybody who has taken a task, by key, with what they wrote and earned."""
+    plan = services.get_plan(study)
+    found = queries.load_tasks(study)
+    everybody = wages.pay_of_writers(found, wages.pay_of_responses(found), plan.wage_floor if plan else None)
+    return {writer.pk: writer for writer in everybody}
+
+
+def study_card(study: Study) -> dict[str, Any]:
+    """Return the essentials for the study's home."""
+    plan = services.get_plan(study)
+    groups = queries.count_groups(study)
+    whole = queries.total(queries.counts_by_style(groups, _asked(plan)))
+    return {"plan": plan, "whole": whole, "waiting": _waiting(groups), "spending": spending(groups, plan, whole)}
+
+
+def _waiting(groups: Iterable[TaskGroup]) -> int:
+    """Count what waits for a reviewer, as the queue does: what was erased stands in a list of its own."""
+    waits = (group for group in groups if group.state == TaskState.SUBMITTED)
+    return sum(group.n for group in waits if not group.is_imported and not group.is_erased)
+
+
+def _asked(plan: WritingPlan | None) -> dict[str, tuple[str, int]]:
+    """Return how many responses the plan asks for, by style."""
+    if plan is None:
+        return {}
+    trial = plan.trial_topics.values_list("external_id", flat=True)
+    topics = Topic.objects.filter(study=plan.study_id).current().exclude(external_id__in=trial).count()
+    styles = plan.plan_styles.order_by("position", "id").values_list("style__name", "style__label")
+    return {name: (label, topics * plan.slots) for name, label in styles}
+
+
+def _times(responses: Sequence[wages.ResponsePay], styles: Sequence[StateCounts]) -> list[WritingTime]:
+    proper = [each for each in responses if not each.row.is_trial]
+    of_style = [(style.label, [each for each in proper if each.row.style == style.name]) for style in styles]
+    trials = [each for each in responses if each.row.is_trial]
+    found = []
+    for label, these in (*of_style, ("", proper), (_("trials"), trials)):
+        if (interval := wages.medians(each.seconds for each in these)) is not None:
+            found.append(WritingTime(label, interval))
+    return found
+
+
+class UnknownTable(LookupError):  # noqa: N818 -- it says what the table is
+    """There is no table of this name."""
+
+
+Table = tuple[Sequence[str], list[Sequence[Any]]]
+
+
+def _styles_table(found: Overview, _currency: str) -> Table:
+    columns = (
+        "style",
+        "asked",
+        "open",
+        "being_written",
+        "submitted",
+        "accepted",
+        "rejected",
+        "sent_back",
+        "returned",
+        "erased",
+    )
+    states = ("OPEN", "CLAIMED", "SUBMITTED", "ACCEPTED", "REJECTED", "REVISION", "RETURNED")
+    standings = [*found.styles, *([found.trials] if found.trials else [])]
+    return columns, [
+        (each.name, each.asked, *(each.counts[state] for state in states), each.erased) for each in standings
+    ]
+
+
+def _writers_table(found: Overview, currency: str) -> Table:
+    columns = (
+        "writer", "handed_in", "accepted", "rejected", "median_active_seconds",
+        "median_wage_per_hour", "earned", "currency",
+    )  # fmt: skip
+    rows_: list[Sequence[Any]] = [
+        (
+            each.pseudonym,
+            each.handed_in,
+            each.counts[TaskState.ACCEPTED],
+            each.counts[TaskState.REJECTED],
+            each.seconds,
+            None if each.wage is None else money.to_major(round(each.wage), currency),
+            money.to_major(each.earned, currency),
+            currency,
+        )
+        for each in found.writers
+    ]
+    return columns, rows_
+
+
+def _responses_table(found: Overview, currency: str) -> Table:
+    columns = (
+        "task", "topic", "style", "writer", "state", "is_trial", "is_erased", "submitted_at", "active_seconds",
+        "paid", "wage_per_hour", "currency",
+    )  # fmt: skip
+    known = {each.row.pk: each for each in found.responses}
+    rows_: list[Sequence[Any]] = []
+    for row in found.rows:
+        if row.is_handed_in:
+            wage = known[row.pk].wage if row.pk in known else None
+            rows_.append(
+                (
+                    row.external_id,
+                    row.topic,
+                    row.style,
+                    row.participant,
+                    row.state,
+                    row.is_trial,
+                    row.is_erased,
+                    row.submitted_at.isoformat() if row.submitted_at else None,
+                    row.active_seconds,
+                    None if row.is_imported else money.to_major(row.paid, currency),
+                    None if wage is None else money.to_major(round(wage), currency),
+                    currency,
+                )
+            )
+    return columns, rows_
+
+
+def _funnel_table(found: Overview, _currency: str) -> Table:
+    return ("stage", "people", "of_arrived"), [(each.name, each.people, each.of_arrived) for each in found.stages]
+
+
+TABLES: Final[dict[str, Callable[[Overview, str], Table]]] = {
+    "styles": _styles_table,
+    "writers": _writers_table,
+    "responses": _responses_table,
+    "funnel": _funnel_table,
+}
+
+
+def as_table(study: Study, name: str) -> bytes:
+    """Return one of `TABLES` as CSV. People go by their pseudonyms; money in major units.
+
+    Raises
+    ------
+    UnknownTable
+        if there is none of this name.
+    """
+    if name not in TABLES:
+        raise UnknownTable(name)
+    columns, found = TABLES[name](overview(study), study.currency)
+    return csv_export.to_csv(columns, found)
+
+
+def corpus_card(study: Study) -> dict[str, Any]:
+    """Return the study's counts of topics, passages, and responses by style and origin."""
+    groups = Response.objects.filter(study=study, erased_at__isnull=True).values("style__label", "origin")
+    rows = groups.annotate(n=Count("pk"), words=Avg("words")).order_by("style__label", "origin")
+    return {
+        "topics": Topic.objects.filter(study=study).current().count(),
+        "passages": Passage.objects.filter(study=study).count(),
+        "responses": [row | {"origin_label": _origin(row["origin"])} for row in rows],
+    }
+
+
+def progress_card(study: Study) -> dict[str, Any]:
+    """Return how far people's writing is, and the link by which anybody may try it."""
+    open_links = EntryLink.objects.filter(study=study, purpose="writing", kind=EntryKind.OPEN, closed_at__isnull=True)
+    link = open_links.filter(expires_at__isnull=True).order_by("-pk").first()
+    return {**study_card(study), "link": link}
+
+
+def _origin(value: str) -> str:
+    return str(dict(Response._meta.get_field("origin").flatchoices)[value])

@@ -1,0 +1,214 @@
+"""A study's tasks as progress is reckoned from them, and where they stand by style."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from django.db.models import Count, IntegerField, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+
+from crowdrag.studies.models import Study
+
+from ..enums import TaskState
+from ..models import TaskPayment, WritingTask
+
+# A text was handed in.
+HANDED_IN: Final = (TaskState.SUBMITTED, TaskState.ACCEPTED, TaskState.REJECTED, TaskState.REVISION)
+FIELDS: Final = (
+    "pk",
+    "external_id",
+    "topic__external_id",
+    "style__name",
+    "style__label",
+    "participant_id",
+    "participant__external_id",
+    "state",
+    "is_trial",
+    "is_imported",
+    "revises_id",
+    "pay",
+    "paid",
+    "active_seconds",
+    "submitted_at",
+    "response__erased_at",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFacts:
+    """A task. Money in minor units; what is not known is None."""
+
+    pk: int
+    external_id: str
+    topic: str
+    style: str
+    style_label: str
+    participant_id: int | None
+    participant: str | None
+    state: str
+    is_trial: bool
+    is_imported: bool
+    revises_id: int | None
+    pay: int | None
+    paid: int
+    active_seconds: float | None
+    submitted_at: datetime | None
+    erased_at: datetime | None
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether its writer had the text erased: it was paid, and it is no longer there."""
+        return self.erased_at is not None
+
+    @property
+    def is_handed_in(self) -> bool:
+        """Whether its text was handed in."""
+        return self.state in HANDED_IN
+
+
+@dataclass(frozen=True, slots=True)
+class TaskGroup:
+    """Tasks of a style that stand alike, and how many they are. Money in minor units."""
+
+    style: str
+    style_label: str
+    state: str
+    is_trial: bool
+    is_imported: bool
+    is_erased: bool
+    n: int
+    # What was paid for all of them, and for how many of them anything was.
+    paid: int
+    n_paid: int
+    # What was promised for those whose pay is known, and how many these are.
+    pay: int
+    n_with_pay: int
+
+
+def load_tasks(study: Study) -> list[TaskFacts]:
+    """Return the study's tasks in the order in which they were made: one query, however many there are."""
+    return [
+        TaskFacts(*values)
+        for values in with_paid(WritingTask.objects.filter(study=study)).order_by("pk").values_list(*FIELDS)
+    ]
+
+
+def count_groups(study: Study) -> list[TaskGroup]:
+    """Return how many tasks stand where, in the order of their first tasks: one query, reckoned in the database."""
+    tasks = with_paid(WritingTask.objects.filter(study=study)).annotate(is_erased=Q(response__erased_at__isnull=False))
+    alike = tasks.values("style__name", "style__label", "state", "is_trial", "is_imported", "is_erased")
+    counted = alike.annotate(n=Count("pk"), first=Min("pk"), sum=Sum("paid"), n_paid=Count("pk", filter=Q(paid__gt=0)))
+    return [
+        TaskGroup(
+            style=each["style__name"],
+            style_label=each["style__label"],
+            state=each["state"],
+            is_trial=each["is_trial"],
+            is_imported=each["is_imported"],
+            is_erased=each["is_erased"],
+            n=each["n"],
+            paid=each["sum"],
+            n_paid=each["n_paid"],
+            pay=each["promised"],
+            n_with_pay=each["n_with_pay"],
+        )
+        for each in counted.annotate(promised=Coalesce(Sum("pay"), 0), n_with_pay=Count("pay")).order_by("first")
+    ]
+
+
+def group_tasks(rows: Iterable[TaskFacts]) -> list[TaskGroup]:
+    """Return the same of tasks that are loaded already."""
+    alike: dict[tuple[str, str, str, bool, bool, bool], list[TaskFacts]] = {}
+    for row in rows:
+        key = (row.style, row.style_label, row.state, row.is_trial, row.is_imported, row.is_erased)
+        alike.setdefault(key, []).append(row)
+    found = []
+    for key, these in alike.items():
+        promised = [row.pay for row in these if row.pay is not None]
+        paid = [row.paid for row in these]
+        n_paid = sum(amount > 0 for amount in paid)
+        found.append(TaskGroup(*key, len(these), sum(paid), n_paid, sum(promised), len(promised)))
+    return found
+
+
+def with_paid(tasks: QuerySet[WritingTask]) -> QuerySet[WritingTask]:
+    """Return tasks, each with what was paid for it (`paid`)."""
+    sums = TaskPayment.objects.filter(task=OuterRef("pk")).order_by().values("task").annotate(sum=Sum("amount"))
+    paid = Coalesce(Subquery(sums.values("sum"), output_field=IntegerField()), 0)
+    return tasks.annotate(paid=paid)
+
+
+TRIAL = "trial"
+NONE_YET = dict.fromkeys(TaskState.values, 0)
+
+
+@dataclass
+class StateCounts:
+    """How many tasks of a style are in which state; `asked` is None where no plan asks for any.
+
+    A response that was erased counts in no state: it fills no slot and can be read by nobody. `erased` tells them.
+    """
+
+    name: str
+    label: str
+    asked: int | None = None
+    counts: dict[str, int] = field(default_factory=NONE_YET.copy)
+    erased: int = 0
+
+    def add(self, group: TaskGroup) -> None:
+        """Count tasks."""
+        if group.is_erased:
+            self.erased += group.n
+        else:
+            self.counts[group.state] += group.n
+
+    @property
+    def done(self) -> int:
+        """How many texts are there that fill a slot: accepted, or waiting for a reviewer."""
+        return self.counts[TaskState.ACCEPTED] + self.counts[TaskState.SUBMITTED]
+
+    @property
+    def missing(self) -> int | None:
+        """How many are still to be written."""
+        return None if self.asked is None else max(self.asked - self.done, 0)
+
+    @property
+    def share(self) -> float | None:
+        """Which share of what is asked for is there."""
+        return min(self.done / self.asked, 1) if self.asked else None
+
+
+def counts_by_style(groups: Iterable[TaskGroup], asked: Mapping[str, tuple[str, int]]) -> list[StateCounts]:
+    """Return where tasks stand by style, in the plan's order, then those that are asked for no more.
+
+    `asked` maps a style's name to its label and how many responses the plan asks for. Versions of a style are one.
+    """
+    found = {name: StateCounts(name, label, number) for name, (label, number) in asked.items()}
+    for group in groups:
+        if not group.is_trial:
+            found.setdefault(group.style, StateCounts(group.style, group.style_label)).add(group)
+    return list(found.values())
+
+
+def trial_counts(groups: Iterable[TaskGroup]) -> StateCounts | None:
+    """Return where trial tasks stand; None if there are none."""
+    tried = [group for group in groups if group.is_trial]
+    if not tried:
+        return None
+    standing = StateCounts(TRIAL, "")
+    for group in tried:
+        standing.add(group)
+    return standing
+
+
+def total(standings: Iterable[StateCounts], label: str = "") -> StateCounts:
+    """Return the sum of styles; what is asked for is known if it is for one of them."""
+    whole = StateCounts("", label)
+    for each in standings:
+        if each.asked is not None:
+            whole.asked = (whole.asked or 0) + each.asked
+        whole.erased += each.erased
+        for state, number in each.counts.items():
+            whole.counts[state] += number
+    return whole

@@ -1,0 +1,71 @@
+"""How a response was written: the player's page, and the log that it plays."""
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import cache_control
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_GET
+
+from crowdrag.studies.access import audit_subject, audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
+from crowdrag.studies.models import Study
+
+from ..corpus import queries
+from ..editor import codec
+from ..models import Response, WritingLog
+from ..review import log_signals
+from . import playback
+
+
+@study_page(Role.REVIEWER)
+@audited(AuditedContent.LOG)
+def replay(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
+    """Show the player of one response's log."""
+    responses = queries.with_statements(Response.objects.filter(study=study).with_people().select_related("task__log"))
+    found = get_object_or_404(responses, external_id=external_id)
+    log = _log(found)
+    audit_subject(request, found.participant, found.pk)
+    context = {
+        "response": found,
+        "retrieved": found.topic.retrieved.select_related("passage").order_by("rank", "id"),
+        "signals": log_signals.signals_of_response(log, found),
+        "section": "writing",
+        **shown(found),
+    }
+    return render(request, "writing/replay.html", context)
+
+
+@gzip_page
+@study_page(Role.REVIEWER)
+@require_GET
+@cache_control(private=True, no_cache=True)
+@audited(AuditedContent.LOG)
+def replay_log(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
+    """Answer with what the player needs: one JSON document."""
+    found = get_object_or_404(
+        Response.objects.filter(study=study).select_related("participant", "task__log"), external_id=external_id
+    )
+    log = _log(found)
+    audit_subject(request, found.participant, found.pk)
+    passages = log_signals.passage_texts([found.topic_id])[found.topic_id]
+    try:
+        return JsonResponse(playback.document(log, passages), json_dumps_params={"separators": (",", ":")})
+    except codec.BrokenLog as error:
+        return JsonResponse({"problem": "broken", "message": str(error)}, status=409)
+
+
+def shown(response: Response) -> dict[str, object]:
+    """Return what a page shows of a response's text: its statements, and the passages that they cite."""
+    spans = queries.citation_spans(response)
+    cited: dict[int, int] = {}
+    for rank in (rank for span in spans for rank in span.ranks):
+        cited[rank] = cited.get(rank, 0) + 1
+    return {"spans": spans, "cited": cited, "uncited": sum(not span.ranks for span in spans)}
+
+
+def _log(response: Response) -> WritingLog:
+    log: WritingLog | None = getattr(response.task, "log", None)
+    if log is None:
+        raise Http404(_("There is no writing log of this response."))
+    return log

@@ -1,0 +1,1 @@
+"""What a reviewer works with: the queue, what is known of a response, signals with evidence, the decisions."""

@@ -1,0 +1,405 @@
+"""Responses that were handed in: which wait for a reviewer, all that is known of one, and what reviewers decide."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import django_filters
+from django.db.models import QuerySet
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response as Answer
+
+from crowdrag.api import review_endpoints
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import refusal_problem
+from crowdrag.api.review_endpoints import Hold, NextWork, require_work
+from crowdrag.api.serializers import RequestBody, StrictBooleanFilter
+from crowdrag.recruitment.platform_actions import OrderError
+from crowdrag.studies import review_locks
+from crowdrag.studies.enums import AuditedContent, Role
+
+from ..assignments import payments, problems
+from ..corpus import queries
+from ..corpus.api import ResponseRow
+from ..enums import SurveyKind
+from ..models import Response, ResponseDecision, TaskPayment, TaskTransition, WritingTask
+from ..progress.queries import with_paid
+from . import dossier, log_signals, queue, services, text_difference
+
+WITH = ("study", "topic", "style", "participant", "reviewer", "response", "log", "revises__response", "revision")
+# Of a list, without the texts: those of a hundred responses would come along for nothing.
+IN_LIST = ("topic", "style", "participant", "reviewer", "response", "revises", "revision")
+SHOWN = (
+    "external_id", "state", "is_trial", "claimed_at", "submitted_at", "seconds", "active_seconds", "pay",
+    "reviewing_until", "topic__external_id", "style__name", "participant__external_id", "reviewer__email",
+    "response__external_id", "response__words", "response__is_included", "response__task_id", "revises__external_id",
+    "revision__external_id", "revision__revises_id",
+)  # fmt: skip
+SEEN = Need(Role.REVIEWER)
+HANDED_IN = [(state.value, state.label) for state in dict.fromkeys(queue.LISTS.values())]
+
+
+class HandedInRow(serializers.ModelSerializer[WritingTask]):
+    """A response that was handed in, as a task. Money is in minor units of the study's currency."""
+
+    response = serializers.CharField(source="response.external_id")
+    topic = serializers.CharField(source="topic.external_id")
+    style = serializers.CharField(source="style.name")  # type: ignore[assignment] # a field's own, which a serializer has not
+    participant = serializers.CharField(source="participant.external_id", help_text="Who wrote it: a pseudonym.")
+    words = serializers.IntegerField(source="response.words")
+    is_included = serializers.BooleanField(
+        source="response.is_included", help_text="Whether it counts in the analysis; once it is accepted, of a new one."
+    )
+    revises = serializers.CharField(
+        source="revises.external_id", default=None, allow_null=True, help_text="The task that was sent back before."
+    )
+    revision = serializers.CharField(
+        source="revision.external_id", default=None, allow_null=True, help_text="Of one sent back: the task after it."
+    )
+    paid = serializers.IntegerField(help_text="What its writer is owed or was paid for it so far.")
+    held_by = serializers.SerializerMethodField(help_text="Who has it open for review now.")
+
+    class Meta:
+        model = WritingTask
+        fields = ["external_id", "response", "topic", "style", "participant", "state", "is_trial", "is_included",
+                  "words", "revises", "revision", "claimed_at", "submitted_at", "seconds", "active_seconds", "pay",
+                  "paid", "held_by"]  # fmt: skip
+        extra_kwargs = {
+            "external_id": {"help_text": "The task's name in addresses."},
+            "pay": {"help_text": "What was promised when it was given out."},
+            "seconds": {"help_text": "From the first to the last event of the log."},
+            "active_seconds": {"help_text": "Without pauses away from it."},
+        }
+
+    def get_held_by(self, task: WritingTask) -> str | None:
+        """Return whose desk it is on."""
+        return task.reviewer.email if task.reviewer and review_locks.is_locked(task, timezone.now()) else None
+
+
+class MomentRow(serializers.Serializer[Any]):
+    """A moment of the log."""
+
+    ms = serializers.IntegerField()
+    label = serializers.CharField()  # type: ignore[assignment] # a field, and no attribute
+
+
+class LogSignalRow(serializers.Serializer[Any]):
+    """A figure of the log, with what it rests on. It is never a verdict."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    level = serializers.CharField(help_text="What was found; `stands_out` says whether it is one to look at.")
+    stands_out = serializers.BooleanField()
+    figure = serializers.CharField()
+    explanation = serializers.CharField()
+    innocent = serializers.CharField(help_text="Harmless causes.")
+    moments = MomentRow(many=True)
+    more = serializers.IntegerField(help_text="How many moments there are beside these.")
+
+
+class SurveyAnswerRow(serializers.Serializer[Any]):
+    """What the writer answered to a question before or after writing."""
+
+    kind = serializers.ChoiceField(SurveyKind.choices)
+    question = serializers.CharField()
+    answer = serializers.CharField(help_text="Empty where nothing was answered.")
+
+
+class TaskTransitionRow(serializers.ModelSerializer[TaskTransition]):
+    """A change of state; the note is for the writer to read."""
+
+    task = serializers.CharField(source="task.external_id")
+    by = serializers.EmailField(source="by.email", default=None, allow_null=True)
+
+    class Meta:
+        model = TaskTransition
+        fields = ["task", "before", "after", "cause", "note", "at", "by"]
+
+
+class ResponseDecisionRow(serializers.ModelSerializer[ResponseDecision]):
+    """A decision; the latest one on a question holds."""
+
+    by = serializers.EmailField(source="decided_by.email", default=None, allow_null=True)
+
+    class Meta:
+        model = ResponseDecision
+        fields = ["about", "holds", "reason", "evidence", "decided_at", "by"]
+
+
+class TaskPaymentRow(serializers.ModelSerializer[TaskPayment]):
+    """Money that a writer is owed."""
+
+    by = serializers.EmailField(source="by.email", default=None, allow_null=True)
+
+    class Meta:
+        model = TaskPayment
+        fields = ["amount", "reason", "at", "by"]
+
+
+class RecordRow(serializers.Serializer[dossier.WriterRecord]):
+    """What its writer wrote in the study so far. A response and its revisions count once."""
+
+    written = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+    accepted = serializers.IntegerField()
+    rejected = serializers.IntegerField()
+    revision = serializers.IntegerField(help_text="Sent back, and not handed in again.")
+    others = serializers.SerializerMethodField(help_text="Tasks whose responses were handed in beside, the latest.")
+    notes = TaskTransitionRow(many=True, help_text="What the writer was told of those.")
+
+    @extend_schema_field({"type": "array", "items": {"type": "string"}})
+    def get_others(self, record: dossier.WriterRecord) -> list[str]:
+        """Return the other tasks' names."""
+        return [each.external_id for each in record.others]
+
+
+class PartRow(serializers.Serializer[text_difference.Part]):
+    """A part of what differs from the version before."""
+
+    kind = serializers.ChoiceField(["same", "gone", "new"])
+    text = serializers.CharField()
+
+
+class ReviewedRow(HandedInRow):
+    """A response with all that is known of it, and what was decided. How it was written is its log."""
+
+    written = ResponseRow(source="known_response", help_text="The response itself.")
+    answers = SurveyAnswerRow(source="known.answers", many=True)
+    signals = LogSignalRow(source="known_signals", many=True, allow_null=True, help_text="Null: no log can be read.")
+    history = TaskTransitionRow(source="known.history", many=True)
+    decisions = ResponseDecisionRow(source="known.decisions", many=True)
+    payments = TaskPaymentRow(source="known.payments", many=True)
+    record = RecordRow(source="known.record")
+    changes = PartRow(source="known.changes", many=True, help_text="Of a revision: from the text before, in order.")
+
+    class Meta(HandedInRow.Meta):
+        fields = [*HandedInRow.Meta.fields, "written", "answers", "signals", "history", "decisions", "payments",
+                  "record", "changes"]  # fmt: skip
+
+
+class HandedInFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
+    """Which responses."""
+
+    state = django_filters.ChoiceFilter(choices=HANDED_IN, help_text="`SUBMITTED`: what waits for a decision.")
+    style = django_filters.CharFilter(field_name="style__name", max_length=100, help_text="A style's name.")
+    participant = django_filters.CharFilter(
+        field_name="participant__external_id", max_length=200, help_text="A pseudonym."
+    )
+    is_trial = StrictBooleanFilter(help_text="Whether it was written on a trial topic.")
+    is_included = StrictBooleanFilter(
+        field_name="response__is_included", help_text="Whether it counts in the analysis."
+    )
+
+    class Meta:
+        model = WritingTask
+        fields: ClassVar[list[str]] = []
+
+
+class HandedIn(ListEndpoint):
+    """List the responses that were handed in: those that wait for a reviewer, and those that were decided."""
+
+    needs: ClassVar = {"GET": SEEN}
+    shows = AuditedContent.PEOPLE
+    queryset = WritingTask.objects.all()
+    serializer_class = HandedInRow
+    filterset_class = HandedInFilter
+    order = ("id",)
+
+    def rows(self) -> QuerySet[WritingTask]:
+        """Return what was handed in here; what others collected waits for nobody."""
+        return _paid(self).filter(is_imported=False).select_related(*IN_LIST).only(*SHOWN)
+
+
+class OneHandedIn(Endpoint):
+    """One response that was handed in."""
+
+    needs: ClassVar = {"GET": SEEN}
+    shows: ClassVar = AuditedContent.REVIEW
+    serializer_class = ReviewedRow
+
+    def get(self, request: Request, study: str, task: str) -> Answer:
+        """Show a response with all that is known of it, and who decided what."""
+        return Answer(reviewed(self, task))
+
+
+def handed_in_tasks(endpoint: Endpoint) -> QuerySet[WritingTask]:
+    """Return the study's tasks of which there is a response, with all that is shown of them."""
+    return _paid(endpoint).select_related(*WITH)
+
+
+def _paid(endpoint: Endpoint) -> QuerySet[WritingTask]:
+    """Return the study's tasks of which there is a response, each with what was paid for it."""
+    return with_paid(WritingTask.objects.filter(study=endpoint.study, response__isnull=False))
+
+
+def reviewed(endpoint: Endpoint, external_id: str) -> Any:
+    """Return one response as a reviewer sees it; whoever asks is noted to have seen it."""
+    found: Any = endpoint.one(handed_in_tasks(endpoint), external_id=external_id)
+    response = queries.with_statements(Response.objects.with_people()).get(pk=found.response.pk)
+    endpoint.about(found.participant, response.pk)
+    found.known, found.known_response = dossier.collect(found), response
+    found.known_signals = log_signals.signals_of_response(getattr(found, "log", None), response)
+    return ReviewedRow(found).data
+
+
+LONGEST = 5000
+# What is wrong with what was sent, and in which field; all else is as things stand.
+REFUSED: dict[type[Exception], str] = {
+    OrderError: "",
+    problems.NeedsReason: "reason",
+    problems.BadAmount: "pay_part",
+    problems.PaidOtherwise: "reason",
+}
+
+
+class WordsOfReview(RequestBody):
+    """Words with it."""
+
+    note = serializers.CharField(
+        max_length=LONGEST, required=False, allow_blank=True, default="", help_text="The writer reads them."
+    )
+
+
+class Note(RequestBody):
+    """What the writer has to be told."""
+
+    note = serializers.CharField(max_length=LONGEST, help_text="The writer reads it.")
+
+
+class ResponseRejection(RequestBody):
+    """Why it is rejected, and what is paid all the same."""
+
+    reason = serializers.CharField(max_length=LONGEST, help_text="The writer reads it, and may contest it.")
+    pay_part = serializers.IntegerField(
+        min_value=0, max_value=payments.MOST, required=False, default=0, help_text="At most its `pay`."
+    )
+
+
+class ResponseInclusion(RequestBody):
+    """Whether it counts."""
+
+    included = serializers.BooleanField()
+    reason = serializers.CharField(max_length=LONGEST, help_text="For the record.")
+
+
+class ResponsePayment(RequestBody):
+    """What is paid beside. The same amount for the same reason is the same payment."""
+
+    amount = serializers.IntegerField(min_value=1, max_value=payments.MOST)
+    reason = serializers.CharField(max_length=payments.LONGEST_REASON, help_text="The writer reads it.")
+
+
+class NextOne(NextWork):
+    """Which response is to be next; what is left out narrows nothing."""
+
+    style = serializers.CharField(max_length=100, required=False, allow_blank=True, default="")  # type: ignore[assignment]
+    participant = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
+    is_trial = serializers.BooleanField(required=False, default=False, help_text="True: trials alone.")
+    signals = serializers.BooleanField(
+        required=False, default=False, help_text="True: those alone of which some signal stands out."
+    )
+
+
+class OnADesk(review_endpoints.ReviewEndpoint):
+    """Something that is done with a response that was handed in."""
+
+    def work(self) -> WritingTask:
+        """Return the task that the address names."""
+        return self.one(handed_in_tasks(self), external_id=self.kwargs["task"])
+
+    def shown(self, external_id: str | None = None) -> Answer:
+        """Answer with the response as it is now."""
+        return Answer(reviewed(self, external_id or self.kwargs["task"]))
+
+    def decided(self, do: Callable[..., object], **fields: str) -> Answer:
+        """Have it decided by this call, and show the response; `fields` name others than usual."""
+        try:
+            do(by=self.user, now=timezone.now())
+        except (problems.TaskProblem, OrderError) as error:
+            raise refusal_problem(error, REFUSED, fields) from None
+        return self.shown()
+
+
+class Accepted(OnADesk):
+    """A response that is accepted."""
+
+    @extend_schema(request=WordsOfReview, responses=ReviewedRow)
+    def post(self, request: Request, study: str, task: str) -> Answer:
+        """Accept what was handed in: it is paid, and counts unless it was decided otherwise before. Twice is once."""
+        found, given = self.work(), self.given(WordsOfReview)
+        return self.decided(lambda **who: services.accept(task=found, **given, **who), reason="note")
+
+
+class Rejected(OnADesk):
+    """A response that is rejected."""
+
+    @extend_schema(request=ResponseRejection, responses=ReviewedRow)
+    def post(self, request: Request, study: str, task: str) -> Answer:
+        """Reject it, for a reason: left out of the analysis, and somebody else may write. Twice is once."""
+        found, given = self.work(), self.given(ResponseRejection)
+        return self.decided(lambda **who: services.reject(task=found, **given, **who))
+
+
+class SentBack(OnADesk):
+    """A response that is sent back."""
+
+    @extend_schema(request=Note, responses=ReviewedRow)
+    def post(self, request: Request, study: str, task: str) -> Answer:
+        """Ask its writer for a revision: they find these words and their text. `revision` is the new task."""
+        found, given = self.work(), self.given(Note)
+        return self.decided(lambda **who: services.send_back(task=found, **given, **who), reason="note")
+
+
+class Reversed(OnADesk):
+    """A rejection that is taken back."""
+
+    @extend_schema(request=Note, responses=ReviewedRow)
+    def post(self, request: Request, study: str, task: str) -> Answer:
+        """Accept after all what was rejected, and pay the rest. It counts where nobody else writes in its place."""
+        found, given = self.work(), self.given(Note)
+        return self.decided(lambda **who: services.reverse_rejection(task=found, **given, **who), reason="note")
+
+
+class Included(OnADesk):
+    """Whether a response counts."""
+
+    @extend_schema(request=ResponseInclusion, responses=ReviewedRow)
+    def post(self, request: Request, study: str, task: str) -> Answer:
+        """Let it count in the analysis or leave it out, whatever is paid."""
+        found, given = self.work(), self.given(ResponseInclusion)
+        choose = services.include if given["included"] else services.exclude
+        return self.decided(lambda **who: choose(response=found.response, reason=given["reason"], **who))
+
+
+class Paid(OnADesk):
+    """What a writer is paid beside."""
+
+    @extend_schema(request=ResponsePayment, responses=ReviewedRow)
+    def post(self, request: Request, study: str, task: str) -> Answer:
+        """Owe its writer something beside: when the fault was ours, say."""
+        found, given = self.work(), self.given(ResponsePayment)
+        return self.decided(lambda **who: payments.pay(task=found, **given, **who), pay_part="amount")
+
+
+@extend_schema_view(
+    post=extend_schema(request=Hold, responses=ReviewedRow), delete=extend_schema(request=None, responses={204: None})
+)
+class Held(OnADesk, review_endpoints.ReviewLockEndpoint):
+    """A response that somebody has open."""
+
+    desk = queue.REVIEW_LOCK
+
+
+class Following(OnADesk):
+    """The response that is to be reviewed next."""
+
+    @extend_schema(request=NextOne, responses=ReviewedRow)
+    def post(self, request: Request, study: str) -> Answer:
+        """Take the one that you have open, else the oldest that nobody has open; it is yours for ten minutes."""
+        given = self.given(NextOne)
+        after = self.one(handed_in_tasks(self), external_id=given["after"]) if given["after"] else None
+        wanted = queue.QueueFilter(given["style"], given["participant"], given["is_trial"], given["signals"])
+        found = queue.take_next(study=self.study, by=self.user, now=timezone.now(), wanted=wanted, after=after)
+        return self.shown(require_work(found).external_id)

@@ -1,0 +1,196 @@
+"""Signals of a log in words, with the moments to look at. None of them is a verdict."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Final
+
+from django.core.cache import cache
+from django.db.models import prefetch_related_objects
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from analysis.process import Level, Signal, signals
+from analysis.process.events import BrokenLogError
+
+from ..editor import codec
+from ..models import Response, RetrievedPassage, WritingLog, WritingTask
+from ..replay import merged_log
+
+# Part of the key under which levels are kept: raise it when signals are computed otherwise.
+VERSION: Final = 1
+KEPT: Final = 7 * 24 * 3600
+LOOK: Final = frozenset({Level.NOTE, Level.STRONG})
+# So many moments are listed; more would not be looked at.
+LISTED: Final = 8
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A moment in the replay, with what is there."""
+
+    ms: int
+    label: str
+
+
+@dataclass(frozen=True)
+class ShownSignal:
+    """A signal as a page shows it."""
+
+    name: str
+    title: str
+    level: str
+    tone: str
+    says: str
+    figure: str
+    explanation: str
+    innocent: str
+    moments: tuple[Moment, ...]
+    more: int
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether it is one to look at."""
+        return self.tone == "warn"
+
+    @property
+    def says_something(self) -> bool:
+        """Whether the log can say anything of it."""
+        return self.level != Level.CANNOT_SAY
+
+
+def signals_of_log(log: WritingLog, passages: Sequence[str], text: str) -> list[ShownSignal]:
+    """Return a log's signals: those to look at first, then the rest.
+
+    Raises
+    ------
+    codec.BrokenLog
+        if the log cannot be read.
+    """
+    found = _signals(log, passages, text)
+    order = {Level.STRONG: 0, Level.NOTE: 1, Level.NONE: 2, Level.CANNOT_SAY: 3}
+    return [_shown(signal) for signal in sorted(found, key=lambda signal: order[signal.level])]
+
+
+def signals_of_response(log: WritingLog | None, response: Response) -> list[ShownSignal] | None:
+    """Return the signals of a response's log; None where there is no log that can be read."""
+    if log is None:
+        return None
+    try:
+        return signals_of_log(log, passage_texts([response.topic_id])[response.topic_id], response.text)
+    except codec.BrokenLog:
+        return None
+
+
+def flag_titles(tasks: Sequence[WritingTask]) -> dict[int, list[str]]:
+    """Return, for each task that has some, the titles of the signals to look at.
+
+    What was computed once is kept for some days: a submitted log changes no more.
+    """
+    with_log = [task for task in tasks if getattr(task, "log", None) is not None]
+    keys = {task.pk: f"signals-{VERSION}-{task.log.pk}" for task in with_log}
+    kept = cache.get_many(keys.values())
+    fresh = {keys[task.pk]: titles for task, titles in _compute([t for t in with_log if keys[t.pk] not in kept])}
+    if fresh:
+        cache.set_many(fresh, KEPT)
+    known = kept | fresh
+    return {task.pk: titles for task in with_log if (titles := known.get(keys[task.pk]))}
+
+
+def passage_texts(topics: Iterable[int]) -> dict[int, list[str]]:
+    """Return the texts of topics' passages, each at the place that its rank names."""
+    found: dict[int, list[str]] = {topic: [] for topic in topics}
+    rows = RetrievedPassage.objects.filter(topic__in=found).order_by("topic", "rank")
+    for topic, rank, text in rows.values_list("topic_id", "rank", "passage__text"):
+        found[topic] += [""] * (rank - len(found[topic])) + [text]
+    return found
+
+
+def _compute(tasks: Sequence[WritingTask]) -> Iterable[tuple[WritingTask, list[str]]]:
+    if not tasks:
+        return
+    prefetch_related_objects(tasks, "log__batches", "log__sittings")
+    passages = passage_texts({task.topic_id for task in tasks})
+    texts = dict(Response.objects.filter(task__in=tasks).values_list("task_id", "text"))
+    for task in tasks:
+        try:
+            found = _signals(task.log, passages[task.topic_id], texts[task.pk])
+        except codec.BrokenLog:
+            yield task, [str(_("Log cannot be read"))]
+        else:
+            yield task, [signal.title for signal in found if signal.level in LOOK]
+
+
+def _signals(log: WritingLog, passages: Sequence[str], text: str) -> list[Signal]:
+    try:
+        return signals(merged_log.merge(log).events, passages, text)
+    except BrokenLogError as error:
+        raise codec.BrokenLog(str(error)) from error
+
+
+def _shown(signal: Signal) -> ShownSignal:
+    tones = {
+        Level.STRONG: ("warn", _("stands out")),
+        Level.NOTE: ("warn", _("have a look")),
+        Level.NONE: ("good", _("nothing unusual")),
+        Level.CANNOT_SAY: ("", _("cannot say")),
+    }
+    tone, says = tones[signal.level]
+    moments = _moments(signal) if signal.level is not Level.CANNOT_SAY else []
+    return ShownSignal(
+        name=signal.name,
+        title=_(signal.title),
+        level=signal.level.value,
+        tone=tone,
+        says=says,
+        figure=_figure(signal),
+        explanation=_(signal.explanation),
+        innocent=_(signal.innocent),
+        moments=tuple(moments[:LISTED]),
+        more=max(0, len(moments) - LISTED),
+    )
+
+
+def _figure(signal: Signal) -> str:
+    """Say what was measured, and on how much it rests."""
+    if signal.level is Level.CANNOT_SAY or not isfinite(signal.value):
+        return _(str(signal.evidence.get("why", "")))
+    value, n, evidence = signal.value, signal.n, signal.evidence
+    if signal.name == "uniform_rhythm":
+        return _("Coefficient of variation %(value).2f of %(n)d intervals, %(mean)d ms on average.") % {
+            "value": value,
+            "n": n,
+            "mean": evidence["mean_ms"],
+        }
+    if signal.name == "no_corrections":
+        return _("%(value).1f characters deleted for 100 typed; %(n)d typed.") % {"value": value * 100, "n": n}
+    if signal.name == "transcription":
+        return _(
+            "%(value).0f %% of %(n)d sentences began after a pause; %(linear).0f %% was typed at the end of the text."
+        ) % {"value": value * 100, "n": n, "linear": evidence["linear_share"] * 100}
+    pieces = ngettext("in %(n)d piece", "in %(n)d pieces", n) % {"n": n}
+    return _("%(value).0f %% of the final text, %(pieces)s.") % {"value": value * 100, "pieces": pieces}
+
+
+def _moments(signal: Signal) -> list[Moment]:
+    pieces: list[dict[str, Any]] = signal.evidence.get("pastes") or signal.evidence.get("jumps") or []
+    found = [Moment(each["ms"], _piece(each)) for each in sorted(pieces, key=lambda each: -each["survived"])]
+    begun = signal.evidence.get("begun_without_pause_ms", []) if signal.level in LOOK else []
+    return found + [Moment(int(ms), _("a sentence begun without a pause")) for ms in begun]
+
+
+def _piece(each: dict[str, Any]) -> str:
+    place = each["place"]
+    if place is None or place == -2:
+        where = _("found in no passage")
+    elif place == -1:
+        where = _("the writer's own text")
+    else:
+        where = _("passage %(rank)d") % {"rank": place}
+    away = _(", after %(seconds)d s away") % {"seconds": each["away_seconds"]} if "away_seconds" in each else ""
+    return _("%(length)d characters (%(where)s), of which %(survived)d stand in the end%(away)s") % {
+        "length": each["length"],
+        "where": where,
+        "survived": each["survived"],
+        "away": away,
+    }

@@ -1,0 +1,131 @@
+"""Which responses wait for a reviewer, and who has which one open.
+
+Whoever opens a response for review has it for some minutes, so that several reviewers at once do not read the same one
+(`crowdrag.studies.review_locks`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.db.models import Count, Prefetch, Q, QuerySet
+
+from crowdrag.studies import review_locks
+from crowdrag.studies.models import Study, User
+
+from ..enums import TaskState
+from ..models import Sitting, WritingTask
+from . import log_signals
+
+REVIEW_LOCK: Final = review_locks.ReviewLock(WritingTask, frozenset({TaskState.SUBMITTED}))
+HOLD: Final = review_locks.LOCK_TIME
+# In which lists decided responses can be looked up.
+LISTS = {
+    "waiting": TaskState.SUBMITTED,
+    "accepted": TaskState.ACCEPTED,
+    "rejected": TaskState.REJECTED,
+    "revision": TaskState.REVISION,
+    "erased": TaskState.SUBMITTED,
+}
+#: What waits, and what waited when its writer had the text erased: nobody can review it, but it can still be paid.
+_WAITS: Final = Q(state=TaskState.SUBMITTED, response__erased_at__isnull=True)
+_ERASED: Final = Q(state=TaskState.SUBMITTED, response__erased_at__isnull=False)
+# What a row of a list shows: the responses' texts, which signals are made of, are fetched where none was made yet.
+SHOWN_WITH: Final = ("topic", "style", "participant", "reviewer", "response", "log")
+SHOWN: Final = (
+    "external_id", "state", "is_trial", "revises_id", "submitted_at", "reviewing_until", "topic__query",
+    "style__label", "participant__external_id", "reviewer__name", "reviewer__email", "response__words",
+    "response__is_included", "response__task_id", "log__task_id",
+    "log__source", "log__started_at",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class QueueFilter:
+    """What a reviewer asks the queue for; empty fields ask for everything."""
+
+    style: str = ""
+    writer: str = ""
+    trial: bool = False
+    signals: bool = False
+
+
+@dataclass(frozen=True)
+class QueueCounts:
+    """How many responses stand where."""
+
+    waiting: int
+    open: int
+    accepted: int
+    rejected: int
+    revision: int
+    erased: int = 0
+
+
+def list_tasks(study: Study, name: str, wanted: QueueFilter) -> QuerySet[WritingTask]:
+    """Return the tasks of one list: what waits, the oldest first; what was decided, the latest first."""
+    order = ("submitted_at", "id") if name == "waiting" else ("-submitted_at", "-id")
+    found = _asked(study, wanted).filter(_is_in(name))
+    return found.select_related(*SHOWN_WITH).only(*SHOWN).order_by(*order)
+
+
+def counts(study: Study, now: datetime) -> QueueCounts:
+    """Count a study's responses by where they stand."""
+    sums = {name: Count("id", filter=_is_in(name)) for name in LISTS}
+    held = Count("id", filter=_WAITS & Q(reviewing_until__gt=now))
+    return QueueCounts(**WritingTask.objects.filter(study=study, is_imported=False).aggregate(**sums, open=held))
+
+
+def filter_by_signals(tasks: Sequence[WritingTask], wanted: QueueFilter) -> list[WritingTask]:
+    """Keep those with signals where that is asked for."""
+    if not wanted.signals:
+        return list(tasks)
+    flagged = log_signals.flag_titles(tasks)
+    return [task for task in tasks if task.pk in flagged]
+
+
+def take_next(
+    *, study: Study, by: User, now: datetime, wanted: QueueFilter | None = None, after: WritingTask | None = None
+) -> WritingTask | None:
+    """Give a reviewer the next response: the one that they hold already, else the oldest that nobody holds.
+
+    `after`: what they have just put aside; the search goes on behind it and comes back to the beginning in the end.
+    """
+    wanted = wanted or QueueFilter()
+    found = with_log(_asked(study, wanted).filter(response__erased_at__isnull=True))
+    return REVIEW_LOCK.take_next(found, by, now, after=after, fits=lambda tasks: filter_by_signals(tasks, wanted))
+
+
+def hold(*, task: WritingTask, by: User, now: datetime) -> bool:
+    """Take a response for review, or hold it for longer; say whether it is theirs now."""
+    return REVIEW_LOCK.hold(task, by, now)
+
+
+def take_over(*, task: WritingTask, by: User, now: datetime) -> bool:
+    """Take a response from the reviewer who has it open; say whether it still waits for a decision."""
+    return REVIEW_LOCK.take_over(task, by, now)
+
+
+def release(*, task: WritingTask, by: User) -> None:
+    """Put a response back for others."""
+    REVIEW_LOCK.let_go(task, by)
+
+
+def with_log(tasks: QuerySet[WritingTask]) -> QuerySet[WritingTask]:
+    """Fetch logs with their sittings along: what signals are made of."""
+    sittings = Prefetch("log__sittings", Sitting.objects.order_by("number", "id"))
+    return tasks.select_related("topic", "log").prefetch_related(sittings)
+
+
+def _is_in(name: str) -> Q:
+    return {"waiting": _WAITS, "erased": _ERASED}.get(name, Q(state=LISTS[name]))
+
+
+def _asked(study: Study, wanted: QueueFilter) -> QuerySet[WritingTask]:
+    found = WritingTask.objects.filter(study=study, is_imported=False, response__isnull=False)
+    if wanted.style:
+        found = found.filter(style__name=wanted.style)
+    if wanted.writer:
+        found = found.filter(participant__external_id=wanted.writer)
+    return found.filter(is_trial=True) if wanted.trial else found

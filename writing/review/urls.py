@@ -1,0 +1,33 @@
+"""Addresses: review of responses."""
+
+from django.urls import path
+
+from ..converters import IDENTIFIER  # noqa: F401 -- it is registered there
+from . import api, views
+
+REVIEWED = "api/v1/studies/<slug:study>/review/<identifier:task>/"
+HANDED_IN = [
+    path(REVIEWED + "accept/", api.Accepted.as_view(), name="api_review_accept"),
+    path(REVIEWED + "reject/", api.Rejected.as_view(), name="api_review_reject"),
+    path(REVIEWED + "send-back/", api.SentBack.as_view(), name="api_review_send_back"),
+    path(REVIEWED + "reverse/", api.Reversed.as_view(), name="api_review_reverse"),
+    path(REVIEWED + "inclusion/", api.Included.as_view(), name="api_review_inclusion"),
+    path(REVIEWED + "pay/", api.Paid.as_view(), name="api_review_pay"),
+    path(REVIEWED + "hold/", api.Held.as_view(), name="api_review_hold"),
+    path(REVIEWED, api.OneHandedIn.as_view(), name="api_reviewed"),
+]
+urlpatterns = [
+    path("studies/<slug:slug>/review/", views.review_queue, name="review_queue"),
+    path("studies/<slug:slug>/review/next/", views.review_next, name="review_next"),
+    path("studies/<slug:slug>/review/<identifier:task>/hold/", views.review_hold, name="review_hold"),
+    path("studies/<slug:slug>/review/<identifier:task>/skip/", views.review_skip, name="review_skip"),
+    path("studies/<slug:slug>/review/<identifier:task>/decide/", views.review_decide, name="review_decide"),
+    path("studies/<slug:slug>/review/<identifier:task>/include/", views.review_include, name="review_include"),
+    path("studies/<slug:slug>/review/<identifier:task>/pay/", views.review_pay, name="review_pay"),
+    path("studies/<slug:slug>/review/<identifier:task>/reverse/", views.review_reverse, name="review_reverse"),
+    path("studies/<slug:slug>/review/<identifier:task>/", views.review_task, name="review_task"),
+    path("api/v1/studies/<slug:study>/review/", api.HandedIn.as_view(), name="api_review"),
+    # Before those by name: no task is called `next`, since names are drawn.
+    path("api/v1/studies/<slug:study>/review/next/", api.Following.as_view(), name="api_review_next"),
+    *HANDED_IN,
+]

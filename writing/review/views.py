@@ -1,0 +1,300 @@
+"""Review: the queue, one response with all that is known of it, and the decisions."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from crowdrag.studies.access import audit_subject, audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
+from crowdrag.studies.models import Study
+from crowdrag.studies.review_locks import resent_fields, typed_texts
+
+from ..assignments import payments
+from ..assignments.problems import TaskProblem
+from ..corpus import queries
+from ..enums import TaskState
+from ..models import Response, Style, WritingTask
+from ..replay import views
+from . import dossier, log_signals, queue, services
+from .forms import AcceptForm, InclusionForm, PayForm, QueueForm, RejectForm, ReverseForm, SendBackForm
+
+PER_PAGE = 50
+DECISIONS = {"accept": AcceptForm, "reject": RejectForm, "send_back": SendBackForm}
+SAID = {
+    "reject": "Rejected, and left out of the analysis.",
+    "send_back": "Sent back: the writer finds your words and their text.",
+}
+
+
+@study_page(Role.REVIEWER)
+@audited(AuditedContent.PEOPLE)
+def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
+    """List what waits for review, or what was decided."""
+    now = timezone.now()
+    name = request.GET.get("list", "waiting")
+    name = name if name in queue.LISTS else "waiting"
+    form, wanted = _wanted(study, request.GET)
+    tasks: Any = queue.list_tasks(study, name, wanted)
+    if wanted.signals:
+        tasks = queue.filter_by_signals(list(tasks), wanted)
+    page = Paginator(tasks, PER_PAGE).get_page(request.GET.get("page"))
+    rows = list(page.object_list)
+    signals = log_signals.flag_titles(rows)
+    context = {
+        "page": page,
+        "rows": [(task, signals.get(task.pk, []), _held(task, now)) for task in rows],
+        "counts": queue.counts(study, now),
+        "list": name,
+        "lists": _lists(),
+        "form": form,
+        "query": _query(request.GET),
+        "section": "review",
+    }
+    return render(request, "writing/review_queue.html", context)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def review_next(request: HttpRequest, study: Study) -> HttpResponse:
+    """Give the reviewer the next response, as far as their filter goes."""
+    return _to_next(request, study, None)
+
+
+@study_page(Role.REVIEWER)
+@audited(AuditedContent.REVIEW)
+def review_task(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+    """Show one response with everything a reviewer needs."""
+    return _show(request, _task(study, task))
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def review_hold(request: HttpRequest, study: Study, task: str) -> HttpResponseBase:
+    """Say that the reviewer still has it open; with `over`, take it from another."""
+    found = _task(study, task)
+    now = timezone.now()
+    if "over" in request.POST:
+        if queue.take_over(task=found, by=_user(request), now=now):
+            messages.success(request, _("It is yours now. Tell the other reviewer if you can."))
+            name = request.POST.get("decision", "")
+            if name in DECISIONS:  # refused because another reviewer had it open: as it was filled in
+                return _taken_over(request, study, _task(study, task), {name: DECISIONS[name](found, request.POST)})
+        return redirect(_address("review_task", study, task, request.GET))
+    mine = queue.hold(task=found, by=_user(request), now=now)
+    if not mine:
+        found = _task(study, task)
+    return render(request, "writing/review.html#hold", {"task": found, "lost": not mine, "study": study})
+
+
+@audited(AuditedContent.REVIEW)
+def _taken_over(request: HttpRequest, study: Study, task: WritingTask, forms: Mapping[str, Any]) -> HttpResponse:
+    """Answer with what is the reviewer's now, and with what they had typed."""
+    return _show(request, task, forms)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def review_skip(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+    """Put a response aside for somebody else, and go to the next."""
+    found = _task(study, task)
+    queue.release(task=found, by=_user(request))
+    return _to_next(request, study, found)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+@audited(AuditedContent.REVIEW)
+def review_decide(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+    """Accept, reject, or ask for a revision; then the next one."""
+    found = _task(study, task)
+    name = request.POST.get("decision", "")
+    if name not in DECISIONS:
+        return _show(request, found, status=422)
+    form = DECISIONS[name](found, request.POST)
+    if not form.is_valid():
+        return _show(request, found, {name: form}, status=422)
+    try:
+        _decide(name, found, form.cleaned_data, request)
+    except TaskProblem as problem:
+        messages.error(request, str(problem))
+        return _show(request, _task(study, task), {name: form}, status=409)
+    messages.success(request, _accepted(_task(study, task)) if name == "accept" else _(SAID[name]))
+    return _to_next(request, study, found)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+@audited(AuditedContent.REVIEW)
+def review_include(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+    """Decide whether a response counts in the analysis, whatever it is paid."""
+    found = _task(study, task)
+    form = InclusionForm(request.POST)
+    if not form.is_valid():
+        return _show(request, found, {"inclusion": form}, status=422)
+    choose = services.include if form.cleaned_data["inclusion"] == "include" else services.exclude
+    try:
+        choose(response=found.response, reason=form.cleaned_data["why"], by=_user(request), now=timezone.now())
+    except TaskProblem as problem:
+        messages.error(request, str(problem))
+        return _show(request, _task(study, task), status=409)
+    messages.success(request, _("Noted for the analysis. What is paid is a decision of its own."))
+    return redirect(_address("review_task", study, task, request.GET))
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+@audited(AuditedContent.REVIEW)
+def review_pay(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+    """Pay something beside, with a reason."""
+    found = _task(study, task)
+    form = PayForm(study.currency, request.POST)
+    if not form.is_valid():
+        return _show(request, found, {"pay": form}, status=422)
+    try:
+        payments.pay(task=found, **form.cleaned_data, by=_user(request), now=timezone.now())
+    except TaskProblem as problem:
+        messages.error(request, str(problem))
+        return _show(request, found, {"pay": form}, status=409)
+    messages.success(request, _("Noted as owed to the writer."))
+    return redirect(_address("review_task", study, task, request.GET))
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+@audited(AuditedContent.REVIEW)
+def review_reverse(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+    """Accept after all what was rejected."""
+    found = _task(study, task)
+    form = ReverseForm(request.POST)
+    if not form.is_valid():
+        return _show(request, found, {"reverse": form}, status=422)
+    try:
+        services.reverse_rejection(task=found, note=form.cleaned_data["note"], by=_user(request), now=timezone.now())
+    except TaskProblem as problem:
+        messages.error(request, str(problem))
+        return _show(request, _task(study, task), {"reverse": form}, status=409)
+    messages.success(request, _("The rejection is reversed, and the rest of the pay is owed."))
+    return redirect(_address("review_task", study, task, request.GET))
+
+
+def _decide(name: str, task: WritingTask, given: Mapping[str, Any], request: HttpRequest) -> None:
+    who: dict[str, Any] = {"task": task, "by": _user(request), "now": timezone.now()}
+    if name == "accept":
+        services.accept(note=given["note"], **who)
+    elif name == "reject":
+        services.reject(reason=given["reason"], pay_part=given["pay_part"], **who)
+    else:
+        services.send_back(note=given["note"], **who)
+
+
+def _accepted(task: WritingTask) -> str:
+    """Say what an acceptance led to, which the analysis' own decisions settle."""
+    if task.response.is_included:
+        return _("Accepted, and counts in the analysis.")
+    if task.response.erased_at:
+        return _("Accepted. The response was erased, and stays left out of the analysis.")
+    if task.is_trial:
+        return _("Accepted. A trial: it is kept apart, and does not count in the analysis.")
+    return _("Accepted, and stays left out of the analysis, as was decided before.")
+
+
+def _to_next(request: HttpRequest, study: Study, after: WritingTask | None) -> HttpResponse:
+    _form, wanted = _wanted(study, request.GET)
+    following = queue.take_next(study=study, by=_user(request), now=timezone.now(), wanted=wanted, after=after)
+    if following is None:
+        messages.info(request, _("Nothing waits for you: all is decided, or open with another reviewer."))
+        address = reverse("review_queue", args=[study.slug])
+        return redirect(f"{address}{_query(request.GET)}")
+    return redirect(_address("review_task", study, following.external_id, request.GET))
+
+
+def _show(
+    request: HttpRequest, task: WritingTask, forms: Mapping[str, Any] | None = None, *, status: int = 200
+) -> HttpResponse:
+    given = forms or {}
+    responses = queries.with_statements(Response.objects.with_people().select_related("task__log"))
+    response = responses.get(pk=task.response.pk)
+    audit_subject(request, task.participant, response.pk)
+    log = getattr(task, "log", None)
+    held = _held(task, timezone.now())
+    waits = task.state == TaskState.SUBMITTED
+    context = {
+        "task": task,
+        "response": response,
+        "retrieved": task.topic.retrieved.select_related("passage").order_by("rank", "id"),
+        "log": log,
+        "signals": log_signals.signals_of_response(log, response),
+        "dossier": dossier.collect(task),
+        "waits": waits,
+        "held_by": task.reviewer if held and task.reviewer_id != request.user.pk else None,
+        "decisions": {name: given.get(name) or form(task) for name, form in DECISIONS.items()},
+        "inclusion": given.get("inclusion")
+        or InclusionForm(initial={"inclusion": "exclude" if response.is_included else "include"}),
+        "pay": given.get("pay") or PayForm(task.study.currency),
+        "reverse": given.get("reverse") or ReverseForm(),
+        "opened": next(iter(given), request.GET.get("open", "")),
+        "typed": typed_texts(next(iter(given.values()), None)),
+        "resent": resent_fields(request.POST) if given else [],
+        "query": _query(request.GET),
+        "section": "review",
+        **views.shown(response),
+    }
+    return render(request, "writing/review.html", context, status=status)
+
+
+def _task(study: Study, external_id: str) -> WritingTask:
+    tasks = WritingTask.objects.filter(study=study, response__isnull=False).select_related(
+        "study", "topic", "style", "participant", "reviewer", "response", "log", "revises__response"
+    )
+    return get_object_or_404(tasks, external_id=external_id)
+
+
+def _wanted(study: Study, given: QueryDict) -> tuple[QueueForm, queue.QueueFilter]:
+    styles = list(Style.objects.filter(study=study).values_list("name", "label").order_by("name", "version"))
+    form = QueueForm(list(dict(styles).items()), given)
+    return form, queue.QueueFilter(**form.cleaned_data) if form.is_valid() else queue.QueueFilter()
+
+
+def _query(given: QueryDict) -> str:
+    """Return the filter as a query string, so that it is kept from one response to the next."""
+    kept = QueryDict(mutable=True)
+    for name in ("style", "writer", "trial", "signals"):
+        if value := given.get(name):
+            kept[name] = str(value)
+    return f"?{kept.urlencode()}" if kept else ""
+
+
+def _address(name: str, study: Study, task: str, given: QueryDict) -> str:
+    address = reverse(name, args=[study.slug, task])
+    return f"{address}{_query(given)}"
+
+
+def _held(task: WritingTask, now: Any) -> bool:
+    return (
+        task.state == TaskState.SUBMITTED
+        and task.reviewer_id is not None
+        and task.reviewing_until is not None
+        and task.reviewing_until > now
+    )
+
+
+def _lists() -> list[tuple[str, str]]:
+    return [
+        ("waiting", _("Waiting")),
+        ("accepted", _("Accepted")),
+        ("rejected", _("Rejected")),
+        ("revision", _("Sent back")),
+        ("erased", _("Erased while waiting")),
+    ]
+
+
+def _user(request: HttpRequest) -> Any:
+    return request.user  # study_page lets nobody else in
