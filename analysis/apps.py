@@ -16,37 +16,38 @@ class AnalysisConfig(AppConfig):
         from crowdrag.studies import activities
         from crowdrag.studies.navigation import register_card, register_tab
 
-        from .domain import analysing, erasing, glance
-        from .domain.corpus import exporting
-        from .domain.experiments.fair import describing as fair
-        from .domain.experiments.self_preference import describing as self_preference
-        from .domain.experiments.uplift import describing as uplift
-        from .domain.planning import working as planning
-        from .domain.releases import building, keeping, marking
-        from .domain.reports import packing
-        from .domain.similarity import scoring
-        from .domain.updating import due
-        from .domain.updating import working as updating
-        from .forms import analysis as analysis_form
-        from .forms import plan as plan_form
+        from .analyses import erasure as analyses_erasure
+        from .analyses import forms as analysis_form
+        from .analyses import queries, updates
+        from .analyses import services as analyses_services
+        from .archive import services as archive_services
+        from .experiments.fair_rag import experiment as fair
+        from .experiments.self_preference import experiment as self_preference
+        from .experiments.uplift_rag import experiment as uplift
+        from .methods.reference_metrics import bertscore_runs
+        from .planning import forms as plan_form
+        from .planning import services as planning
+        from .releases import builds, storage
+        from .releases import erasure as releases_erasure
+        from .reports import services as reports_services
 
-        analysing.register(analysis_form.describe)
-        updating.register(analysing.result_url, analysis_form.describe)
-        schedules.register("analysis.updates", lambda now: due.update_due(now=now), due.EVERY)
-        exporting.register()
+        analyses_services.register(analysis_form.describe)
+        updates.register(analyses_services.result_url, analysis_form.describe)
+        schedules.register("analysis.updates", lambda now: updates.update_due(now=now), updates.EVERY)
+        archive_services.register()
         planning.register(plan_form.describe)
-        packing.register()
-        scoring.register()
-        fair.register()
-        self_preference.make_known()
-        uplift.make_known()
-        activities.on_erase(erasing.erase)
-        building.register()
-        activities.on_erase(marking.erase)
-        schedules.register("analysis.releases.tidy", keeping.tidy, keeping.TIDY_EVERY)
+        reports_services.register()
+        bertscore_runs.register()
+        fair.register_experiment()
+        self_preference.register_experiment()
+        uplift.register_experiment()
+        activities.on_erase(analyses_erasure.erase)
+        builds.register()
+        activities.on_erase(releases_erasure.erase)
+        schedules.register("analysis.releases.tidy", storage.tidy, storage.TIDY_EVERY)
         register_tab(order=28, label=_("Planner"), url_name="planner", section="planner")
         register_tab(order=30, label=_("Results"), url_name="results", section="results")
         register_tab(order=32, label=_("Experiments"), url_name="experiments", section="experiments")
         register_tab(order=64, label=_("Releases"), url_name="releases", section="releases")
         register_tab(order=65, label=_("Export"), url_name="exports", section="exports")
-        register_card(order=5, template="analysis/_card.html", context=glance.card)
+        register_card(order=5, template="analysis/_card.html", context=queries.study_card)

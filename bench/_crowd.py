@@ -14,10 +14,10 @@ for _name in ("SECRET_KEY", "CROWDRAG_PSEUDONYM_KEY", "CROWDRAG_IDENTITY_KEY"):
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdrag.settings")
 django.setup()
 
-from analysis.domain.inputs import COMBINED, EXPERT, INDIVIDUAL, Dimension, Inputs, Pool, Response
+from analysis.inputs.arrays import COMBINED, EXPERT, INDIVIDUAL, Dimension, Inputs, Pool, Response
 from analysis.stats import designs
 from analysis.stats.designs import HUMAN, Design, Expectation
-from analysis.stats.simulating import Simulated, answers, simulate
+from analysis.stats.simulation import Simulated, answers, simulate
 
 #: 65 topics, six responses, 15 pairs of which two in five are shown in both orders, five judges a pair.
 TOPICS, DIMENSIONS, PAIRS_A_SHEET = 65, 2, 15

@@ -112,7 +112,7 @@ def measure() -> dict:
 
     from django.db import connection
 
-    from analysis.domain.releases.choices import Choices, Logs, Timing
+    from analysis.releases.choices import Choices, Logs, Timing
     from crowdrag.studies.models import Study
 
     study = Study.objects.get(slug="large")
@@ -144,20 +144,20 @@ def measure() -> dict:
 def _release(study, choices, root: Path, with_layout: bool) -> tuple[dict, dict[str, float]]:
     from datetime import date
 
-    from analysis.domain.corpus import consistent
-    from analysis.domain.releases.contents import reading
-    from analysis.domain.releases.formats import writing
-    from analysis.domain.releases.formats.about import About
+    from analysis.inputs import snapshots
+    from analysis.releases.contents import release_contents
+    from analysis.releases.formats import release_writer
+    from analysis.releases.formats.about import About
 
     root.mkdir(parents=True)
     about = About("large", 1, "Large", date(2026, 1, 1), "CC-BY-4.0")
     ends: dict[str, float] = {}
     began = time.perf_counter()
-    with consistent.reading():
-        contents = reading.of(study=study, choices=choices, release="1")
+    with snapshots.repeatable_read():
+        contents = release_contents.read_contents(study=study, choices=choices, release="1")
         ends["looking"] = time.perf_counter() - began
         tables = [table for table in contents.tables if table.name in {"responses", "log_events"}]
-        manifest = writing.write(
+        manifest = release_writer.write_files(
             root, tables, about, layout=contents.layout if with_layout else (),
             report=lambda table, _rows: ends.update({table: time.perf_counter() - began}),
         )  # fmt: skip

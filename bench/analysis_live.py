@@ -48,12 +48,12 @@ def _rows(name: str, found: dict) -> list[dict]:
 
 def sample_study() -> dict:
     """The sample, read from the database each time."""
-    from analysis.domain import loading
-    from analysis.domain.texts import Texts
+    from analysis.inputs import queries
+    from analysis.inputs.texts import Texts
     from crowdrag.studies.models import Study
 
     study = Study.objects.get(slug=STUDY)
-    return _measured(lambda: loading.load(study), lambda inputs: Texts(study, inputs))
+    return _measured(lambda: queries.load(study), lambda inputs: Texts(study, inputs))
 
 
 def synthetic_study() -> dict:
@@ -66,13 +66,13 @@ def synthetic_study() -> dict:
 
 
 def _measured(load: Callable[[], Any], texts: Callable[[Any], Any]) -> dict:
-    from analysis.domain.inputs import unpack
-    from analysis.domain.results import compute
-    from analysis.domain.results.earlier import Earlier
-    from analysis.domain.results.settings import Settings
+    from analysis.inputs.arrays import unpack
+    from analysis.methods.registry import compute
+    from analysis.methods.reusable_fits import ReusableFits
+    from analysis.methods.settings import AnalysisSettings
     from tests.analysis import synthetic
 
-    settings = Settings()
+    settings = AnalysisSettings()
     before = synthetic.without_last(load(), NEW)
     base = compute(before, settings=settings, seed=0, texts=texts(before))
     packed = before.pack()
@@ -82,7 +82,7 @@ def _measured(load: Callable[[], Any], texts: Callable[[Any], Any]) -> dict:
         return compute(inputs, settings=settings, seed=0, texts=texts(inputs)), inputs.pack()
 
     def update() -> Any:
-        earlier = Earlier(unpack(packed), base.fits, base.tables)
+        earlier = ReusableFits(unpack(packed), base.fits, base.tables)
         inputs = load()
         return compute(inputs, settings=settings, seed=0, earlier=earlier), inputs.pack()
 

@@ -64,8 +64,8 @@ def _work(what: str, size: float) -> dict:
     import django
 
     django.setup()
-    from analysis.domain.results import compute
-    from analysis.domain.results.settings import Settings
+    from analysis.methods.registry import compute
+    from analysis.methods.settings import AnalysisSettings
     from tests.analysis import synthetic
 
     inputs = synthetic.study(size)
@@ -82,7 +82,7 @@ def _work(what: str, size: float) -> dict:
         at.update(title=message.partition(":")[0], since=now)
 
     began = time.process_time()
-    results = compute(inputs, settings=Settings(), seed=0, texts=texts, report=report)
+    results = compute(inputs, settings=AnalysisSettings(), seed=0, texts=texts, report=report)
     report(0, 0, "")
     return {
         "seconds": time.process_time() - began,

@@ -46,7 +46,9 @@ def run() -> list[dict]:
 
 def analyse() -> dict:
     """Analyse the imported study and draw its figures; how long each part took."""
-    from analysis.domain import analysing, charts, tables
+    from analysis.analyses import services
+    from analysis.methods import charts
+    from analysis.tables import run_tables
     from crowdrag.jobs import kinds, leases
     from crowdrag.studies.models import Study
 
@@ -60,7 +62,7 @@ def analyse() -> dict:
         at.update(title=message.partition(":")[0], since=now)
 
     began, used = time.perf_counter(), time.process_time()
-    run = analysing.start(study=study)
+    run = services.start(study=study)
     unit = leases.claim(worker="bench", run=run)
     assert unit is not None
     effect = kinds.get(run.kind).work(kinds.Work(run, unit, report, lambda _effect: None))
@@ -80,7 +82,7 @@ def analyse() -> dict:
         "processor": time.process_time() - used,
         "bytes": peak(),
         "families": spent,
-        "tables": len(tables.names(run)),
+        "tables": len(run_tables.names(run)),
         "charts": drawn,
         "resamples": run.parameters["resamples"],
     }

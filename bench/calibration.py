@@ -43,10 +43,10 @@ def run() -> list[dict]:
 
 def held_out() -> dict[str, Any]:
     """Log loss and calibration error by how labels are found."""
-    from analysis.domain import loading
+    from analysis.inputs import queries
     from crowdrag.studies.models import Study
 
-    pool = loading.load(Study.objects.get(slug=STUDY)).main
+    pool = queries.load(Study.objects.get(slug=STUDY)).main
     predicted: dict[str, list[np.ndarray]] = {}
     said: list[np.ndarray] = []
     rng = np.random.default_rng(0)
@@ -74,7 +74,7 @@ def _models(votes: list[np.ndarray], sizes: dict[str, int], rng: np.random.Gener
 
     return [
         ("averaged", mace_posterior.sample(*votes, rng=rng, **sizes)),
-        ("likeliest", mace.fit(*votes, rng=rng, settings=mace.Settings(refine=6), **sizes)),
+        ("likeliest", mace.fit(*votes, rng=rng, settings=mace.MaceSettings(refine=6), **sizes)),
         ("published", mace.fit(*votes, rng=rng, **sizes)),
     ]
 

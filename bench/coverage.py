@@ -21,24 +21,24 @@ from unittest import mock
 import numpy as np
 
 from bench import _crowd  # isort: skip  (it sets Django up)
-from analysis.domain.results import compute
-from analysis.domain.results.schema import Row
-from analysis.domain.results.settings import Settings
-from analysis.rag.uplift.comparing import Resampled
+from analysis.methods.registry import compute
+from analysis.methods.settings import AnalysisSettings
+from analysis.rag.uplift_rag.method_comparison import Resampled
 from analysis.stats import designs, mace, mace_posterior
 from analysis.stats.bootstrap import bootstrap, resample_weights, weighted_mean
-from analysis.stats.competence import spamming
+from analysis.stats.competence import spam_posterior
 from analysis.stats.planning import fit_grades
 from analysis.stats.proportions import wilson
-from analysis.stats.simulating import Simulated
+from analysis.stats.simulation import Simulated
 from analysis.stats.weighted import weighted_quantile, weighted_ratio, weighted_spearman
+from analysis.tables.schema import Row
 
 #: Kind of interval, what it is of, its estimate and ends, and the true value where it is known.
 Said = tuple[str, str, float, float, float, float | None]
 
 #: Coverage may differ from 0.95 by so much.
 NEAR = 0.02
-SETTINGS = Settings(resamples=400, restarts=3, refine=0)
+SETTINGS = AnalysisSettings(resamples=400, restarts=3, refine=0)
 #: Limits the draws of labels to a quarter of an analysis's, for speed: a mean grade differs by some 0.01 with them, and
 #: its interval is 0.5 wide.
 WORK = 2**21
@@ -124,8 +124,8 @@ def spam(study: Simulated, rng: np.random.Generator) -> Iterator[Said]:
     nodes, weights = np.polynomial.hermite_e.hermegauss(31)
     for d in (0,):
         votes = (study.item, study.coder, study.label[:, d])
-        model = mace.fit(*votes, rng=rng, items=len(study.topic), labels=3, settings=mace.Settings(restarts=3))
-        sure = spamming(model, *votes, rng=rng)
+        model = mace.fit(*votes, rng=rng, items=len(study.topic), labels=3, settings=mace.MaceSettings(restarts=3))
+        sure = spam_posterior(model, *votes, rng=rng)
         hard = designs.harder(study.competence.spam[:, d][:, None], _crowd.DIFFICULTY * nodes)
         truth = hard @ weights / weights.sum()
         for judge in range(study.design.people):

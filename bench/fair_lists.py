@@ -70,8 +70,8 @@ def _rows(server: Counting, data: Path) -> list[dict]:
 
 def _worked_on(server: Counting, data: Path) -> Any:
     """Start a run by the server's model and work on it; the run, done."""
-    from analysis.domain.experiments import starting
-    from analysis.domain.experiments.experiment import get
+    from analysis.experiments import services
+    from analysis.experiments.experiment import get
     from crowdrag.jobs import leases, run_files, worker
     from crowdrag.jobs.enums import RunState
     from crowdrag.llm.models import Endpoint
@@ -88,7 +88,7 @@ def _worked_on(server: Counting, data: Path) -> Any:
         "generator": "endpoint:counting", "collection": {"source": "qa", "upload": upload.pk}, "samples": SAMPLES,
         "retrievers": list(RETRIEVERS), "alphas": list(ALPHAS), "k": CUT, "entailment": "", "resamples": 10,
     }  # fmt: skip
-    made = starting.start(starting.order(get("fair"), study, given))
+    made = services.start(services.order(get("fair"), study, given))
     while (unit := leases.claim(worker="bench", run=made)) is not None:
         worker.execute(unit)
     made.refresh_from_db()
@@ -114,12 +114,12 @@ def _questions() -> list[dict]:
 
 def _wanted(made: Any) -> tuple[int, int, int]:
     """Labels, distinct lists and rankings of the questions that took part, from the sampled rankings themselves."""
-    from analysis.domain.experiments import collecting, findings, retrieving
-    from analysis.rag.fair.ranking import rank
-    from analysis.rag.fair.utility import Labels
-    from analysis.stats.chance import stream
+    from analysis.experiments import findings, question_sets, retrievers
+    from analysis.rag.fair_rag.rankings import rank
+    from analysis.rag.fair_rag.utility import Labels
+    from analysis.stats.random_streams import named_rng
 
-    collection = collecting.of_run(made)
+    collection = question_sets.of_run(made)
     labels = lists = rankings = 0
     for query in collection.queries:
         labels += len(query.documents) + 1
@@ -127,9 +127,9 @@ def _wanted(made: Any) -> tuple[int, int, int]:
         if found["reason"]:
             continue
         ranked = rank(
-            {name: retrieving.retriever(name, collection).scores(query) for name in RETRIEVERS},
+            {name: retrievers.retriever(name, collection).scores(query) for name in RETRIEVERS},
             Labels.read(found).useful, ALPHAS, samples=SAMPLES, k=CUT, budget=None,
-            chance=lambda name, about=query.id: stream(made.seed, f"fair {about} {name}"),
+            chance=lambda name, about=query.id: named_rng(made.seed, f"fair {about} {name}"),
         )  # fmt: skip
         rankings += sum(len(each.rankings) for each in ranked)
         lists += len({tuple(row) for each in ranked for row in each.rankings.tolist()})

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis.stats import designs, expecting, labels, mace, mace_posterior, planning
+from analysis.stats import calibration, designs, labels, mace, mace_posterior, planning
 from analysis.stats.designs import Competence, Design, Expectation
-from analysis.stats.simulating import Simulated, simulate
+from analysis.stats.simulation import Simulated, simulate
 from bench._votes import DIMENSIONS
 
 TOPICS = (15, 25)
@@ -55,9 +55,9 @@ def run(replications: int = 100) -> list[dict]:
 def _compare(name: str, study: Simulated, draw: Callable[[int], Simulated], replications: int) -> list[dict]:
     rng = np.random.default_rng(2)
     people = fitted_people(study, rng)
-    like = expecting.found_in(study, rng, mace_posterior.Effort(chains=64))
+    like = calibration.found_in(study, rng, mace_posterior.Effort(chains=64))
     assert like is not None
-    expected = expecting.calibrate(study.design, people, like, rng=rng)
+    expected = calibration.calibrate(study.design, people, like, rng=rng)
     rows: list[dict[str, Any]] = []
     for topics in TOPICS:
         design = replace(study.design, topics=topics)

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from analysis.rag import checkpoints
-from analysis.rag.shapes import Document, Query
-from analysis.rag.uplift import reranker, training
-from analysis.rag.uplift.labels import Labelled
-from analysis.rag.uplift.losses import losses
+from analysis.rag.protocols import Document, Query
+from analysis.rag.uplift_rag import reranker, training
+from analysis.rag.uplift_rag.training import losses
+from analysis.rag.uplift_rag.uplift_labels import LabelledQuery
 
 #: Steps that are timed, after one to warm up.
 STEPS = int(os.environ.get("BENCH_RERANKER_STEPS", "6"))
@@ -61,7 +61,7 @@ def _ours(learning: training._Learning) -> list[float]:
     return found[1:]
 
 
-def _theirs(model: reranker.Reranker, batches: list[list[Labelled]], schedule: training.Schedule) -> list[float]:
+def _theirs(model: reranker.Reranker, batches: list[list[LabelledQuery]], schedule: training.Schedule) -> list[float]:
     """A Trainer as one writes it: a collator that pads a batch, the loss in `compute_loss`."""
     import torch
     from transformers import Trainer, TrainerCallback, TrainingArguments
@@ -86,7 +86,7 @@ def _theirs(model: reranker.Reranker, batches: list[list[Labelled]], schedule: t
             sizes, uplift = inputs.pop("sizes").tolist(), inputs.pop("uplift")
             return losses(model(**inputs).logits, uplift, sizes).total(schedule.weights) / len(sizes)
 
-    def collate(batch: list[Labelled]) -> dict[str, Any]:
+    def collate(batch: list[LabelledQuery]) -> dict[str, Any]:
         pairs = [pair for each in batch for pair in model.encode(each.query.question, each.documents)]
         padded = model.tokenizer.pad({key: [pair[key] for pair in pairs] for key in pairs[0]}, return_tensors="pt")
         uplift = torch.tensor(np.concatenate([each.uplift for each in batch]), dtype=torch.float32)
@@ -105,7 +105,7 @@ def _theirs(model: reranker.Reranker, batches: list[list[Labelled]], schedule: t
     return clock.found[1:]
 
 
-def _batches() -> tuple[list[list[Labelled]], str]:
+def _batches() -> tuple[list[list[LabelledQuery]], str]:
     """Questions with their own true and false passages and parts of others', or made-up ones of like lengths."""
     data = os.environ.get("CROWDRAG_DATA")
     rng = np.random.default_rng(0)
@@ -117,7 +117,7 @@ def _batches() -> tuple[list[list[Labelled]], str]:
         strangers = [" ".join(others[i].split()[: rng.integers(20, WORDS)]) for i in rng.permutation(len(others))]
         documents = tuple(Document(str(i), text) for i, text in enumerate((texts + strangers)[:DOCUMENTS]))
         alone = tuple("right" if rng.random() < 0.3 else "wrong" for _document in documents)
-        made.append(Labelled(Query(str(place), question, ("right",), documents), documents, "wrong", alone))
+        made.append(LabelledQuery(Query(str(place), question, ("right",), documents), documents, "wrong", alone))
     return [made[i : i + QUERIES] for i in range(0, n, QUERIES)], source
 
 

@@ -49,31 +49,33 @@ def run() -> list[dict]:
 
 def compare() -> dict:
     """The largest differences between seeds, by how labels are found."""
-    from analysis.domain import loading
-    from analysis.domain.results import agreement, fitting, grade_tests, grades
-    from analysis.domain.results.family import Analysed
-    from analysis.domain.results.labels import gold_rows
-    from analysis.domain.results.settings import AVERAGED, LIKELIEST, Settings
+    from analysis.inputs import queries
+    from analysis.methods import difference_tests, fits
+    from analysis.methods.agreement import compute as agreement_compute
+    from analysis.methods.competence.compute import gold_rows
+    from analysis.methods.context import Context
+    from analysis.methods.grades import compute as grades_compute
+    from analysis.methods.settings import AVERAGED, LIKELIEST, AnalysisSettings
     from crowdrag.studies.models import Study
 
-    inputs = loading.load(Study.objects.get(slug=STUDY), pool=Settings().pool)
+    inputs = queries.load(Study.objects.get(slug=STUDY), pool=AnalysisSettings().pool)
     found = {}
     for name in (AVERAGED, LIKELIEST):
-        settings, tables, began = replace(Settings(), labels=name), [], time.process_time()
+        settings, tables, began = replace(AnalysisSettings(), labels=name), [], time.process_time()
         for seed in range(SEEDS):
-            fitted = fitting.fit(inputs, inputs.pool, settings=settings, seed=seed, report=lambda _: None, capped=True)
-            analysed = Analysed(
+            fitted = fits.fit(inputs, inputs.pool, settings=settings, seed=seed, report=lambda _: None, capped=True)
+            analysed = Context(
                 inputs=inputs,
                 texts=(),
                 settings=settings,
                 seed=seed,
                 fitted={inputs.pool: fitted},
-                masks=agreement.split_masks(fitted),
+                masks=agreement_compute.split_masks(fitted),
                 step=lambda _message: None,
             )
-            means = grades.family(analysed)["grade_means"]
+            means = grades_compute.compute_tables(analysed)["grade_means"]
             assert analysed.graded is not None
-            tests = grade_tests.rows(inputs, *analysed.graded)
+            tests = difference_tests.rows(inputs, *analysed.graded)
             tables.append((means, tests, gold_rows(inputs, fitted)))
         pairs = list(combinations(tables, 2))
         decided = [

@@ -30,7 +30,7 @@ def against_crowdkit(votes: Votes) -> dict:
 
     labels = ["ANB"[code] for code in votes.label[:, 0]]
     table = pd.DataFrame({"task": votes.task, "worker": votes.worker, "label": labels})
-    settings = mace.Settings(restarts=1, max_iter=ITERATIONS, tolerance=0.0)
+    settings = mace.MaceSettings(restarts=1, max_iter=ITERATIONS, tolerance=0.0)
 
     def ours() -> mace.Mace:
         tasks = {name: number for number, name in enumerate(dict.fromkeys(votes.task))}
@@ -110,7 +110,7 @@ def all_dimensions(votes: Votes) -> dict:
                 votes.annotator,
                 votes.label[:, number],
                 rng=np.random.default_rng(number),
-                settings=mace.Settings(refine=refine),
+                settings=mace.MaceSettings(refine=refine),
             )
             found[refine] = found.get(refine, 0.0) + model.log_likelihood
 

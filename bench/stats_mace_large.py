@@ -55,7 +55,7 @@ def _work(size: int) -> dict:
     spam = rng.beta(1.0, 1.0, annotators)
     label = np.where(rng.random(size) < spam[annotator], rng.integers(0, 3, size), truth[item])
     began = time.perf_counter()
-    model = mace.fit(item, annotator, label, rng=rng, settings=mace.Settings(restarts=1, max_iter=ITERATIONS))
+    model = mace.fit(item, annotator, label, rng=rng, settings=mace.MaceSettings(restarts=1, max_iter=ITERATIONS))
     seconds = time.perf_counter() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {"seconds": seconds, "bytes": peak, "right": float((model.posterior.argmax(axis=1) == truth).mean())}

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from analysis.rag.generation.batching import shared
-from analysis.rag.shapes import Document, Floats, Message, NoLikelihoodsError, Output, Prompt, Query
-from analysis.rag.uplift import labels
-from analysis.rag.uplift.prompts import WITH_DOCUMENTS
+from analysis.rag.generation.devices import shared
+from analysis.rag.protocols import Document, Floats, Message, NoLikelihoodsError, Output, Prompt, Query
+from analysis.rag.uplift_rag import uplift_labels
+from analysis.rag.uplift_rag.uplift_labels import WITH_DOCUMENTS
 
 QUERIES, DOCUMENTS, WORDS = 100, 10, 100
 #: So many of a question's documents stand there twice, as they do where two retrievers found them.
@@ -45,8 +45,8 @@ def run() -> list[dict]:
     prompts: list[list[Prompt]] = []
     for number in range(QUERIES):
         query = _query(number, rng)
-        labels.label(query, query.documents, generator)
-        prompts.append(labels.prompts(query, query.documents)[1:])
+        uplift_labels.label(query, query.documents, generator)
+        prompts.append(uplift_labels.prompts(query, query.documents)[1:])
     calls, most = len(generator.asked), QUERIES * (DOCUMENTS + 1)
     as_asked, turned = _kept(prompts), _kept([[_question_first(each) for each in some] for some in prompts])
     instruction = len(WITH_DOCUMENTS.partition("{")[0].split())

@@ -56,14 +56,14 @@ def run() -> list[dict]:
 
 
 def _measure() -> dict[str, Any]:
-    from analysis.domain.experiments import collecting
-    from analysis.domain.experiments.uplift import questions, working
-    from analysis.domain.experiments.uplift.parameters import Parameters
+    from analysis.experiments import question_sets
+    from analysis.experiments.uplift_rag import questions, stages
+    from analysis.experiments.uplift_rag.parameters import UpliftRagParameters
     from analysis.rag.collections import qa
-    from analysis.rag.uplift.deduplication import KnownTexts, without
-    from analysis.rag.uplift.labels import Labelled
+    from analysis.rag.uplift_rag.deduplication import KnownTexts, without
+    from analysis.rag.uplift_rag.uplift_labels import LabelledQuery
 
-    own, seconds = Parameters(), {}
+    own, seconds = UpliftRagParameters(), {}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "nq.jsonl"
         with path.open("w", encoding="utf-8") as file:
@@ -78,17 +78,17 @@ def _measure() -> dict[str, Any]:
 
         collection = qa.read(path)
         took("read")
-        collecting.digest(collection)
+        question_sets.digest(collection)
         took("digest")
         where = questions.fold_of(collection, own)
-        units = sum(len([*stage.units(collection, own)]) for stage in working.STAGES[::2])
+        units = sum(len([*stage.units(collection, own)]) for stage in stages.STAGES[::2])
         took(f"plan of {units:,} units")
         tested = KnownTexts(each for each in collection.queries if where[each.id] == questions.TEST)
         left_out = 0
         for query in collection.queries:
             if where[query.id] != questions.TEST:
                 documents = tuple(query.documents)
-                one = without(Labelled(query, documents, "", ("",) * len(documents)), tested.__contains__)
+                one = without(LabelledQuery(query, documents, "", ("",) * len(documents)), tested.__contains__)
                 left_out += len(documents) - len(one.documents)
         took("compare")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

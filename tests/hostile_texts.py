@@ -13,17 +13,17 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any
 
-from analysis.domain.releases.formats import cells, prose
-from analysis.domain.releases.personal import rules
-from analysis.domain.reports import as_latex
-from analysis.domain.typesetting import characters
-from analysis.process import matching
-from analysis.rag import answers
+from analysis import typesetting
+from analysis.process import passage_matches
+from analysis.rag import qa_metrics
 from analysis.rag.collections import lamp
-from analysis.rag.self_preference import bank, building, replies
-from analysis.rag.shapes import Document, Query
+from analysis.rag.protocols import Document, Query
+from analysis.rag.self_preference import bank, bank_builder, replies
+from analysis.releases.formats import markup, tabular
+from analysis.releases.personal_data import rules
+from analysis.reports import latex
 from analysis.text import overlap, readability, statements
-from analysis.text.occurrences import whole_words
+from analysis.text.words import whole_words
 from annotation.judging import erasure as judging_erasure
 from annotation.judging import response_layout
 from annotation.llm_judges import injection
@@ -57,27 +57,27 @@ def _reply(text: str) -> object:
 
 def _falsified(text: str) -> object:
     query = Query("1", "q", ("a a",), ())
-    return building.falsified(query, Document("p", text, is_helpful=True, author="x", answer="a a"), "b", "x")
+    return bank_builder.falsified(query, Document("p", text, is_helpful=True, author="x", answer="a a"), "b", "x")
 
 
 def _sources(text: str) -> object:
-    return matching.Sources(["one two three four five six seven eight", text]).find(f"{text} and more")
+    return passage_matches.Sources(["one two three four five six seven eight", text]).find(f"{text} and more")
 
 
 READERS: dict[str, Reader] = {
-    "as_latex.escape": as_latex.escape,
-    "answers.f1": lambda text: answers.f1(text, [text]),
-    "answers.number": answers.number,
+    "as_latex.escape": latex.escape,
+    "answers.f1": lambda text: qa_metrics.f1(text, [text]),
+    "answers.number": qa_metrics.number,
     "attacks.neutral_like": lambda text: injection.neutral_like(text, Random(0)),
     "attacks.planted": lambda text: injection.plant(text, "insert", "middle"),
     "bank.stands": lambda text: bank.stands("a a", text),
     "bank.stands (long answer)": lambda text: bank.stands(text, f"x{text} {text}x"),
     "building.falsified": _falsified,
-    "building.passage": lambda text: building._HEADING.search(text),
-    "cells.original": cells.original,
-    "cells.safe": cells.safe,
-    "characters.breakable": characters.breakable,
-    "characters.visible": characters.visible,
+    "building.passage": lambda text: bank_builder._HEADING.search(text),
+    "cells.original": tabular.original,
+    "cells.safe": tabular.safe,
+    "characters.breakable": typesetting.breakable,
+    "characters.visible": typesetting.visible,
     "erasing.parts": writing_erasure._SENTENCE_END.split,
     "erasing.container_test": lambda text: container_test([text, *(f"{text}{n}" for n in range(20))])(f"{text}x{text}"),
     "import_reading.parsed": lambda text: import_reading.parse_json(text, Problems(), file="f", line=1),
@@ -91,8 +91,8 @@ READERS: dict[str, Reader] = {
     "platforms": links._PLATFORM_ID.fullmatch,
     "prompts (judges)": judge_prompts.for_models,
     "prompts (writers)": writer_prompts.for_models,
-    "prose.code": prose.code,
-    "prose.paragraphs": prose.paragraphs,
+    "prose.code": markup.code,
+    "prose.paragraphs": markup.paragraphs,
     "questions.options_of": forms.options_of,
     "quoting": lambda text: list(judging_erasure._runs(text)),
     "readability.count": readability.count,

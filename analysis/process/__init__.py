@@ -9,10 +9,10 @@ Events are lists as in docs/guides/log-format.md, in the order in which they cha
 in docs/methods/writing-process.md.
 """
 
-from analysis.process.matching import Match, Sources
-from analysis.process.origins import Arrival, Origin, Provenance, Run, provenance
 from analysis.process.pace import Activity, Burst, BurstEnd, Pause, Revision, activity
-from analysis.process.signs import Level, Signal, Span, signals
+from analysis.process.passage_matches import Match, Sources
+from analysis.process.provenance import Arrival, Origin, Provenance, Run, provenance
+from analysis.process.review_signals import Level, Signal, Span, signals
 from analysis.process.thresholds import Thresholds
 
 __all__ = [

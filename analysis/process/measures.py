@@ -7,9 +7,9 @@ from math import isnan
 from typing import Final
 
 from analysis.process.events import ELSEWHERE, Event, read
-from analysis.process.matching import Sources
-from analysis.process.origins import Origin, Provenance, provenance
 from analysis.process.pace import Activity, activity
+from analysis.process.passage_matches import Sources
+from analysis.process.provenance import Origin, Provenance, provenance
 from analysis.process.thresholds import DEFAULTS, Thresholds
 
 #: Raise it when a figure comes to be computed otherwise: what was kept under another version is computed again.

@@ -17,9 +17,60 @@ from numpy.typing import NDArray
 
 from analysis.text.bertscore import TokenEmbeddings
 
-from . import checkpoints, layers
+from . import checkpoints
 from .checkpoints import BUNDLED, Checkpoint
-from .generation import devices, warm
+from .generation import devices, model_cache
+
+#: Where encoders keep their layers: BERT, RoBERTa, DeBERTa, MPNet; DistilBERT; T5; XLNet; BART and ModernBERT.
+_PLACES = ("encoder.layer", "transformer.layer", "encoder.block", "layer", "layers")
+
+
+class BadLayerError(ValueError):
+    """The model has no such layer."""
+
+
+class UnsupportedModelError(ValueError):
+    """The model keeps its layers where nobody looks for them."""
+
+
+def cut(model: Any, layer: int | None, *, name: str) -> tuple[Any, int, int]:
+    """Take a model's layers after `layer` away; all stay if it is None.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        Of transformers; of one that also decodes, only the encoder is kept.
+    layer : int or None
+        From 0 (the embeddings before any context) to the number of layers.
+    name : str
+        What the errors call it.
+
+    Returns
+    -------
+    (Module, int, int)
+        The model, how many layers it had, and how many it has.
+    """
+    if hasattr(model, "encoder") and hasattr(model, "decoder"):
+        model = model.encoder
+    for place in _PLACES:
+        *path, last = place.split(".")
+        holder = model
+        for step in path:
+            holder = getattr(holder, step, None)
+        stack = getattr(holder, last, None)
+        if stack is not None and hasattr(stack, "__len__"):
+            break
+    else:
+        raise UnsupportedModelError(
+            f"{name} ({type(model).__name__}) is of a kind whose layers cannot be told apart: choose another model."
+        )
+    had = len(stack)
+    wanted = had if layer is None else layer
+    if not 0 <= wanted <= had:
+        raise BadLayerError(f"{name} has {had} layers: choose one from 0 to {had}, not {layer}.")
+    setattr(holder, last, stack[:wanted])
+    return model, had, wanted
+
 
 Floats = NDArray[np.float32]
 Precision = Literal["full", "half"]
@@ -87,7 +138,7 @@ class Encoder:
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self._tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, **_tokenizing(checkpoint))
         model = AutoModel.from_pretrained(checkpoint.folder, use_safetensors=True, dtype=torch.float32).eval()
-        model, self.layers, self.layer = layers.cut(model, layer, name=checkpoint.name)
+        model, self.layers, self.layer = cut(model, layer, name=checkpoint.name)
         is_half = precision == "half" and self.device.type == "cuda"
         self._model = (model.half() if is_half else model).to(self.device)
         self.batch_tokens = batch_tokens or BATCH_TOKENS.get(self.device.type, BATCH_TOKENS["cpu"])
@@ -198,9 +249,9 @@ class Encoder:
         """Vectors of each text, by its place; texts of like length go through the model together."""
         order = sorted(range(len(tokens)), key=lambda place: (-len(tokens[place][0]), tokens[place][0]))
         waiting = self._batches(order, tokens)
-        with warm.one_job(self.device), self._workers(len(waiting)) as together:
+        with model_cache.one_job(self.device), self._workers(len(waiting)) as together:
             while waiting:
-                warm.look()
+                model_cache.look()
                 batches = [waiting.pop() for _ in range(min(together.n, len(waiting)))]
                 outcomes = together.map(lambda batch: self._try([tokens[place][0] for place in batch]), batches)
                 for batch, outcome in zip(batches, outcomes, strict=True):

@@ -28,9 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from analysis.stats._mace_parts import Parts
-from analysis.stats._mace_problem import Problem, Settings
-from analysis.stats._mace_tables import Ints, Singles, is_small, table
+from analysis.stats._mace_engine import Ints, Parts, Singles, is_small, table
+from analysis.stats._mace_problem import MaceSettings, Problem
 from analysis.stats.bootstrap import Floats
 
 Labels = NDArray[np.int8]
@@ -79,7 +78,7 @@ class Drawn:
 class Chains:
     """Judgments as chains see them, in parts; every item and annotator has some."""
 
-    def __init__(self, problem: Problem, parts: Parts, settings: Settings) -> None:
+    def __init__(self, problem: Problem, parts: Parts, settings: MaceSettings) -> None:
         self.problem, self.parts, self.settings = problem, parts, settings
         units, people, labels = problem.shape
         counts = np.zeros((people, labels), dtype=np.int64)

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.stats._mace_engine import Fits, Priors, State, Votes
-from analysis.stats._mace_parts import connected, whole
+from analysis.stats._mace_engine import Fits, Priors, State, Votes, connected, whole
 from analysis.stats._mace_search import Effort, search
 from analysis.stats.bootstrap import Floats
-from analysis.stats.draws import Draws, Together
 from analysis.stats.judgments import Ints, Judgments, check
+from analysis.stats.random_streams import ConcatenatedRng, KeyedRng
 
 
 class UnfitError(ValueError):
@@ -36,7 +35,7 @@ class NoOverlapError(UnfitError):
 
 
 @dataclass(frozen=True)
-class Settings:
+class MaceSettings:
     """How MACE is fitted; the defaults are the published ones.
 
     Attributes
@@ -71,7 +70,7 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class Parameters:
+class MaceParameters:
     """What MACE knows of the annotators: a fit's outcome, and the start of a later one.
 
     Attributes
@@ -90,7 +89,7 @@ class Parameters:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Given:
+class MaceInput:
     """What one fit is given: the parameters of `analysis.stats.mace.fit`."""
 
     item: ArrayLike
@@ -101,8 +100,8 @@ class Given:
     annotators: int | None = None
     labels: int | None = None
     fixed: ArrayLike | None = None
-    start: Parameters | None = None
-    settled: Parameters | None = None
+    start: MaceParameters | None = None
+    settled: MaceParameters | None = None
     keys: ArrayLike | None = None
 
 
@@ -176,7 +175,7 @@ class Prepared:
     rng: np.random.Generator | None
 
 
-def prepare(given: Given, settings: Settings) -> Prepared:
+def prepare(given: MaceInput, settings: MaceSettings) -> Prepared:
     """Check what is given.
 
     Raises
@@ -212,7 +211,7 @@ def prepare(given: Given, settings: Settings) -> Prepared:
     return Prepared(problem, used, judged.values, judgments, settled, anew, votes, given.rng)
 
 
-def solve(prepared: Sequence[Prepared], settings: Settings) -> list[tuple[Fits, Fits | None]]:
+def solve(prepared: Sequence[Prepared], settings: MaceSettings) -> list[tuple[Fits, Fits | None]]:
     """The best fit of each, and where its starts ended (None if a part stood already).
 
     What is left to find beside parts that stand is little of each problem: of all with as many labels it is searched at
@@ -237,19 +236,19 @@ def solve(prepared: Sequence[Prepared], settings: Settings) -> list[tuple[Fits, 
     return [each for each in found if each is not None]
 
 
-def _priors(settings: Settings, labels: int) -> Priors:
+def _priors(settings: MaceSettings, labels: int) -> Priors:
     smoothing = settings.smoothing if settings.smoothing is not None else 0.1 / labels
     return Priors(*settings.spam_prior, settings.strategy_prior, smoothing)
 
 
-def _together(prepared: Sequence[Prepared], priors: Priors, effort: Effort, settings: Settings) -> list[Fits]:
+def _together(prepared: Sequence[Prepared], priors: Priors, effort: Effort, settings: MaceSettings) -> list[Fits]:
     """Search what does not stand of several problems, and put it beside what does."""
     parts = [each.problem.of(each.anew) for each in prepared]
     draws = [_draws(part.keys, each.rng, settings) for part, each in zip(parts, prepared, strict=True)]
     joined = _joined(parts)
     votes = joined.votes(parted=True)
     told = [each for each in draws if each is not None]
-    best, _ends = search(votes, priors, effort, Together(told) if told else None, joined.start)
+    best, _ends = search(votes, priors, effort, ConcatenatedRng(told) if told else None, joined.start)
     found, end = [], 0
     for part, each in zip(parts, prepared, strict=True):
         begin, end = end, end + part.shape[1]
@@ -284,12 +283,12 @@ def _joined(problems: Sequence[Problem]) -> Problem:
     )
 
 
-def _draws(keys: NDArray[np.uint64], rng: np.random.Generator | None, settings: Settings) -> Draws | None:
+def _draws(keys: NDArray[np.uint64], rng: np.random.Generator | None, settings: MaceSettings) -> KeyedRng | None:
     if not settings.restarts and not settings.refine:
         return None
     if rng is None:
         raise ValueError("random starts need rng: pass numpy.random.default_rng(seed)")
-    return Draws(keys, rng)
+    return KeyedRng(keys, rng)
 
 
 def _keys(keys: ArrayLike | None, annotators: int) -> NDArray[np.uint64]:
@@ -317,7 +316,7 @@ def _refuse_hopeless(judged: Judgments, known: Ints, labels_used: int) -> None:
         raise NoOverlapError("no item has two judgments: let several people judge the same items, or fix known labels")
 
 
-def _state(earlier: Parameters, used: Ints, annotators: int) -> State:
+def _state(earlier: MaceParameters, used: Ints, annotators: int) -> State:
     """Earlier parameters, for the labels in use now; people who are new, or NaN, are undecided."""
     before = len(earlier.spam)
     if before > annotators or earlier.strategy.shape[1] <= used.max(initial=-1):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from analysis.stats._mace_engine import Fits, Priors, State, Votes, iterate
 from analysis.stats.bootstrap import Floats
-from analysis.stats.draws import Draws, Together
+from analysis.stats.random_streams import ConcatenatedRng, KeyedRng
 
 Ints = NDArray[np.int64]
 
@@ -36,7 +36,7 @@ class Effort:
 
 
 def search(
-    votes: Votes, priors: Priors, effort: Effort, draws: Draws | Together | None, start: State | None = None
+    votes: Votes, priors: Priors, effort: Effort, draws: KeyedRng | ConcatenatedRng | None, start: State | None = None
 ) -> tuple[Fits, Fits]:
     """The best fit of each part, and where the starts ended: the given one first, then the random ones.
 
@@ -58,13 +58,13 @@ def search(
     pool = top(votes, ends, _PARENTS)
     for _ in range(effort.refine):
         children = fit_blocks(votes, perturb(pool.state, draws), priors, _ITERATIONS, effort.tolerance)
-        pool = top(votes, beside([pool, children]), _PARENTS)
+        pool = top(votes, stack_fits([pool, children]), _PARENTS)
     best = top(votes, pool, 1)
     polished = iterate(votes, best.state, priors, max_iter=effort.max_iter, tolerance=effort.tolerance)
-    return top(votes, beside([best, polished]), 1), ends
+    return top(votes, stack_fits([best, polished]), 1), ends
 
 
-def random_starts(labels: int, restarts: int, draws: Draws | Together) -> State:
+def random_starts(labels: int, restarts: int, draws: KeyedRng | ConcatenatedRng) -> State:
     """Random parameters: uniform numbers, normalised (crowdrag25's implementation).
 
     Drawn restart by restart, so that the first starts of a seed are the same however many there are.
@@ -79,7 +79,7 @@ def random_starts(labels: int, restarts: int, draws: Draws | Together) -> State:
     )
 
 
-def perturb(parents: State, draws: Draws | Together) -> State:
+def perturb(parents: State, draws: KeyedRng | ConcatenatedRng) -> State:
     """Perturbed copies of good fits: a quarter of the annotators of each copy begin anew.
 
     Annotators who agree on a wrong reading of some items hold each other in place; EM, which moves all a little, does
@@ -99,7 +99,7 @@ def perturb(parents: State, draws: Draws | Together) -> State:
 
 def fit_blocks(votes: Votes, starts: State, priors: Priors, max_iter: int, tolerance: float) -> Fits:
     """Fit from many starts, in blocks that fit into memory."""
-    return beside([
+    return stack_fits([
         iterate(votes, starts.take(block), priors, max_iter=max_iter, tolerance=tolerance)
         for block in blocks(votes, starts.spam.shape[1])
     ])  # fmt: skip
@@ -125,7 +125,7 @@ def top(votes: Votes, fits: Fits, count: int) -> Fits:
     )
 
 
-def beside(fits: Sequence[Fits]) -> Fits:
+def stack_fits(fits: Sequence[Fits]) -> Fits:
     """Several fits beside each other."""
     return Fits(
         concatenate([each.state for each in fits]),

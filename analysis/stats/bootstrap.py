@@ -145,10 +145,12 @@ def percentile_interval(
         elif spread <= 1e-9 * max(1.0, abs(estimate)):
             pass
         elif clusters < _FEW:
-            reach = stretch(clusters, level=level) * scipy.stats.norm.ppf(0.5 + level / 2) * spread
+            reach = small_sample_factor(clusters, level=level) * scipy.stats.norm.ppf(0.5 + level / 2) * spread
             low, high = float(estimate - reach), float(estimate + reach)
         else:
-            tail = scipy.stats.norm.sf(stretch(clusters, level=level) * scipy.stats.norm.ppf(0.5 + level / 2))
+            tail = scipy.stats.norm.sf(
+                small_sample_factor(clusters, level=level) * scipy.stats.norm.ppf(0.5 + level / 2)
+            )
             low, high = (float(end) for end in np.quantile(defined, [tail, 1.0 - tail]))
             # Of skewed resamples the estimate can stand at their edge: it is in its interval all the same.
             low, high = min(low, float(estimate)), max(high, float(estimate))
@@ -160,7 +162,7 @@ def percentile_interval(
 _FEW = 15
 
 
-def stretch(clusters: int, *, level: float = 0.95) -> float:
+def small_sample_factor(clusters: int, *, level: float = 0.95) -> float:
     """How much further an interval of few clusters must reach than the bootstrap says.
 
     Resampling n clusters understates the variance by the factor (n - 1) / n, and its percentiles are those of a normal

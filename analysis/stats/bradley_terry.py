@@ -38,7 +38,7 @@ class UnusableComparisonError(ValueError):
 
 
 @dataclass(frozen=True)
-class Settings:
+class BradleyTerrySettings:
     """The model's constants; the defaults are the published ones.
 
     Attributes
@@ -91,7 +91,7 @@ class Grades:
     gradient_norm: Floats
     converged: NDArray[np.bool_]
     iterations: int
-    settings: Settings = field(default_factory=Settings)
+    settings: BradleyTerrySettings = field(default_factory=BradleyTerrySettings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ def tally(
 
 
 def fit(
-    tallies: Tallies, *, settings: Settings | None = None, start: Floats | None = None, errors: bool = True
+    tallies: Tallies, *, settings: BradleyTerrySettings | None = None, start: Floats | None = None, errors: bool = True
 ) -> Grades:
     """Fit all problems at once by Newton's method with a line search.
 
@@ -208,7 +208,7 @@ def fit(
     >>> grades.grade[0].tolist(), bool(grades.converged[0])
     ([3.0, 2.0, 1.0], True)
     """
-    chosen = settings if settings is not None else Settings()
+    chosen = settings if settings is not None else BradleyTerrySettings()
     if chosen.dummy_weight <= 0 or chosen.threshold < 0:
         msg = f"the dummy's weight must be above 0 and the threshold not below 0: {chosen}"
         raise ValueError(msg)
@@ -284,7 +284,7 @@ def _refuse(wrong: NDArray[np.bool_], what: str) -> None:
 
 
 def _newton(
-    wins: Floats, present: NDArray[np.bool_], merit: Floats, settings: Settings
+    wins: Floats, present: NDArray[np.bool_], merit: Floats, settings: BradleyTerrySettings
 ) -> tuple[Floats, _Derivatives, int]:
     """Newton steps, halved until they do not lower the likelihood, for the problems that still need them."""
     merit = merit.copy()
@@ -309,7 +309,9 @@ def _newton(
     return merit, at, settings.max_iter
 
 
-def _derivatives(wins: Floats, present: NDArray[np.bool_], merit: Floats, settings: Settings) -> _Derivatives:
+def _derivatives(
+    wins: Floats, present: NDArray[np.bool_], merit: Floats, settings: BradleyTerrySettings
+) -> _Derivatives:
     log_won, loss = _won_and_lost(merit[:, :, None] - merit[:, None, :] - settings.threshold)
     pull = wins * loss
     curve = pull - pull * loss

@@ -42,7 +42,7 @@ _LEAST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Spamming:
+class SpamPosterior:
     """The posterior of each annotator's spam probability.
 
     Attributes
@@ -61,7 +61,7 @@ class Spamming:
     level: float
 
 
-def spamming(
+def spam_posterior(
     model: Mace,
     item: ArrayLike,
     annotator: ArrayLike,
@@ -72,7 +72,7 @@ def spamming(
     level: float = 0.95,
     warm_up: int = WARM_UP,
     kept: int = KEPT,
-) -> Spamming:
+) -> SpamPosterior:
     """The posterior of spam probabilities, with labels, strategies and everybody's competence as uncertain as they are.
 
     Parameters
@@ -123,7 +123,7 @@ def spamming(
             draws[begin : begin + _EACH] = rng.beta(a, b, (_EACH, annotators))
     tail = (1.0 - level) / 2.0
     low, high = np.quantile(draws, [tail, 1.0 - tail], axis=0)
-    return Spamming(draws.mean(axis=0), low, high, level)
+    return SpamPosterior(draws.mean(axis=0), low, high, level)
 
 
 class _Chain:

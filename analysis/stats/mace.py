@@ -15,15 +15,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.stats._mace_engine import Fits
-from analysis.stats._mace_parts import connected
+from analysis.stats._mace_engine import Fits, connected
 from analysis.stats._mace_problem import (
-    Given,
+    MaceInput,
+    MaceParameters,
+    MaceSettings,
     NoJudgmentsError,
     NoOverlapError,
-    Parameters,
     Prepared,
-    Settings,
     SingleLabelError,
     UnfitError,
     prepare,
@@ -34,12 +33,12 @@ from analysis.stats.bootstrap import Floats
 from analysis.stats.judgments import Ints, check
 
 __all__ = [
-    "Given",
     "Mace",
+    "MaceInput",
+    "MaceParameters",
+    "MaceSettings",
     "NoJudgmentsError",
     "NoOverlapError",
-    "Parameters",
-    "Settings",
     "SingleLabelError",
     "UnfitError",
     "fit",
@@ -80,14 +79,14 @@ class Mace:
     """
 
     posterior: Floats
-    parameters: Parameters
+    parameters: MaceParameters
     judgments: Ints
     log_likelihood: float
     iterations: int
     converged: bool
     restart_log_likelihoods: Floats
     restart_agreement: Floats
-    settings: Settings = field(default_factory=Settings)
+    settings: MaceSettings = field(default_factory=MaceSettings)
 
     @property
     def spam_probability(self) -> Floats:
@@ -123,10 +122,10 @@ def fit(
     annotators: int | None = None,
     labels: int | None = None,
     fixed: ArrayLike | None = None,
-    start: Parameters | None = None,
-    settled: Parameters | None = None,
+    start: MaceParameters | None = None,
+    settled: MaceParameters | None = None,
     keys: ArrayLike | None = None,
-    settings: Settings | None = None,
+    settings: MaceSettings | None = None,
 ) -> Mace:
     """Fit MACE to the judgments of one dimension.
 
@@ -177,7 +176,7 @@ def fit(
     >>> bool(model.competence[2] < model.competence[:2].min())
     True
     """
-    given = Given(
+    given = MaceInput(
         item=item,
         annotator=annotator,
         label=label,
@@ -196,7 +195,7 @@ def fit(
     return found
 
 
-def fit_together(given: Sequence[Given], *, settings: Settings | None = None) -> list[Mace | UnfitError]:
+def fit_together(given: Sequence[MaceInput], *, settings: MaceSettings | None = None) -> list[Mace | UnfitError]:
     """Fit several dimensions; each comes out as `fit` alone would have it, to the last bit.
 
     What an update has to search is a few people's judgments on each dimension: searched one after another, they cost
@@ -214,7 +213,7 @@ def fit_together(given: Sequence[Given], *, settings: Settings | None = None) ->
     list of Mace or UnfitError
         In the same order; of judgments that cannot tell who is competent, why.
     """
-    chosen = settings if settings is not None else Settings()
+    chosen = settings if settings is not None else MaceSettings()
     prepared: list[Prepared | UnfitError] = []
     for each in given:
         try:
@@ -225,7 +224,7 @@ def fit_together(given: Sequence[Given], *, settings: Settings | None = None) ->
     return [each if isinstance(each, UnfitError) else _made(each, *next(fits), chosen) for each in prepared]
 
 
-def _made(prepared: Prepared, best: Fits, ends: Fits | None, settings: Settings) -> Mace:
+def _made(prepared: Prepared, best: Fits, ends: Fits | None, settings: MaceSettings) -> Mace:
     """What is said of a fit."""
     votes, used, values = prepared.votes, prepared.used, prepared.values
     posterior, by_part, _ = votes.posterior(best.state)
@@ -233,7 +232,7 @@ def _made(prepared: Prepared, best: Fits, ends: Fits | None, settings: Settings)
     log_likelihood = by_part if prepared.settled is not None else best.log_likelihood
     return Mace(
         posterior=_spread_labels(posterior[:, :, 0].T, used, values),
-        parameters=Parameters(
+        parameters=MaceParameters(
             spam=best.state.spam[:, 0],
             know=best.state.know[:, 0],
             strategy=_spread_labels(best.state.strategy[:, :, 0].T, used, values),

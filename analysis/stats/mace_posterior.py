@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.stats._mace_chains import Chains
-from analysis.stats._mace_parts import Parts, connected
-from analysis.stats._mace_problem import Given, Problem, Settings, prepare
+from analysis.stats._mace_engine import Parts, connected
+from analysis.stats._mace_problem import MaceInput, MaceSettings, Problem, prepare
 from analysis.stats.bootstrap import Floats
 from analysis.stats.judgments import Ints
 
@@ -64,7 +64,7 @@ class Effort:
 
 
 @dataclass(frozen=True, eq=False)
-class Averaged:
+class AveragedPosterior:
     """What the judgments say, whichever optimum.
 
     Attributes
@@ -97,10 +97,10 @@ def sample(
     labels: int | None = None,
     fixed: ArrayLike | None = None,
     keys: ArrayLike | None = None,
-    earlier: Averaged | None = None,
-    settings: Settings | None = None,
+    earlier: AveragedPosterior | None = None,
+    settings: MaceSettings | None = None,
     effort: Effort | None = None,
-) -> Averaged:
+) -> AveragedPosterior:
     """Draw labels from their posterior.
 
     Parameters
@@ -115,7 +115,7 @@ def sample(
         does. A part all of which stands is taken from it, if there are as many draws as asked for. With what an earlier
         call found for parts whose judgments are the same since, equal keys and an `rng` of the same seed, the outcome
         is that of sampling everything.
-    settings : analysis.stats.mace.Settings, optional
+    settings : analysis.stats.mace.MaceSettings, optional
         Whose priors are used: Beta on spamming, Dirichlet on strategies. Smoothing is a matter of fitting.
     effort : Effort, optional
         By default `Effort.of` the number of judgments.
@@ -136,11 +136,11 @@ def sample(
     >>> found.posterior.argmax(axis=1).tolist()
     [0, 2, 1]
     """
-    chosen = settings or Settings()
+    chosen = settings or MaceSettings()
     # The order in which judgments stand must not matter.
     order = np.lexsort((np.asarray(annotator), np.asarray(item)))
     item, annotator, label = (np.asarray(column)[order] for column in (item, annotator, label))
-    given = Given(
+    given = MaceInput(
         item=item,
         annotator=annotator,
         label=label,
@@ -181,11 +181,11 @@ def sample(
         drawn[some.items] = used[found.label]
         if asked.populations > 1:
             error = float(np.sqrt(found.posterior.var(axis=2, ddof=1).mean() / asked.populations))
-    return Averaged(posterior=posterior, spam_probability=spam, label=drawn, error=error)
+    return AveragedPosterior(posterior=posterior, spam_probability=spam, label=drawn, error=error)
 
 
 @dataclass(frozen=True, eq=False)
-class _Some:
+class _PartSelection:
     """Some parts of the judgments: as a problem, which items and annotators they are of, the least key of each part."""
 
     problem: Problem
@@ -195,7 +195,7 @@ class _Some:
     keys: NDArray[np.uint64]
 
 
-def _some(problem: Problem, parts: Parts, chosen: NDArray[np.bool_]) -> _Some:
+def _some(problem: Problem, parts: Parts, chosen: NDArray[np.bool_]) -> _PartSelection:
     """Some of the parts, which have judgments."""
     _units, _people, labels = problem.shape
     votes = chosen[parts.of_item[problem.unit]]
@@ -214,10 +214,10 @@ def _some(problem: Problem, parts: Parts, chosen: NDArray[np.bool_]) -> _Some:
         keys=problem.keys[annotators],
         start=None,
     )
-    return _Some(less, mine, items, annotators, keys)
+    return _PartSelection(less, mine, items, annotators, keys)
 
 
-def _stand(parts: Parts, earlier: Averaged, effort: Effort) -> NDArray[np.bool_]:
+def _stand(parts: Parts, earlier: AveragedPosterior, effort: Effort) -> NDArray[np.bool_]:
     """Which parts stand already, all of them."""
     stands = np.full(parts.count, earlier.label.shape[1] == effort.draws)
     stands[parts.of_item[np.isnan(earlier.posterior).any(axis=1)]] = False

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma
 
-from analysis.stats._mace_engine import Offsets, Priors, Settled, State, Votes
+from analysis.stats._mace_engine import Convergence, Offsets, Priors, State, Votes
 from analysis.stats.bootstrap import Floats
 from analysis.stats.judgments import Ints, check
 from analysis.stats.labels import TIE_ORDER
-from analysis.stats.mace import Mace, Parameters, Settings
+from analysis.stats.mace import Mace, MaceParameters, MaceSettings
 
 # Resamples are fitted beside each other, in blocks whose arrays stay about this small: they are gone through often.
 _BLOCK_BYTES = 2 * 2**20
@@ -63,7 +63,7 @@ def resample(
     annotator_weights: Floats | None = None,
     refit: bool = True,
     fixed: ArrayLike | None = None,
-    settings: Settings | None = None,
+    settings: MaceSettings | None = None,
     tolerance: float = TOLERANCE,
     report: Callable[[int], None] = lambda _done: None,
 ) -> Resampled:
@@ -82,7 +82,7 @@ def resample(
         How often each annotator was drawn; by default each once.
     refit : bool
         Whether competences are fitted anew. If not, labels follow from the votes drawn and the fitted competences.
-    settings : analysis.stats.mace.Settings, optional
+    settings : analysis.stats.mace.MaceSettings, optional
         Priors and the most iterations; by default the model's.
     tolerance : float
         A resample has settled when its log likelihood moves by less than this in one iteration.
@@ -172,7 +172,7 @@ class _Block:
         columns = state.spam.shape[1]
         final = State(state.spam.copy(), state.know.copy(), state.strategy.copy())
         converged = np.zeros(columns, dtype=bool)
-        running, part, settled = np.arange(columns), self, Settled(tolerance, columns)
+        running, part, settled = np.arange(columns), self, Convergence(tolerance, columns)
         steps = 0
         while True:
             posterior, likelihood, knows = part.expect(state)
@@ -210,7 +210,7 @@ class _Block:
         )
 
 
-def _repeat(parameters: Parameters, used: Ints, columns: int) -> State:
+def _repeat(parameters: MaceParameters, used: Ints, columns: int) -> State:
     """The fit's parameters as the start of every column."""
     return State(
         spam=np.repeat(parameters.spam[:, None], columns, axis=1),

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 from analysis.stats import agreement, bradley_terry, labels, mace, mace_posterior, significance
 from analysis.stats.bootstrap import Floats, percentile_interval, resample_weights, weighted_mean
 from analysis.stats.designs import HUMAN, MODEL, Design, Expectation, Ints
-from analysis.stats.distinct import distinct
 from analysis.stats.proportions import wilson
-from analysis.stats.simulating import Simulated, simulate
+from analysis.stats.simulation import Simulated, simulate
+from analysis.stats.unique_columns import unique_columns
 
 #: What is said of a design, and in what it is counted (docs/methods/planning.md).
 MEASURES = {
@@ -59,7 +59,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class PlanEstimate:
     """What is to be expected, from simulations.
 
     Attributes
@@ -85,7 +85,7 @@ def plan(
     simulations: int,
     rng: np.random.Generator,
     effort: Effort | None = None,
-) -> dict[str, Estimate]:
+) -> dict[str, PlanEstimate]:
     """What to expect of a design.
 
     Parameters
@@ -130,7 +130,7 @@ def analyse(study: Simulated, rng: np.random.Generator, *, effort: Effort | None
     Parameters
     ----------
     study : Simulated
-        From `analysis.stats.simulating.simulate`.
+        From `analysis.stats.simulation.simulate`.
     rng : numpy.random.Generator
         Source of MACE's random starts and of the resamples.
     effort : Effort, optional
@@ -155,7 +155,7 @@ def analyse(study: Simulated, rng: np.random.Generator, *, effort: Effort | None
     return found
 
 
-def summarise(studies: Sequence[dict[str, float]]) -> dict[str, Estimate]:
+def summarise(studies: Sequence[dict[str, float]]) -> dict[str, PlanEstimate]:
     """Average what simulated studies found.
 
     Parameters
@@ -179,7 +179,7 @@ def gold_of(posterior: Floats | Sequence[Floats]) -> Ints:
 
 def draw_labels(
     study: Simulated, rng: np.random.Generator, effort: mace_posterior.Effort
-) -> list[mace_posterior.Averaged] | None:
+) -> list[mace_posterior.AveragedPosterior] | None:
     """Labels averaged over all optima, by dimension; None where the votes cannot tell who is competent."""
     try:
         return [
@@ -203,7 +203,7 @@ def fit_grades(study: Simulated, label: ArrayLike) -> tuple[Floats, Floats]:
     order = np.argsort(study.topic, kind="stable")
     begin = np.flatnonzero(np.diff(study.topic[order], prepend=-1))
     outcome = label[order].reshape(items, -1).astype(np.float64) - 1.0
-    different = distinct(begin, outcome)
+    different = unique_columns(begin, outcome)
     size = np.diff(np.r_[begin, items])[different.group]
     problem = np.repeat(np.arange(len(size)), size)
     row = np.arange(len(problem)) + np.repeat(begin[different.group] - (np.cumsum(size) - size), size)
@@ -305,18 +305,18 @@ def _rank_width(grade: Floats) -> float:
     return float(np.nanmean(np.quantile(grade, 0.975, axis=3, method="higher") - low))
 
 
-def _estimate(values: Floats, *, share: bool) -> Estimate:
+def _estimate(values: Floats, *, share: bool) -> PlanEstimate:
     there = values[np.isfinite(values)]
     n, nan = len(there), float("nan")
     if n == 0:
-        return Estimate(nan, nan, nan, 0)
+        return PlanEstimate(nan, nan, nan, 0)
     mean = float(there.mean())
     if n == 1:
-        return Estimate(mean, nan, nan, 1)
+        return PlanEstimate(mean, nan, nan, 1)
     error = float(there.std(ddof=1) / np.sqrt(n))
     if share and error == 0 and mean in {0.0, 1.0}:
         sure = wilson(round(mean * n), n)
-        return Estimate(mean, sure.low, sure.high, n)
+        return PlanEstimate(mean, sure.low, sure.high, n)
     reach = float(scipy.stats.t.ppf(0.975, n - 1)) * error
     low, high = mean - reach, mean + reach
-    return Estimate(mean, max(low, 0.0), min(high, 1.0), n) if share else Estimate(mean, low, high, n)
+    return PlanEstimate(mean, max(low, 0.0), min(high, 1.0), n) if share else PlanEstimate(mean, low, high, n)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from analysis.stats.bootstrap import Floats
-from analysis.stats.bradley_terry import Settings, Tallies, fit, tally
+from analysis.stats.bradley_terry import BradleyTerrySettings, Tallies, fit, tally
 
 # Resamples are fitted beside each other, about so many problems at a time.
 _PROBLEMS_AT_ONCE = 4_000
@@ -51,7 +51,7 @@ def rank_intervals(
     items: int | None = None,
     resamples: int = 1000,
     level: float = 0.95,
-    settings: Settings | None = None,
+    settings: BradleyTerrySettings | None = None,
 ) -> RankIntervals:
     """Bootstrap the grades of every problem over its comparisons.
 

@@ -10,13 +10,12 @@ from django.utils.safestring import SafeString
 from crowdrag.jobs.models import Run
 from crowdrag.ui.templatetags.face import figure
 
-from ..domain import captions, charts
-from ..domain.captions import missing
-from ..domain.experiments import phrasing
-from ..domain.pages import marking, reports
-from ..domain.reports import cells
-from ..domain.reports.shape import Table, Value
-from ..domain.typesetting import characters
+from .. import typesetting
+from ..analyses import queries
+from ..experiments import wording
+from ..methods import captions, charts, missing_value_notes, significance_marks
+from ..tables import cells
+from ..tables.table import Table, Value
 
 register = template.Library()
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
@@ -38,8 +37,8 @@ def result_chart(context: template.Context, name: str) -> dict[str, Any]:
     said = captions.figure(name)
     return {
         "study": context["study"], "run": run, "name": name, "alt": said.alt,
-        "caption": missing.promised(
-            phrasing.caption(said.caption, run.parameters),
+        "caption": missing_value_notes.with_interval_note(
+            wording.caption(said.caption, run.parameters),
             charts.CHARTS[name].tables,
             context.get("no_intervals") or {},
         ),
@@ -49,20 +48,20 @@ def result_chart(context: template.Context, name: str) -> dict[str, Any]:
 @register.simple_tag(takes_context=True)
 def table_caption(context: template.Context, name: str) -> str:
     """The caption that a table has everywhere: `<caption>{% table_caption "agreement" %}</caption>`."""
-    caption = phrasing.caption(captions.table(name).caption, context["run"].parameters)
-    return missing.promised(caption, [name], context.get("no_intervals") or {})
+    caption = wording.caption(captions.table(name).caption, context["run"].parameters)
+    return missing_value_notes.with_interval_note(caption, [name], context.get("no_intervals") or {})
 
 
 @register.simple_tag(takes_context=True)
 def promised(context: template.Context, caption: str, name: str) -> str:
     """A caption of a page's own about a table: `{% promised caption "agreement" as caption %}`."""
-    return missing.promised(caption, [name], context.get("no_intervals") or {})
+    return missing_value_notes.with_interval_note(caption, [name], context.get("no_intervals") or {})
 
 
 @register.filter
 def departures(run: Run) -> str:
     """The parameters of an analysis that are not the defaults, in a row: "refine 0, resamples 100"."""
-    return ", ".join(f"{name} {'–' if value is None else value}" for name, value in reports.departures(run))
+    return ", ".join(f"{name} {'–' if value is None else value}" for name, value in queries.changed_parameters(run))
 
 
 @register.filter
@@ -77,13 +76,15 @@ def p_cell(value: float | None, stars: str = "", note: str = "") -> SafeString:
     if value is None:
         return format_html('<td class="num" data-value="" title="{}">{}</td>', note, figure(None))
     marks = format_html(' <span class="mark">{}</span>', stars) if stars else ""
-    return format_html('<td class="num" data-value="{}">{}{}</td>', repr(value), marking.said(value), marks)
+    return format_html(
+        '<td class="num" data-value="{}">{}{}</td>', repr(value), significance_marks.tests_in_words(value), marks
+    )
 
 
 @register.filter
 def visible(text: str) -> str:
     """A text of others with its unseen characters shown."""
-    return characters.visible(text)
+    return typesetting.visible(text)
 
 
 @register.filter

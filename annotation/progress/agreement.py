@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from analysis.stats import mace
 from analysis.stats.agreement import AlphaUndefinedError, alpha_interval
-from analysis.stats.competence import spamming
+from analysis.stats.competence import spam_posterior
 from analysis.stats.labels import first_votes
 
 from ..enums import AssignmentState
@@ -113,7 +113,7 @@ def _topics(items: Ints) -> tuple[Ints, int]:
 
 
 # Few: the figures are computed again as judgments come in; the analysis takes more.
-MACE = mace.Settings(restarts=5)
+MACE = mace.MaceSettings(restarts=5)
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def competence(judged: JudgmentArrays, *, rng: np.random.Generator) -> list[Comp
         )
     except (mace.NoJudgmentsError, mace.SingleLabelError, mace.NoOverlapError):
         return []
-    sure = spamming(model, *votes, rng=rng, fixed=judged.known)
+    sure = spam_posterior(model, *votes, rng=rng, fixed=judged.known)
     found = []
     for place, person in enumerate(judged.people):
         if not model.judgments[place]:

@@ -27,7 +27,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats import simulating
+from analysis.stats import simulation
 
 A, N, B = -1, 0, 1  # a judgment as presented: a is the left response, b the right one
 
@@ -314,19 +314,19 @@ def answer(
     """
     perceived = settings.sharpness * _lead(pairs, merit) + person.lean
     perceived = perceived + rng.logistic(0, 1, perceived.shape)
-    honest = simulating.verdict(perceived, _thresholds(settings))
+    honest = simulation.verdict(perceived, _thresholds(settings))
 
     a, n, b = person.strategy
     forced = np.array([dimension in settings.forced for dimension in settings.dimensions])
     strategy = np.where(forced[:, None], [a + n / 2, 0.0, n / 2 + b], [a, n, b])
-    label, spammed = simulating.answers(honest, np.array(person.spam_probability), strategy, rng)
+    label, spammed = simulation.answers(honest, np.array(person.spam_probability), strategy, rng)
     return label + A, spammed  # labels count from 0
 
 
 def true_values(pair: Pair, *, merit: Mapping[str, Sequence[float]], settings: CrowdSettings) -> tuple[int, ...]:
     """Judge a pair as somebody without noise, lean or spam would."""
     lead = settings.sharpness * _lead([pair], merit)
-    return tuple((simulating.verdict(lead, _thresholds(settings))[0] + A).tolist())
+    return tuple((simulation.verdict(lead, _thresholds(settings))[0] + A).tolist())
 
 
 def _lead(pairs: Sequence[Pair], merit: Mapping[str, Sequence[float]]) -> NDArray[np.float64]:

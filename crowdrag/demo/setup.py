@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from analysis.domain import analysing
+from analysis.analyses import services as analyses_services
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.kinds import Work
@@ -24,7 +24,7 @@ from crowdrag.jobs.models import Run
 from crowdrag.llm import endpoints
 from crowdrag.llm.models import Endpoint
 from crowdrag.studies.models import Participant, Study, User
-from crowdrag.studies.study import services
+from crowdrag.studies.study import services as study_services
 from writing.corpus import versions
 from writing.corpus.imports import importers
 from writing.llm_writers import prompts, writing_run
@@ -78,7 +78,7 @@ def simulate_judgments(work: Work) -> Callable[[], None]:
 
 def after_judging(run: Run) -> None:
     """Analyse what the crowd judged."""
-    analysing.start(study=run.study, by=run.created_by, seed=run.seed)
+    analyses_services.start(study=run.study, by=run.created_by, seed=run.seed)
 
 
 SLUG = "demo"
@@ -121,7 +121,7 @@ def set_up(*, now: datetime | None = None) -> Demo:
     """
     now = now or timezone.now()
     user, password = ensure_login(folder=settings.DATA_DIR)
-    study = Study.objects.filter(slug=SLUG).first() or services.create(
+    study = Study.objects.filter(slug=SLUG).first() or study_services.create(
         slug=SLUG, title="Demo", description=DESCRIPTION, by=user, now=now, is_simulated=True, text_licence="CC0-1.0",
         asked_by="Whoever runs this demonstration on their own machine.",
         payment="Nothing is paid: this is a demonstration.",

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from analysis.domain.corpus import consistent
+from analysis.inputs import snapshots
 from crowdrag.jobs.models import Run
 from tests.analysis import small_study
 
@@ -26,7 +26,7 @@ def own_files(tmp_path: Path, settings: Any) -> None:
 @pytest.fixture
 def one_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let exports and releases read in the transaction of the test: nobody else writes meanwhile."""
-    monkeypatch.setattr(consistent, "reading", transaction.atomic)
+    monkeypatch.setattr(snapshots, "repeatable_read", transaction.atomic)
 
 
 @pytest.fixture(scope="module")

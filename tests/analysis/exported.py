@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from analysis.domain.corpus import exporting
+from analysis.archive import services
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Artifact, Run
@@ -19,7 +19,7 @@ Files = dict[str, bytes]
 
 
 def export(study: Study, format_: str = "archive") -> Artifact:
-    run = lifecycle.wait(exporting.start(study=study, format_=format_))
+    run = lifecycle.wait(services.start(study=study, format_=format_))
     assert run.state == RunState.DONE, run.error
     return run.artifacts.get()
 

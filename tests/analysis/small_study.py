@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.domain import analysing
+from analysis.analyses import services
 from annotation.enums import AssignmentState, CampaignKind, Judges
 from annotation.models import Assignment, Campaign, Judgment
 from crowdrag.jobs import lifecycle
@@ -53,7 +53,7 @@ QUICK = {"resamples": 30, "restarts": 3, "refine": 0}
 
 def analyse(study: Study, *, seed: int = 0, **parameters: Any) -> Run:
     """Analyse a study quickly."""
-    return lifecycle.wait(analysing.start(study=study, seed=seed, parameters=QUICK | parameters))
+    return lifecycle.wait(services.start(study=study, seed=seed, parameters=QUICK | parameters))
 
 
 def make(votes: Votes = VOTES, *, study: Study | None = None, dimensions: Sequence[str] = DIMENSIONS) -> Study:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.domain import inputs
-from analysis.domain.texts import TopicTexts, Written, digest
+from analysis.inputs import arrays
+from analysis.inputs.texts import ResponseText, TopicTexts, digest
 from analysis.text.statements import parse
 
 DIMENSIONS = (
@@ -25,32 +25,32 @@ PASSAGES = 20
 COLUMNS = ("unit", "coder", "dimension", "value", "vote", "k", "position", "row")
 
 
-def study(size: float = 1.0, *, seed: int = 0) -> inputs.Inputs:
+def study(size: float = 1.0, *, seed: int = 0) -> arrays.Inputs:
     """Inputs `size` times as large as the paper's; responses have no texts."""
     rng = np.random.default_rng(seed)
     topics = max(2, round(TOPICS * size))
     shown = min(round(SHOWN * size), topics * (len(PAIRS) + len(BOTH)))
     names = tuple(f"t{topic:06}" for topic in range(topics))
     responses = tuple(
-        inputs.Response(f"{name}-{r}", name, STYLES[r % 3], ORIGINS[r // 3], f"writer{(topic * 6 + r) % 97:02}", 250)
+        arrays.Response(f"{name}-{r}", name, STYLES[r % 3], ORIGINS[r // 3], f"writer{(topic * 6 + r) % 97:02}", 250)
         for topic, name in enumerate(names)
         for r in range(6)
     )
     sides = [(topic, *pair) for topic in range(topics) for pair in sorted(PAIRS + BOTH)][:shown]
     units = tuple((6 * topic + a, 6 * topic + b, topic, "") for topic, a, b in sides)
-    return inputs.Inputs(
+    return arrays.Inputs(
         pool="crowd",
         topics=names,
         styles=STYLES,
         dimensions=tuple(
-            inputs.Dimension(name, name, (-1, 1) if name == "quality_overall" else (-1, 0, 1)) for name in DIMENSIONS
+            arrays.Dimension(name, name, (-1, 1) if name == "quality_overall" else (-1, 0, 1)) for name in DIMENSIONS
         ),
         responses=responses,
         pools={"crowd": _crowd(rng, units, topics)},
     )
 
 
-def _crowd(rng: np.random.Generator, units: tuple[tuple[int, int, int, str], ...], topics: int) -> inputs.Pool:
+def _crowd(rng: np.random.Generator, units: tuple[tuple[int, int, int, str], ...], topics: int) -> arrays.Pool:
     """Questionnaires of 13 pairs each, judged by five people; most people judge one, some several."""
     shown = len(units)
     questionnaires = -(-shown // ITEMS)
@@ -81,7 +81,7 @@ def _crowd(rng: np.random.Generator, units: tuple[tuple[int, int, int, str], ...
         # As rows come in: assignment after assignment.
         "row": _rows(unit, coder, len(DIMENSIONS)),
     }
-    return inputs.Pool(tuple(f"judge{i:07}" for i in range(people)), units, **columns)
+    return arrays.Pool(tuple(f"judge{i:07}" for i in range(people)), units, **columns)
 
 
 def _judges(rng: np.random.Generator, questionnaires: int) -> NDArray[np.int64]:
@@ -106,7 +106,7 @@ def _rows(unit: NDArray[np.int64], coder: NDArray[np.int64], dimensions: int) ->
     return row
 
 
-def without_last(whole: inputs.Inputs, count: int) -> inputs.Inputs:
+def without_last(whole: arrays.Inputs, count: int) -> arrays.Inputs:
     """The same before the last judgments of the analysed pool came in."""
     pool = whole.main
     keep = np.ones(len(pool.row), dtype=bool)
@@ -114,7 +114,7 @@ def without_last(whole: inputs.Inputs, count: int) -> inputs.Inputs:
     return replace(whole, pools=whole.pools | {whole.pool: some(pool, keep)})
 
 
-def some(pool: inputs.Pool, keep: NDArray[np.bool_]) -> inputs.Pool:
+def some(pool: arrays.Pool, keep: NDArray[np.bool_]) -> arrays.Pool:
     """Some of the judgments; who gave none of them, and what none of them is about, is not there."""
     coders, coder = np.unique(pool.coder[keep], return_inverse=True)
     units, unit = np.unique(pool.unit[keep], return_inverse=True)
@@ -133,7 +133,7 @@ def some(pool: inputs.Pool, keep: NDArray[np.bool_]) -> inputs.Pool:
 class Texts:
     """Texts of such a study, made anew each time: responses cite the passages of their topic and reuse their words."""
 
-    inputs: inputs.Inputs
+    inputs: arrays.Inputs
     seed: int = 0
     words: int = 250
 
@@ -144,7 +144,7 @@ class Texts:
             written = []
             for place in range(6 * topic, 6 * topic + 6):
                 text = self._response(rng, passages)
-                written.append(Written(place, text, parse(text, passages=PASSAGES), passages, topic))
+                written.append(ResponseText(place, text, parse(text, passages=PASSAGES), passages, topic))
             yield TopicTexts(name, tuple(written))
 
     def _response(self, rng: np.random.Generator, passages: tuple[str, ...]) -> str:
@@ -161,7 +161,7 @@ class Texts:
         return ". ".join(" ".join(f"w{word}ord" for word in row) for row in drawn.tolist()) + "."
 
 
-def with_texts(whole: inputs.Inputs) -> inputs.Inputs:
+def with_texts(whole: arrays.Inputs) -> arrays.Inputs:
     """The same with what an analysis knows of its texts."""
     passages = [digest(f"{topic} {rank}") for topic in whole.topics for rank in range(PASSAGES)]
     return replace(

@@ -5,11 +5,13 @@ import io
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.domain import analysing, snapshots, tables
-from analysis.domain.results import COLUMNS
-from analysis.domain.results.earlier import FITS
-from analysis.domain.results.settings import BadParameterError, Settings
+from analysis.analyses import services
+from analysis.inputs import snapshots
+from analysis.methods.reusable_fits import FITS
+from analysis.methods.settings import AnalysisSettings, BadParameterError
 from analysis.models import Snapshot, Table
+from analysis.tables import run_tables
+from analysis.tables.schema import COLUMNS
 from annotation.models import Assignment
 from crowdrag.jobs import worker
 from crowdrag.jobs.enums import RunState
@@ -24,7 +26,9 @@ pytestmark = pytest.mark.django_db
 
 def all_bytes(run: Run) -> dict[str, bytes]:
     return {
-        f"{name}.{form}": tables.write(run, name, form) for name in tables.names(run) for form in tables.MEDIA_TYPES
+        f"{name}.{form}": run_tables.write(run, name, form)
+        for name in run_tables.names(run)
+        for form in run_tables.MEDIA_TYPES
     }
 
 
@@ -36,7 +40,7 @@ def test_run_stores_every_table_with_the_snapshot(run):
     assert run.inputs_digest == snapshot.digest == snapshots.inputs(run).digest
     assert (snapshot.pool, snapshot.judgments, snapshot.responses) == ("crowd", 56, 6)
     assert run.summary == {"topics": 2, "pairs": 7, "participants": 4, "judgments": 56, "simulated": False}
-    assert run.parameters == Settings(**QUICK).write()
+    assert run.parameters == AnalysisSettings(**QUICK).write()
 
 
 def test_same_inputs_parameters_and_seed_give_the_same_tables_to_the_byte(run):
@@ -50,41 +54,41 @@ def test_same_inputs_parameters_and_seed_give_the_same_tables_to_the_byte(run):
 
 def test_state_is_the_latest_run_and_whether_judgments_or_responses_changed_since(run):
     study, by = run.study, Assignment.objects.filter
-    nothing = analysing.state(small_study.make())
+    nothing = services.state(small_study.make())
     assert (nothing.run, nothing.newer, nothing.changed, nothing.judgments) == (None, None, False, 56)
-    state = analysing.state(study)
+    state = services.state(study)
     assert (state.run, state.changed) == (run, False)
     by(participant__external_id="w4", participant__study=study).update(is_included=False)
-    state = analysing.state(study)
+    state = services.state(study)
     assert (state.run, state.changed, state.added) == (run, True, -14)
     second = analyse(study)
-    state = analysing.state(study)
+    state = services.state(study)
     assert (state.run, state.changed) == (second, False)
-    assert analysing.state(study, key=run.key).run == run
+    assert services.state(study, key=run.key).run == run
     # One judge for another: as many judgments, but others.
     by(participant__external_id="w4", participant__study=study).update(is_included=True)
     by(participant__external_id="w3", participant__study=study).update(is_included=False)
-    state = analysing.state(study)
+    state = services.state(study)
     assert (state.added, state.changed) == (0, True)
     analyse(study)
     Response.objects.filter(external_id="t1-z", study=study).update(is_included=False)
-    assert analysing.state(study).changed is True
+    assert services.state(study).changed is True
     with pytest.raises(Run.DoesNotExist):
-        analysing.state(StudyFactory(), key=run.key)
+        services.state(StudyFactory(), key=run.key)
 
 
 def test_start_refuses_what_cannot_be_analysed():
-    with pytest.raises(analysing.NothingToAnalyseError):
-        analysing.start(study=StudyFactory())
+    with pytest.raises(services.NothingToAnalyseError):
+        services.start(study=StudyFactory())
     study = small_study.make()
     for wrong in ({"seed": -1}, {"parameters": {"resamples": 0}}):
         with pytest.raises(BadParameterError):
-            analysing.start(study=study, **wrong)
+            services.start(study=study, **wrong)
     assert not Run.objects.filter(study=study).exists()
 
 
 def test_all_that_vanishes_before_the_run_fails_it():
-    run = analysing.start(study=small_study.make(), parameters=QUICK)
+    run = services.start(study=small_study.make(), parameters=QUICK)
     Assignment.objects.update(is_included=False)
     Response.objects.update(is_included=False)
     worker.work_next(run)
@@ -95,7 +99,7 @@ def test_all_that_vanishes_before_the_run_fails_it():
 
 
 def test_rows_where_picks_rows_in_the_database(run):
-    gold, rows = tables.of(run, "gold"), run.tables.get(name="gold").rows
+    gold, rows = run_tables.stored_table(run, "gold"), run.tables.get(name="gold").rows
     picked = gold.rows_where("$[*] ? (@.response_a == $a && @.response_b == $b)", a="t1-x", b="t1-y")
     assert picked == [row for row in rows if (row["response_a"], row["response_b"]) == ("t1-x", "t1-y")]
     assert len(picked) == 2
@@ -115,7 +119,7 @@ def test_command_that_cannot_start_or_whose_run_fails_writes_nothing(tmp_path, m
     StudyFactory(slug="empty")
     small_study.make(study=StudyFactory(slug="full"))
     monkeypatch.setattr("crowdrag.jobs.leases.MAX_ATTEMPTS", 1)
-    monkeypatch.setattr("analysis.domain.analysing.compute", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("analysis.analyses.services.compute", lambda *_, **__: 1 / 0)
     for slug, options, failed in (
         ("no-such-study", {}, 0), ("empty", {}, 0), ("full", {"resamples": 0}, 0), ("full", {"seed": -3}, 0),
         ("full", {}, 1),

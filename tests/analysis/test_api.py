@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from analysis.api.releases import Chosen
-from analysis.api.results import Parameters
-from analysis.domain import tables
-from analysis.domain.releases.choices import Choices
-from analysis.domain.results.settings import Settings
+from analysis.analyses.api import Parameters
 from analysis.enums import ReleaseState
+from analysis.methods.settings import AnalysisSettings
 from analysis.models import Release
+from analysis.releases.api import Chosen
+from analysis.releases.choices import Choices
+from analysis.tables import run_tables
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
@@ -61,10 +61,10 @@ def test_an_analysis_is_started_and_its_tables_are_those_of_the_pages(client: AP
     (row,) = client.get(at("results/"), {"kind": "analysis", "seed": 7}).json()["results"]
     assert row == client.get(at(f"results/{run.key}/")).json()
     assert "gold" in row["tables"]
-    assert row["tables"] == tables.names(run)
+    assert row["tables"] == run_tables.names(run)
     for name in row["tables"]:
         table = client.get(at(f"results/{run.key}/tables/{name}/")).json()
-        assert (table["name"], table["rows"]) == (name, json.loads(tables.write(run, name, "json")))
+        assert (table["name"], table["rows"]) == (name, json.loads(run_tables.write(run, name, "json")))
         assert all(set(each) <= set(table["columns"]) for each in table["rows"])
     assert client.get(at(f"results/{run.key}/tables/nothing/")).status_code == 404
     assert client.get(at("results/"), {"seed": 8}).json()["results"] == []
@@ -91,7 +91,7 @@ def test_a_study_with_nothing_to_analyse_is_a_conflict() -> None:
 
 
 def test_scripts_can_set_every_parameter_and_choice() -> None:
-    assert set(Parameters().fields) == set(Settings.__dataclass_fields__)
+    assert set(Parameters().fields) == set(AnalysisSettings.__dataclass_fields__)
     assert set(Chosen().fields) == set(Choices.__dataclass_fields__)
 
 

@@ -14,10 +14,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import IntegrityError, connection, transaction
 from django.test import override_settings
 
-from analysis.domain import analysing, inputs
-from analysis.domain.corpus import archiving, consistent, dictionary, left_out, meanings, since
-from analysis.domain.corpus.columns import DanglingError
-from analysis.domain.corpus.tables import ALL, STUDY, TABLES
+from analysis.analyses import services
+from analysis.archive import exclusions, field_docs, schema_versions, writer
+from analysis.archive.archive_tables import ALL, STUDY, TABLES
+from analysis.archive.columns import DanglingError
+from analysis.inputs import arrays, snapshots
 from analysis.models import Snapshot
 from annotation.enums import AssignmentState, CampaignState, Judges
 from annotation.models import Assignment, Campaign, JudgingPrompt, Judgment
@@ -46,7 +47,7 @@ def made(shared_rows: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[i
     """A study that has everything, an empty one into which its archive was imported, and the archive: made once."""
     folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch, override_settings(MEDIA_ROOT=folder, DATA_DIR=folder):
-        patch.setattr(consistent, "reading", transaction.atomic)
+        patch.setattr(snapshots, "repeatable_read", transaction.atomic)
         patch.setattr("crowdrag.jobs.tasks.wake", lambda **_: None)
         study, other = whole_study(), StudyFactory(slug="imported")
         path = Path(export(study).file.path)
@@ -85,23 +86,23 @@ def test_imports_to_an_equal_study(imported: Study, archive: Path) -> None:
 
 
 def test_an_imported_snapshot_names_the_judgments_of_the_imported_study(imported: Study) -> None:
-    state = analysing.state(imported)
+    state = services.state(imported)
     assert state.run is not None
     assert not state.changed
-    taken = inputs.unpack(bytes(Snapshot.objects.get(run=state.run).payload))
+    taken = arrays.unpack(bytes(Snapshot.objects.get(run=state.run).payload))
     named = Judgment.objects.filter(pk__in=taken.main.row.tolist())
     assert named.count() == len(taken.main.row) == Judgment.objects.of_study(imported).pool().count() > 0
     assert set(named.values_list("item__campaign__study", flat=True)) == {imported.pk}
 
 
 def test_the_same_archive_twice_changes_nothing_even_if_it_is_uploaded(imported: Study, archive: Path) -> None:
-    before = archiving.content(imported)
+    before = writer.content(imported)
     upload = SimpleUploadedFile("any name.zip", archive.read_bytes())
     run = lifecycle.wait(importers.start(study=imported, importer=importers.get("archive"), files={"file": [upload]}))
     assert run.state == RunState.DONE, (run.problems, run.error, run.units.get().error)
     assert run.summary["held_already"]["judgments"] == JUDGMENTS
     assert "judgments" not in run.summary
-    assert archiving.content(imported) == before
+    assert writer.content(imported) == before
 
 
 def test_a_row_of_another_study_is_not_exported(study: Study, imported: Study) -> None:
@@ -113,7 +114,7 @@ def test_a_row_of_another_study_is_not_exported(study: Study, imported: Study) -
     assert foreign is not None
     Citation.objects.filter(pk=citation.pk).update(retrieved=foreign.retrieved)
     with pytest.raises(DanglingError, match=rf"{foreign.retrieved_id}\b.*\bretrieved\b"):
-        archiving.content(study)
+        writer.content(study)
 
 
 def test_the_manifest_holds_the_sums_and_fields_of_what_is_there(archive: Path) -> None:
@@ -175,7 +176,7 @@ def test_an_open_campaign_comes_in_closed_with_all_that_its_judges_did(study: St
         Judgment.objects.filter(pk=surplus.pk).update(value=1)
 
 
-@pytest.mark.parametrize("version", [each for each in since.READABLE if each != since.LATEST])
+@pytest.mark.parametrize("version", [each for each in schema_versions.READABLE if each != schema_versions.LATEST])
 def test_an_archive_of_an_earlier_version_is_an_equal_study(version: int) -> None:
     old = Path(django_settings.BASE_DIR) / "tests" / "data" / "archives" / f"version-{version}.zip"
     study = StudyFactory()
@@ -183,7 +184,7 @@ def test_an_archive_of_an_earlier_version_is_an_equal_study(version: int) -> Non
     assert run.state == RunState.DONE, (run.problems, run.error)
     with zipfile.ZipFile(old) as zipped:
         declared = {Path(each["path"]).name: each for each in json.loads(zipped.read("manifest.json"))["files"]}
-    held = archiving.content(study, version=version)
+    held = writer.content(study, version=version)
     assert held == {table: declared[f"{table}.jsonl.gz"]["content_sha256"] for table in held}
     assert len(held) == len(declared) < len(ALL)
     assert WritingPlan.objects.filter(study=study).exists() == (version > 1)
@@ -203,21 +204,23 @@ def test_an_archive_of_an_earlier_version_is_an_equal_study(version: int) -> Non
 def test_every_table_and_field_is_there_or_left_out_with_a_reason() -> None:
     tables = {table.model: {column.name for column in table.columns} for table in ALL}
     models = {model for label in OUR_APPS for model in apps.get_app_config(label).get_models()}
-    missing = [model._meta.label for model in models - {*tables} if not left_out.MODELS.get(model._meta.label)]
+    missing = [model._meta.label for model in models - {*tables} if not exclusions.MODELS.get(model._meta.label)]
     for model in models & {*tables}:
         for field in model._meta.concrete_fields:
             label = f"{model._meta.label}.{field.name}"
             is_known = field.primary_key or field.related_model is Study or field.name in tables[model]
-            missing += [] if is_known or left_out.FIELDS.get(label) else [label]
+            missing += [] if is_known or exclusions.FIELDS.get(label) else [label]
     assert missing == []
     known = {model._meta.label for model in models}
-    assert set(left_out.MODELS) <= known
-    assert {label.rsplit(".", 1)[0] for label in left_out.FIELDS} <= known
-    assert left_out.MODELS.keys().isdisjoint(model._meta.label for model in tables)
+    assert set(exclusions.MODELS) <= known
+    assert {label.rsplit(".", 1)[0] for label in exclusions.FIELDS} <= known
+    assert exclusions.MODELS.keys().isdisjoint(model._meta.label for model in tables)
     columns = {(table.name, column.name) for table in ALL for column in table.columns}
-    assert set(since.COLUMNS) <= columns
-    assert set(since.TABLES) <= {table.name for table in ALL}
-    assert {of for of, _default in since.COLUMNS.values()} | set(since.TABLES.values()) <= set(since.READABLE)
+    assert set(schema_versions.COLUMNS) <= columns
+    assert set(schema_versions.TABLES) <= {table.name for table in ALL}
+    assert {of for of, _default in schema_versions.COLUMNS.values()} | set(schema_versions.TABLES.values()) <= set(
+        schema_versions.READABLE
+    )
 
 
 def test_tables_stand_before_those_that_refer_to_them_and_have_rows_of_each_relation() -> None:
@@ -231,10 +234,10 @@ def test_tables_stand_before_those_that_refer_to_them_and_have_rows_of_each_rela
 
 def test_every_field_has_a_meaning_and_the_docs_are_current() -> None:
     for table in ALL:
-        assert all(meanings.of(table.name, column.name) for column in table.columns)
+        assert all(field_docs.meaning_of(table.name, column.name) for column in table.columns)
         names = {column.name for column in table.columns}
-        assert set(meanings.TABLES[table.name][1]) <= names, f"{table.name}: meanings of fields that are not there"
-    assert set(meanings.TABLES) == {table.name for table in ALL}
+        assert set(field_docs.TABLES[table.name][1]) <= names, f"{table.name}: meanings of fields that are not there"
+    assert set(field_docs.TABLES) == {table.name for table in ALL}
     assert STUDY in ALL
     page = Path(django_settings.BASE_DIR) / "docs" / "schema" / "archive.md"
-    assert page.read_text() == dictionary.as_markdown(), "python manage.py export --schema > docs/schema/archive.md"
+    assert page.read_text() == field_docs.as_markdown(), "python manage.py export --schema > docs/schema/archive.md"

@@ -11,9 +11,10 @@ import pytest
 from django.db import transaction
 from django.test import override_settings
 
-from analysis.domain.corpus import consistent, opening, restoring
-from analysis.domain.corpus.since import LATEST
-from analysis.domain.corpus.tables import ALL
+from analysis.archive import importer, reader
+from analysis.archive.archive_tables import ALL
+from analysis.archive.schema_versions import LATEST
+from analysis.inputs import snapshots
 from crowdrag.jobs.enums import RunState
 from crowdrag.studies.models import Participant
 from tests.factories import StudyFactory, TopicFactory
@@ -31,7 +32,7 @@ def made(shared_rows: None, tmp_path_factory: pytest.TempPathFactory) -> Files:
     """An archive, made once."""
     folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch, override_settings(MEDIA_ROOT=folder, DATA_DIR=folder):
-        patch.setattr(consistent, "reading", transaction.atomic)
+        patch.setattr(snapshots, "repeatable_read", transaction.atomic)
         patch.setattr("crowdrag.jobs.tasks.wake", lambda **_: None)
         return contents(export(whole_study()))
 
@@ -47,7 +48,7 @@ def refused(path: Path) -> list[Problem]:
     run = import_archive(study, path)
     assert run.state == RunState.FAILED
     assert run.problems, run.error
-    assert restoring.is_empty(study)
+    assert importer.is_empty(study)
     study.refresh_from_db()
     assert study.title == "As it was"
     return run.problems
@@ -210,7 +211,7 @@ def test_a_file_that_is_there_twice_or_missing(files: Files, tmp_path: Path) -> 
 def test_a_file_that_unpacks_without_end(files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = packed(['{"id": 1, "query": "', "0" * 50_000_000, '"}\n'])
     # It says so: refused by its ratio, unread.
-    monkeypatch.setattr(opening, "RATIO_FROM", 1_000_000)
+    monkeypatch.setattr(reader, "RATIO_FROM", 1_000_000)
     honest = with_manifest(files | {"data/topics.jsonl.gz": bomb})
     problem = refused(written(honest, tmp_path / "a.zip"))[0]
     assert place(problem) == ("data/topics.jsonl.gz", 0, "")

@@ -5,21 +5,20 @@ import string
 import pytest
 from django.urls import reverse
 
-from analysis.domain import captions
-from analysis.domain.captions import missing
-from analysis.domain.charts import CHARTS
-from analysis.domain.experiments.experiment import COMMON
-from analysis.domain.experiments.uplift.describing import EXPERIMENT
-from analysis.domain.reports import building
-from analysis.domain.results.agreement import ONE_TOPIC
-from analysis.domain.results.schema import COLUMNS
-from analysis.domain.results.settings import Settings
+from analysis.experiments.experiment import COMMON
+from analysis.experiments.uplift_rag.experiment import EXPERIMENT
+from analysis.methods import captions, missing_value_notes
+from analysis.methods.agreement.compute import ONE_TOPIC
+from analysis.methods.charts import CHARTS
+from analysis.methods.settings import AnalysisSettings
+from analysis.reports import builder
+from analysis.tables.schema import COLUMNS
 from tests.analysis import small_study
 from tests.analysis.small_study import analyse
 
 from .visits import client_of
 
-PARAMETERS = Settings().write()
+PARAMETERS = AnalysisSettings().write()
 #: Of experiments: what all have, and what uplift RAG has of its own.
 EXPERIMENTS = dict.fromkeys([*COMMON, *(each.name for each in EXPERIMENT.fields)], "endpoint:local")
 
@@ -57,11 +56,11 @@ WITH = {"dimension": "e", "mean": 1.5, "low": 1.0, "high": 2.0}
 
 def test_a_table_without_one_interval_has_a_remark_with_the_reason_if_all_share_one():
     for rows, has_reason in (([ALONE, ALONE], True), ([ALONE, ALONE | {"note": "another reason"}], False)):
-        (remark,) = missing.without_intervals({"grade_means": rows}).values()
+        (remark,) = missing_value_notes.without_intervals({"grade_means": rows}).values()
         assert (ONE_TOPIC in remark) is has_reason
     for tables in ({"grade_means": [ALONE, WITH]}, {"grade_means": [ALONE | {"mean": None}]},
                    {"grade_means": [], "mace": [{"log_likelihood": 1.0}]}):  # fmt: skip
-        assert missing.without_intervals(tables) == {}
+        assert missing_value_notes.without_intervals(tables) == {}
 
 
 def test_only_captions_that_promise_intervals_take_it_back():
@@ -71,10 +70,10 @@ def test_only_captions_that_promise_intervals_take_it_back():
         ("Of grades.", "grade_means", False),
         ("With 95 % intervals.", "agreement", False),
     ):
-        assert (missing.promised(caption, [table], remarks) != caption) is is_changed
-    naming = building.Naming({}, {})
-    assert ONE_TOPIC in building.table("grade_means", [ALONE], {}, naming).caption
-    assert building.table("grade_means", [WITH], {}, naming).caption == str(captions.table("grade_means").caption)
+        assert (missing_value_notes.with_interval_note(caption, [table], remarks) != caption) is is_changed
+    naming = builder.ValueLabels({}, {})
+    assert ONE_TOPIC in builder.table("grade_means", [ALONE], {}, naming).caption
+    assert builder.table("grade_means", [WITH], {}, naming).caption == str(captions.table("grade_means").caption)
 
 
 @pytest.mark.django_db

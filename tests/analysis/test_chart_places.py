@@ -10,10 +10,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from analysis.domain import charts
-from analysis.domain.charts.making import Labels, whole_ticks
-from analysis.domain.charts.sizes import sized
-from analysis.domain.pages.questions import Questions
+from analysis.figures import drawing
+from analysis.figures.vega_lite import Labels, sized, whole_ticks
+from analysis.methods import charts
+from analysis.tables.value_labels import Questions
 from tests.analysis import chart_rows
 
 NAMES = {"clear": "Clearness", "deep": "Depth", "whole": "Completeness", "novel": "Novelty"}
@@ -161,7 +161,7 @@ def test_labels_of_an_axis_are_different_and_do_not_touch(size: str) -> None:
 
 def touching_labels(name: str, size: str) -> list[tuple[str, ...]]:
     """Labels of one axis that are the same, or of one line that overlap: "4.5" and "5.0" would read as one number."""
-    axes = list(axes_of(charts.draw(made(name, size), "svg").decode()))
+    axes = list(axes_of(drawing.draw(made(name, size), "svg").decode()))
     found: list[tuple[str, ...]] = []
     for labels in axes:
         found += [(text,) for text, count in Counter(text for _x, _y, text, _anchor in labels).items() if count > 1]

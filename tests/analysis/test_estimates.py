@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from analysis.domain.results import estimates
-from analysis.domain.results.estimates import Estimate, difference, largest, mean, noted, undefined
+from analysis.methods import estimates
+from analysis.methods.estimates import Estimate, difference, largest, mean, noted, undefined
 
 
 def made(point: float, samples: list[float], *, topics: int = 3, n: int = 5) -> Estimate:

@@ -9,8 +9,8 @@ PURE = ("analysis.stats", "analysis.text", "analysis.process", "analysis.ranking
 #: What a reader meets first has an example.
 SHOWN = (
     "analysis.stats.agreement", "analysis.stats.bootstrap", "analysis.stats.bradley_terry", "analysis.stats.labels",
-    "analysis.stats.mace", "analysis.stats.orientation", "analysis.stats.planning", "analysis.stats.proportions",
-    "analysis.stats.ranks", "analysis.stats.simulating", "analysis.text.statements",
+    "analysis.stats.mace", "analysis.stats.judgments", "analysis.stats.planning", "analysis.stats.proportions",
+    "analysis.stats.ranks", "analysis.stats.simulation", "analysis.text.statements",
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from analysis.domain.corpus import exporting
+from analysis.archive import services
 from crowdrag.jobs import run_files, worker
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Artifact, Run
@@ -52,7 +52,7 @@ def test_viewers_download_what_editors_start(study: Study, tmp_path: Path) -> No
     assert theirs.name not in page
     assert f'action="{start}"' not in page
     page = shown(study, Role.EDITOR)
-    assert all(f'name="format" value="{name}"' in page for name in exporting.WRITERS)
+    assert all(f'name="format" value="{name}"' in page for name in services.WRITERS)
     assert f'action="{start}"' in page
 
 
@@ -62,7 +62,7 @@ def test_an_editor_starts_an_export_of_a_known_format_and_finds_its_run(study: S
     refused = client.post(start, {"format": "xlsx"}, follow=True)
     assert [message.level_tag for message in refused.context["messages"]] == ["error"]
     assert not Run.objects.exists()
-    for format_ in exporting.WRITERS:
+    for format_ in services.WRITERS:
         answer = client.post(start, {"format": format_})
         run = Run.objects.get(kind=f"export.{format_}")
         assert (run.study, answer["Location"]) == (study, reverse("run", args=[study.slug, run.key]))
@@ -88,14 +88,14 @@ def test_the_command_writes_the_file_if_the_run_does_not_fail(
 
     out, printed = tmp_path / "out" / "study.zip", StringIO()
     out.parent.mkdir()
-    for format_ in exporting.WRITERS:
+    for format_ in services.WRITERS:
         call_command("export", study.slug, "--format", format_, "--out", str(out), stdout=printed)
         artifact = Artifact.objects.get(run__kind=f"export.{format_}")
         assert hashlib.sha256(out.read_bytes()).hexdigest() == artifact.sha256
         assert artifact.sha256 in printed.getvalue()
         assert list(out.parent.iterdir()) == [out]
         out.unlink()
-    monkeypatch.setitem(exporting.WRITERS, "archive", broken)
+    monkeypatch.setitem(services.WRITERS, "archive", broken)
     monkeypatch.setattr("crowdrag.jobs.leases.MAX_ATTEMPTS", 1)
     with pytest.raises(CommandError, match="cannot be written"):
         call_command("export", study.slug, "--out", str(out))

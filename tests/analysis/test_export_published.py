@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from analysis.domain import analysing
+from analysis.analyses import services
 from annotation.campaigns.default_dimensions import NAMES
 from annotation.imports import crowdrag25
 from crowdrag.jobs import lifecycle
@@ -90,7 +90,7 @@ def test_the_sample_comes_out_as_it_came_in(topics: int | None, tmp_path: Path) 
     folder = part(tmp_path / "part", topics) if topics else Path(DATA) / "crowdrag25"
     study = StudyFactory()
     import_folder(study, list(sources.of_folder(folder)))
-    run = lifecycle.wait(analysing.start(study=study, parameters={"resamples": 2, "restarts": 1}))
+    run = lifecycle.wait(services.start(study=study, parameters={"resamples": 2, "restarts": 1}))
     assert run.state == RunState.DONE, run.error
     files = published(study)
     manifest = json.loads(files["manifest.json"])

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from django.db import InternalError, connection
 
-from analysis.domain.corpus import archiving, exporting
-from analysis.domain.corpus.packing import Package
+from analysis.archive import services
+from analysis.archive import writer as archive_writer
+from analysis.archive.writer import Package
 from annotation.models import Item, Judgment, Pair, QuestionnaireItem
 from crowdrag.jobs import kinds, lifecycle
 from crowdrag.jobs.enums import RunState
@@ -36,20 +37,20 @@ def left_behind(folder: Path) -> list[str]:
 
 def ended_by(error: BaseException, format_: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an export of this format end by an error after all is written."""
-    write = exporting.WRITERS[format_]
+    write = services.WRITERS[format_]
 
     def ended(package: Package, work: kinds.Work) -> dict[str, Any]:
         write(package, work)
         raise error
 
-    monkeypatch.setitem(exporting.WRITERS, format_, ended)
+    monkeypatch.setitem(services.WRITERS, format_, ended)
 
 
-@pytest.mark.parametrize("format_", list(exporting.WRITERS))
+@pytest.mark.parametrize("format_", list(services.WRITERS))
 def test_an_error_in_the_middle_leaves_nothing(format_: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ended_by(OSError(28, "No space left on device"), format_, monkeypatch)
     monkeypatch.setattr("crowdrag.jobs.leases.MAX_ATTEMPTS", 1)
-    run = lifecycle.wait(exporting.start(study=whole_study(), format_=format_))
+    run = lifecycle.wait(services.start(study=whole_study(), format_=format_))
     assert run.state == RunState.FAILED
     assert "No space left" in run.error
     assert not Artifact.objects.exists()
@@ -58,16 +59,16 @@ def test_an_error_in_the_middle_leaves_nothing(format_: str, tmp_path: Path, mon
 
 def test_a_cancelled_export_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ended_by(kinds.RunCancelledError(), "archive", monkeypatch)
-    run = exporting.start(study=whole_study(), format_="archive")
+    run = services.start(study=whole_study(), format_="archive")
     with pytest.raises(kinds.RunCancelledError):
-        exporting.work(kinds.Work(run, run.units.get()), format_="archive")
+        services.work(kinds.Work(run, run.units.get()), format_="archive")
     assert left_behind(tmp_path) == []
 
 
 KILLED = """
 import os, signal, django
 django.setup()
-from analysis.domain.corpus import archiving, exporting
+from analysis.archive import archiving, exporting
 from crowdrag.jobs import worker
 from crowdrag.jobs.models import Run
 
@@ -84,7 +85,7 @@ worker.work_next(Run.objects.get(kind="export.archive"))
 
 @pytest.mark.extended
 def test_killed_in_the_middle_and_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = exporting.start(study=whole_study(), format_="archive")
+    run = services.start(study=whole_study(), format_="archive")
     process = python("-c", KILLED, CROWDRAG_DATA_DIR=str(tmp_path))
     _out, errors = process.communicate()
     assert process.returncode == -signal.SIGKILL, errors.decode()
@@ -122,8 +123,8 @@ def test_is_of_one_moment_while_others_write(monkeypatch: pytest.MonkeyPatch) ->
             thread.start()
             thread.join()
 
-    archiving_as_ever = archiving.write_table
-    monkeypatch.setattr(archiving, "write_table", interrupted)
+    archiving_as_ever = archive_writer.write_table
+    monkeypatch.setattr(archive_writer, "write_table", interrupted)
     during = contents(export(study))
     assert len(written) == 1
     assert {name: content for name, content in during.items() if name != "manifest.json"} == before
@@ -139,9 +140,9 @@ def test_writes_nothing_to_the_database_while_it_reads() -> None:
     run = Run.objects.create(study=study, kind="export.archive", code_version="1", created_at=factories.NOW)
     work = SimpleNamespace(run=run, unit=SimpleNamespace(fence=1))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(exporting.WRITERS, "archive", writing)
+        patch.setitem(services.WRITERS, "archive", writing)
         with pytest.raises(InternalError, match="read-only"):
-            exporting.work(work, format_="archive")  # type: ignore[arg-type]
+            services.work(work, format_="archive")  # type: ignore[arg-type]
 
 
 def filled(pairs: int, people: int) -> Study:
@@ -172,10 +173,10 @@ def filled(pairs: int, people: int) -> Study:
 
 
 def peak_of(study: Study) -> int:
-    run = exporting.start(study=study, format_="archive")
+    run = services.start(study=study, format_="archive")
     tracemalloc.start()
     try:
-        exporting.work(kinds.Work(run, run.units.get()), format_="archive")
+        services.work(kinds.Work(run, run.units.get()), format_="archive")
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -196,8 +197,8 @@ def test_memory_does_not_grow_with_the_study() -> None:
 def test_progress_goes_up_to_all_rows() -> None:
     study = whole_study()
     reported: list[tuple[int, int, str]] = []
-    run = exporting.start(study=study, format_="archive")
-    exporting.work(kinds.Work(run, run.units.get(), lambda *each: reported.append(each)), format_="archive")
+    run = services.start(study=study, format_="archive")
+    services.work(kinds.Work(run, run.units.get(), lambda *each: reported.append(each)), format_="archive")
     steps = [done for done, _total, _message in reported]
-    assert {total for _done, total, _message in reported} == {sum(archiving.counts(study).values())} == {steps[-1]}
+    assert {total for _done, total, _message in reported} == {sum(archive_writer.counts(study).values())} == {steps[-1]}
     assert steps == sorted(steps)

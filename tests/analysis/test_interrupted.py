@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from analysis.domain import analysing, inputs
-from analysis.domain.updating import working as updating
+from analysis.analyses import services
+from analysis.analyses import updates as updating
+from analysis.inputs import arrays
 from analysis.models import Snapshot, Table
 from crowdrag.jobs import leases, lifecycle, sweep, worker
 from crowdrag.jobs.enums import RunState, UnitState
@@ -45,7 +46,7 @@ CHILD = """
 import os, signal
 import django
 django.setup()
-from analysis.domain import analysing
+from analysis.analyses import services as analysing
 from crowdrag.jobs import worker
 from crowdrag.jobs.models import Run
 def die():
@@ -61,7 +62,7 @@ def study() -> Study:
 
 
 def start(study: Study) -> Run:
-    return analysing.start(study=study, parameters=QUICK)
+    return services.start(study=study, parameters=QUICK)
 
 
 def tables_of(run: Run) -> dict[str, Any]:
@@ -102,7 +103,7 @@ def test_one_that_is_killed_leaves_nothing_half_and_is_taken_up_again(study: Stu
 
 def disturbed(monkeypatch: pytest.MonkeyPatch, disturb: Any) -> None:
     """Do something once, when an analysis has come to its third step."""
-    real, steps = analysing.compute, []
+    real, steps = services.compute, []
 
     def compute(*given: Any, report: Any, **how: Any) -> Any:
         def reported(*progress: Any) -> None:
@@ -113,7 +114,7 @@ def disturbed(monkeypatch: pytest.MonkeyPatch, disturb: Any) -> None:
 
         return real(*given, report=reported, **how)
 
-    monkeypatch.setattr(analysing, "compute", compute)
+    monkeypatch.setattr(services, "compute", compute)
     monkeypatch.setattr(updating, "compute", compute)
 
 
@@ -153,5 +154,5 @@ def test_an_erasure_while_one_is_at_work_leaves_nothing_of_what_was_erased(
 def assert_nothing_of(pseudonym: str, run: Run) -> None:
     for name, rows in tables_of(run).items():
         assert all(pseudonym not in row.values() for row in rows), name
-    used = inputs.unpack(bytes(Snapshot.objects.get(run=run).payload))
+    used = arrays.unpack(bytes(Snapshot.objects.get(run=run).payload))
     assert not used.written_by(pseudonym) & {used.responses[each.response].name for each in used.answers}

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.domain.inputs import Response
-from analysis.domain.results.settings import Settings
+from analysis.inputs.arrays import Response
+from analysis.methods.settings import AnalysisSettings
 from analysis.stats import bradley_terry
 from tests.analysis import small_study
 from tests.analysis.test_grade_tests import ORDERS, votes_of
@@ -124,7 +124,9 @@ def test_tests_are_of_those_who_met_on_six_topics(tables):
 @pytest.mark.parametrize("grades_from", ["gold", "votes"])
 def test_rank_intervals_hold_the_grade(grades_from):
     votes = small_study.VOTES
-    rows = tables_of(votes, settings=Settings(resamples=100, restarts=3, refine=0, grades_from=grades_from))["grades"]
+    rows = tables_of(votes, settings=AnalysisSettings(resamples=100, restarts=3, refine=0, grades_from=grades_from))[
+        "grades"
+    ]
     for row in rows:
         assert 1 <= row["rank_low"] <= row["grade"] <= row["rank_high"] <= 3
     assert any(row["rank_low"] < row["rank_high"] for row in rows)

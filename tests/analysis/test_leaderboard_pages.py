@@ -2,8 +2,8 @@
 
 import pytest
 
-from analysis.domain.charts import leaderboard as chart
-from analysis.domain.pages import marking
+from analysis.methods import significance_marks
+from analysis.methods.leaderboard import figures as chart
 from analysis.models import Table
 from tests.analysis import small_study
 from tests.analysis.small_study import analyse
@@ -94,12 +94,12 @@ def test_marks_name_what_a_mean_is_higher_than():
         test("deep", "all", "human - model", None, None),
     ]
     styles = {"bullet": "Bullets", "essay": "Essay", "news": "News", "all": "All styles"}
-    marks = marking.marks(rows, styles)
+    marks = significance_marks.marks(rows, styles)
     stars = {("clear", "bullet", "model"): "**", ("clear", "bullet", "all"): "***"}
     assert {key: mark["stars"] for key, mark in marks.items()} == stars
     assert all(part in marks["clear", "bullet", "model"]["why"] for part in ("human", "0.0042"))
     assert all(part in marks["clear", "bullet", "all"]["why"] for part in ("Essay", "< 0.0001", "News", "0.0300"))
-    assert [marking.stars(p) for p in (None, 0.05, 0.049, 0.01, 0.009, 0.001, 0.0009)] == [
+    assert [significance_marks.stars(p) for p in (None, 0.05, 0.049, 0.01, 0.009, 0.001, 0.0009)] == [
         "", "", "*", "*", "**", "**", "***",
     ]  # fmt: skip
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from analysis.domain import analysing, tables
+from analysis.analyses import services
+from analysis.tables import run_tables
 from annotation.campaigns.default_dimensions import NAMES
 from crowdrag.jobs import lifecycle
 from tests.analysis import small_study
@@ -117,10 +118,10 @@ def test_an_exported_study_gives_the_runs_grades(neural, tmp_path, capsys):
         for pair, letters in small_study.VOTES.items()
     }
     study = small_study.make(votes, dimensions=NAMES)
-    run = lifecycle.wait(analysing.start(study=study))
+    run = lifecycle.wait(services.start(study=study))
     with zipfile.ZipFile(export(study, "crowdrag25").file.path) as zipped:
         zipped.extractall(tmp_path / "corpus")
-    table, rows = guide(tmp_path / "corpus", neural=neural)["table"], tables.read(run, "grade_means")["grade_means"]
+    table, rows = guide(tmp_path / "corpus", neural=neural)["table"], run_tables.read(run, "grade_means")["grade_means"]
     assert len(table) == len(rows) > 0
     for row in rows:
         mean = table[row["dimension"], row["style"], row["origin"]]

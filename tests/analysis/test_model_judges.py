@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from analysis.domain import inputs, loading
-from analysis.domain.results import compute, estimates, model_judges
-from analysis.domain.results.model_votes import two_coders, with_gold_label
-from analysis.domain.results.settings import Settings
+from analysis.inputs import arrays, queries
+from analysis.methods import estimates
+from analysis.methods.model_judges import compute as model_judges_compute
+from analysis.methods.model_judges.compute import two_coders, with_gold_label
+from analysis.methods.registry import compute
+from analysis.methods.settings import AnalysisSettings
 from annotation.models import Judgment
 from crowdrag.studies.models import Participant
 from tests.analysis import judged_both_ways
@@ -18,13 +20,13 @@ from tests.analysis.judged_both_ways import MODEL, WRITER
 from .rows import package_alpha, row_of
 
 pytestmark = pytest.mark.django_db
-QUICK = Settings(resamples=60, restarts=2, refine=0)
+QUICK = AnalysisSettings(resamples=60, restarts=2, refine=0)
 # Asked one at a time the model judged one dimension and fewer pairs.
 ONE_BY_ONE = {("t1-x", "t1-y"): ("A",), ("t1-y", "t1-x"): ("A",), ("t1-x", "t1-z"): ("N",), ("t2-x", "t2-y"): ("A",)}
 
 
 def tables_of(study):
-    return compute(loading.load(study), settings=QUICK, seed=0).tables
+    return compute(queries.load(study), settings=QUICK, seed=0).tables
 
 
 @pytest.fixture(scope="module")
@@ -161,15 +163,15 @@ def test_the_same_model_with_another_prompt_is_known_as_the_writer():
     study = judged_by_model(name="judge")
     assert tables_of(study)["model_self_preference"] == []
     Participant.objects.filter(external_id__in=["judge", WRITER]).update(specification={"model": "tiny-1"})
-    found = loading.load(study)
+    found = queries.load(study)
     assert found.models == (("judge", "tiny-1"), (WRITER, "tiny-1"))
-    assert inputs.unpack(found.pack()).models == found.models
+    assert arrays.unpack(found.pack()).models == found.models
     rows = compute(found, settings=QUICK, seed=0).tables["model_self_preference"]
     assert {row["participant"] for row in rows} == {"judge"}
 
 
 def test_pairs_of_two_own_responses_tell_nothing_of_self_preference():
-    found = loading.load(judged_by_model())
+    found = queries.load(judged_by_model())
     as_if = tuple(
         replace(each, origin="model", participant=WRITER) if each.name.endswith("x") else each
         for each in found.responses
@@ -207,4 +209,4 @@ def test_without_the_other_order_another_answer_or_another_topic_some_figures_ar
 def test_a_model_that_always_says_the_same_is_remarked():
     tables = tables_of(judged_by_model({pair: ("A", letters[1]) for pair, letters in MODEL.items()}))
     notes = {row["dimension"]: row.get("note", "") for row in tables["model_judges"]}
-    assert [name for name, note in notes.items() if model_judges.ALL_EQUAL in note] == ["clear"]
+    assert [name for name, note in notes.items() if model_judges_compute.ALL_EQUAL in note] == ["clear"]

@@ -8,15 +8,15 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from analysis.domain import analysing, loading
-from analysis.domain.inputs import unpack
-from analysis.domain.reports import as_html, as_pdf, building
-from analysis.domain.results import compute
-from analysis.domain.results.earlier import FITS
-from analysis.domain.results.settings import Settings
-from analysis.domain.texts import Texts
-from analysis.domain.updating import due, working
+from analysis.analyses import services, updates
+from analysis.inputs import queries
+from analysis.inputs.arrays import unpack
+from analysis.inputs.texts import Texts
+from analysis.methods.registry import compute
+from analysis.methods.reusable_fits import FITS
+from analysis.methods.settings import AnalysisSettings
 from analysis.models import Table
+from analysis.reports import builder, documents
 from annotation.enums import Judges
 from annotation.models import Assignment
 from crowdrag.jobs import lifecycle
@@ -57,10 +57,10 @@ def analyse(study, **parameters):
 def test_every_table_is_made_without_judgments_of_the_pool(study, others):
     for judges in others:
         small_study.campaign(study, judges=judges, names=[f"{judges}{i}" for i in range(4)])
-    inputs = loading.load(study)
+    inputs = queries.load(study)
     assert unpack(inputs.pack()).digest == inputs.digest
     for options in ({}, REDRAWN):
-        settings = Settings(resamples=10, restarts=2, refine=0, **options)
+        settings = AnalysisSettings(resamples=10, restarts=2, refine=0, **options)
         results = compute(inputs, settings=settings, seed=0, texts=Texts(study, inputs))
         assert results.summary == {"topics": 0, "pairs": 0, "participants": 0, "judgments": 0, "simulated": False}
         assert results.tables["responses"]
@@ -68,8 +68,8 @@ def test_every_table_is_made_without_judgments_of_the_pool(study, others):
 
 def test_only_a_study_of_nothing_at_all_cannot_be_analysed(study):
     empty = StudyFactory()
-    with pytest.raises(analysing.NothingToAnalyseError):
-        analysing.start(study=empty)
+    with pytest.raises(services.NothingToAnalyseError):
+        services.start(study=empty)
     for each, may in ((empty, False), (study, True)):
         client = client_of(each, Role.EDITOR)
         for page in PAGES:
@@ -92,15 +92,15 @@ def test_judgments_that_come_are_left_to_a_full_analysis(study):
     run = analyse(study)
     assert not Table.objects.filter(run=run, name=FITS).exists()
     small_study.campaign(study)
-    assert not list(due.due(now=timezone.now() + timedelta(days=1)))
+    assert not list(updates.due(now=timezone.now() + timedelta(days=1)))
     assert visit(study).context["state"].added == 56
-    assert lifecycle.wait(working.start(run)).state == RunState.FAILED
+    assert lifecycle.wait(updates.start(run)).state == RunState.FAILED
     assert analyse(study).summary["judgments"] == 56
     assert "charts/agreement" in visit(study).content.decode()
     # Those of an update may be gone again.
     run = study.runs.latest("pk")
     Assignment.objects.filter(participant__study=study).update(is_included=False)
-    update = lifecycle.wait(working.start(run))
+    update = lifecycle.wait(updates.start(run))
     assert (update.state, len(update.problems)) == (RunState.FAILED, 1)
 
 
@@ -118,12 +118,12 @@ def test_the_judgments_of_another_pool_stand_beside_an_empty_one(study):
 def test_report_files_and_command_claim_nothing_of_judgments(study, tmp_path):
     call_command("analyse", study.slug, out=tmp_path, resamples=10, restarts=2, refine=0, stdout=io.StringIO())
     run = study.runs.get()
-    report = building.report(run)
+    report = builder.report(run)
     of_judgments = {"hovy2013", "krippendorff2011", "rao1967", "wilcoxon1945", "kendall1938"}
     assert not of_judgments & {work.key for work in report.methods.references}
-    assert as_pdf.write(report).startswith(b"%PDF")
+    assert documents.write_pdf(report).startswith(b"%PDF")
     assert (tmp_path / "report.pdf").exists()
-    assert (tmp_path / "report.html").read_bytes() == as_html.write(report)
+    assert (tmp_path / "report.html").read_bytes() == documents.write_html(report)
     assert (tmp_path / "lengths.csv").stat().st_size
     assert json.loads((tmp_path / "agreement.json").read_text()) == []
     again = analyse(study)

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from analysis.domain import loading
-from analysis.domain.results import compute
-from analysis.domain.results.settings import Settings
+from analysis.inputs import queries
+from analysis.methods.registry import compute
+from analysis.methods.settings import AnalysisSettings
 from annotation.enums import Judges
 from tests.analysis import judged_both_ways, small_study, voted
 from tests.analysis.judged_both_ways import PEOPLE
@@ -16,11 +16,11 @@ from tests.factories import DimensionFactory, StudyFactory
 from .rows import package_alpha, row_of
 
 pytestmark = pytest.mark.django_db
-QUICK = Settings(resamples=60, restarts=2, refine=0, first_positions=3)
+QUICK = AnalysisSettings(resamples=60, restarts=2, refine=0, first_positions=3)
 
 
 def computed(study, pool=Judges.CROWD):
-    return compute(loading.load(study, pool=pool), settings=QUICK, seed=0).tables
+    return compute(queries.load(study, pool=pool), settings=QUICK, seed=0).tables
 
 
 def tables_of(votes=PEOPLE):

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from analysis.domain import analysing
+from analysis.analyses import services
 from analysis.models import Table
 from annotation.models import Judgment, Pair
 from crowdrag.jobs.enums import RunState
@@ -48,7 +48,7 @@ def test_pages_offer_an_analysis_to_editors_where_there_is_something_to_analyse(
         assert start in shown(editor, study, page), page
     assert start not in shown(viewer, study)
     # While the first one is at work, pages lead to it instead.
-    run = analysing.start(study=study, parameters=QUICK)
+    run = services.start(study=study, parameters=QUICK)
     for page in PAGES:
         text = shown(editor, study, page)
         assert f"/studies/{study.slug}/runs/{run.key}/" in text, page
@@ -56,7 +56,7 @@ def test_pages_offer_an_analysis_to_editors_where_there_is_something_to_analyse(
 
 
 def test_a_failed_run_stands_with_its_reason_beside_the_earlier_results(run):
-    analysing.start(study=run.study, parameters=QUICK)
+    services.start(study=run.study, parameters=QUICK)
     Run.objects.exclude(pk=run.pk).update(
         state=RunState.FAILED, error="The disk is full.", started_at=run.started_at, finished_at=run.finished_at
     )
@@ -242,7 +242,7 @@ def test_pages_take_the_same_queries_for_few_and_many(pairs, letters):
 def test_home_shows_the_agreement_of_the_latest_analysis(run):
     alpha = f"{abs(Table.objects.get(run=run, name='agreement_means').rows[0]['alpha']):.2f}"
     client, home = client_of(run.study), f"/studies/{run.study.slug}/"
-    analysing.start(study=run.study, parameters=QUICK)
+    services.start(study=run.study, parameters=QUICK)
     assert alpha in client.get(home).content.decode()
     Run.objects.filter(study=run.study).delete()
     assert alpha not in client.get(home).content.decode()

@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from analysis.domain import analysing, tables
-from analysis.domain.planning import costs, expecting, prefilling, rows, working
-from analysis.domain.planning.asked import Asked, BadPlanError
+from analysis.analyses import services as analyses_services
 from analysis.models import Table
+from analysis.planning import expectations, queries
+from analysis.planning import services as planning_services
+from analysis.planning import tables as planning_tables
+from analysis.planning.parameters import BadPlanError, PlanParameters
 from analysis.stats.planning import MEASURES
+from analysis.tables import run_tables
 from annotation.campaigns import forecasts
 from crowdrag.jobs import kinds, lifecycle
 from crowdrag.jobs.enums import RunState
@@ -32,7 +35,7 @@ SMALL = {
 
 @pytest.fixture(autouse=True)
 def no_source_is_remembered():
-    expecting.source.cache_clear()
+    expectations.source.cache_clear()
 
 
 def page(study: Study, query: str = "") -> str:
@@ -44,7 +47,7 @@ def visit(study: Study, query: str = "", role: Role = Role.EDITOR):
 
 
 def planned(study: Study, *, seed: int = 0, **asked) -> Run:
-    return lifecycle.wait(working.start(study=study, asked=Asked(**SMALL | SAID | asked), seed=seed))
+    return lifecycle.wait(planning_services.start(study=study, asked=PlanParameters(**SMALL | SAID | asked), seed=seed))
 
 
 def by_measure(found: list[dict], k: int, topics: int) -> dict[str, dict]:
@@ -54,8 +57,8 @@ def by_measure(found: list[dict], k: int, topics: int) -> dict[str, dict]:
 def test_a_plan_says_what_each_design_costs_and_finds():
     run = planned(StudyFactory())
     assert run.state == RunState.DONE
-    assert tables.names(run) == ["plan", "plan_costs", "plan_next"]
-    found = tables.read(run, "plan", "plan_costs", "plan_next")
+    assert run_tables.names(run) == ["plan", "plan_costs", "plan_next"]
+    found = run_tables.read(run, "plan", "plan_costs", "plan_next")
     assert [(row["k"], row["topics"]) for row in found["plan_costs"]] == [(3, 6), (3, 12), (5, 6), (5, 12)]
     assert [row["present"] for row in found["plan_costs"]] == [True, False, False, False]
     for cost in found["plan_costs"]:
@@ -75,23 +78,23 @@ def test_a_plan_says_what_each_design_costs_and_finds():
 
 def test_equal_seeds_give_equal_tables_whichever_unit_comes_first():
     study, few = StudyFactory(), {"more_topics": ()}
-    first = tables.read(planned(study, **few), "plan")
-    run = working.start(study=study, asked=Asked(**SMALL | SAID | few))
+    first = run_tables.read(planned(study, **few), "plan")
+    run = planning_services.start(study=study, asked=PlanParameters(**SMALL | SAID | few))
     parts = [(unit.position, _simulated(run, unit.position)) for unit in run.units.order_by("-position")]
     assert len(parts) == 4
     merged = [row for _position, part in sorted(parts, key=lambda each: each[0]) for row in part]
-    assert rows.tables(Asked.read(run.parameters), merged)["plan"] == first["plan"]
-    assert tables.read(planned(study, seed=1, **few), "plan") != first
+    assert planning_tables.tables(PlanParameters.read(run.parameters), merged)["plan"] == first["plan"]
+    assert run_tables.read(planned(study, seed=1, **few), "plan") != first
 
 
 def _simulated(run: Run, position: int) -> list[dict]:
     """What the work of a unit found."""
-    effect = working.work(kinds.Work(run, run.units.get(position=position)))
+    effect = planning_services.work(kinds.Work(run, run.units.get(position=position)))
     return effect.args[2]
 
 
 def test_a_few_simulations_of_all_designs_come_first():
-    run = working.start(study=StudyFactory(), asked=Asked(**SMALL | SAID | {"simulations": 30}))
+    run = planning_services.start(study=StudyFactory(), asked=PlanParameters(**SMALL | SAID | {"simulations": 30}))
     payloads = list(run.units.order_by("position").values_list("payload", flat=True))
     assert [each["simulations"] for each in payloads] == [5] * 4 + [12] * 4 + [13] * 4
     assert [(each["k"], each["topics"]) for each in payloads[:4]] == [(3, 6), (3, 12), (5, 6), (5, 12)]
@@ -99,12 +102,12 @@ def test_a_few_simulations_of_all_designs_come_first():
 
 def test_a_plan_shows_what_it_has_so_far_and_goes_on_after_a_cancel():
     study = StudyFactory()
-    run = working.start(study=study, asked=Asked(**SMALL | SAID))
-    before = working.tables(run)
+    run = planning_services.start(study=study, asked=PlanParameters(**SMALL | SAID))
+    before = planning_services.tables(run)
     assert before["plan"] == []
     assert len(before["plan_costs"]) == 4
     Table.objects.create(run=run, name="plan_part_0", rows=_simulated(run, 0))
-    partly = by_measure(working.tables(run)["plan"], 3, 6)
+    partly = by_measure(planning_services.tables(run)["plan"], 3, 6)
     assert {row["simulations"] for row in partly.values()} == {5}
     text = visit(study).content.decode()
     assert f'hx-get="{page(study, f"{run.key}/")}' in text
@@ -115,7 +118,7 @@ def test_a_plan_shows_what_it_has_so_far_and_goes_on_after_a_cancel():
     assert visit(study).context["run"] == run
     run = lifecycle.wait(lifecycle.resume(run=run))
     assert run.state == RunState.DONE
-    assert not Table.objects.filter(run=run, name__startswith=working.PART).exists()
+    assert not Table.objects.filter(run=run, name__startswith=planning_services.PART).exists()
 
 
 def test_costs_are_those_that_the_campaign_forecasts():
@@ -124,40 +127,42 @@ def test_costs_are_those_that_the_campaign_forecasts():
     campaign.pay, campaign.fee, campaign.tax = 400, 120, 30
     campaign.save()
     forecast = forecasts.forecast(campaign)
-    asked = Asked(
+    asked = PlanParameters(
         topics=4, responses=4, k=campaign.k, dimensions=2, forced=0, items=5, pay=400, fee=120, tax=30,
         both_orders=forecast.both_orders / forecast.units, minutes=campaign.minutes, **SAID,
     )  # fmt: skip
-    found = costs.forecast(asked, campaign.k, 4)
+    found = planning_tables.forecast(asked, campaign.k, 4)
     same = ("units", "both_orders", "items", "questionnaires", "people", "hours", "total", "judgments")
     assert {name: getattr(found, name) for name in same} == {name: getattr(forecast, name) for name in same}
-    asked = Asked(**SMALL | SAID | {"writing": 500})
-    now, then = costs.row(asked, 3, 6), costs.row(asked, 3, 12)
+    asked = PlanParameters(**SMALL | SAID | {"writing": 500})
+    now, then = planning_tables.row(asked, 3, 6), planning_tables.row(asked, 3, 12)
     assert (now["writing"], then["writing"]) == (0, 6 * 2 * 500)  # paid for topics beyond the present ones
     assert then["total"] == 2 * now["total"] + then["writing"]
 
 
 def test_the_form_is_filled_with_the_studys_own_design(run):
     study = run.study
-    known = prefilling.prefilled(study)
+    known = queries.default_parameters(study)
     assert (known["topics"], known["responses"], known["styles"], known["dimensions"], known["k"]) == (2, 3, 2, 2, 5)
-    assert prefilling.prefilled(small_study.make())["source"] is None
-    assert prefilling.prefilled(study)["source"] == str(run.key)
+    assert queries.default_parameters(small_study.make())["source"] is None
+    assert queries.default_parameters(study)["source"] == str(run.key)
     context = visit(study).context
     assert (context["form"]["topics"].value(), context["run"]) == (2, None)
 
 
 def test_what_to_expect_comes_from_an_earlier_analysis(run):
     study, source = run.study, run
-    asked = Asked(**SMALL | {"source": str(source.key)})
-    expected = expecting.expectation(asked, study_id=study.pk, seed=0)
+    asked = PlanParameters(**SMALL | {"source": str(source.key)})
+    expected = expectations.expectation(asked, study_id=study.pk, seed=0)
     assert expected.competence.spam.shape == (4, 2)
-    run = lifecycle.wait(working.start(study=study, asked=asked))
+    run = lifecycle.wait(planning_services.start(study=study, asked=asked))
     assert run.state == RunState.DONE
     assert set(run.summary["expected"]) >= {"competence", "preferred", "neutral"}
     said = {"preferred": 0.9, "neutral": 0.1, "competence": 0.8, "competence_spread": 0.1}
-    surer = expecting.expectation(Asked(**SMALL | {"source": str(source.key)} | said), study_id=study.pk, seed=0)
-    assert expecting.told(asked, surer)["preferred"] == pytest.approx(0.9)
+    surer = expectations.expectation(
+        PlanParameters(**SMALL | {"source": str(source.key)} | said), study_id=study.pk, seed=0
+    )
+    assert expectations.expectation_in_numbers(asked, surer)["preferred"] == pytest.approx(0.9)
     assert surer.neutral == 0.1
     assert (1 - surer.competence.spam).mean() == pytest.approx(0.8, abs=0.02)
 
@@ -170,18 +175,18 @@ def test_a_source_that_is_gone_is_refused():
 
 
 def test_plans_are_read_as_they_were_written_if_they_can_be_made():
-    asked = Asked(**SMALL | SAID)
-    assert Asked.read(json.loads(json.dumps(asked.write()))) == asked
+    asked = PlanParameters(**SMALL | SAID)
+    assert PlanParameters.read(json.loads(json.dumps(asked.write()))) == asked
     for wrong, named in (
         ({"k": 1}, r"\bk\b.*\b2\b.*\b100\b"), ({"preferred": None}, None),
         ({"topics": 5000, "responses": 20}, "100,000"), ({"more_topics": tuple(range(7, 50))}, "40"),
         ({"forced": 3}, None),
     ):  # fmt: skip
         with pytest.raises(BadPlanError, match=named):
-            Asked(**SMALL | SAID | wrong)
+            PlanParameters(**SMALL | SAID | wrong)
     for wrong, named in (({"topics": 3, "responses": 3, "colour": 1}, "colour"), ({"topics": 3}, "responses")):
         with pytest.raises(BadPlanError, match=named):
-            Asked.read(wrong)
+            PlanParameters.read(wrong)
 
 
 FORM = {
@@ -196,7 +201,7 @@ def test_an_editor_plans_from_the_page_and_sees_what_comes_of_it():
     study, other = StudyFactory(), StudyFactory()
     client = client_of(study, Role.EDITOR)
     answer = client.post(page(study), FORM)
-    run = Run.objects.get(kind=working.KIND)
+    run = Run.objects.get(kind=planning_services.KIND)
     assert answer.url == page(study, f"?run={run.key}")
     assert (run.parameters["pay"], run.parameters["preferred"], run.parameters["more_topics"]) == (300, 0.7, [12])
     run = lifecycle.wait(run)
@@ -211,7 +216,7 @@ def test_an_editor_plans_from_the_page_and_sees_what_comes_of_it():
     # Of another study it is not found, and of this one it is no analysis.
     for query in (f"?run={run.key}", f"{run.key}/chart.svg"):
         assert visit(other, query).status_code == 404
-    assert analysing.state(study).run is None
+    assert analyses_services.state(study).run is None
     assert client.get(f"/studies/{study.slug}/results/tables/plan.csv").status_code == 404
 
 
@@ -223,7 +228,7 @@ def test_a_form_that_cannot_be_is_refused_by_its_field_and_viewers_have_none():
     assert client.post(page(study), FORM | {"preferred": ""}).context["form"].errors
     assert "<form class" not in viewer.get(page(study)).content.decode()
     assert viewer.post(page(study), FORM).status_code == 200
-    assert not Run.objects.filter(kind=working.KIND).exists()
+    assert not Run.objects.filter(kind=planning_services.KIND).exists()
 
 
 @pytest.mark.usefixtures("own_files", "one_transaction")
@@ -232,6 +237,6 @@ def test_a_plan_goes_into_the_archive_and_comes_out_again():
     run = planned(study, simulations=2)
     other = StudyFactory()
     assert exported.import_archive(other, Path(exported.export(study).file.path)).state == RunState.DONE
-    again = Run.objects.get(study=other, kind=working.KIND)
-    assert working.tables(again) == working.tables(run)
+    again = Run.objects.get(study=other, kind=planning_services.KIND)
+    assert planning_services.tables(again) == planning_services.tables(run)
     assert visit(other).context["run"] == again

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
-from analysis.domain.planning.expecting import told_by
-from analysis.domain.results import agreement, fitting, grades
-from analysis.domain.results.family import Analysed
-from analysis.domain.results.settings import Settings
-from analysis.stats import designs, expecting, planning
-from analysis.stats.simulating import simulate
+from analysis.methods import fits
+from analysis.methods.agreement import compute as agreement_compute
+from analysis.methods.context import Context
+from analysis.methods.grades import compute as grades_compute
+from analysis.methods.settings import AnalysisSettings
+from analysis.planning.expectations import source_of_analysis
+from analysis.stats import calibration, designs, planning
+from analysis.stats.simulation import simulate
 from tests.analysis import test_sample
 
 pytestmark = [
@@ -19,14 +21,14 @@ STUDIES = 40
 
 
 @pytest.fixture(scope="module")
-def analysed() -> Analysed:
-    inputs, chosen = test_sample.as_inputs(test_sample.lines("raw/study2_responses")), Settings()
-    fitted = fitting.fit(inputs, "crowd", settings=chosen, seed=0, report=lambda _message: None, capped=True)
-    found = Analysed(
+def analysed() -> Context:
+    inputs, chosen = test_sample.as_inputs(test_sample.lines("raw/study2_responses")), AnalysisSettings()
+    fitted = fits.fit(inputs, "crowd", settings=chosen, seed=0, report=lambda _message: None, capped=True)
+    found = Context(
         inputs=inputs, texts=(), settings=chosen, seed=0, fitted={"crowd": fitted},
-        masks=agreement.split_masks(fitted), step=lambda _message: None,
+        masks=agreement_compute.split_masks(fitted), step=lambda _message: None,
     )  # fmt: skip
-    for family in (agreement.family, grades.family, grades.compared):
+    for family in (agreement_compute.compute_tables, grades_compute.compute_tables, grades_compute.compute_comparisons):
         found.tables |= family(found)
     return found
 
@@ -55,11 +57,11 @@ def really_found(tables: dict) -> dict[str, float]:
 
 
 def test_what_is_planned_is_what_was_found(analysed, capsys):
-    design, people, like = told_by(analysed.inputs, analysed.main, analysed.tables)
+    design, people, like = source_of_analysis(analysed.inputs, analysed.main, analysed.tables)
     assert design == designs.Design(
         topics=40, responses=6, styles=3, dimensions=7, forced=1, k=5, both_orders=0.4, pairs=15, items=10
     )
-    expected = expecting.calibrate(design, people, like, rng=np.random.default_rng(0))
+    expected = calibration.calibrate(design, people, like, rng=np.random.default_rng(0))
     rng = np.random.default_rng(1)
     studies = [planning.analyse(simulate(design, expected, rng), rng) for _ in range(STUDIES)]
     found = really_found(analysed.tables)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.domain.pages.questions import Question, Questions
+from analysis.tables.value_labels import Question, Questions
 from tests import factories
 from tests.factories import NOW
 from writing.enums import SurveyKind

@@ -1,12 +1,18 @@
 """What cannot be computed stands with its reason and what it is about: named where it is little, counted elsewhere."""
 
-from analysis.domain.captions import Column
-from analysis.domain.captions.describing import count, estimate
-from analysis.domain.pages.reasons import NAMED, by_table, reasons
-from analysis.domain.reports.noting import notes
-from analysis.domain.results import agreement, key_figures
+from analysis.methods.agreement import compute as agreement_compute
+from analysis.methods.captions import ColumnCaption
+from analysis.methods.key_figures import compute as key_figures_compute
+from analysis.methods.missing_value_notes import NAMED, by_table, reasons
+from analysis.reports.footnotes import notes
+from analysis.tables.captions import count, estimate
 
-COLUMNS = (Column("name", "Name"), estimate("value", "Value", n="n"), Column("unit", "Unit"), count("n", "n"))
+COLUMNS = (
+    ColumnCaption("name", "Name"),
+    estimate("value", "Value", n="n"),
+    ColumnCaption("unit", "Unit"),
+    count("n", "n"),
+)
 WHOLE = {"name": "b", "value": 1.0, "low": 0.5, "high": 1.5, "unit": "", "n": 3}
 NONE = WHOLE | {"name": "a", "value": None, "low": None, "high": None, "note": "why"}
 
@@ -40,13 +46,13 @@ def test_reasons_of_tables_name_the_table_and_count_its_rows():
 
 
 def test_a_number_without_an_interval_is_not_called_undefined():
-    ratio = NONE | {"value": 1.0, "note": key_figures.COUNTS}
+    ratio = NONE | {"value": 1.0, "note": key_figures_compute.COUNTS}
     ((without, about),) = noted(ratio, WHOLE)
     ((undefined, also_about),) = noted(NONE, WHOLE)
     ((remark, whole),) = noted(WHOLE | {"note": "did not converge"}, WHOLE | {"name": "c"})
     assert len({without, undefined, remark}) == 3
     assert (about, also_about, whole) == ("a", "a", "b")
-    alone = ratio | {"note": agreement.ONE_TOPIC}
+    alone = ratio | {"note": agreement_compute.ONE_TOPIC}
     ((kind, about),) = noted(alone, alone)
     assert (kind, "a;" in about) == (without, False)
     assert noted(ratio | {"note": "nothing to draw"}, WHOLE) == [(without, "a")]
@@ -64,7 +70,7 @@ def test_units_and_empty_names_leave_no_commas_behind():
 
 
 def test_numbers_that_tell_rows_apart_are_named_too():
-    columns = (Column("style", "Style"), Column("bin", "Part", 0, is_key=True), *COLUMNS[1:])
+    columns = (ColumnCaption("style", "Style"), ColumnCaption("bin", "Part", 0, is_key=True), *COLUMNS[1:])
     for style, place in (("essay", "essay, 3"), ("", "3")):
         rows = NONE | {"style": style, "bin": 3.0}, WHOLE | {"style": "x", "bin": 1}
         assert [about for _kind, about in noted(*rows, columns=columns)] == [place]

@@ -7,8 +7,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from analysis.domain.results import compute
-from analysis.domain.results.settings import Settings
+from analysis.methods.registry import compute
+from analysis.methods.settings import AnalysisSettings
 from tests.analysis import small_study
 from tests.analysis.test_grade_tests import ORDERS, votes_of
 from tests.analysis.voted import QUICK, inputs_of
@@ -107,7 +107,7 @@ def unsure(rng):
 
 @pytest.mark.parametrize(("times", "least"), [(12, 0.75), pytest.param(300, 0.9, marks=pytest.mark.soak)])
 def test_intervals_over_topics_cover_the_truth_where_judges_do_not_err(times, least):
-    settings = Settings(resamples=100, restarts=1, refine=0, labels="likeliest")
+    settings = AnalysisSettings(resamples=100, restarts=1, refine=0, labels="likeliest")
     assert least <= coverage(times, settings, np.random.default_rng(0), sure) <= (1 if times < 100 else 0.98)
 
 
@@ -115,7 +115,7 @@ def test_intervals_over_topics_cover_the_truth_where_judges_do_not_err(times, le
 @pytest.mark.timeout(1800)
 def test_where_judges_err_drawing_them_too_covers_the_truth_more_often():
     """Conditional intervals leave out what the labels would be with other judges (docs/methods/bootstrap.md)."""
-    settings = Settings(resamples=200, restarts=3, refine=0, labels="likeliest")
+    settings = AnalysisSettings(resamples=200, restarts=3, refine=0, labels="likeliest")
     found = {
         name: coverage(100, replace(settings, **options), np.random.default_rng(1), unsure)
         for name, options in (("topics", {}), ("refit", REFIT), ("workers", WORKERS), ("both", REFIT | WORKERS))
@@ -141,7 +141,7 @@ def test_rank_intervals_of_the_leaderboard_cover_the_truth_often_enough():
                 votes[f"t{topic:03}-{left}", f"t{topic:03}-{right}"] = (letter * 3,)
         inputs = inputs_of(votes, dimensions=("clear",), writer=wrote.__getitem__)
         rows = compute(
-            inputs, settings=Settings(resamples=300, restarts=1, refine=0, labels="likeliest"), seed=0
+            inputs, settings=AnalysisSettings(resamples=300, restarts=1, refine=0, labels="likeliest"), seed=0
         ).tables["leaderboard"]
         for row in rows:
             if row["kind"] == "participant" and row["dimension"] == "clear" and row["rank_low"] is not None:

@@ -7,12 +7,19 @@ import pytest
 from sacrebleu import sentence_bleu
 from scipy.stats import spearmanr
 
-from analysis.domain.inputs import Dimension, Inputs, Response
-from analysis.domain.results import reference_metrics
-from analysis.domain.results.family import Analysed
-from analysis.domain.results.reference_metrics import NO_BERTSCORE, NO_TEXTS, SOME_BERTSCORES, UNRANKED, Field, by_topic
-from analysis.domain.results.settings import Settings
-from analysis.domain.texts import TopicTexts, Written, digest
+from analysis.inputs.arrays import Dimension, Inputs, Response
+from analysis.inputs.texts import ResponseText, TopicTexts, digest
+from analysis.methods.context import Context
+from analysis.methods.reference_metrics import compute
+from analysis.methods.reference_metrics.compute import (
+    NO_BERTSCORE,
+    NO_TEXTS,
+    SOME_BERTSCORES,
+    UNRANKED,
+    Field,
+    by_topic,
+)
+from analysis.methods.settings import AnalysisSettings
 from analysis.text.statements import parse
 
 TEXTS = {
@@ -29,7 +36,7 @@ TEXTS = {
 GRADES = {"t1": [4, 3, 2, 1], "t2": [4, 3, 2, 1], "t3": [2, 1]}
 
 
-def analysed(grades=GRADES, *, texts=True, similarity=None, known=True) -> Analysed:
+def analysed(grades=GRADES, *, texts=True, similarity=None, known=True) -> Context:
     responses = [
         Response(f"{topic}-{i}", topic, "essay", "human", "w", 10, digest(text) if known else "")
         for topic, own in TEXTS.items()
@@ -39,7 +46,7 @@ def analysed(grades=GRADES, *, texts=True, similarity=None, known=True) -> Analy
     inputs = Inputs("CROWD", tuple(TEXTS), ("essay",), (Dimension("deep", "Deep", (-1, 0, 1)),), tuple(responses), {})
     read = [
         TopicTexts(topic, tuple(
-            Written(place[f"{topic}-{i}"], text, parse(text, passages=2), ("", ""), 0) for i, text in enumerate(own)
+            ResponseText(place[f"{topic}-{i}"], text, parse(text, passages=2), ("", ""), 0) for i, text in enumerate(own)
         ))
         for topic, own in TEXTS.items()
     ]  # fmt: skip
@@ -48,14 +55,14 @@ def analysed(grades=GRADES, *, texts=True, similarity=None, known=True) -> Analy
         for topic, own in grades.items()
         for i, grade in enumerate(own)
     ]
-    made = Analysed(inputs, read if texts else (), Settings(resamples=50), 0, {}, {}, lambda _: None)
+    made = Context(inputs, read if texts else (), AnalysisSettings(resamples=50), 0, {}, {}, lambda _: None)
     made.tables["grades"] = rows
     made.similarity = similarity
     return made
 
 
-def rows(made: Analysed) -> dict[tuple[str, str], dict]:
-    found = reference_metrics.family(made)["reference_metrics"]
+def rows(made: Context) -> dict[tuple[str, str], dict]:
+    found = compute.compute_tables(made)["reference_metrics"]
     return {(row["metric"], row["ranking"]): row for row in found}
 
 
@@ -109,7 +116,7 @@ def test_bertscores_are_taken_where_they_stand():
 
 
 def test_topics_that_cannot_be_ranked_have_no_rho_and_one_topic_no_interval():
-    assert reference_metrics.family(analysed(grades={})) == {}
+    assert compute.compute_tables(analysed(grades={})) == {}
     row = rows(analysed(grades={"t3": [2, 1]}))["bleu", "full"]
     assert (row["rho"], row["note"]) == (None, UNRANKED)
     row = rows(analysed(grades={"t1": GRADES["t1"]}))["bleu", "full"]

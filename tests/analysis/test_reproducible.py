@@ -12,8 +12,8 @@ ROOT = Path(__file__).parent.parent.parent
 PROGRAM = """
 import django, hashlib, json
 django.setup()
-from analysis.domain.results import compute
-from analysis.domain.results.settings import Settings
+from analysis.methods.registry import compute
+from analysis.methods.settings import Settings
 from tests.analysis import synthetic
 
 inputs = synthetic.with_texts(synthetic.study(0.08))

@@ -6,24 +6,24 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from analysis.domain import inputs, loading
-from analysis.domain.results import COLUMNS, compute
-from analysis.domain.results.settings import BadParameterError, Settings
-from analysis.forms import AnalysisForm
+from analysis.analyses.forms import AnalysisForm
+from analysis.inputs import arrays, queries
+from analysis.methods.registry import compute
+from analysis.methods.settings import AnalysisSettings, BadParameterError
 from analysis.stats import bradley_terry, mace
-from analysis.stats.chance import stream
-from analysis.stats.draws import key
+from analysis.stats.random_streams import key, named_rng
+from analysis.tables.schema import COLUMNS
 from annotation.enums import Judges
 from tests.analysis import small_study, voted
 from tests.analysis.small_study import VOTES
 
 from .rows import package_alpha, row_of
 
-QUICK = Settings(resamples=50, restarts=5, refine=0, labels="likeliest")
+QUICK = AnalysisSettings(resamples=50, restarts=5, refine=0, labels="likeliest")
 
 
 def computed(study, settings=QUICK):
-    return compute(loading.load(study), settings=settings, seed=0).tables
+    return compute(queries.load(study), settings=settings, seed=0).tables
 
 
 def tables_of(votes=VOTES, *, settings=QUICK, **options):
@@ -75,7 +75,9 @@ def test_splits_are_by_majorities_of_more_than_four_sevenths_of_the_dimensions(t
 
 
 def test_corrected_crowd_leaves_out_only_judgments_of_spammers_on_the_dimension():
-    tables = tables_of(settings=Settings(resamples=20, restarts=5, refine=0, spam_threshold=0.5, labels="likeliest"))
+    tables = tables_of(
+        settings=AnalysisSettings(resamples=20, restarts=5, refine=0, spam_threshold=0.5, labels="likeliest")
+    )
     for dimension in small_study.DIMENSIONS:
         spam = {
             row["participant"]: row["spam_probability"] for row in tables["competence"] if row["dimension"] == dimension
@@ -177,7 +179,7 @@ def test_key_figures_hold_no_pay_per_hour_of_seconds():
     found = voted.inputs_of(VOTES)
     found = replace(found, currency="USD", counts=found.counts | {"questionnaires": 4})
     for response, name in ((-1, "judging"), (0, "writing")):
-        wages = tuple(inputs.Wage(response, 400, 0, seconds) for seconds in (5, 59.9, 600, 1200, None))
+        wages = tuple(arrays.Wage(response, 400, 0, seconds) for seconds in (5, 59.9, 600, 1200, None))
         rows = compute(replace(found, wages=wages), settings=QUICK, seed=0).tables["key_figures"]
         rate = row_of(rows, name=f"hourly_rate_{name}")
         assert (rate["n"], rate["value"]) == (2, pytest.approx(8 / 0.5))
@@ -196,20 +198,20 @@ def test_key_figures_hold_no_pay_per_hour_of_seconds():
 )  # fmt: skip
 def test_bad_parameters_are_refused(wrong):
     with pytest.raises(BadParameterError, match=list(wrong)[-1]):
-        Settings.read(wrong)
+        AnalysisSettings.read(wrong)
 
 
 def test_the_published_preset_is_the_best_restart_of_plain_mace():
     found = voted.inputs_of(VOTES)
-    settings = Settings.read({"preset": "published", "resamples": 20})
+    settings = AnalysisSettings.read({"preset": "published", "resamples": 20})
     assert settings.write().items() >= {"preset": "published", "restarts": 20, "refine": 0}.items()
-    assert Settings.read(settings.write()) == settings
+    assert AnalysisSettings.read(settings.write()) == settings
     pool, rows = found.main, compute(found, settings=settings, seed=3).tables["gold"]
     mine = pool.dimension == 0
     name = found.dimensions[0].name
     model = mace.fit(
-        pool.unit[mine], pool.coder[mine], pool.value[mine], rng=stream(3, f"mace crowd {name}"), labels=3,
-        keys=[key(person) for person in pool.participants], settings=mace.Settings(restarts=20, refine=0),
+        pool.unit[mine], pool.coder[mine], pool.value[mine], rng=named_rng(3, f"mace crowd {name}"), labels=3,
+        keys=[key(person) for person in pool.participants], settings=mace.MaceSettings(restarts=20, refine=0),
     )  # fmt: skip
     of_dimension = [row for row in rows if row["dimension"] == name]
     assert np.allclose([[row["p_a"], row["p_n"], row["p_b"]] for row in of_dimension], model.posterior)
@@ -218,12 +220,12 @@ def test_the_published_preset_is_the_best_restart_of_plain_mace():
 def test_the_form_leaves_out_what_a_preset_fixes():
     form = AnalysisForm({"preset": "published", "refine": "6", "resamples": "50", "bootstrap": "refit"})
     assert form.is_valid()
-    assert Settings.read(form.parameters()) == Settings.read({"preset": "published", "resamples": 50})
+    assert AnalysisSettings.read(form.parameters()) == AnalysisSettings.read({"preset": "published", "resamples": 50})
 
 
 def test_the_other_rule_of_correction_keeps_some_judgments_of_every_pair():
     def corrected(kept_votes):
-        settings = Settings(
+        settings = AnalysisSettings(
             resamples=20, restarts=5, refine=0, labels="likeliest", least_competent=0.5, kept_votes=kept_votes
         )
         tables = tables_of(settings=settings)

@@ -6,11 +6,11 @@ import re
 import pytest
 from django.urls import reverse
 
-from analysis.domain import analysing
-from analysis.domain.planning import working as planning
-from analysis.domain.planning.asked import Asked
-from analysis.domain.reports import packing
-from analysis.domain.updating import working as updating
+from analysis.analyses import services as analyses_services
+from analysis.analyses import updates as updating
+from analysis.planning import services as planning
+from analysis.planning.parameters import PlanParameters
+from analysis.reports import services as reports_services
 from crowdrag.jobs import kinds, lifecycle, run_files
 from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Endpoint
@@ -53,13 +53,15 @@ def test_an_import_shows_its_files_and_options_by_name(tmp_path) -> None:
 
 def test_analyses_and_what_refers_to_them_name_no_key() -> None:
     study = StudyFactory(currency="EUR")
-    run = lifecycle.start(study=study, kind=analysing.KIND, parameters=analysing.Settings().write(), seed=3)
+    run = lifecycle.start(
+        study=study, kind=analyses_services.KIND, parameters=analyses_services.AnalysisSettings().write(), seed=3
+    )
     assert not {name for name in shown(run) if "_" in name}
-    plan = Asked(topics=20, responses=4, source=str(run.key), pay=250, currency="EUR").write()
+    plan = PlanParameters(topics=20, responses=4, source=str(run.key), pay=250, currency="EUR").write()
     others = [
         lifecycle.start(study=study, kind=kind, parameters=parameters)
         for kind, parameters in (
-            (packing.KIND, {"analysis": str(run.key)}),
+            (reports_services.KIND, {"analysis": str(run.key)}),
             (planning.KIND, plan),
             (updating.UPDATE, run.parameters | {"of": str(run.key), "mark": {"judgments": 4}}),
         )

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.domain import inputs
-from analysis.domain.results import Results, compute
-from analysis.domain.results.settings import Settings
+from analysis.inputs import arrays
+from analysis.methods.registry import Results, compute
+from analysis.methods.settings import AnalysisSettings
 
 from .rows import package_alpha, row_of
 
@@ -49,7 +49,7 @@ def first_five(raw: list[dict[str, Any]], dimension: str) -> dict[tuple[str, str
     return {pair: given[:5] for pair, given in votes.items()}
 
 
-def as_inputs(raw: list[dict[str, Any]]) -> inputs.Inputs:
+def as_inputs(raw: list[dict[str, Any]]) -> arrays.Inputs:
     """The corpus's judgments as the importer and `loading` give them."""
     topic_of = {row[side]: row["query_id"] for row in raw for side in ("response_a", "response_b")}
     styles = {row["response"]: row["style"] for row in lines("raw/study1_tasks")}
@@ -57,7 +57,7 @@ def as_inputs(raw: list[dict[str, Any]]) -> inputs.Inputs:
     names, topics = sorted(topic_of), sorted(set(topic_of.values()))
     place = {name: i for i, name in enumerate(names)}
     responses = tuple(
-        inputs.Response(
+        arrays.Response(
             name, topic_of[name], {**styles, **models}[name], "model" if name in models else "human",
             MODEL if name in models else "w", 250,
         )
@@ -81,16 +81,16 @@ def as_inputs(raw: list[dict[str, Any]]) -> inputs.Inputs:
             seen[unit] += 1
     columns = np.array(sorted(judged, key=lambda row: (row[2], row[0], row[4]))).T
     dimensions = tuple(
-        inputs.Dimension(name, name, (-1, 1) if name == "quality_overall" else (-1, 0, 1)) for name in DIMENSIONS
+        arrays.Dimension(name, name, (-1, 1) if name == "quality_overall" else (-1, 0, 1)) for name in DIMENSIONS
     )
-    pools = {"crowd": inputs.Pool(tuple(people), tuple(units), *columns)} | said_by_the_model(place, topics)
+    pools = {"crowd": arrays.Pool(tuple(people), tuple(units), *columns)} | said_by_the_model(place, topics)
     judge = ((MODEL, MODEL),)
-    return inputs.Inputs(
+    return arrays.Inputs(
         "crowd", tuple(topics), ("bullet", "essay", "news"), dimensions, responses, pools, models=judge
     )
 
 
-def said_by_the_model(place: dict[str, int], topics: list[str]) -> dict[str, inputs.Pool]:
+def said_by_the_model(place: dict[str, int], topics: list[str]) -> dict[str, arrays.Pool]:
     """What the model said, the first time that it was asked of a presented pair."""
     pools = {}
     for way, first in first_said().items():
@@ -105,7 +105,7 @@ def said_by_the_model(place: dict[str, int], topics: list[str]) -> dict[str, inp
             for (left, right), row in first.items()
         ]
         columns = np.array(sorted(said, key=lambda row: (row[2], row[0]))).T
-        pools[f"model_{way}"] = inputs.Pool((MODEL,), tuple(units), *columns)
+        pools[f"model_{way}"] = arrays.Pool((MODEL,), tuple(units), *columns)
     return pools
 
 
@@ -120,7 +120,9 @@ def first_said() -> dict[str, dict[tuple[str, str], dict[str, Any]]]:
 @cache
 def computed(labels: str) -> Results:
     """All tables of the sample, once for all modules that look at them."""
-    return compute(as_inputs(lines("raw/study2_responses")), settings=Settings(resamples=200, labels=labels), seed=0)
+    return compute(
+        as_inputs(lines("raw/study2_responses")), settings=AnalysisSettings(resamples=200, labels=labels), seed=0
+    )
 
 
 # Averaging takes a hundred times as long as the likeliest labels do: what holds of these is what the rest follows from.

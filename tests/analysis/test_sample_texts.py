@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
-from analysis.domain import inputs
-from analysis.domain.results import text_reuse
-from analysis.domain.results.margins import Resampling
-from analysis.domain.results.settings import Settings
-from analysis.domain.texts import TopicTexts, Written, digest
+from analysis.inputs import arrays
+from analysis.inputs.texts import ResponseText, TopicTexts, digest
+from analysis.methods.grouping import Resampling
+from analysis.methods.settings import AnalysisSettings
+from analysis.methods.text_reuse import compute
 from analysis.text.readability import flesch
 from tests.analysis import sample_texts
 
@@ -21,24 +21,24 @@ SOME = 5  # of the sample's 150 topics; the soak test takes all
 STYLES = ("bullet", "essay", "news")
 
 
-def read(topics: int | None) -> tuple[inputs.Inputs, list[TopicTexts]]:
+def read(topics: int | None) -> tuple[arrays.Inputs, list[TopicTexts]]:
     """The sample's responses as an analysis has them."""
     names = sorted({each.topic for each in sample_texts.texts()})[:topics]
     chosen = [each for each in sample_texts.texts() if each.topic in names]
     responses = tuple(
-        inputs.Response(each.name, each.topic, each.style, each.origin, "w", 250, digest(each.text)) for each in chosen
+        arrays.Response(each.name, each.topic, each.style, each.origin, "w", 250, digest(each.text)) for each in chosen
     )
     read = [
-        TopicTexts(topic, tuple(Written(place, each.text, each.parsed, each.passages, 0) for place, each in group))
+        TopicTexts(topic, tuple(ResponseText(place, each.text, each.parsed, each.passages, 0) for place, each in group))
         for topic, group in groupby(enumerate(chosen), key=lambda pair: pair[1].topic)
     ]
-    return inputs.Inputs("CROWD", tuple(names), STYLES, (), responses, {}), read
+    return arrays.Inputs("CROWD", tuple(names), STYLES, (), responses, {}), read
 
 
 @pytest.mark.parametrize("topics", [SOME, pytest.param(None, marks=pytest.mark.soak)])
 def test_text_reuse_is_that_of_sacrebleu_and_as_published(topics):
     about, texts = read(topics)
-    pairs = text_reuse.read(texts)
+    pairs = compute.read(texts)
     library = BLEU(lowercase=True, max_ngram_order=8, effective_order=True)
     expected = [
         library.sentence_score(statement.text, written.passages[place].split("\n")).score
@@ -48,8 +48,8 @@ def test_text_reuse_is_that_of_sacrebleu_and_as_published(topics):
         for place in statement.citations
     ]
     assert np.abs(pairs.bleu - expected).max() < 1e-9
-    settings = Settings(resamples=50)
-    shares = text_reuse.share_rows(about, pairs, 25.0, Resampling.of(about.responses, settings, 0))
+    settings = AnalysisSettings(resamples=50)
+    shares = compute.share_rows(about, pairs, 25.0, Resampling.of(about.responses, settings, 0))
     of = {(row["style"], row["origin"]): row["share"] for row in shares}
     # Figure 3: models hardly reach 25; people copy most into lists, least into essays.
     assert of["all", "model"] > 0.99

@@ -5,8 +5,9 @@ from itertools import combinations
 
 import numpy as np
 
-from analysis.domain.results import compute, computing
-from analysis.domain.results.settings import Settings
+from analysis.methods import registry
+from analysis.methods.registry import compute
+from analysis.methods.settings import AnalysisSettings
 from tests.analysis import synthetic
 
 LIMIT = 0.02
@@ -16,7 +17,7 @@ def furthest(labels: str) -> float:
     """The largest difference of a mean grade between seeds, in a study of ten topics and a crowd that often guesses."""
     whole = synthetic.study(0.15, seed=2)
     study = replace(whole, pools={"crowd": synthetic.some(whole.main, whole.main.dimension == 2)})
-    settings = Settings(resamples=10, restarts=5, labels=labels)
+    settings = AnalysisSettings(resamples=10, restarts=5, labels=labels)
     means = []
     for seed in (0, 1):
         rows = compute(study, settings=settings, seed=seed).tables["grade_means"]
@@ -25,6 +26,6 @@ def furthest(labels: str) -> float:
 
 
 def test_another_seed_moves_no_mean_grade(monkeypatch):
-    monkeypatch.setattr(computing, "FAMILIES", tuple(family for family in computing.FAMILIES if family.live))
-    assert furthest(Settings().labels) <= LIMIT
+    monkeypatch.setattr(registry, "METHODS", tuple(family for family in registry.METHODS if family.live))
+    assert furthest(AnalysisSettings().labels) <= LIMIT
     assert furthest("likeliest") > LIMIT

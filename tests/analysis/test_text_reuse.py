@@ -4,13 +4,16 @@ import pgtrigger
 import pytest
 from sacrebleu.metrics import BLEU
 
-from analysis.domain import charts, loading
-from analysis.domain.charts import metrics
-from analysis.domain.charts.making import Labels
-from analysis.domain.results import reference_metrics, text_reuse
-from analysis.domain.results.family import Analysed
-from analysis.domain.results.settings import Settings
-from analysis.domain.texts import Texts
+from analysis.figures.vega_lite import Labels
+from analysis.inputs import queries
+from analysis.inputs.texts import Texts
+from analysis.methods import charts
+from analysis.methods.context import Context
+from analysis.methods.reference_metrics import compute as reference_metrics_compute
+from analysis.methods.reference_metrics import figures as reference_metrics_figures
+from analysis.methods.settings import AnalysisSettings
+from analysis.methods.text_reuse import compute as text_reuse_compute
+from analysis.methods.text_reuse import figures as text_reuse_figures
 from crowdrag.studies.enums import Role
 from tests.analysis import small_study
 from tests.analysis.small_study import analyse
@@ -52,8 +55,8 @@ def study_of(texts):
 
 def reuse_of(study, **parameters):
     """The tables of text reuse by name, without the rest of an analysis."""
-    inputs, settings = loading.load(study), Settings(resamples=30, **parameters)
-    return text_reuse.family(Analysed(inputs, Texts(study, inputs), settings, 0, {}, {}, lambda _: None))
+    inputs, settings = queries.load(study), AnalysisSettings(resamples=30, **parameters)
+    return text_reuse_compute.compute_tables(Context(inputs, Texts(study, inputs), settings, 0, {}, {}, lambda _: None))
 
 
 def test_every_statement_meets_what_it_cites_and_scores_as_sacrebleu_has_it(study):
@@ -63,7 +66,7 @@ def test_every_statement_meets_what_it_cites_and_scores_as_sacrebleu_has_it(stud
     expected = LIBRARY.sentence_score("The river floods the old town each spring.", lines).score
     assert rows["t2-x", 0, 0]["bleu"] == pytest.approx(expected, abs=1e-9)
     empty = rows["t1-z", 1, 1]
-    assert (empty["bleu"], empty["note"]) == (None, text_reuse.NO_WORDS)
+    assert (empty["bleu"], empty["note"]) == (None, text_reuse_compute.NO_WORDS)
 
 
 def test_shares_are_of_the_pairs_below_the_limit(study):
@@ -83,9 +86,9 @@ def test_texts_without_citations_have_no_reuse():
     assert reuse_of(study_of(dict.fromkeys("xyz", "Nothing is cited here."))) == {}
     labels = Labels({}, {})
     with pytest.raises(charts.EmptyChartError):
-        metrics.text_reuse({"text_reuse": [], "responses": []}, labels, {}, {})
+        text_reuse_figures.text_reuse({"text_reuse": [], "responses": []}, labels, {}, {})
     with pytest.raises(charts.EmptyChartError):
-        metrics.reference_metrics({"reference_metrics": [{"rho": None}]}, labels, {}, {})
+        reference_metrics_figures.reference_metrics({"reference_metrics": [{"rho": None}]}, labels, {}, {})
 
 
 def test_the_page_gives_reasons_once_and_where_they_belong(study):
@@ -94,7 +97,7 @@ def test_the_page_gives_reasons_once_and_where_they_belong(study):
     text = visit(study, "metrics/", Role.EDITOR).content.decode()
     assert f'action="/studies/{study.slug}/results/bertscore/start/"' in text
     # What the section about BERTScore says is not said of each number again.
-    assert reference_metrics.NO_BERTSCORE[1:] not in text
+    assert reference_metrics_compute.NO_BERTSCORE[1:] not in text
     study = study_of(dict.fromkeys("xyz", "All of them say the same [0]."))
     analyse(study)
-    assert reference_metrics.UNRANKED in dict(visit(study, "metrics/").context["notes"])
+    assert reference_metrics_compute.UNRANKED in dict(visit(study, "metrics/").context["notes"])

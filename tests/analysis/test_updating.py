@@ -6,10 +6,11 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.domain import analysing, erasing, snapshots, tables
-from analysis.domain.results.earlier import FITS
-from analysis.domain.updating import due, working
+from analysis.analyses import erasure, services, updates
+from analysis.inputs import snapshots
+from analysis.methods.reusable_fits import FITS
 from analysis.models import Table
+from analysis.tables import run_tables
 from annotation.enums import AssignmentState
 from annotation.models import Assignment, AssignmentTransition
 from crowdrag.jobs import lifecycle, worker
@@ -54,24 +55,24 @@ def accept(base: Run, at=None) -> None:
 
 
 def update(base: Run) -> Run:
-    return lifecycle.wait(working.start(base))
+    return lifecycle.wait(updates.start(base))
 
 
 def rows(run: Run) -> dict[str, bytes]:
-    return {name: tables.write(run, name, "csv") for name in LIVE}
+    return {name: run_tables.write(run, name, "csv") for name in LIVE}
 
 
 def test_an_update_holds_what_a_full_analysis_of_the_same_judgments_holds_and_is_shown_until_there_is_one(base):
     study = base.study
-    assert analysing.state(study, live=True).run == base
+    assert services.state(study, live=True).run == base
     accept(base)
     updated = update(base)
-    state = analysing.state(study, live=True)
+    state = services.state(study, live=True)
     assert (state.run, state.full, state.is_update, state.changed) == (updated, base, True, False)
-    assert (analysing.state(study).run, analysing.state(study).changed) == (base, True)
-    assert analysing.state(study, key=updated.key).full == base
+    assert (services.state(study).run, services.state(study).changed) == (base, True)
+    assert services.state(study, key=updated.key).full == base
     full = analyse(study)
-    state = analysing.state(study, live=True)
+    state = services.state(study, live=True)
     assert (state.run, state.is_update) == (full, False)
     assert updated.state == RunState.DONE, updated.error
     assert rows(updated) == rows(full) != rows(base)
@@ -79,50 +80,50 @@ def test_an_update_holds_what_a_full_analysis_of_the_same_judgments_holds_and_is
     assert updated.summary["since"] == 14
     # What it did not make anew is still the full analysis's that it is of.
     assert not Table.objects.filter(run=updated, name="key_figures").exists()
-    assert tables.write(updated, "key_figures", "json") == tables.write(base, "key_figures", "json")
-    assert tables.read(updated, "leaderboard") == tables.read(base, "leaderboard")
-    assert (tables.base_of(updated), tables.base_of(base)) == (base, None)
+    assert run_tables.write(updated, "key_figures", "json") == run_tables.write(base, "key_figures", "json")
+    assert run_tables.read(updated, "leaderboard") == run_tables.read(base, "leaderboard")
+    assert (run_tables.full_analysis_of(updated), run_tables.full_analysis_of(base)) == (base, None)
 
 
 def test_due_is_what_changed_and_nothing_is_tried_twice(base, monkeypatch):
     now = timezone.now()
-    assert due.update_due(now=now) == []
+    assert updates.update_due(now=now) == []
     accept(base)
-    (begun,) = due.update_due(now=now)
+    (begun,) = updates.update_due(now=now)
     assert begun.parameters["of"] == str(base.key)
-    assert due.update_due(now=now + HOUR) == []  # one is at work
+    assert updates.update_due(now=now + HOUR) == []  # one is at work
     monkeypatch.setattr("crowdrag.jobs.leases.MAX_ATTEMPTS", 1)
-    monkeypatch.setattr(working, "compute", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(updates, "compute", lambda *_, **__: 1 / 0)
     assert lifecycle.wait(begun).state == RunState.FAILED
-    assert due.update_due(now=now + HOUR) == []  # it failed: not until something changes
+    assert updates.update_due(now=now + HOUR) == []  # it failed: not until something changes
     Assignment.objects.filter(participant__external_id="w3").update(is_included=False)
     accept(base, at=now + HOUR)
-    assert list(due.due(now=now + HOUR)) == [base]
+    assert list(updates.due(now=now + HOUR)) == [base]
 
 
 def test_an_analysis_ends_an_update_and_none_is_due_while_one_is_at_work(base):
     accept(base)
     now = timezone.now()
-    (begun,) = due.update_due(now=now)
-    full = analysing.start(study=base.study, parameters=small_study.QUICK)
+    (begun,) = updates.update_due(now=now)
+    full = services.start(study=base.study, parameters=small_study.QUICK)
     begun.refresh_from_db()
     assert begun.state == RunState.CANCELLED
-    assert list(due.due(now=now + HOUR)) == []
+    assert list(updates.due(now=now + HOUR)) == []
     lifecycle.wait(full)
-    assert analysing.state(base.study, live=True).run == full
-    assert working.latest(base) is None
+    assert services.state(base.study, live=True).run == full
+    assert updates.latest(base) is None
 
 
 def test_not_more_often_than_a_minute_and_only_the_last_updates_stay(base):
     made = [update(base) for _ in range(5)]
-    assert list(Run.objects.filter(kind=tables.UPDATE).order_by("pk")) == made[-3:]
+    assert list(Run.objects.filter(kind=run_tables.UPDATE).order_by("pk")) == made[-3:]
     accept(base)
-    assert list(due.due(now=made[-1].created_at + timedelta(seconds=59))) == []
-    assert list(due.due(now=made[-1].created_at + timedelta(minutes=11))) == [base]
+    assert list(updates.due(now=made[-1].created_at + timedelta(seconds=59))) == []
+    assert list(updates.due(now=made[-1].created_at + timedelta(minutes=11))) == [base]
 
 
 def test_an_update_without_the_fits_of_an_analysis_or_without_judgments_fails(base):
-    begun = working.start(base)
+    begun = updates.start(base)
     Assignment.objects.update(is_included=False)
     worker.work_next(begun)
     begun.refresh_from_db()
@@ -130,7 +131,7 @@ def test_an_update_without_the_fits_of_an_analysis_or_without_judgments_fails(ba
     Assignment.objects.update(is_included=True)
     Table.objects.filter(run=base, name=FITS).delete()  # as of an earlier version
     accept(base)
-    assert list(due.due(now=timezone.now() + HOUR)) == []
+    assert list(updates.due(now=timezone.now() + HOUR)) == []
     failed = update(base)
     assert (failed.state, len(failed.problems)) == (RunState.FAILED, 1)
 
@@ -138,12 +139,12 @@ def test_an_update_without_the_fits_of_an_analysis_or_without_judgments_fails(ba
 def test_who_is_erased_leaves_the_fits_and_the_updates(base):
     updated = update(base)
     assert any("w1" in row.values() for row in Table.objects.get(run=base, name=FITS).rows)
-    erasing.erase(base.study.participants.get(external_id="w1"), timezone.now())
+    erasure.erase(base.study.participants.get(external_id="w1"), timezone.now())
     for table in Table.objects.filter(run__in=[base, updated]):
         assert not any("w1" in row.values() for row in table.rows), table.name
     updated.refresh_from_db()
     assert updated.stale_at
-    assert working.latest(base) is None  # what holds a pseudonym's votes is shown with a warning, not as the latest
+    assert updates.latest(base) is None  # what holds a pseudonym's votes is shown with a warning, not as the latest
 
 
 def test_pages_show_the_update_and_where_it_is_not_what_came_since(base):

@@ -8,45 +8,46 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.domain.inputs import Inputs
-from analysis.domain.results import compute, computing, fitting, grading
-from analysis.domain.results.earlier import Earlier
-from analysis.domain.results.settings import Settings
+from analysis.inputs.arrays import Inputs
+from analysis.methods import fits, grade_fits, registry
+from analysis.methods.registry import compute
+from analysis.methods.reusable_fits import ReusableFits
+from analysis.methods.settings import AnalysisSettings
 from analysis.stats import mace_posterior
 from tests.analysis import synthetic
 from tests.examples import examples
 
-QUICK = Settings(resamples=20, restarts=3, refine=2, labels="likeliest")
+QUICK = AnalysisSettings(resamples=20, restarts=3, refine=2, labels="likeliest")
 LIVE = {"agreement", "agreement_means", "competence", "gold", "grades", "grade_means", "mace"}
 
 
 @pytest.fixture(autouse=True)
 def live_only(monkeypatch):
     """What updates do not make is not needed here."""
-    monkeypatch.setattr(computing, "FAMILIES", tuple(family for family in computing.FAMILIES if family.live))
+    monkeypatch.setattr(registry, "METHODS", tuple(family for family in registry.METHODS if family.live))
 
 
-def analysed(inputs: Inputs, earlier: Earlier | None = None, how: Settings = QUICK) -> computing.Results:
+def analysed(inputs: Inputs, earlier: ReusableFits | None = None, how: AnalysisSettings = QUICK) -> registry.Results:
     return compute(inputs, settings=how, seed=3, earlier=earlier)
 
 
-def earlier(before: Inputs, how: Settings = QUICK) -> Earlier:
+def earlier(before: Inputs, how: AnalysisSettings = QUICK) -> ReusableFits:
     """An analysis of what was before, as it comes back from the database."""
     base = analysed(before, how=how)
-    return Earlier(before, *json.loads(json.dumps([base.fits, base.tables])))
+    return ReusableFits(before, *json.loads(json.dumps([base.fits, base.tables])))
 
 
-def updated(before: Inputs, now: Inputs, how: Settings = QUICK) -> computing.Results:
+def updated(before: Inputs, now: Inputs, how: AnalysisSettings = QUICK) -> registry.Results:
     return analysed(now, earlier(before, how), how)
 
 
-def same(one: computing.Results, other: computing.Results) -> None:
+def same(one: registry.Results, other: registry.Results) -> None:
     assert set(one.tables) == set(other.tables) == LIVE
     for name in LIVE - {"mace"}:
         assert json.dumps(one.tables[name]) == json.dumps(other.tables[name]), name
 
 
-def equal_labels(one: computing.Results, other: computing.Results) -> float:
+def equal_labels(one: registry.Results, other: registry.Results) -> float:
     pairs = zip(one.tables["gold"], other.tables["gold"], strict=True)
     return float(np.mean([a["label"] == b["label"] for a, b in pairs]))
 
@@ -77,7 +78,7 @@ def test_an_update_is_the_full_analysis_to_the_byte(seed, size, held_out):
 def test_what_did_not_change_is_not_fitted_again(monkeypatch):
     now = synthetic.study(0.2, seed=2)
     before = earlier(synthetic.without_last(now, 50))
-    fitted = counted(monkeypatch, fitting.mace, "fit_together",
+    fitted = counted(monkeypatch, fits.mace, "fit_together",
                      lambda given: max(int(np.isnan(each.settled.spam).sum()) for each in given))  # fmt: skip
     analysed(now, before)
     assert max(fitted) <= 10 < len(now.main.participants)
@@ -98,7 +99,7 @@ def test_where_much_changed_or_by_the_published_procedure_the_earlier_fit_is_gon
     full = analysed(now, how=published)
     same(updated(now, now, published), full)
     assert equal_labels(updated(before, now, published), full) > 0.9
-    monkeypatch.setattr(fitting, "SEARCHED", 10)
+    monkeypatch.setattr(fits, "SEARCHED", 10)
     how = replace(QUICK, restarts=20, refine=4)
     warm, full = updated(before, now, how), analysed(now, how=how)
     assert equal_labels(warm, full) > 0.985
@@ -123,7 +124,7 @@ def test_an_update_with_averaged_labels_is_the_full_analysis_to_the_byte(monkeyp
     how = replace(QUICK, labels="averaged")
     full, before = analysed(now, how=how), earlier(synthetic.without_last(now, 20), how)
     sampled = counted(monkeypatch, mace_posterior, "Chains", lambda problem: len(problem.unit))
-    graded = counted(monkeypatch, grading, "impute", lambda part: len(part.comparisons.problems))
+    graded = counted(monkeypatch, grade_fits, "impute", lambda part: len(part.comparisons.problems))
     same(analysed(now, before, how), full)
     assert any(row["grade"] % 0.5 for row in full.tables["grades"])
     # Parts to which no judgment came in are taken from the earlier analysis, and so are grades of their topics.

@@ -2,16 +2,20 @@
 
 import pytest
 
-from analysis.domain import inputs
-from analysis.domain.results import processes, spending, survey, writing
-from analysis.domain.results.margins import NOTHING, ONE_TOPIC, Resampling
+from analysis.inputs import arrays
+from analysis.methods.grouping import NOTHING, ONE_TOPIC, Resampling
+from analysis.methods.key_figures import compute as key_figures_compute
+from analysis.methods.lengths import compute as lengths_compute
+from analysis.methods.readability import compute as readability_compute
+from analysis.methods.surveys import compute as surveys_compute
+from analysis.methods.writing_process import compute as writing_process_compute
 from analysis.text.readability import flesch
 from tests.analysis.written_by_hand import TEXTS, analysed
 
 
 @pytest.fixture(scope="module")
 def tables():
-    return writing.family(analysed())
+    return lengths_compute.compute_tables(analysed())
 
 
 def cells(rows, value, **key):
@@ -30,7 +34,7 @@ def test_responses_are_counted(tables):
     assert [rows["m1"][name] for name in names] == [4, 2, 4, 3]
     assert [rows["s1"][name] for name in names] == [4, 1, 0, 0]
     assert rows["s1"]["source_flesch"] is None
-    assert rows["s1"]["note"] == writing.NOTHING_CITED
+    assert rows["s1"]["note"] == lengths_compute.NOTHING_CITED
     assert "note" not in rows["h1"]
 
 
@@ -79,12 +83,12 @@ def test_order_of_citations(tables):
 
 
 def test_other_lists_of_passages_are_compared_by_passage_and_two_people_are_a_pair_too():
-    found = writing.family(analysed(other=("m2",)))
+    found = lengths_compute.compute_tables(analysed(other=("m2",)))
     # m2 cites 0, 1, 3 of the reversed list: passages 3, 2, 0; h2 cites 3, 1, 0.
     assert one(found["citation_overlap"], "jaccard", style="news", pair="human_model") == pytest.approx(2 / 4)
     assert one(found["citation_order"], "rho", style="news", pair="human_model") == 1.0
     texts = TEXTS | {"h4": ("t1", "essay", "human", "Cats sleep [0]. All of them do.")}
-    found = writing.family(analysed(texts))
+    found = lengths_compute.compute_tables(analysed(texts))
     assert one(found["citation_overlap"], "jaccard", style="essay", pair="human_human") == 1 / 2
 
 
@@ -108,23 +112,27 @@ def test_density(tables):
 
 
 def test_without_other_topics_reading_ease_or_texts_figures_are_missing_with_their_reasons():
-    found = writing.family(analysed({name: about for name, about in TEXTS.items() if about[0] == "t1"}))
+    found = lengths_compute.compute_tables(analysed({name: about for name, about in TEXTS.items() if about[0] == "t1"}))
     assert {row["note"] for row in found["lengths"] if row["value"] is not None} == {ONE_TOPIC}
     assert all(row["low"] is None for row in found["citation_overlap"])
-    found = writing.family(analysed(language="de"))
-    assert {(row["flesch"], row["note"]) for row in found["responses"]} == {(None, writing.NO_EASE)}
+    found = lengths_compute.compute_tables(analysed(language="de"))
+    assert {(row["flesch"], row["note"]) for row in found["responses"]} == {(None, readability_compute.NO_EASE)}
     assert found["readability"] == []
     assert one(found["citation_overlap"], "jaccard", style="news", pair="human_model") == 1.0
     at_work = analysed()
     at_work.texts = ()
-    assert writing.family(at_work) == {}
+    assert lengths_compute.compute_tables(at_work) == {}
 
 
 def test_texts_without_anything_in_them():
     texts = {"h1": ("t1", "essay", "human", ""), "m1": ("t2", "essay", "model", "[0]")}
-    found = writing.family(analysed(texts))
+    found = lengths_compute.compute_tables(analysed(texts))
     rows = {row["response"]: row for row in found["responses"]}
-    assert (rows["h1"]["statements"], rows["h1"]["flesch"], rows["h1"]["note"]) == (0, None, writing.NO_STATEMENT)
+    assert (rows["h1"]["statements"], rows["h1"]["flesch"], rows["h1"]["note"]) == (
+        0,
+        None,
+        lengths_compute.NO_STATEMENT,
+    )
     assert (rows["m1"]["statements"], rows["m1"]["citations"]) == (1, 1)
     assert found["lengths"] == []
     assert one(found["citation_overlap"], "jaccard", style="essay", pair="model_retrieved") == 1 / 4
@@ -135,12 +143,12 @@ ANSWERS = (("entry", "knows", (1, 2, 3, 3)), ("exit", "glad", (-1, 0, 1, 1)), ("
 
 
 def answered(answers=ANSWERS):
-    given = tuple(inputs.Answer(at, kind, q, float(v)) for kind, q, values in answers for at, v in enumerate(values))
+    given = tuple(arrays.Answer(at, kind, q, float(v)) for kind, q, values in answers for at, v in enumerate(values))
     return analysed(answers=given)
 
 
 def test_surveys_by_hand():
-    rows = {row["name"]: row for row in survey.family(answered())["survey"]}
+    rows = {row["name"]: row for row in surveys_compute.compute_tables(answered())["survey"]}
     assert rows["entry_knows_mean"]["value"] == 2.25
     assert rows["entry_knows_median"]["value"] == 2.5
     assert rows["entry_knows_share_3"]["value"] == 0.5
@@ -150,39 +158,39 @@ def test_surveys_by_hand():
     assert rows["entry_knows_glad_rho"]["value"] == pytest.approx(1.0)
     constant = next(row for name, row in rows.items() if name.endswith("_rho") and "exit_knows" in name)
     assert (constant["value"], bool(constant["note"])) == (None, True)
-    assert survey.family(analysed()) == {}
+    assert surveys_compute.compute_tables(analysed()) == {}
 
 
 def test_questions_with_many_answers_have_no_shares(monkeypatch):
-    monkeypatch.setattr(survey, "MOST_OPTIONS", 5)
-    found = survey.family(answered((("entry", "age", (21, 34, 55, 28, 40, 61)),)))
+    monkeypatch.setattr(surveys_compute, "MOST_OPTIONS", 5)
+    found = surveys_compute.compute_tables(answered((("entry", "age", (21, 34, 55, 28, 40, 61)),)))
     assert {row["name"] for row in found["survey"]} == {"age_mean", "age_median"}
 
 
 def test_processes_by_hand():
     kept = (
-        inputs.Process(0, {"seconds": 10.0, "pauses": 2, "pasted_share": 0.5}),
-        inputs.Process(1, {"seconds": 30.0, "pauses": 4, "pasted_share": None}),
-        inputs.Process(2, {}),
+        arrays.Process(0, {"seconds": 10.0, "pauses": 2, "pasted_share": 0.5}),
+        arrays.Process(1, {"seconds": 30.0, "pauses": 4, "pasted_share": None}),
+        arrays.Process(2, {}),
     )
-    found = processes.family(analysed(processes=kept))
+    found = writing_process_compute.compute_tables(analysed(processes=kept))
     rows = {row["response"]: row for row in found["writing_process"]}
     assert rows["h1"]["seconds"] == 10.0
-    assert rows["h1"]["note"] == processes.NOT_RECORDED
-    assert rows["h3"]["note"] == processes.UNREADABLE
+    assert rows["h1"]["note"] == writing_process_compute.NOT_RECORDED
+    assert rows["h3"]["note"] == writing_process_compute.UNREADABLE
     means = found["writing_process_means"]
     assert one(means, style="all", origin="human", measure="seconds", statistic="mean") == 20.0
     assert one(means, "n", style="all", origin="human", measure="pasted_share", statistic="mean") == 1
     assert not cells(means, "value", measure="bursts")
-    assert processes.family(analysed()) == {}
+    assert writing_process_compute.compute_tables(analysed()) == {}
 
 
 @pytest.mark.parametrize(("topics", "has_interval"), [(5, False), (6, True)])
 def test_median_times_of_few_topics_have_no_interval(topics, has_interval):
     texts = {f"r{n}": (f"t{n}", "essay", "human", "Cats sleep [0].") for n in range(topics)}
-    times = tuple(inputs.Process(n, {"seconds": 60.0 * 2**n}) for n in range(topics))
+    times = tuple(arrays.Process(n, {"seconds": 60.0 * 2**n}) for n in range(topics))
     found = analysed(texts, processes=times, resamples=200)
     resampling = Resampling.of(found.inputs.responses, found.settings, found.seed)
-    rows = {row["name"]: row for row in spending.writing(found.inputs, resampling)}
+    rows = {row["name"]: row for row in key_figures_compute.writing(found.inputs, resampling)}
     assert (rows["minutes_per_response_median"]["low"] is not None) == has_interval
     assert rows["minutes_per_response_mean"]["low"] is not None

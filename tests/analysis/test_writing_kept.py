@@ -6,11 +6,13 @@ from datetime import timedelta
 
 import pytest
 
-from analysis.domain import charts, erasing, inputs, loading, tables
-from analysis.domain.loading import processes
-from analysis.domain.reports import building
+from analysis.analyses import erasure
+from analysis.inputs import arrays, queries, responses
+from analysis.methods import charts
 from analysis.models import LogMeasures, Snapshot, Table
 from analysis.process import measures
+from analysis.reports import builder
+from analysis.tables import run_tables
 from annotation.models import Assignment, Campaign
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
@@ -43,11 +45,11 @@ def study(written_here: int, db: None) -> Study:
     return Study.objects.get(pk=written_here)
 
 
-def authors(found: inputs.Inputs, what) -> list[str]:
+def authors(found: arrays.Inputs, what) -> list[str]:
     return [found.responses[each.response].participant for each in what]
 
 
-def measured(found: inputs.Inputs) -> dict[str, dict[str, float | None]]:
+def measured(found: arrays.Inputs) -> dict[str, dict[str, float | None]]:
     return dict(zip(authors(found, found.processes), [each.measures for each in found.processes], strict=True))
 
 
@@ -61,18 +63,18 @@ def named(run: Run, name: str) -> set[str]:
 
 
 def test_logs_are_measured_once_and_kept_until_the_method_changes(study, monkeypatch, django_assert_num_queries):
-    first = loading.load(study)
+    first = queries.load(study)
     assert LogMeasures.objects.count() == len(first.processes) == 3
     passages = study.topics.get(external_id="t1").retrieved.order_by("rank").values_list("passage__text", flat=True)
     assert measured(first)["author-0"] == measures.measure(submitted.written()[0], list(passages))
     with monkeypatch.context() as patch:
-        patch.setattr(processes.logs, "fetched", None)  # nothing is read any more
-        assert loading.load(study).digest == first.digest
+        patch.setattr(responses.logs, "fetched", None)  # nothing is read any more
+        assert queries.load(study).digest == first.digest
         with django_assert_num_queries(1):
-            processes.load(study, first.responses)
+            responses.load_log_measures(study, first.responses)
     monkeypatch.setattr(measures, "VERSION", measures.VERSION + 1)
-    monkeypatch.setattr(processes.measures, "measure", lambda *_: measures.unknown() | {"pauses": 99})
-    assert {each["pauses"] for each in measured(loading.load(study)).values()} == {99}
+    monkeypatch.setattr(responses.measures, "measure", lambda *_: measures.unknown() | {"pauses": 99})
+    assert {each["pauses"] for each in measured(queries.load(study)).values()} == {99}
     assert list(LogMeasures.objects.values_list("version", flat=True)) == [measures.VERSION] * 3
 
 
@@ -81,12 +83,12 @@ def test_a_log_that_cannot_be_read_or_of_a_text_that_is_not_included_stops_nothi
     LogBatch.objects.filter(log=log).delete()
     LogBatch.objects.create(log=log, sitting=0, number=0, first_event=0, event_count=1, codec="columns-zstd-1",
                             payload=b"no batch at all", digest=b"0" * 32, received_at=NOW)  # fmt: skip
-    found = measured(loading.load(study))
+    found = measured(queries.load(study))
     assert set(found["author-0"].values()) == {None}
     assert found["author-1"]["pauses"]
     WritingTask.objects.filter(response__participant__external_id="author-0").update(state=TaskState.SUBMITTED)
     Response.objects.filter(participant__external_id="author-0").update(is_included=False)
-    assert set(measured(loading.load(study))) == {"author-1", "author-2"}
+    assert set(measured(queries.load(study))) == {"author-1", "author-2"}
 
 
 def test_figures_of_several_sittings_are_those_of_the_text(study):
@@ -98,9 +100,9 @@ def test_figures_of_several_sittings_are_those_of_the_text(study):
     log = submitted.log_of(
         task, [(begun + branch, None, 0), (submitted.typed(" Much.", start=90_000, at=13), 0, len(begun))]
     )
-    found = measured(loading.load(study))[task.participant.external_id]
+    found = measured(queries.load(study))[task.participant.external_id]
     assert (found["produced"], found["pastes"]) == (19, 0)
-    assert found == measures.measure(processes.logs.events(log), [])  | {
+    assert found == measures.measure(responses.logs.events(log), [])  | {
         name: found[name] for name in ("passage_share", "elsewhere_share")
     }  # fmt: skip
 
@@ -114,12 +116,12 @@ def test_an_erasure_takes_measures_answers_and_rows_with_it(study):
     before = Snapshot.objects.get(run=run)
     assert named(run, "writing_process") >= {gone.external_id, kept.external_id}
     writing_erasing.erase(gone.participant, NOW)
-    erasing.erase(gone.participant, NOW)
+    erasure.erase(gone.participant, NOW)
     assert LogMeasures.objects.count() == 2
-    assert [name for name in erasing.OF_A_TEXT if gone.external_id in named(run, name)] == []
+    assert [name for name in erasure.OF_A_TEXT if gone.external_id in named(run, name)] == []
     assert kept.external_id in named(run, "writing_process")
     after = Snapshot.objects.get(run=run)
-    found = inputs.unpack(bytes(after.payload))
+    found = arrays.unpack(bytes(after.payload))
     assert set(authors(found, found.processes)) == set(authors(found, found.answers)) == {"author-0", "author-2"}
     assert after.digest == found.digest != before.digest
     run.refresh_from_db()
@@ -135,7 +137,7 @@ def test_pay_and_time_are_key_figures(study):
         WritingTask.objects.filter(pk=task.pk).update(active_seconds=seconds, pay=250)
     TaskPayment.objects.create(task=tasks[0], amount=250, reason="accepted", at=NOW)
     TaskPayment.objects.create(task=tasks[0], amount=50, reason="bonus", at=NOW + timedelta(hours=1))
-    found = loading.load(study)
+    found = queries.load(study)
     paid = {(wage.pay, wage.charges, wage.seconds) for wage in found.wages if wage.response >= 0}
     assert paid == {(300, 50, 600.0), (250, 50, 900.0), (250, 50, None)}
     figures = {row["name"]: row for row in rows(analyse(study), "key_figures")}
@@ -145,7 +147,7 @@ def test_pay_and_time_are_key_figures(study):
     assert figures["hourly_rate_writing"]["value"] == pytest.approx(5.5 / (1500 / 3600))
     assert figures["hourly_rate_writing"]["n"] == 2
     assert figures["pay_per_response"]["unit"] == "USD"
-    assert inputs.unpack(found.pack()).digest == found.digest
+    assert arrays.unpack(found.pack()).digest == found.digest
 
 
 def test_pay_of_judges_by_hand(study):
@@ -164,7 +166,7 @@ def test_pay_of_judges_by_hand(study):
 
 
 def test_the_page_has_sections_of_what_there_is_and_responses_in_pages(study, monkeypatch):
-    monkeypatch.setattr("analysis.domain.pages.writing.RESPONSES_PER_PAGE", 4)
+    monkeypatch.setattr("analysis.methods.writing_page.RESPONSES_PER_PAGE", 4)
     assert visit(study, "writing/").context["run"] is None
     run = analyse(study)
     text = visit(study, "writing/").content.decode()
@@ -191,9 +193,9 @@ def test_surveys_are_shown_in_the_studys_own_words_and_every_table_has_a_name_of
     drawn = json.dumps(charts.specification(study, run, "survey"))
     assert "Are you glad of it?" in drawn
     assert "not in the least" in drawn
-    printed = building.whole_table(run, "survey")
+    printed = builder.whole_table(run, "survey")
     share = [row for row in printed.rows if row["statistic"] == "share"][1]
     assert share["question"].startswith("Are you glad of it?")
     assert share["option"] == "rather"
     assert "name" not in {column.key for column in printed.columns}
-    assert tables.read(run, "survey")["survey"][0]["name"] == "glad_mean"  # files keep the names
+    assert run_tables.read(run, "survey")["survey"][0]["name"] == "glad_mean"  # files keep the names

@@ -16,11 +16,12 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from analysis.domain import inputs
-from analysis.domain.results import survey, writing
-from analysis.domain.results.family import Analysed
-from analysis.domain.results.settings import Settings
-from analysis.domain.texts import TopicTexts, Written, digest
+from analysis.inputs import arrays
+from analysis.inputs.texts import ResponseText, TopicTexts, digest
+from analysis.methods.context import Context
+from analysis.methods.lengths import compute as lengths_compute
+from analysis.methods.settings import AnalysisSettings
+from analysis.methods.surveys import compute as surveys_compute
 from analysis.text.statements import parse
 
 from .rows import row_of
@@ -68,18 +69,18 @@ def tables(raw):
     every = sorted({name for each in known for name in each})
     at = {name: i for i, name in enumerate(every)}
     responses = tuple(
-        inputs.Response(name, topic, style, origin, "w", parse(text, passages=20).words, digest(text),
+        arrays.Response(name, topic, style, origin, "w", parse(text, passages=20).words, digest(text),
                         topics.index(topic))
         for name, (topic, style, origin, text) in ((name, texts[name]) for name in names)
     )  # fmt: skip
     answers = tuple(
-        inputs.Answer(place[row["response"]], kind, question, float(row[question]))
+        arrays.Answer(place[row["response"]], kind, question, float(row[question]))
         for row in tasks
         for kind, questions in QUESTIONS.items()
         for question in questions
         if row.get(question) is not None and row["response"] in place
     )
-    taken = inputs.Inputs(
+    taken = arrays.Inputs(
         pool="crowd", topics=tuple(topics), styles=STYLES, dimensions=(), responses=responses, pools={},
         passages=tuple(every), rankings=tuple(tuple(at[digest(text)] for text in passages[t]) for t in topics),
         answers=answers,
@@ -88,13 +89,13 @@ def tables(raw):
     for name in names:
         topic, _style, _origin, text = texts[name]
         of_topic[topic].append(
-            Written(place[name], text, parse(text, passages=20), tuple(passages[topic]), topics.index(topic))
+            ResponseText(place[name], text, parse(text, passages=20), tuple(passages[topic]), topics.index(topic))
         )
-    analysed = Analysed(
+    analysed = Context(
         inputs=taken, texts=[TopicTexts(topic, tuple(of_topic[topic])) for topic in topics],
-        settings=Settings(resamples=100), seed=0, fitted={}, masks={}, step=lambda _: None,
+        settings=AnalysisSettings(resamples=100), seed=0, fitted={}, masks={}, step=lambda _: None,
     )  # fmt: skip
-    return writing.family(analysed) | survey.family(analysed)
+    return lengths_compute.compute_tables(analysed) | surveys_compute.compute_tables(analysed)
 
 
 @pytest.fixture(scope="module")

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from analysis.domain.inputs import Dimension, Inputs, Pool, Response
-from analysis.domain.results import compute
-from analysis.domain.results.settings import Settings
+from analysis.inputs.arrays import Dimension, Inputs, Pool, Response
+from analysis.methods.registry import compute
+from analysis.methods.settings import AnalysisSettings
 from tests.analysis.small_study import DIMENSIONS, ORIGINS, STYLES, Votes
 
-QUICK = Settings(resamples=60, restarts=2, refine=0, labels="likeliest")
+QUICK = AnalysisSettings(resamples=60, restarts=2, refine=0, labels="likeliest")
 
 
 def inputs_of(
@@ -43,6 +43,6 @@ def inputs_of(
     return Inputs("crowd", tuple(topics), kinds, asked, responses + more, {"crowd": pool})
 
 
-def tables_of(votes: Votes, *, settings: Settings = QUICK, **options):
+def tables_of(votes: Votes, *, settings: AnalysisSettings = QUICK, **options):
     """All tables of these votes."""
     return compute(inputs_of(votes, **options), settings=settings, seed=0).tables

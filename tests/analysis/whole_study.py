@@ -1,6 +1,7 @@
 """A study with at least one row in every table, and texts that break careless writers."""
 
-from analysis.domain import analysing, freshness, loading
+from analysis.analyses import services
+from analysis.inputs import queries, snapshots
 from analysis.models import Snapshot, Table
 from annotation.enums import CampaignKind
 from annotation.models import AssignmentDecision, AssignmentTransition, Instructions, Item, PlatformSubmission
@@ -153,13 +154,13 @@ def _judged(study: Study, person, member) -> None:
 
 def _analysed(study: Study) -> None:
     run = Run.objects.create(
-        study=study, kind=analysing.KIND, state=RunState.DONE, parameters={"pool": "CROWD"}, seed=7, code_version="1",
+        study=study, kind=services.KIND, state=RunState.DONE, parameters={"pool": "CROWD"}, seed=7, code_version="1",
         environment={"python": "3"}, summary={"x": [0.1, None]}, created_at=NOW, started_at=NOW, finished_at=NOW,
     )  # fmt: skip
-    taken = loading.load(study)
+    taken = queries.load(study)
     Snapshot.objects.create(
         run=run, pool=taken.pool, digest=taken.digest, judgments=len(taken.main.unit), responses=len(taken.responses),
-        mark=freshness.mark(study), payload=taken.pack(), created_at=NOW,
+        mark=snapshots.inputs_fingerprint(study), payload=taken.pack(), created_at=NOW,
     )  # fmt: skip
     Table.objects.create(
         run=run, name="key_figures", rows=[{"p_a": 0.1, "note": HOSTILE, "label": None}, {"p_a": 1e-17}]

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from analysis.domain import inputs
-from analysis.domain.results.family import Analysed
-from analysis.domain.results.settings import Settings
-from analysis.domain.texts import TopicTexts, Written, digest
+from analysis.inputs import arrays
+from analysis.inputs.texts import ResponseText, TopicTexts, digest
+from analysis.methods.context import Context
+from analysis.methods.settings import AnalysisSettings
 from analysis.text.statements import parse
 
 PASSAGES = ("Cats sleep all day.", "Dogs bark at night.", "Birds sing in spring.", "Fish swim in the sea.")
@@ -29,7 +29,7 @@ def analysed(
     language: str = "en",
     resamples: int = 20,
     **more: object,
-) -> Analysed:
+) -> Context:
     """An analysis at work on these responses. `other`: names of responses whose authors had the passages reversed."""
     lists = (tuple(passages), tuple(reversed(passages)))
     every = sorted({digest(text) for text in passages})
@@ -37,10 +37,10 @@ def analysed(
     shown = {name: int(name in other) for name in names}
     parsed = {name: parse(texts[name][3], passages=len(passages)) for name in names}
     responses = tuple(
-        inputs.Response(name, *texts[name][:3], "w", parsed[name].words, digest(texts[name][3]), shown[name])
+        arrays.Response(name, *texts[name][:3], "w", parsed[name].words, digest(texts[name][3]), shown[name])
         for name in names
     )
-    taken = inputs.Inputs(
+    taken = arrays.Inputs(
         pool="crowd", topics=tuple(sorted({topic for topic, *_ in texts.values()})),
         styles=tuple(sorted({style for _topic, style, *_ in texts.values()})), dimensions=(), responses=responses,
         pools={}, passages=tuple(every), language=language,
@@ -48,9 +48,9 @@ def analysed(
     )  # type: ignore[arg-type]  # fmt: skip
     read = [
         TopicTexts(topic, tuple(
-            Written(names.index(name), texts[name][3], parsed[name], lists[shown[name]], shown[name]) for name in own
+            ResponseText(names.index(name), texts[name][3], parsed[name], lists[shown[name]], shown[name]) for name in own
         ))
         for topic, own in groupby(sorted(names, key=lambda name: texts[name][0]), key=lambda name: texts[name][0])
     ]  # fmt: skip
-    settings = Settings(resamples=resamples, min_words=3, density_bins=4)
-    return Analysed(taken, read, settings, 0, {}, {}, lambda _message: None)
+    settings = AnalysisSettings(resamples=resamples, min_words=3, density_bins=4)
+    return Context(taken, read, settings, 0, {}, {}, lambda _message: None)

@@ -8,9 +8,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.domain import loading
-from analysis.domain.results import fitting
-from analysis.domain.results.settings import Settings
+from analysis.inputs import queries
+from analysis.methods import fits
+from analysis.methods.settings import AnalysisSettings
 from analysis.stats import mace
 from analysis.stats.agreement import alpha
 from annotation.enums import AssignmentState, CampaignKind, CampaignState
@@ -83,14 +83,14 @@ def test_alpha_is_that_of_the_textbook() -> None:
 
 def test_figures_are_those_of_the_analysis_on_the_same_judgments(monkeypatch) -> None:
     # Both search until they reach the optimum, wherever they start; as they are used, they stop before.
-    thorough = mace.Settings(restarts=20, max_iter=2000, tolerance=1e-10)
+    thorough = mace.MaceSettings(restarts=20, max_iter=2000, tolerance=1e-10)
     monkeypatch.setattr(progress_agreement, "MACE", thorough)
-    monkeypatch.setattr(fitting.mace, "Settings", lambda **_fewer: thorough)
+    monkeypatch.setattr(fits.mace, "Settings", lambda **_fewer: thorough)
     here = live_crowd.crowded(topics=6, dimensions=3, people=24)
     refresh(here)
     Assignment.objects.filter(questionnaire__campaign=here.campaign).update(state=AssignmentState.ACCEPTED)
-    inputs = loading.load(here.study)
-    fitted = fitting.fit(inputs, "crowd", settings=Settings(), seed=1, report=lambda _: None, capped=True)
+    inputs = queries.load(here.study)
+    fitted = fits.fit(inputs, "crowd", settings=AnalysisSettings(), seed=1, report=lambda _: None, capped=True)
     names = {each.name: each.pk for each in here.dimensions}
     for fit in fitted.fits:
         dimension = names[fit.dimension.name]
@@ -281,7 +281,7 @@ def test_few_starts_are_enough_for_a_clear_crowd() -> None:
     [found] = progress_agreement.load_judgments(here.campaign)
     few = [each.spam_probability for each in progress_agreement.competence(found, rng=np.random.default_rng(0))]
     votes = (found.unit, found.coder, found.value)
-    many = mace.fit(*votes, rng=np.random.default_rng(1), labels=3, settings=mace.Settings(restarts=50))
+    many = mace.fit(*votes, rng=np.random.default_rng(1), labels=3, settings=mace.MaceSettings(restarts=50))
     assert few == pytest.approx(many.spam_probability, abs=0.02)
     # Every fifth judges at random, and is told from the others.
     assert min(few[::5]) > max(spam for place, spam in enumerate(few) if place % 5)

@@ -4,7 +4,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from analysis.stats.orientation import canonical
+from analysis.stats.judgments import canonical
 from annotation.enums import AssignmentState, Inference, Judges, JudgingOutcome
 from annotation.judging import erasure, questionnaire_content
 from annotation.llm_judges import judge, judging_run, outcomes, prompts, queries, stimuli

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db.models import Model, QuerySet
 
-from analysis.domain.experiments.experiment import EXPERIMENTS
+from analysis.experiments.experiment import EXPERIMENTS
 from analysis.models import ReleaseFile, ReleaseLink, Table
 from annotation.models import Assignment, Campaign, JudgingAnswer, TrainingItem
 from crowdrag.jobs.models import Artifact, Run

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from django.test import Client
 
-from analysis.process import signs
+from analysis.process import review_signals
 from crowdrag.demo import setup, texts, typist, writers
 from crowdrag.studies.models import Study, User
 from crowdrag.studies.study import services
@@ -88,7 +88,7 @@ def test_each_manner_shows_its_own_signals_and_no_others() -> None:
     for number, script in enumerate(json.loads((texts.FOLDER / "writers.json").read_text())["scripts"]):
         desk = typist.EditorClient(Random(writers.SEED + number), typist.MANNERS[script["manner"]])
         typist.perform(desk, script["text"], script.get("pasted", ""))
-        told = signs.signals(desk.events, ["A passage."], desk.text)
+        told = review_signals.signals(desk.events, ["A passage."], desk.text)
         found[script["writer"], script["topic"]] = {each.name for each in told if each.level in {"note", "strong"}}
     assert found == {
         ("typist-1", "demo-4"): set(),

@@ -15,9 +15,9 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from analysis.domain.releases import building, drafting, publishing
-from analysis.domain.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
 from analysis.models import Release
+from analysis.releases import builds, services
+from analysis.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
 from annotation.models import Pair
 from crowdrag.demo import setup
 from crowdrag.jobs import lifecycle
@@ -148,10 +148,10 @@ def _releases(study: Study) -> dict[str, dict[str, Any]]:
 
 
 def _release(study: Study, choices: Choices) -> dict[str, Any]:
-    release = drafting.create(study=study, choices=choices, title="Demo", now=NOW)
-    run = lifecycle.wait(building.start(release=release, now=NOW))
+    release = services.create(study=study, choices=choices, title="Demo", now=NOW)
+    run = lifecycle.wait(builds.start(release=release, now=NOW))
     assert run.state == RunState.DONE, run.error
-    release = publishing.publish(release=Release.objects.get(pk=release.pk), now=NOW)
+    release = services.publish(release=Release.objects.get(pk=release.pk), now=NOW)
     outputs = {}
     for file in release.files.all():
         with file.file.open("rb") as opened:

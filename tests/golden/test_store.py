@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from analysis.domain.typesetting import setting
+from analysis import typesetting
 from tests.golden import outline, readable, store
 
 TABLE = [{"name": "a", "value": 0.1 + 0.2, "texts": ["x" * 200]}, {"name": "b", "value": None, "texts": []}]
@@ -97,7 +97,7 @@ Some text (with brackets (and more), a \\\\ and (one that stays open, efficientl
 #table(columns: 2, [a], [1.25], [b], [-2.5])
 #pagebreak()
 The end"""
-    made = setting.document(source, {}, at=setting._ALWAYS)
+    made = typesetting.compile_pdf(source, {}, at=typesetting._ALWAYS)
     assert readable.pdf(made).splitlines() == [
         "--- page 1",
         "A title",

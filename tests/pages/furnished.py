@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from analysis.domain import analysing
+from analysis.analyses import services
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import ParticipantKind, Role
@@ -85,7 +85,7 @@ def _put_into_review(study: Study, style: Style) -> None:
 
 def analyse(study: Study, by: User) -> Run:
     """Analyse it in this process, with few resamples."""
-    run = lifecycle.wait(analysing.start(study=study, by=by, parameters={"resamples": 20, "restarts": 2}))
+    run = lifecycle.wait(services.start(study=study, by=by, parameters={"resamples": 20, "restarts": 2}))
     assert run.state == "DONE", run.error
     return run
 

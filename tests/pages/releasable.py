@@ -6,9 +6,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from analysis.domain.releases import building, publishing
-from analysis.domain.releases.choices import Choices, Logs, Passages, Timing
 from analysis.models import Release
+from analysis.releases import builds, services
+from analysis.releases.choices import Choices, Logs, Passages, Timing
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant, Study
@@ -64,7 +64,7 @@ def in_state(made: Study, state: str) -> Release:
     if state in ("draft", "building", "failed"):
         release = drafted(made, CHOICES, **SAID)
         if state != "draft":
-            run = building.start(release=release)
+            run = builds.start(release=release)
             if state == "failed":
                 lifecycle.cancel(run=run)
     elif state == "ready":
@@ -75,6 +75,6 @@ def in_state(made: Study, state: str) -> Release:
         if state == "marked":
             withdraws(made)
         elif state == "withdrawn":
-            publishing.withdraw(release=release, reason="The passages were those of another study.")
+            services.withdraw(release=release, reason="The passages were those of another study.")
     release.refresh_from_db()
     return release

@@ -13,8 +13,8 @@ from django.db.models import F
 from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from analysis.domain import analysing
-from analysis.domain.corpus import exporting
+from analysis.analyses import services as analyses_services
+from analysis.archive import services as archive_services
 from analysis.models import Table
 from annotation.enums import AssignmentState as S
 from annotation.imports.crowdrag25 import record_schemas
@@ -211,7 +211,7 @@ def test_a_campaign_from_its_first_page_to_its_export(
 
 def analysed_and_exported(study: Study, counted: list[Assignment]) -> None:
     """What was accepted is what is analysed and released; the archive holds the rest too."""
-    run = lifecycle.wait(analysing.start(study=study, parameters={"resamples": 20, "restarts": 2}))
+    run = lifecycle.wait(analyses_services.start(study=study, parameters={"resamples": 20, "restarts": 2}))
     assert run.state == "DONE", run.error
     tables = {table.name: table.rows for table in Table.objects.filter(run=run)}
     assert {"agreement", "competence", "gold", "grades"} <= tables.keys()
@@ -229,7 +229,7 @@ def analysed_and_exported(study: Study, counted: list[Assignment]) -> None:
 
 def read(study: Study, format_: str) -> dict[str, list[Any]]:
     """Export, and return the lines of each of its files."""
-    run = lifecycle.wait(exporting.start(study=study, format_=format_))
+    run = lifecycle.wait(archive_services.start(study=study, format_=format_))
     assert run.state == "DONE", run.error
     with zipfile.ZipFile(run.artifacts.get().file.path) as zipped:
         return {

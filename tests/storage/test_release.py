@@ -12,7 +12,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.domain.releases import drafting, keeping
+from analysis.releases import services
+from analysis.releases import storage as releases_storage
 from crowdrag.storage.s3 import S3Storage
 from crowdrag.studies.participants import withdrawal
 from tests.analysis.releases.releasing import built, published
@@ -49,10 +50,10 @@ def test_what_is_left_in_a_bucket_is_tidied_away(s3: S3Storage, tmp_path: Path, 
     settings.DATA_DIR = tmp_path
     release = built(ResponseFactory().study)
     (tmp_path / "left").write_bytes(b"left")
-    s3.bucket.upload_file(str(tmp_path / "left"), f"kept/{keeping.FOLDER}/{release.run.key}/{'0' * 16}/left")
-    assert keeping.tidy(timezone.now()) == 1
+    s3.bucket.upload_file(str(tmp_path / "left"), f"kept/{releases_storage.FOLDER}/{release.run.key}/{'0' * 16}/left")
+    assert releases_storage.tidy(timezone.now()) == 1
     assert len(keys(s3)) == release.files.count()
-    drafting.discard(release=release)
+    services.discard(release=release)
     assert keys(s3) == set()
 
 

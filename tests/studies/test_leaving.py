@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.domain import analysing
+from analysis.analyses import services as analyses_services
 from annotation.models import Assignment, AssignmentDecision, Judgment, PlatformSubmission
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Artifact, Run
@@ -21,7 +21,7 @@ from crowdrag.llm.models import Call, Endpoint
 from crowdrag.studies.access import SESSION_PARTICIPANTS
 from crowdrag.studies.entry import links
 from crowdrag.studies.enums import DecisionKind, EnquiryKind, Outcome
-from crowdrag.studies.messages import services
+from crowdrag.studies.messages import services as messages_services
 from crowdrag.studies.models import Arrival, Consent, Enquiry, EntryLink, Participant
 from crowdrag.studies.participants import identity, withdrawal
 from tests import erasures
@@ -111,7 +111,7 @@ def person() -> Participant:
     WritingTask.objects.filter(pk=task.pk).update(state=TaskState.ACCEPTED, submitted_at=NOW)
     TaskPayment.objects.create(task=task, amount=1250, reason="accepted", at=NOW)
     WritingTaskFactory(claimed=True, topic__study=study, participant=person, draft=DRAFT)
-    services.ask(participant=person, kind=EnquiryKind.QUESTION, text=f"Is the {NEEDLE} well?", now=NOW)
+    messages_services.ask(participant=person, kind=EnquiryKind.QUESTION, text=f"Is the {NEEDLE} well?", now=NOW)
     endpoint = Endpoint.objects.create(
         name="m", base_url="http://127.0.0.1:1/v1", model="m", is_local=True, created_at=NOW
     )
@@ -199,7 +199,7 @@ def test_others_keep_what_they_gave(person: Participant) -> None:
     other = made.link.participant
     assert other is not None
     agree(other, text_of(person.study))
-    services.ask(participant=other, kind=EnquiryKind.QUESTION, text="mine", now=NOW)
+    messages_services.ask(participant=other, kind=EnquiryKind.QUESTION, text="mine", now=NOW)
     theirs = task_of(other, "Another text altogether, which has nothing to do with birds.")
     erase(person)
     assert links.find(made.key) is not None
@@ -220,7 +220,9 @@ def judged(person: Participant) -> Run:
     campaign = judgment.item.campaign
     PlatformSubmission.objects.create(campaign=campaign, external_id="s-1", participant=person)
     Assignment.objects.update(seconds=300.0, submitted_at=NOW)
-    run = lifecycle.wait(analysing.start(study=person.study, by=None, parameters={"resamples": 20, "restarts": 2}))
+    run = lifecycle.wait(
+        analyses_services.start(study=person.study, by=None, parameters={"resamples": 20, "restarts": 2})
+    )
     assert run.state == "DONE", run.error
     export = Run.objects.create(
         study=person.study, kind="export.archive", state="DONE", code_version="1", created_at=NOW, finished_at=NOW

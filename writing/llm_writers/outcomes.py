@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID, uuid5
 
-from analysis.text import degeneracy, statements
+from analysis.text import statements
+from analysis.text import words as text_words
 from crowdrag.jobs.models import Run
 from crowdrag.llm.gateway import Answer
 from crowdrag.studies.models import Participant
@@ -69,7 +70,7 @@ def classify(answer: Answer, *, slot: Slot, form: str, words: int, overlong: flo
         return _outcome(AnswerOutcome.REFUSED, text)
     if len(text) > LONGEST_TEXT:
         return _outcome(AnswerOutcome.FAILED, text)
-    if degeneracy.is_degenerate(text):
+    if text_words.is_degenerate(text):
         return Outcome(AnswerOutcome.BROKEN, text, parsed.words)
     if answer.is_cut or parsed.words > overlong * words:
         return Outcome(AnswerOutcome.OVERLONG, text, parsed.words)

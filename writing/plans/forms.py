@@ -14,7 +14,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analysis.text.normalization import normalize
+from analysis.text.words import normalize
 from crowdrag.studies import codes, money
 
 from ..corpus import versions

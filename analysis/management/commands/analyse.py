@@ -6,15 +6,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.domain import analysing, folder
-from analysis.domain.results.settings import CHOICES, PRESETS, BadParameterError, Settings
+from analysis.analyses import services
+from analysis.methods.settings import CHOICES, PRESETS, AnalysisSettings, BadParameterError
+from analysis.reports import exports
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
 from crowdrag.jobs.progress import Progress
 from crowdrag.studies.models import Study
 
-DEFAULTS = Settings()
+DEFAULTS = AnalysisSettings()
 
 
 class Command(BaseCommand):
@@ -82,17 +83,17 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {study!r}. There are: {slugs or 'none; import one first'}.")
         if out.exists() and not out.is_dir():
             raise CommandError(f"{out} is a file: name a folder to write the tables into.")
-        names = [each.name for each in fields(Settings)]
+        names = [each.name for each in fields(AnalysisSettings)]
         parameters = {name: options[name] for name in names if options.get(name) is not None}
         try:
-            run = analysing.start(study=found, seed=options["seed"], parameters=parameters)
-        except (analysing.NothingToAnalyseError, BadParameterError) as error:
+            run = services.start(study=found, seed=options["seed"], parameters=parameters)
+        except (services.NothingToAnalyseError, BadParameterError) as error:
             raise CommandError(str(error)) from error
         run = lifecycle.wait(run, report=self._tell)
         self._end_line()
         if run.state != RunState.DONE:
             raise CommandError(_why(run))
-        files = folder.write(run, out)
+        files = exports.write(run, out)
         self.stdout.write(f"{len(files)} files written to {out}: tables, figures and run.json.")
 
     def _tell(self, progress: Progress) -> None:

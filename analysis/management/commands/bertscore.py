@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.domain.results.settings import BadParameterError
-from analysis.domain.similarity import choosing, scoring
+from analysis.methods.reference_metrics import bertscore_runs, encodings
+from analysis.methods.settings import BadParameterError
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.progress import Progress
@@ -27,9 +27,9 @@ class Command(BaseCommand):
         if found is None:
             raise CommandError(f"There is no study {study!r}.")
         try:
-            choice = choosing.choose(model)
-            run = scoring.start(study=found, model=str(choice))
-        except (BadParameterError, scoring.NothingToCompareError) as error:
+            choice = encodings.choose_model(model)
+            run = bertscore_runs.start(study=found, model=str(choice))
+        except (BadParameterError, bertscore_runs.NothingToCompareError) as error:
             raise CommandError(str(error)) from error
         run = lifecycle.wait(run, report=self._tell)
         if self.stderr.isatty():

@@ -7,11 +7,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 
-from analysis.domain import folder
-from analysis.domain.experiments import collecting, concluding, configuring, retrieving, searching, starting
-from analysis.domain.experiments import experiment as experiments
-from analysis.domain.experiments.experiment import BadParameterError, Estimate, Experiment
-from analysis.domain.experiments.reading import FORMATS, BadCollectionError
+from analysis.experiments import experiment as experiments
+from analysis.experiments import experiment as experiments_experiment
+from analysis.experiments import question_sets, retrievers, runs, services
+from analysis.experiments.experiment import BadParameterError, CostEstimate, Experiment
+from analysis.experiments.question_sets import FORMATS, BadCollectionError
+from analysis.reports import exports
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.kinds import InputRejectedError
@@ -35,7 +36,7 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=list(FORMATS), help="how the file is written")
         parser.add_argument("--corpus", type=Path, help="a file of documents in which each question's are searched")
         parser.add_argument(
-            "--candidates", type=int, help=f"how many documents of the corpus ({searching.CANDIDATES}; 0: those named)"
+            "--candidates", type=int, help=f"how many documents of the corpus ({services.CANDIDATES}; 0: those named)"
         )
         parser.add_argument("--searcher", help="who searches the corpus: bm25, or a retriever that is offered (bm25)")
         parser.add_argument("--others", type=int, help="passages of other questions beside each one's own")
@@ -59,22 +60,22 @@ class Command(BaseCommand):
             raise CommandError(f"{out} is a file: name a folder to write into.")
         try:
             order = self._order(experiments.get(name), study, options)
-            self._say(starting.expect(order))
+            self._say(services.forecast(order))
             if options["estimate"]:
                 return
-            run = starting.start(order)
+            run = services.start(order)
         except (LookupError, BadParameterError, BadCollectionError, InputRejectedError) as error:
             problems = getattr(error, "problems", None)
             raise CommandError("; ".join(each["message"] for each in problems) if problems else str(error)) from error
         self._follow(run, out)
 
-    def _order(self, experiment: Experiment, study: Study, options: dict[str, Any]) -> starting.Order:
-        given = options[configuring.PARAMETERS] | dict(_pair(each, experiment) for each in options["set"])
+    def _order(self, experiment: Experiment, study: Study, options: dict[str, Any]) -> services.Order:
+        given = options[experiments_experiment.PARAMETERS] | dict(_pair(each, experiment) for each in options["set"])
         common = {"generator": options["generator"] or given.pop("generator", ""), "queries": options["queries"]}
         common["collection"] = _collection(study, experiment, options)
-        return starting.order(experiment, study, {**given, **common}, seed=options["seed"])
+        return services.order(experiment, study, {**given, **common}, seed=options["seed"])
 
-    def _say(self, expected: starting.Expected) -> None:
+    def _say(self, expected: services.CostForecast) -> None:
         found = expected.estimate
         time = "a time not known yet" if expected.seconds is None else f"about {expected.seconds:,.0f} s"
         self._write(
@@ -98,11 +99,11 @@ class Command(BaseCommand):
             raise CommandError(f"The run is {run.get_state_display()}. {problems or run.error}".strip())
         usage = run.summary.get("usage", {})
         took = [f"{usage.get('calls', 0):,} calls", f"{usage.get('stored', 0):,} answered before"]
-        self._write(f"Done: {', '.join([*took, *concluding.losses(run)])}.")
-        for warning in concluding.warnings(run):
+        self._write(f"Done: {', '.join([*took, *runs.losses(run)])}.")
+        for warning in runs.warnings(run):
             self.stderr.write(warning)
         if out is not None:
-            self._write(f"{len(folder.write(run, out))} files written to {out}: report, tables and figures.")
+            self._write(f"{len(exports.write(run, out))} files written to {out}: report, tables and figures.")
 
     def _tell(self, progress: Progress) -> None:
         self.stderr.write(f"\r\033[K{_far(progress)}", ending="")
@@ -138,15 +139,21 @@ def _far(progress: Progress) -> str:
     return f"{said} ({around})" if (around := pace(progress)) else said
 
 
-def _calls(found: Estimate) -> str:
+def _calls(found: CostEstimate) -> str:
     return f"{found.calls:,} to {found.most.calls:,} calls" if found.most else f"at most {found.calls:,} calls"
 
 
 def _merged(given: dict[str, Any]) -> dict[str, Any]:
     """Return all options: as given, else as the TOML file says, else as usual."""
-    written = configuring.read(given["config"]) if given["config"] else {configuring.PARAMETERS: {}}
-    usual = {key: kind() for key, kind in configuring.KEYS.items()} | dict.fromkeys(configuring.PATHS)
-    usual |= {"candidates": searching.CANDIDATES, "searcher": retrieving.WORDS}
+    written = (
+        experiments_experiment.read_configuration(given["config"])
+        if given["config"]
+        else {experiments_experiment.PARAMETERS: {}}
+    )
+    usual = {key: kind() for key, kind in experiments_experiment.KEYS.items()} | dict.fromkeys(
+        experiments_experiment.PATHS
+    )
+    usual |= {"candidates": services.CANDIDATES, "searcher": retrievers.WORDS}
     return usual | written | {key: value for key, value in given.items() if value is not None}
 
 
@@ -161,21 +168,21 @@ def _study(slug: str) -> Study:
 def _collection(study: Study, experiment: Experiment, options: dict[str, Any]) -> dict[str, Any]:
     path = options.get("file")
     if path is None:
-        own = [source for source in collecting.OF_STUDY if source in experiment.collections]
-        return {"source": (own or [collecting.STUDY])[0], "style": options["style"]}
+        own = [source for source in question_sets.OF_STUDY if source in experiment.collections]
+        return {"source": (own or [question_sets.STUDY])[0], "style": options["style"]}
     if not options.get("format"):
         raise BadParameterError(f"Say how the file is written: --format, one of {', '.join(FORMATS)}.")
     for each in filter(None, (path, options["corpus"])):
         if not Path(each).is_file():
             raise BadParameterError(f"There is no file {each}.")
-    upload = _searched(study, options) if options["corpus"] else starting.hand_in(study, Path(path))
-    return starting.of_upload(study, options["format"], upload.pk, options["others"])
+    upload = _searched(study, options) if options["corpus"] else services.upload_questions(study, Path(path))
+    return services.of_upload(study, options["format"], upload.pk, options["others"])
 
 
 def _searched(study: Study, options: dict[str, Any]) -> Upload:
     if options["format"] != "qa":
         raise BadParameterError("A corpus is searched for plain questions: --format qa.")
-    return searching.with_candidates(
+    return services.with_candidates(
         study=study,
         questions=Path(options["file"]),
         corpus=Path(options["corpus"]),

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from analysis.domain.corpus import dictionary, exporting
+from analysis.archive import field_docs, services
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Artifact, Run
@@ -24,7 +24,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug", nargs="?", help="the study's short name")
-        parser.add_argument("--format", choices=list(exporting.WRITERS), default="archive")
+        parser.add_argument("--format", choices=list(services.WRITERS), default="archive")
         parser.add_argument("--out", type=Path, metavar="FILE", help="where to put it; an existing file is replaced")
         parser.add_argument(
             "--schema",
@@ -34,7 +34,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["schema"]:
-            self.stdout.write(dictionary.as_markdown(), ending="")
+            self.stdout.write(field_docs.as_markdown(), ending="")
             return
         slug, out = options["slug"], options["out"]
         if not slug or out is None:
@@ -47,7 +47,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no folder {out.parent} to put the file into. Make it first.")
         if out.is_dir():
             raise CommandError(f"{out} is a folder. Say the file's name, too: {out / (slug + '.zip')}")
-        run = lifecycle.wait(exporting.start(study=study, format_=options["format"]), report=self._tell)
+        run = lifecycle.wait(services.start(study=study, format_=options["format"]), report=self._tell)
         self._end_line()
         if run.state != RunState.DONE:
             raise CommandError(_why(run))
@@ -59,7 +59,7 @@ class Command(BaseCommand):
                 f"{out} cannot be written: {error.strerror}. The export itself is on the study's page."
             ) from error
         self.stdout.write(f"{out}  {artifact.size:,} bytes  SHA-256 {artifact.sha256}")
-        if (left_out := run.summary.get(exporting.LEFT_OUT)) is not None:
+        if (left_out := run.summary.get(services.LEFT_OUT)) is not None:
             counts = "; ".join(f"{count:,} {what}" for what, count in left_out.items())
             self.stdout.write(f"Left out: {counts or 'nothing'}")
 

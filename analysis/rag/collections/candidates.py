@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..shapes import Collection, Document, Query
+from ..protocols import Collection, Document, Query
 
 #: Why `without_repeats` leaves a document out.
 REPEATED = "document equal to another of its question"

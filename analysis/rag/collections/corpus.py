@@ -17,7 +17,7 @@ from typing import IO, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..shapes import Document
+from ..protocols import Document
 from .fields import BadCollectionError, Fields, opened, parsed
 
 #: Documents in a block, where the caller does not say.

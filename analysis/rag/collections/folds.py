@@ -1,15 +1,16 @@
-"""A collection divided: the same questions fall into the same fold on every machine, in whatever order they stand."""
+"""A collection divided: into folds, the same on every machine, or as the data says."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..shapes import Collection, Query
+from ..protocols import Collection, Query
 
 
 class TooFewQueriesError(ValueError):
@@ -75,3 +76,32 @@ def divided(collection: Collection, fold: int, *, n: int = 5, seed: int = 0) -> 
     train = tuple(query for query, number in zip(collection.queries, where, strict=True) if number != fold)
     test = tuple(query for query, number in zip(collection.queries, where, strict=True) if number == fold)
     return replace(collection, queries=train), replace(collection, queries=test)
+
+
+TRAIN, DEV, TEST = "train", "dev", "test"
+#: As files and fields call them.
+NAMES = {TRAIN: TRAIN, "training": TRAIN, DEV: DEV, "valid": DEV, "validation": DEV, "val": DEV, TEST: TEST}
+#: Of `Query.facts`.
+FACT = "split"
+
+
+def part_of(query: Query) -> str:
+    """`train`, `dev` or `test`; "" where the data does not say.
+
+    Examples
+    --------
+    >>> part_of(Query("1", "Who?", ("Ada",), facts={"split": "dev"})), part_of(Query("1", "Who?", ("Ada",)))
+    ('dev', '')
+    """
+    return str(query.facts.get(FACT, ""))
+
+
+def of_file(name: str) -> str:
+    """The split that a file's name says; "" where it says none.
+
+    Examples
+    --------
+    >>> of_file("nq/train.jsonl.gz"), of_file("validation.jsonl"), of_file("questions.jsonl")
+    ('train', 'dev', '')
+    """
+    return NAMES.get(PurePath(name).name.split(".")[0].casefold(), "")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..shapes import Collection, Document, Query
+from ..protocols import Collection, Document, Query
 from .fields import BadCollectionError, Fields, whole
 
 NO_TEXT = "profile item without text"

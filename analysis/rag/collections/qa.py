@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from ..answers import METRICS
-from ..shapes import Collection, Document, Query
-from . import splits
+from ..protocols import Collection, Document, Query
+from ..qa_metrics import METRICS
+from . import folds
 from .corpus import Corpus, document
 from .fields import BadCollectionError, Fields, lines, lines_of
 
@@ -24,7 +24,7 @@ from .fields import BadCollectionError, Fields, lines, lines_of
 PLACES = ("documents", "ctxs", "retrieval_result")
 BLANK_ANSWER = "blank answer"
 #: In the order in which an archive is read.
-PARTS = (splits.TRAIN, splits.DEV, splits.TEST)
+PARTS = (folds.TRAIN, folds.DEV, folds.TEST)
 TWICE = "document named twice for its question"
 
 
@@ -75,7 +75,7 @@ def write(queries: Sequence[Query]) -> Iterator[dict[str, Any]]:
     """Write questions with their documents as `read` reads them, one object a line."""
     for query in queries:
         row = {"id": query.id, "question": query.question, "golden_answers": list(query.answers)}
-        row |= {"split": splits.of(query)} if splits.of(query) else {}
+        row |= {"split": folds.part_of(query)} if folds.part_of(query) else {}
         yield row | ({"metric": query.metric} if query.metric else {}) | {"documents": [*map(_row, query.documents)]}
 
 
@@ -97,16 +97,16 @@ def _query(row: Fields, corpus: Corpus | None, metric: str, left_out: Counter[st
         answers=tuple(each for each in answers if each),
         documents=_documents(row, corpus, left_out),
         metric=own,
-        facts={splits.FACT: part} if (part := _split(row) or split) else {},
+        facts={folds.FACT: part} if (part := _split(row) or split) else {},
     )
 
 
 def _split(row: Fields) -> str:
     """The split that a line names; "" where it names none."""
     named = row.optional_text("split").casefold()
-    if named and named not in splits.NAMES:
+    if named and named not in folds.NAMES:
         raise row.wrong("split", "train, dev or test")
-    return splits.NAMES[named] if named else ""
+    return folds.NAMES[named] if named else ""
 
 
 def _rows(path: Path) -> Iterator[tuple[Fields, str]]:
@@ -115,7 +115,7 @@ def _rows(path: Path) -> Iterator[tuple[Fields, str]]:
         yield from ((row, "") for row in lines(path))
         return
     with zipfile.ZipFile(path) as pack:
-        names = {name: splits.of_file(name) for name in pack.namelist() if not name.startswith("__MACOSX/")}
+        names = {name: folds.of_file(name) for name in pack.namelist() if not name.startswith("__MACOSX/")}
         parts = sorted((PARTS.index(split), name) for name, split in names.items() if split)
         if len({place for place, _name in parts}) < len(parts) or not parts:
             raise BadCollectionError(path.name, "", "", "one file for each of train, dev and test", ", ".join(names))

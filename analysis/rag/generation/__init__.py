@@ -1,5 +1,5 @@
 """Language models in this process as generators: `load` one, ask it as any other. docs/guides/gpu.md."""
 
-from .loading import Options, load
+from .loader import Options, load
 
 __all__ = ["Options", "load"]

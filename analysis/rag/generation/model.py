@@ -1,4 +1,7 @@
-"""What generators in this process have in common: distinct prompts, batches, choices, likelihoods."""
+"""What generators in this process have in common: prompts, batches, drawn tokens, ensembles, likelihoods.
+
+REPLUG's ensemble (Shi et al. 2024, section 3.2): p(y_t | y_<t) is the sum over prompts x of weight(x) p(y_t | x, y_<t).
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,128 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..shapes import Floats, Output, Prompt
-from . import devices, ensemble, prompting
-from .batching import Batches, Budget
-from .loading import Loaded
-from .sampling import Drawn
+from ..protocols import Floats, Output, Prompt
+from . import devices, prompt_tokens
+from .devices import Batches, Budget
+from .loader import LoadedModel
+
+
+class Drawn:
+    """Draws the next token of each row and leaves only that one possible: transformers' greedy search then takes it.
+
+    transformers draws from one stream for a whole batch, so that a prompt's output would depend on its neighbours.
+
+    Parameters
+    ----------
+    torch : module
+    prompts : sequence of Prompt
+        Of one temperature, above 0; in the order of the batch's rows.
+    """
+
+    def __init__(self, torch: Any, prompts: Sequence[Prompt]) -> None:
+        self._torch = torch
+        self._temperature = prompts[0].temperature
+        self._chances = [prompt_tokens.chance(prompt) for prompt in prompts]
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        """Return scores of which all but the drawn token's are minus infinity.
+
+        Parameters
+        ----------
+        input_ids : tensor, shape (n_rows, n_tokens)
+            Not looked at.
+        scores : tensor, shape (n_rows, n_words)
+            Logits.
+        """
+        torch = self._torch
+        # In double precision: sums over a hundred thousand words.
+        shares = torch.softmax(scores.double() / self._temperature, dim=-1).cumsum(dim=-1)
+        draws = torch.tensor([chance.random() for chance in self._chances], dtype=shares.dtype, device=shares.device)
+        # The sum may miss 1 by its rounding, and a draw beyond it is the last word that is possible at all.
+        drawn = torch.searchsorted(shares, (draws * shares[:, -1]).unsqueeze(1), right=True)
+        drawn = torch.minimum(drawn, shares.argmax(dim=-1, keepdim=True))
+        return torch.full_like(scores, -torch.inf).scatter(1, drawn, 0.0)
+
+
+@runtime_checkable
+class EnsembleGenerator(Protocol):
+    """A generator whose distribution over tokens can be had: a model in this process."""
+
+    def ensemble(self, prompts: Sequence[Prompt], weights: Floats) -> Output:
+        """Answer all prompts as one, greedily.
+
+        Parameters
+        ----------
+        prompts : sequence of Prompt
+            One at least; `max_tokens` is that of the first. Temperature and choices are not looked at.
+        weights : ndarray, shape (n_prompts,)
+            0 or more, not all 0; they are brought to the sum 1.
+
+        Returns
+        -------
+        Output
+            `prompt_tokens` is the sum over prompts. If one is longer than the model reads, an error.
+
+        Raises
+        ------
+        NoLikelihoodsError
+            If it turns out that the generator cannot.
+        ValueError
+            If there is not one usable weight a prompt.
+        """
+        ...
+
+
+def normalised_weights(weights: Floats, prompts: int) -> Floats:
+    """Weights of the sum 1.
+
+    Raises
+    ------
+    ValueError
+        If there is not one of 0 or more for each prompt, or all are 0.
+    """
+    found = np.asarray(weights, dtype=np.float64)
+    if not prompts or found.shape != (prompts,) or not np.all(found >= 0) or not 0 < found.sum() < np.inf:
+        raise ValueError(f"an ensemble of {prompts} prompts needs as many weights of 0 or more, not all 0: {weights}")
+    return np.asarray(found / found.sum())
+
+
+class Mixed:
+    """Makes all rows of a batch expect the same: transformers' greedy search then gives them the same token.
+
+    Parameters
+    ----------
+    torch : module
+    weights : sequence of float
+        Of the rows; their sum is 1.
+    """
+
+    def __init__(self, torch: Any, weights: Sequence[float]) -> None:
+        self._torch = torch
+        self._log_weights = torch.tensor(weights, dtype=torch.float64).log().unsqueeze(1)
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        """Return the logarithm of the rows' weighted mean distribution, for each row.
+
+        Parameters
+        ----------
+        input_ids : tensor, shape (n_rows, n_tokens)
+            Not looked at.
+        scores : tensor, shape (n_rows, n_words)
+            Logits.
+        """
+        torch = self._torch
+        # In double precision: sums over a hundred thousand words.
+        log_p = torch.log_softmax(scores.double(), dim=-1) + self._log_weights.to(scores.device)
+        return torch.logsumexp(log_p, dim=0, keepdim=True).to(scores.dtype).repeat(len(scores), 1)
 
 
 @dataclass(frozen=True)
-class Asked:
+class PromptTokens:
     """A prompt with its tokens; in an ensemble, with its share of it."""
 
     prompt: Prompt
@@ -28,7 +140,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Followed:
+class Continuation:
     """A prompt's tokens, and those of a text that follows it; `place` says whose they are."""
 
     place: int
@@ -39,7 +151,7 @@ class Followed:
 class Model(ABC):
     """A generator in this process: `generate` and `likelihoods` of the protocol, and `stream`, batch by batch."""
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: LoadedModel) -> None:
         prepared, options = loaded.prepared, loaded.prepared.options
         self.loaded = loaded
         self.device = prepared.device
@@ -96,21 +208,21 @@ class Model(ABC):
 
     def stream(self, prompts: Sequence[Prompt]) -> Iterator[list[tuple[Prompt, Output]]]:
         """Yield distinct prompts with their outputs batch by batch, in whatever order is fastest."""
-        asked = [Asked(prompt, tuple(self._ids(prompt))) for prompt in dict.fromkeys(prompts)]
+        asked = [PromptTokens(prompt, tuple(self._ids(prompt))) for prompt in dict.fromkeys(prompts)]
         problems = [self._problem(one) for one in asked]
         failed = [pair for pair in zip(asked, problems, strict=True) if pair[1]]
         if failed:
             yield [(one.prompt, Output("", prompt_tokens=len(one.ids), error=problem)) for one, problem in failed]
         asked = [one for one, problem in zip(asked, problems, strict=True) if not problem]
         yield from self._choose([one for one in asked if one.prompt.choices])
-        alike: dict[tuple[int, float], list[Asked]] = {}
+        alike: dict[tuple[int, float], list[PromptTokens]] = {}
         for one in asked:
             if not one.prompt.choices:
                 alike.setdefault((one.prompt.max_tokens, one.prompt.temperature), []).append(one)
         for (max_tokens, temperature), group in alike.items():
             beams = self.loaded.prepared.options.beams if temperature == 0 else 1
             tokens = partial(self._room, max_tokens=max_tokens, beams=beams)
-            batches: Batches[Asked, Output] = self._batches(
+            batches: Batches[PromptTokens, Output] = self._batches(
                 tokens, partial(self._write, max_tokens=max_tokens, beams=beams)
             )
             for batch, outputs in batches.run(self._ordered(group, batches)):
@@ -124,14 +236,16 @@ class Model(ABC):
         batching.ModelMemoryError
             If they do not fit into the device's memory together.
         """
-        shares = ensemble.shares(weights, len(prompts)).tolist()
-        asked = [Asked(prompt, tuple(self._ids(prompt)), share) for prompt, share in zip(prompts, shares, strict=True)]
+        shares = normalised_weights(weights, len(prompts)).tolist()
+        asked = [
+            PromptTokens(prompt, tuple(self._ids(prompt)), share) for prompt, share in zip(prompts, shares, strict=True)
+        ]
         tokens = sum(len(one.ids) for one in asked)
         if problem := next(filter(None, map(self._problem, asked)), ""):
             return Output("", prompt_tokens=tokens, error=problem)
         max_tokens = prompts[0].max_tokens
 
-        def write(batch: Sequence[Sequence[Asked]]) -> list[Output]:
+        def write(batch: Sequence[Sequence[PromptTokens]]) -> list[Output]:
             return [self._write(group, max_tokens=max_tokens, beams=1)[0] for group in batch]
 
         # One item that cannot be cut in two.
@@ -170,14 +284,16 @@ class Model(ABC):
             if pair[1] and self._fits(len(pair[0]), len(pair[1])):
                 asked.setdefault(pair, []).append(place)
         places = {equal[0]: equal for equal in asked.values()}
-        for batch in self._totals([Followed(equal[0], *pair) for pair, equal in asked.items()]):
+        for batch in self._totals([Continuation(equal[0], *pair) for pair, equal in asked.items()]):
             yield [(place, total / len(one.continuation)) for one, total in batch for place in places[one.place]]
 
-    def _choose(self, asked: Sequence[Asked]) -> Iterator[list[tuple[Prompt, Output]]]:
+    def _choose(self, asked: Sequence[PromptTokens]) -> Iterator[list[tuple[Prompt, Output]]]:
         """Score each choice, and yield a prompt when all of its choices are scored."""
         choices = [self._choices(one) for one in asked]
         followed = [
-            Followed(place, one.ids, ids) for place, one in enumerate(asked) for ids in dict.fromkeys(choices[place])
+            Continuation(place, one.ids, ids)
+            for place, one in enumerate(asked)
+            for ids in dict.fromkeys(choices[place])
         ]
         totals: list[dict[tuple[int, ...], float]] = [{} for _one in asked]
         for batch in self._totals(followed):
@@ -190,17 +306,17 @@ class Model(ABC):
             if done:
                 yield [self._chosen(asked[place], choices[place], totals[place]) for place in done]
 
-    def _choices(self, one: Asked) -> list[tuple[int, ...]]:
+    def _choices(self, one: PromptTokens) -> list[tuple[int, ...]]:
         """The tokens of each choice with the end, so that a choice is not taken for the beginning of a longer one."""
         return [(*self._continuation(one.prompt, choice), *self._ends[:1]) for choice in one.prompt.choices]
 
     def _chosen(
-        self, one: Asked, choices: Sequence[tuple[int, ...]], totals: Mapping[tuple[int, ...], float]
+        self, one: PromptTokens, choices: Sequence[tuple[int, ...]], totals: Mapping[tuple[int, ...], float]
     ) -> tuple[Prompt, Output]:
         place = _pick(np.array([totals[ids] for ids in choices]), one.prompt)
         return one.prompt, Output(one.prompt.choices[place], len(one.ids), len(choices[place]))
 
-    def _totals(self, followed: Sequence[Followed]) -> Iterator[list[tuple[Followed, float]]]:
+    def _totals(self, followed: Sequence[Continuation]) -> Iterator[list[tuple[Continuation, float]]]:
         """Log-likelihoods of continuations, summed over their tokens, batch by batch."""
         batches = self._batches(lambda one: len(one.ids) + len(one.continuation), self._score)
         for batch, found in batches.run(self._ordered(followed, batches)):
@@ -209,10 +325,10 @@ class Model(ABC):
     def _batches(self, tokens: Any, work: Any) -> Batches[Any, Any]:
         return Batches(self._torch, self.device, self.budget, self.loaded.prepared.files, tokens, work)
 
-    def _room(self, one: Asked, *, max_tokens: int, beams: int) -> int:
+    def _room(self, one: PromptTokens, *, max_tokens: int, beams: int) -> int:
         return (len(one.ids) + max_tokens) * beams
 
-    def _problem(self, one: Asked) -> str:
+    def _problem(self, one: PromptTokens) -> str:
         """Why a prompt cannot be answered; "" where it can."""
         rest = one.prompt.max_tokens
         if one.prompt.choices:
@@ -233,16 +349,16 @@ class Model(ABC):
         )  # fmt: skip
         return settings
 
-    def _drawing(self, batch: Sequence[Asked]) -> list[Any]:
+    def _drawing(self, batch: Sequence[PromptTokens]) -> list[Any]:
         """What draws the next token of each prompt where its temperature says so, or of all where they are one."""
         together = [one.share for one in batch if one.share is not None]
         if together:
-            return [ensemble.Mixed(self._torch, together)]
+            return [Mixed(self._torch, together)]
         if batch[0].prompt.temperature == 0:
             return []
         return [Drawn(self._torch, [one.prompt for one in batch])]
 
-    def _outputs(self, batch: Sequence[Asked], written: Any) -> list[Output]:
+    def _outputs(self, batch: Sequence[PromptTokens], written: Any) -> list[Output]:
         """Read what was written after each prompt, a row each: up to the first end, which counts as a token."""
         outputs = []
         for one, row in zip(batch, written.tolist(), strict=True):
@@ -272,11 +388,11 @@ class Model(ABC):
         """The order in which batches of neighbours are cheapest."""
 
     @abstractmethod
-    def _write(self, batch: Sequence[Asked], *, max_tokens: int, beams: int) -> list[Output]:
+    def _write(self, batch: Sequence[PromptTokens], *, max_tokens: int, beams: int) -> list[Output]:
         """Generate for one batch."""
 
     @abstractmethod
-    def _score(self, batch: Sequence[Followed]) -> Sequence[float]:
+    def _score(self, batch: Sequence[Continuation]) -> Sequence[float]:
         """Log-likelihoods of one batch's continuations, summed over their tokens."""
 
 
@@ -285,4 +401,4 @@ def _pick(totals: Floats, prompt: Prompt) -> int:
     if prompt.temperature == 0:
         return int(np.argmax(totals))
     weights = np.exp((totals - totals.max()) / prompt.temperature)
-    return int(np.searchsorted(np.cumsum(weights / weights.sum()), prompting.chance(prompt).random(), side="right"))
+    return int(np.searchsorted(np.cumsum(weights / weights.sum()), prompt_tokens.chance(prompt).random(), side="right"))

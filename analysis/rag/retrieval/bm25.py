@@ -1,4 +1,7 @@
-"""BM25 (Robertson et al. 1995) by `bm25s` (Lù 2024), with stop words taken away and words stemmed.
+"""BM25 (Robertson et al. 1995) by `bm25s` (Lù 2024): in memory, or over a corpus that need not fit into it.
+
+The first pass counts in how many documents each word of the questions stands, and how long documents are; the second
+scores. The same formulas and words as `bm25s`, which needs all words of all documents at once.
 
 A word's weight comes from how many documents have it. In which documents it is counted is a choice: among the query's
 own candidates, as LaMP does with a user's profile (`BM25()`), or in a whole collection (`BM25.over`).
@@ -6,38 +9,230 @@ own candidates, as LaMP does with a user's profile (`BM25()`), or in a whole col
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
-from ..shapes import Floats, Query
-from . import words
-from .reading import NoDocumentsError, passage, some, wanted
-from .scanning import scan
-from .search import Documents, Found
-from .words import Settings
+from ..protocols import Document, Floats, Query
+from .search import (
+    Documents,
+    NoDocumentsError,
+    SearchResults,
+    TopDocuments,
+    block,
+    documents_of,
+    passage,
+    search_text,
+    some_documents,
+)
+
+#: How the formula is written; they differ in a word's weight. With `robertson` and `atire` a word that most documents
+#: have may count nothing.
+Formula = Literal["lucene", "robertson", "atire"]
+
+
+@dataclass(frozen=True)
+class Bm25Settings:
+    """How words are found and weighed.
+
+    Attributes
+    ----------
+    k1, b : float
+        How soon a word's repetitions stop counting, and how much long documents are held against; 1.5 and 0.75, as
+        rank_bm25 has them, which LaMP uses.
+    formula : str
+        `lucene` is never negative.
+    stop_words : bool
+        Whether English stop words are taken away.
+    stem : bool
+        Whether English words are compared by their Snowball stems.
+    """
+
+    k1: float = 1.5
+    b: float = 0.75
+    formula: Formula = "lucene"
+    stop_words: bool = True
+    stem: bool = True
+
+    def __str__(self) -> str:
+        words = ", ".join(
+            part for part, on in (("English stop words", self.stop_words), ("English stems", self.stem)) if on
+        )
+        return f"BM25 {self.formula}, k1 {self.k1:g}, b {self.b:g}, {words or 'words as they are'}"
+
+
+def tokenize(texts: Sequence[str], settings: Bm25Settings) -> Any:
+    """Tokenize texts: `bm25s`' object with `ids`, a list for each text, and `vocab`, from words to ids.
+
+    Words are runs of two or more letters, figures and underscores, in lower case.
+    """
+    return _tokenized(texts, settings, ids=True)
+
+
+def words_of(text: str, settings: Bm25Settings) -> list[str]:
+    """Return the words of one text, in its order."""
+    found: list[str] = _tokenized([text], settings, ids=False)[0]
+    return found
+
+
+def version() -> str:
+    """Return the version of `bm25s`."""
+    from importlib.metadata import version
+
+    return version("bm25s")
+
+
+def library() -> Any:
+    """Return `bm25s`, which takes a second to load, and is quiet: it sets its own log to DEBUG."""
+    import logging
+
+    import bm25s
+
+    logging.getLogger("bm25s").setLevel(logging.WARNING)
+    return bm25s
+
+
+def _tokenized(texts: Sequence[str], settings: Bm25Settings, *, ids: bool) -> Any:
+    return library().tokenize(
+        list(texts),
+        stopwords="en" if settings.stop_words else None,
+        stemmer=_stemmer() if settings.stem else None,
+        return_ids=ids,
+        show_progress=False,
+    )
+
+
+@cache
+def _stemmer() -> Any:
+    import Stemmer
+
+    return Stemmer.Stemmer("english")
+
+
+@dataclass(frozen=True, eq=False)
+class _Counts:
+    """How often the questions' words stand in some documents (n_documents, n_words), and how long these are."""
+
+    of_words: sparse.csr_matrix
+    lengths: NDArray[np.int64]
+
+
+def scan(questions: Sequence[str], documents: Documents, n: int, settings: Bm25Settings) -> SearchResults:
+    """Find the best documents for each question by BM25.
+
+    Parameters
+    ----------
+    questions : sequence of str
+    documents : Documents
+        Read twice, in blocks.
+    n : int
+    settings : Settings
+
+    Returns
+    -------
+    Found
+        Only documents that score above 0: that share a word with the question which counts. A word that stands twice
+        in a question counts twice.
+
+    Raises
+    ------
+    NoDocumentsError
+        If the corpus has none.
+    """
+    asked = [Counter(words_of(question, settings)) for question in questions]
+    known = {word: i for i, word in enumerate(dict.fromkeys(word for each in asked for word in each))}
+    size = block(len(questions))
+    having, total = np.zeros(len(known), dtype=np.int64), 0
+    for _, some in some_documents(documents).blocks(size):
+        counts = _counted(some, known, settings)
+        having += counts.of_words.getnnz(axis=0)
+        total += int(counts.lengths.sum())
+    best = TopDocuments(len(questions), n, above=0.0)
+    weights = weight(having, len(documents), settings.formula)
+    wanted = _matrix(asked, known)
+    for start, some in documents.blocks(size) if total else ():
+        counts = _counted(some, known, settings)
+        rated = _rated(counts, weights, total / len(documents), settings)
+        best.add(start, (wanted @ rated.T).toarray())
+    return best.found()
+
+
+def weight(having: NDArray[np.int64], n: int, formula: Formula) -> Floats:
+    """How much words weigh that so many of n documents have; 0 for those that none has.
+
+    Parameters
+    ----------
+    having : ndarray of int, shape (n_words,)
+    n : int
+    formula : "lucene", "robertson" or "atire"
+        As in Kamphuis et al. (2020).
+
+    Returns
+    -------
+    ndarray of float64, shape (n_words,)
+    """
+    some = np.maximum(having, 1)
+    odds = (n - having + 0.5) / (having + 0.5)
+    found = {"lucene": np.log1p(odds), "robertson": np.log(np.maximum(odds, 1.0)), "atire": np.log(n / some)}[formula]
+    return np.where(having > 0, found, 0.0)
+
+
+def _rated(counts: _Counts, weights: Floats, mean: float, settings: Bm25Settings) -> sparse.csr_matrix:
+    """What each word adds to each document's score."""
+    rated = counts.of_words.astype(np.float64)
+    per = np.repeat(settings.k1 * (1 - settings.b + settings.b * counts.lengths / mean), np.diff(rated.indptr))
+    top = settings.k1 + 1 if settings.formula == "atire" else 1.0
+    rated.data = weights[rated.indices] * rated.data * top / (rated.data + per)
+    return rated
+
+
+def _counted(documents: Sequence[Document], known: dict[str, int], settings: Bm25Settings) -> _Counts:
+    found = tokenize([passage(document) for document in documents], settings)
+    lengths = np.array([len(ids) for ids in found.ids], dtype=np.int64)
+    ours = np.full(max(found.vocab.values(), default=-1) + 1, -1, dtype=np.int64)
+    for word, place in found.vocab.items():
+        ours[place] = known.get(word, -1)
+    ids = ours[np.fromiter((each for ids in found.ids for each in ids), dtype=np.int64, count=int(lengths.sum()))]
+    rows = np.repeat(np.arange(len(documents)), lengths)
+    kept = ids >= 0
+    shape = (len(documents), len(known))
+    counts = sparse.csr_matrix((np.ones(int(kept.sum())), (rows[kept], ids[kept])), shape=shape)
+    counts.sum_duplicates()
+    return _Counts(counts, lengths)
+
+
+def _matrix(asked: Sequence[Counter[str]], known: dict[str, int]) -> sparse.csr_matrix:
+    rows = [row for row, each in enumerate(asked) for _ in each]
+    columns = [known[word] for each in asked for word in each]
+    values = [float(times) for each in asked for times in each.values()]
+    return sparse.csr_matrix((values, (rows, columns)), shape=(len(asked), len(known)))
 
 
 class Index:
     """Texts, indexed by `bm25s`."""
 
-    def __init__(self, texts: Sequence[str], settings: Settings | None = None) -> None:
-        self.settings = settings or Settings()
+    def __init__(self, texts: Sequence[str], settings: Bm25Settings | None = None) -> None:
+        self.settings = settings or Bm25Settings()
         self.n = len(texts)
         if not self.n:
             raise NoDocumentsError("there is no document to index")
-        tokens = words.tokens(texts, self.settings)
+        tokens = tokenize(texts, self.settings)
         self._bm25: Any = None
         if tokens.vocab:  # without any word bm25s divides by the mean length, 0
-            self._bm25 = words.library().BM25(k1=self.settings.k1, b=self.settings.b, method=self.settings.formula)
+            self._bm25 = library().BM25(k1=self.settings.k1, b=self.settings.b, method=self.settings.formula)
             self._bm25.index(tokens, show_progress=False)
 
     def scores(self, question: str) -> Floats:
         """Score all texts for a question; float64 (summed in float32), shape (n_texts,), 0 without a shared word."""
         if self._bm25 is None:
             return np.zeros(self.n)
-        known = self._bm25.get_tokens_ids(words.of(question, self.settings))
+        known = self._bm25.get_tokens_ids(words_of(question, self.settings))
         return np.asarray(self._bm25.get_scores_from_ids(known), dtype=np.float64)
 
 
@@ -49,13 +244,13 @@ class BM25:
     settings : Settings, optional
     """
 
-    def __init__(self, settings: Settings | None = None) -> None:
-        self.settings = settings or Settings()
+    def __init__(self, settings: Bm25Settings | None = None) -> None:
+        self.settings = settings or Bm25Settings()
         self._index: Index | None = None
         self._places: dict[str, int] = {}
 
     @classmethod
-    def over(cls, queries: Iterable[Query], settings: Settings | None = None) -> BM25:
+    def over(cls, queries: Iterable[Query], settings: Bm25Settings | None = None) -> BM25:
         """Weigh words by all documents of these queries, each text once.
 
         Parameters
@@ -81,7 +276,7 @@ class BM25:
     def name(self) -> str:
         """What it is, with its settings and the library's version."""
         where = "its candidates" if self._index is None else f"{self._index.n} documents"
-        return f"{self.settings}, words weighed over {where} (bm25s {words.version()})"
+        return f"{self.settings}, words weighed over {where} (bm25s {version()})"
 
     def scores(self, query: Query) -> Floats:
         """Score the query's documents.
@@ -103,13 +298,13 @@ class BM25:
         KeyError
             If words were weighed over other documents than these.
         """
-        texts = [passage(document) for document in some(query)]
+        texts = [passage(document) for document in documents_of(query)]
         if self._index is None:
-            return Index(texts, self.settings).scores(wanted(query))
+            return Index(texts, self.settings).scores(search_text(query))
         places = [self._place(text) for text in texts]
-        return self._index.scores(wanted(query))[places]
+        return self._index.scores(search_text(query))[places]
 
-    def search(self, questions: Sequence[str], documents: Documents, n: int) -> Found:
+    def search(self, questions: Sequence[str], documents: Documents, n: int) -> SearchResults:
         """Find the best documents of a corpus for each question; see `scanning.scan`."""
         return scan(questions, documents, n, self.settings)
 

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from .. import checkpoints, encoders
 from ..checkpoints import BUNDLED, Checkpoint
 from ..encoders import Encoder, Precision
-from ..shapes import Floats, Query
-from .reading import by_text, passage, wanted
-from .search import Best, Documents, Found, block, some_documents
+from ..protocols import Floats, Query
+from .search import Documents, SearchResults, TopDocuments, block, by_text, passage, search_text, some_documents
 
 Pooling = Literal["mean", "first"]
 
@@ -160,10 +159,10 @@ class Dense:
         EncoderMemoryError
             If a text alone does not fit into the device's memory.
         """
-        asked = self.questions([wanted(query)])[0]
+        asked = self.questions([search_text(query)])[0]
         return by_text(query, lambda texts: self.passages(texts) @ asked)
 
-    def search(self, questions: Sequence[str], documents: Documents, n: int) -> Found:
+    def search(self, questions: Sequence[str], documents: Documents, n: int) -> SearchResults:
         """Find the best documents of a corpus for each question, exactly: every passage is encoded and compared.
 
         Parameters
@@ -179,7 +178,7 @@ class Dense:
             If the corpus has none.
         """
         asked = self.questions(questions)
-        best = Best(len(questions), n)
+        best = TopDocuments(len(questions), n)
         for start, found in some_documents(documents).blocks(block(len(questions))):
             best.add(start, asked @ self.passages([passage(each) for each in found]).T)
         return best.found()

@@ -1,16 +1,66 @@
-"""Search of a corpus: the best documents of many for each question, in blocks, so that memory does not grow with it."""
+"""What retrievers read of documents, and the search of a corpus in blocks, so that memory does not grow with it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..shapes import Collection, Document, Floats
-from .reading import NoDocumentsError, wanted
+from ..protocols import Collection, Document, Floats, Query
+
+
+class NoDocumentsError(ValueError):
+    """A query without candidate documents, or a corpus without documents: nothing can be ranked."""
+
+
+def search_text(query: Query) -> str:
+    """What to look for: the part of the question that the data names, else all of it."""
+    return query.sought or query.question
+
+
+def documents_of(query: Query) -> tuple[Document, ...]:
+    """The query's documents.
+
+    Raises
+    ------
+    NoDocumentsError
+        If it has none.
+    """
+    if not query.documents:
+        raise NoDocumentsError(f"question {query.id} has no documents: leave it out, or retrieve some from a corpus")
+    return query.documents
+
+
+def passage(document: Document) -> str:
+    """Title and text with a blank between, as LaMP's rankers read them."""
+    return f"{document.title} {document.text}".strip()
+
+
+def by_text(query: Query, score: Callable[[Sequence[str]], Any]) -> Floats:
+    """Score a query's documents by their texts, each distinct text once, so that equal texts have equal scores.
+
+    Parameters
+    ----------
+    query : Query
+    score : callable(texts) -> array, shape (n_texts,)
+
+    Returns
+    -------
+    ndarray of float64, shape (n_documents,)
+
+    Raises
+    ------
+    NoDocumentsError
+        If the query has none.
+    """
+    texts = [passage(document) for document in documents_of(query)]
+    distinct = list(dict.fromkeys(texts))
+    found = dict(zip(distinct, score(distinct).tolist(), strict=True))
+    return np.array([found[text] for text in texts], dtype=np.float64)
+
 
 #: Scores held at once, questions times documents: 128 MiB.
 HELD = 1 << 24
@@ -19,7 +69,7 @@ BLOCK = 1024
 
 
 class Documents(Protocol):
-    """Documents by place: `collections.corpus.Corpus`, or `Listed`."""
+    """Documents by place: `collections.corpus.Corpus`, or `DocumentList`."""
 
     def __len__(self) -> int: ...
 
@@ -33,7 +83,7 @@ class Documents(Protocol):
 
 
 @dataclass(frozen=True)
-class Listed:
+class DocumentList:
     """Documents in memory."""
 
     items: Sequence[Document]
@@ -52,7 +102,7 @@ class Listed:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SearchResults:
     """What a search found: for each question the best documents, by falling score, equal ones by place.
 
     Attributes
@@ -75,12 +125,12 @@ class Searcher(Protocol):
         """What it is, with the version of its model where it has one."""
         ...
 
-    def search(self, questions: Sequence[str], documents: Documents, n: int) -> Found:
+    def search(self, questions: Sequence[str], documents: Documents, n: int) -> SearchResults:
         """Find the best n documents for each question."""
         ...
 
 
-class Best:
+class TopDocuments:
     """The best n of what was seen so far, for each question.
 
     Parameters
@@ -111,9 +161,9 @@ class Best:
             order = np.argsort(-all_scores, kind="stable")[: self._scores.shape[1]]
             self._scores[row], self._places[row] = all_scores[order], all_places[order]
 
-    def found(self) -> Found:
+    def found(self) -> SearchResults:
         """Say what was found."""
-        return Found(self._places, np.where(self._places < 0, np.nan, self._scores))
+        return SearchResults(self._places, np.where(self._places < 0, np.nan, self._scores))
 
 
 def block(questions: int) -> int:
@@ -141,7 +191,7 @@ def retrieve(collection: Collection, documents: Documents, searcher: Searcher, n
     ----------
     collection : Collection
     documents : Documents
-        Of a corpus, or `Listed`.
+        Of a corpus, or `DocumentList`.
     searcher : Searcher
         `BM25`, `Splade` or `Dense`.
     n : int
@@ -157,12 +207,12 @@ def retrieve(collection: Collection, documents: Documents, searcher: Searcher, n
     NoDocumentsError
         If the corpus has none.
     """
-    sought = list(dict.fromkeys(wanted(query) for query in collection.queries))
+    sought = list(dict.fromkeys(search_text(query) for query in collection.queries))
     found = searcher.search(sought, some_documents(documents), n)
     row = {text: i for i, text in enumerate(sought)}
     queries = []
     for query in collection.queries:
-        at = row[wanted(query)]
+        at = row[search_text(query)]
         places = [place for place in found.places[at].tolist() if place >= 0]
         kept = zip(documents.documents(places), found.scores[at].tolist(), strict=False)
         queries.append(replace(query, documents=tuple(replace(each, score=score) for each, score in kept)))

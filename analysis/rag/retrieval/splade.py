@@ -16,11 +16,10 @@ from scipy import sparse
 from .. import checkpoints
 from ..checkpoints import Checkpoint
 from ..encoders import Precision
-from ..generation import devices, warm
-from ..generation.batching import Batches, Budget
-from ..shapes import Floats, Query
-from .reading import by_text, passage, wanted
-from .search import Best, Documents, Found, block, some_documents
+from ..generation import devices, model_cache
+from ..generation.devices import Batches, Budget
+from ..protocols import Floats, Query
+from .search import Documents, SearchResults, TopDocuments, block, by_text, passage, search_text, some_documents
 
 #: Tokens in one batch: each takes a number for every word of the vocabulary.
 BATCH_TOKENS = {"cpu": 1_024, "cuda": 32_768}
@@ -130,10 +129,10 @@ class Splade:
             tokens=lambda place: len(ids[place]), work=lambda batch: self._forward([ids[place] for place in batch]),
         )  # fmt: skip
         found: dict[int, Weights] = {}
-        with warm.one_job(self.device):
+        with model_cache.one_job(self.device):
             for batch, weights in batches.run(order):
                 found.update(zip(batch, weights, strict=True))
-                warm.look()
+                model_cache.look()
         starts = np.cumsum([0, *(len(found[place][0]) for place in range(len(ids)))])
         columns = [found[place][0] for place in range(len(ids))] or [np.empty(0, dtype=np.int64)]
         values = [found[place][1] for place in range(len(ids))] or [np.empty(0, dtype=np.float32)]
@@ -161,10 +160,10 @@ class Splade:
         NoDocumentsError
             If the query has none.
         """
-        asked = self.encode([wanted(query)]).T
+        asked = self.encode([search_text(query)]).T
         return by_text(query, lambda texts: (self.encode(texts) @ asked).toarray()[:, 0])
 
-    def search(self, questions: Sequence[str], documents: Documents, n: int) -> Found:
+    def search(self, questions: Sequence[str], documents: Documents, n: int) -> SearchResults:
         """Find the best documents of a corpus for each question, exactly; those that score above 0.
 
         Parameters
@@ -180,7 +179,7 @@ class Splade:
             If the corpus has none.
         """
         asked = self.encode(questions)
-        best = Best(len(questions), n, above=0.0)
+        best = TopDocuments(len(questions), n, above=0.0)
         for start, found in some_documents(documents).blocks(block(len(questions))):
             best.add(start, (asked @ self.encode([passage(each) for each in found]).T).toarray())
         return best.found()

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 
-from analysis.text.occurrences import whole_words
+from analysis.text.words import whole_words
 
-from ..answers import normalised
-from ..shapes import Document, Query
+from ..protocols import Document, Query
+from ..qa_metrics import normalised
 
 #: The author of what people wrote.
 HUMAN = "human"

@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from ..shapes import Floats, Generator, Prompt
+from ..protocols import Floats, Generator, Prompt
 
 #: Nothing stands before a passage.
 NOTHING = Prompt(messages=())
@@ -72,7 +72,7 @@ class Comparison:
     differences: tuple[Difference, ...]
 
 
-def of(reader: Generator, texts: Sequence[str]) -> Floats:
+def perplexities_of(reader: Generator, texts: Sequence[str]) -> Floats:
     """The perplexity of texts: e to the mean negative log-likelihood of their tokens.
 
     Parameters

@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-from ..shapes import Message, Prompt
+from ..protocols import Message, Prompt
 
 #: The version that new runs use.
 VERSION = 1

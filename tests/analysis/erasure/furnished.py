@@ -11,13 +11,13 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from analysis.domain import analysing
-from analysis.domain.corpus import exporting
-from analysis.domain.experiments.experiment import PREFIX
-from analysis.domain.releases.choices import Choices
-from analysis.domain.releases.personal import searching
-from analysis.domain.reports import packing
+from analysis.analyses import services as analyses_services
+from analysis.archive import services as archive_services
+from analysis.experiments.experiment import PREFIX
 from analysis.models import Finding, LogMeasures, Table
+from analysis.releases.choices import Choices
+from analysis.releases.personal_data import detection
+from analysis.reports import services as reports_services
 from annotation.llm_judges import injection
 from annotation.models import AssignmentDecision, Judgment, PlatformSubmission
 from crowdrag.api import idempotency
@@ -33,7 +33,7 @@ from crowdrag.studies.enums import AuditedContent, DecisionKind, EnquiryKind, Pa
 from crowdrag.studies.messages import services as messages_services
 from crowdrag.studies.models import Bar, EntryLink, Participant, Study, User
 from crowdrag.studies.participants import identity
-from crowdrag.webhooks import services
+from crowdrag.webhooks import services as webhooks_services
 from crowdrag.webhooks.enums import CHOSEN
 from tests.analysis.releases.releasing import built, drafted, published
 from tests.factories import (
@@ -101,7 +101,7 @@ def furnished() -> Participant:
     """Make all of it; return whose it is."""
     study = offered_study(slug="mine")
     owner = MembershipFactory(study=study).user
-    services.create(study=study, address="https://hooks.example.org/hear", events=CHOSEN, by=owner, now=NOW)
+    webhooks_services.create(study=study, address="https://hooks.example.org/hear", events=CHOSEN, by=owner, now=NOW)
     person = _came(study)
     response = _wrote(person, owner)
     _judged(person, response, owner)
@@ -281,13 +281,13 @@ def _imported(study: Study, response: Response, owner: User) -> None:
 
 def _analysed(study: Study, owner: User) -> None:
     """Runs, their reports, exports of each kind, releases in each state, findings in texts."""
-    run = lifecycle.wait(analysing.start(study=study, by=owner, parameters={"resamples": 20, "restarts": 2}))
+    run = lifecycle.wait(analyses_services.start(study=study, by=owner, parameters={"resamples": 20, "restarts": 2}))
     assert run.state == "DONE", run.error
-    assert lifecycle.wait(packing.start(run=run, by=owner)).state == "DONE"
-    for format_ in exporting.WRITERS:
-        made = lifecycle.wait(exporting.start(study=study, format_=format_, by=owner))
+    assert lifecycle.wait(reports_services.start(run=run, by=owner)).state == "DONE"
+    for format_ in archive_services.WRITERS:
+        made = lifecycle.wait(archive_services.start(study=study, format_=format_, by=owner))
         assert made.state == "DONE", made.error
-    searching.look(study=study, choices=Choices(), now=NOW)()
+    detection.look(study=study, choices=Choices(), now=NOW)()
     published(study)
     built(study, notes="The second.")
     drafted(study, notes="The third.")

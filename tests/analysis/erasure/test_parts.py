@@ -7,7 +7,7 @@ import pytest
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from analysis.domain import inputs
+from analysis.inputs import arrays
 from analysis.models import Snapshot
 from annotation.models import Judgment
 from crowdrag.jobs import erasure as runs
@@ -88,10 +88,10 @@ def test_words_of_others_go_where_they_quote_and_their_answers_stay() -> None:
 def test_a_snapshot_names_nobody_who_is_gone_and_keeps_their_votes() -> None:
     study = small_study.make()
     run = small_study.analyse(study)
-    before = inputs.unpack(bytes(Snapshot.objects.get(run=run).payload))
+    before = arrays.unpack(bytes(Snapshot.objects.get(run=run).payload))
     for name in ("w1", "w2"):
         erase(Participant.objects.get(study=study, external_id=name))
-    left = inputs.unpack(bytes(Snapshot.objects.get(run=run).payload))
+    left = arrays.unpack(bytes(Snapshot.objects.get(run=run).payload))
     named = dict(zip(before.main.participants, left.main.participants, strict=True))
     assert (named.pop("w1"), named.pop("w2")) == ("erased-1", "erased-2")
     assert all(name == kept for name, kept in named.items())

@@ -7,11 +7,11 @@ import django
 
 if __name__ == "__main__":
     django.setup()
-    from analysis.domain.experiments.remembering import Remembering
+    from analysis.experiments.cached_generator import CachedGenerator
     from analysis.rag.generation import Options
-    from analysis.rag.shapes import Message, Prompt
+    from analysis.rag.protocols import Message, Prompt
 
-    Remembering(
+    CachedGenerator(
         sys.argv[1],
         Options(batch_tokens=1, device="cpu"),
         study=None,

@@ -4,16 +4,23 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from analysis.domain import captions
-from analysis.domain.captions.describing import Column, Figure, Table, count, estimate
-from analysis.domain.charts import CHARTS, Chart
-from analysis.domain.charts.making import data, refuse_empty, spec
-from analysis.domain.experiments import experiment as experiments
-from analysis.domain.experiments.experiment import BadParameterError, Estimate, Experiment, Field, Stage, each_query
-from analysis.domain.reports.shape import Methods
-from analysis.domain.results.schema import COLUMNS
-from analysis.rag import answers
-from analysis.rag.shapes import Message, Prompt
+from analysis.experiments import experiment as experiments
+from analysis.experiments.experiment import (
+    BadParameterError,
+    CostEstimate,
+    Experiment,
+    ParameterField,
+    Stage,
+    each_query,
+)
+from analysis.figures.vega_lite import data, refuse_empty, spec
+from analysis.methods import captions
+from analysis.methods.charts import CHARTS, Chart
+from analysis.rag import qa_metrics
+from analysis.rag.protocols import Message, Prompt
+from analysis.reports.types import Methods
+from analysis.tables.captions import ColumnCaption, FigureCaption, TableCaption, count, estimate
+from analysis.tables.schema import COLUMNS
 from crowdrag.jobs import kinds
 
 TABLE = "planted_scores"
@@ -63,7 +70,7 @@ def score(job) -> dict[str, Any]:
     """Second stage: it reads what the first found, of all questions."""
     said = job.found("answer")
     return {
-        name: {key: answers.exact_match(text, job.by_id[name].answers) for key, text in each.items()}
+        name: {key: qa_metrics.exact_match(text, job.by_id[name].answers) for key, text in each.items()}
         for name, each in said.items()
     }
 
@@ -78,10 +85,10 @@ def tables(job) -> dict[str, list[dict[str, Any]]]:
     return {TABLE: rows}
 
 
-def expected(collection, parameters) -> Estimate:
+def expected(collection, parameters) -> CostEstimate:
     """Two calls a question."""
     n = len(collection.queries)
-    return Estimate(2 * n, 40 * n, 32 * n, queries=n, note="Two prompts a question.")
+    return CostEstimate(2 * n, 40 * n, 32 * n, queries=n, note="Two prompts a question.")
 
 
 def methods(run, rows) -> Methods:
@@ -103,11 +110,11 @@ PLANTED = Experiment(
     about="Asks each question with and without its documents.",
     parameters=Parameters,
     fields=(
-        Field("k", "Documents", "integer", "How many are shown.", 1, 5),
-        Field("weights", "Weights", "numbers", "What scores are multiplied by.", 0, 1, is_advanced=True),
-        Field("is_strict", "Strict", "flag", is_advanced=True),
-        Field("words", "Words", "choice", choices=(("short", "few"), ("long", "many"))),
-        Field("judge", "Judge", "model", is_advanced=True),
+        ParameterField("k", "Documents", "integer", "How many are shown.", 1, 5),
+        ParameterField("weights", "Weights", "numbers", "What scores are multiplied by.", 0, 1, is_advanced=True),
+        ParameterField("is_strict", "Strict", "flag", is_advanced=True),
+        ParameterField("words", "Words", "choice", choices=(("short", "few"), ("long", "many"))),
+        ParameterField("judge", "Judge", "model", is_advanced=True),
     ),
     collections=("study", "qa", "bank"),
     stages=(
@@ -126,12 +133,12 @@ def install(monkeypatch) -> Experiment:
     monkeypatch.setitem(COLUMNS, TABLE, ("condition", "score", "low", "high", "n"))
     monkeypatch.setitem(
         captions.TABLES, TABLE,
-        Table("fair", "Right answers", "Share of exact matches.", (
-            Column("condition", "Shown", words={"bare": "the question alone", "full": "with documents"}),
+        TableCaption("fair", "Right answers", "Share of exact matches.", (
+            ColumnCaption("condition", "Shown", words={"bare": "the question alone", "full": "with documents"}),
             estimate("score", "Exact match", n="n"), count("n", "Questions"),
         )),
     )  # fmt: skip
-    monkeypatch.setitem(captions.FIGURES, TABLE, Figure("fair", "Right answers", "Exact match.", "Two bars."))
+    monkeypatch.setitem(captions.FIGURES, TABLE, FigureCaption("fair", "Right answers", "Exact match.", "Two bars."))
     monkeypatch.setitem(CHARTS, TABLE, Chart((TABLE,), chart))
     monkeypatch.setitem(experiments.EXPERIMENTS, PLANTED.name, PLANTED)
     monkeypatch.setattr(kinds, "_kinds", dict(kinds._kinds))

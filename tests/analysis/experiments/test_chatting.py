@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from analysis.domain.experiments import chatting, generating
-from analysis.domain.experiments.generating import BadParameterError
-from analysis.rag.shapes import Message, NoLikelihoodsError, Output, Prompt, Usage
+from analysis.experiments import generators
+from analysis.experiments.generators import BadParameterError
+from analysis.rag.protocols import Message, NoLikelihoodsError, Output, Prompt, Usage
 from crowdrag.llm import endpoints, gateway
 from crowdrag.llm.forecasts import UnansweredError
 from crowdrag.llm.models import Call
@@ -21,7 +21,7 @@ def prompt(text, **options):
 @pytest.fixture
 def chat(endpoint, study):  # noqa: F811
     def _chat(options=""):
-        return generating.generator({"generator": f"endpoint:{endpoint.name}{options}"}, study=study, purpose="test")
+        return generators.generator({"generator": f"endpoint:{endpoint.name}{options}"}, study=study, purpose="test")
 
     return _chat
 
@@ -128,7 +128,7 @@ def test_an_endpoint_without_log_probabilities_is_not_asked(chat, server, endpoi
 def test_what_is_rejected_or_not_spelt_has_no_likelihood(chat):
     found = chat().likelihoods([prompt("scored"), prompt("bad_request, at length")], ["b", "c"])
     np.testing.assert_array_equal(found, [-1.0, np.nan])
-    assert chatting._spelling([["a", -1.0], ["�", -2.0]], "é").size == 0
+    assert generators._spelling([["a", -1.0], ["�", -2.0]], "é").size == 0
 
 
 @pytest.mark.parametrize(
@@ -144,11 +144,11 @@ def test_what_is_rejected_or_not_spelt_has_no_likelihood(chat):
 )
 def test_a_name_of_nothing_is_refused(endpoint, named, problem):
     with pytest.raises(BadParameterError, match=problem):
-        generating.generator({"generator": named}, study=None, purpose="test")
+        generators.generator({"generator": named}, study=None, purpose="test")
     endpoint.is_allowed = False
     endpoint.save()
     with pytest.raises(BadParameterError):
-        generating.generator({"generator": "endpoint:odd"}, study=None, purpose="test")
+        generators.generator({"generator": "endpoint:odd"}, study=None, purpose="test")
 
 
 def test_the_gateways_estimate_takes_the_same_requests(chat, endpoint):
@@ -162,7 +162,7 @@ def test_the_gateways_estimate_takes_the_same_requests(chat, endpoint):
 @pytest.mark.extended
 def test_the_bundled_model_answers_and_chooses(local_model_url, study):  # noqa: F811
     endpoints.ensure_local(url=local_model_url)
-    generator = generating.generator({"generator": "endpoint:local"}, study=study, purpose="test")
+    generator = generators.generator({"generator": "endpoint:local"}, study=study, purpose="test")
     said, chosen = generator.generate(
         [prompt("Say hello.", max_tokens=8), prompt("Is Paris in France?", choices=("yes", "no"))]
     )

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.domain.experiments import configuring
-from analysis.domain.experiments.experiment import BadParameterError
+from analysis.experiments import experiment as experiments_experiment
+from analysis.experiments.experiment import BadParameterError
 from analysis.models import Table
 from crowdrag.jobs.models import Run
 
@@ -65,7 +65,9 @@ def test_a_file_that_says_something_else_is_refused_with_what_is_wrong(experimen
 
 
 def test_a_file_of_questions_lies_where_the_toml_does(tmp_path):
-    found = configuring.read(written(tmp_path, 'file = "nq.jsonl"\nformat = "bank"\nothers = 4'))
+    found = experiments_experiment.read_configuration(
+        written(tmp_path, 'file = "nq.jsonl"\nformat = "bank"\nothers = 4')
+    )
     assert (found["file"], found["format"], found["others"]) == (tmp_path / "nq.jsonl", "bank", 4)
     with pytest.raises(BadParameterError):
-        configuring.read(tmp_path / "none.toml")
+        experiments_experiment.read_configuration(tmp_path / "none.toml")

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from analysis.domain.experiments.job import CountedGenerator
-from analysis.domain.experiments.remembering import Remembering
+from analysis.experiments.cached_generator import CachedGenerator
+from analysis.experiments.job import CountedGenerator
 from analysis.models import Generation
-from analysis.rag.generation import Options, warm
+from analysis.rag.generation import Options, model_cache
 from analysis.rag.generation.model import Model
-from analysis.rag.shapes import Message, NoLikelihoodsError, Prompt, Usage
-from analysis.rag.uplift.baselines.replug import Replug
+from analysis.rag.protocols import Message, NoLikelihoodsError, Prompt, Usage
+from analysis.rag.uplift_rag.baselines.replug import Replug
 from tests.analysis.rag import tiny
 from tests.analysis.rag.uplift.baselines.known import Scripted, query
 
@@ -21,15 +21,15 @@ WEIGHTS = np.array([0.5, 0.3, 0.2])
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     yield tiny.gpt2(tmp_path_factory.mktemp("ensembles") / "gpt2")
-    warm.MODELS.clear()
+    model_cache.MODELS.clear()
 
 
 def test_an_ensemble_is_generated_once_whoever_asks(folder, monkeypatch):
-    first = Remembering(str(folder), Options(device="cpu"), study=None)
+    first = CachedGenerator(str(folder), Options(device="cpu"), study=None)
     found = first.ensemble(PROMPTS, WEIGHTS)
     assert not found.is_stored
     monkeypatch.setattr(Model, "ensemble", None)  # nobody asks the model again
-    again = Remembering(str(folder), Options(device="cpu"), study=None).ensemble(PROMPTS, WEIGHTS * 10)
+    again = CachedGenerator(str(folder), Options(device="cpu"), study=None).ensemble(PROMPTS, WEIGHTS * 10)
     assert again.is_stored
     assert (again.text, again.prompt_tokens) == (found.text, found.prompt_tokens)
     assert Generation.objects.count() == 1
@@ -40,7 +40,7 @@ def test_an_ensemble_is_generated_once_whoever_asks(folder, monkeypatch):
 
 def test_its_tokens_are_counted_and_who_cannot_is_asked_document_by_document(folder):
     usage = Usage()
-    counted = CountedGenerator(Remembering(str(folder), Options(device="cpu"), study=None), usage)
+    counted = CountedGenerator(CachedGenerator(str(folder), Options(device="cpu"), study=None), usage)
     found = counted.ensemble(PROMPTS, WEIGHTS)
     assert (usage.calls, usage.prompt_tokens) == (1, found.prompt_tokens)
     chat = CountedGenerator(Scripted({"gold": "yes"}), usage)

@@ -8,9 +8,9 @@ import pytest
 from django.http import QueryDict
 from django.utils import timezone
 
-from analysis.domain.experiments import starting
-from analysis.domain.experiments.experiment import EXPERIMENTS, BadParameterError, get
-from analysis.views.experiment_form import OWN, WRITTEN, ExperimentForm
+from analysis.experiments import services
+from analysis.experiments.experiment import EXPERIMENTS, BadParameterError, get
+from analysis.experiments.forms import OWN, WRITTEN, ExperimentForm
 from crowdrag.jobs.models import Run, Upload
 from crowdrag.llm.models import Endpoint
 from tests.factories import StyleFactory
@@ -28,7 +28,7 @@ def autofocus(page) -> list[str]:
 def test_a_form_begins_with_the_study_s_last_model_then_a_local_one_then_the_first(study):
     far = {"model": "m", "is_allowed": True, "base_url": "https://far.example/v1"}
     Endpoint.objects.create(name="a-far", is_local=False, **far)
-    assert starting.usual(study) == "endpoint:odd"
+    assert services.default_parameters(study) == "endpoint:odd"
     Run.objects.create(
         study=study, kind="experiment.planted", created_at="2026-01-01T00:00Z",
         parameters={"generator": "endpoint:a-far"},
@@ -37,11 +37,11 @@ def test_a_form_begins_with_the_study_s_last_model_then_a_local_one_then_the_fir
     assert page.context["form"]["generator"].value() == "endpoint:a-far"
     assert '<option value="endpoint:a-far" selected>' in page.content.decode()
     Endpoint.objects.filter(name="a-far").update(is_allowed=False)
-    assert starting.usual(study) == "endpoint:odd"
+    assert services.default_parameters(study) == "endpoint:odd"
     Endpoint.objects.filter(name="a-far").update(is_allowed=True)
     Endpoint.objects.filter(name="odd").delete()
     Run.objects.all().delete()
-    assert starting.usual(study) == "endpoint:a-far"
+    assert services.default_parameters(study) == "endpoint:a-far"
 
 
 def test_what_servers_do_not_tell_is_asked_of_models_in_a_worker_alone(study, settings):
@@ -130,6 +130,6 @@ def test_every_choice_that_is_offered_can_be_chosen(name, study, settings):
         if not own.is_valid():
             refused.append((field, value, dict(own.errors)))
         elif field.startswith(OWN):
-            held = starting.order(own.experiment, study, own.parameters()).parameters[field.removeprefix(OWN)]
+            held = services.order(own.experiment, study, own.parameters()).parameters[field.removeprefix(OWN)]
             assert list(held) == [value] if several else held == value
     assert not refused

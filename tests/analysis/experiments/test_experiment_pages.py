@@ -9,7 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from analysis.domain import tables
+from analysis.tables import run_tables
 from crowdrag.jobs import lifecycle, run_files
 from crowdrag.jobs.models import Run, Upload
 from crowdrag.studies.enums import Role
@@ -83,7 +83,7 @@ def test_what_starts_is_what_was_estimated(study):
 
 
 def test_a_form_that_is_wrong_says_which_field_is(study, monkeypatch):
-    monkeypatch.setattr("analysis.views.experiment_form.MOST_BYTES", 1000)
+    monkeypatch.setattr("analysis.experiments.forms.MOST_BYTES", 1000)
     editor, other = member_of(study), furnish(StudyFactory())
     member_of(other).post(form_of(other), TOLD | {"source": "bank", "file": SimpleUploadedFile("a.gz", bank())})
     strange = {"source": "bank", "upload": str(Upload.objects.get().pk)}
@@ -99,7 +99,7 @@ def test_a_form_that_is_wrong_says_which_field_is(study, monkeypatch):
     ):
         page = editor.post(form_of(study), TOLD | told)
         assert (page.status_code, list(page.context["form"].errors)) == (422, [field]), told
-    monkeypatch.setattr("analysis.domain.experiments.starting.MOST_QUERIES", 3)
+    monkeypatch.setattr("analysis.experiments.services.MOST_QUERIES", 3)
     assert 'name="start"' not in editor.post(form_of(study), TOLD).content.decode()
     assert Upload.objects.count() == 1
 
@@ -232,7 +232,7 @@ def test_several_runs_are_set_beside_each_other(study):
     assert [(letter, row.run.seed) for letter, row in answer.context["runs"]] == [("A", 1), ("B", 2), ("C", 3)]
     (table,) = (each for each in answer.context["tables"] if each.name == planted.TABLE)
     told = {(*line.about, line.column): [str(value) for value in line.values] for line in table.lines}
-    scores = [{row["condition"]: row for row in tables.read(run, planted.TABLE)[planted.TABLE]} for run in runs]
+    scores = [{row["condition"]: row for row in run_tables.read(run, planted.TABLE)[planted.TABLE]} for run in runs]
     for condition, said in (("bare", "the question alone"), ("full", "with documents")):
         line = told[said, "Exact match"]
         assert [each.split()[0] for each in line] == [f"{each[condition]['score']:.2f}" for each in scores]

@@ -7,16 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from analysis.domain import charts
-from analysis.domain.experiments import staging, starting
-from analysis.domain.experiments.experiment import BadParameterError, get
-from analysis.domain.experiments.fair.parameters import Parameters
-from analysis.domain.reports import as_html, building
-from analysis.domain.results.schema import COLUMNS
+from analysis.experiments import runs, services
+from analysis.experiments.experiment import BadParameterError, get
+from analysis.experiments.fair_rag.parameters import FairRagParameters
+from analysis.figures import drawing
+from analysis.methods import charts
 from analysis.models import Table
-from analysis.rag.answers import METRICS
-from analysis.rag.fair import utility
-from analysis.rag.shapes import Prompt
+from analysis.rag.fair_rag import utility
+from analysis.rag.protocols import Prompt
+from analysis.rag.qa_metrics import METRICS
+from analysis.reports import builder
+from analysis.reports import documents as reports_documents
+from analysis.tables.schema import COLUMNS
 from crowdrag.jobs import lifecycle, run_files, worker
 from crowdrag.jobs.models import Run, Upload
 from crowdrag.llm.models import Endpoint
@@ -44,13 +46,13 @@ SMALL = {"retrievers": ["given"], "alphas": [1, 8], "samples": 40, "k": 3, "resa
 def planted(monkeypatch) -> Planted:
     made = Planted()
     monkeypatch.setattr("crowdrag.jobs.tasks.wake", lambda **_: None)
-    monkeypatch.setattr(staging, "generator", lambda run, named="": made)
+    monkeypatch.setattr(runs, "generator", lambda run, named="": made)
     return made
 
 
 def order(study: Study, upload: int, seed: int = 0, **given):
     parameters = {"generator": "endpoint:odd", "collection": {"source": "qa", "upload": upload}}
-    return starting.order(get("fair"), study, parameters | SMALL | given, seed=seed)
+    return services.order(get("fair"), study, parameters | SMALL | given, seed=seed)
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,8 @@ def done(shared_rows, tmp_path_factory) -> Done:
     generator = Planted()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("crowdrag.jobs.tasks.wake", lambda **_: None)
-        patch.setattr(staging, "generator", lambda run, named="": generator)
-        run = lifecycle.wait(starting.start(order(study, upload.pk)))
+        patch.setattr(runs, "generator", lambda run, named="": generator)
+        run = lifecycle.wait(services.start(order(study, upload.pk)))
     return Done(study.pk, upload.pk, run.pk, tuple(generator.seen))
 
 
@@ -132,16 +134,16 @@ def test_a_run_comes_to_all_tables_and_charts(run) -> None:
         "fair_attribution",
     }
     for spec in drawn.values():
-        assert charts.draw(spec, "svg").startswith(b"<svg")
+        assert drawing.draw(spec, "svg").startswith(b"<svg")
     means = {(row["alpha"], row["measure"]): row["value"] for row in found["fair_summary"] if row["rank"] == "sampled"}
     assert means[1.0, "disparity_normalised"] < means[8.0, "disparity_normalised"]
     fixed = [row for row in found["fair_queries"] if row["rank"] == "deterministic"]
     assert [row["disparity_normalised"] for row in fixed] == [1.0] * 3
     assert {each.key for each in experiment.methods(run, found).references} >= {"kim2025", "diaz2020"}
-    report = building.report(run)
+    report = builder.report(run)
     assert [table.name for table in report.tables] == list(experiment.table_names)
     assert [chart.name for chart in report.charts] == ["fair_disparity", "fair_tradeoffs", "fair_attribution"]
-    assert as_html.write(report)
+    assert reports_documents.write_html(report)
 
 
 def test_the_generator_is_asked_for_labels_and_each_distinct_list_once(run, done) -> None:
@@ -185,7 +187,7 @@ def test_examples_show_what_was_answered_to_which_list(run) -> None:
 
 
 def test_under_a_budget_fewer_lists_are_asked_for_and_their_error_stands_there(asked, planted) -> None:
-    found = rows(lifecycle.wait(starting.start(asked(lists_per_query=18))))
+    found = rows(lifecycle.wait(services.start(asked(lists_per_query=18))))
     costs = {row["step"]: row for row in found["fair_costs"]}
     assert costs["rankings"]["prompts"] <= 3 * (18 + 1)
     sampled = [row for row in found["fair_queries"] if row["alpha"] == 1.0]
@@ -196,8 +198,8 @@ def test_under_a_budget_fewer_lists_are_asked_for_and_their_error_stands_there(a
 
 def test_what_is_not_asked_is_not_said_and_fewer_lists_are_estimated(asked, planted) -> None:
     fewer = asked(entailment="", lists_per_query=18)
-    found = rows(lifecycle.wait(starting.start(fewer)))
-    assert len(planted.seen) <= starting.expect(fewer).estimate.calls
+    found = rows(lifecycle.wait(services.start(fewer)))
+    assert len(planted.seen) <= services.forecast(fewer).estimate.calls
     row = found["fair_queries"][0]
     assert (row["attribution"], row["attributed_normalised"]) == (None, None)
     assert row["note"]
@@ -207,7 +209,7 @@ def test_what_is_not_asked_is_not_said_and_fewer_lists_are_estimated(asked, plan
 
 
 def test_equal_seeds_give_equal_tables_and_others_do_not(run, asked) -> None:
-    again, other = (rows(lifecycle.wait(starting.start(asked(seed=seed)))) for seed in (0, 4))
+    again, other = (rows(lifecycle.wait(services.start(asked(seed=seed)))) for seed in (0, 4))
     first = rows(run)
     assert first == again
     assert first["fair_summary"] != other["fair_summary"]
@@ -226,7 +228,7 @@ def test_a_run_that_is_killed_anywhere_resumes_to_the_same(run, asked, monkeypat
         return answer(self, content)
 
     monkeypatch.setattr(Planted, "_answer", dies)
-    run = starting.start(asked())
+    run = services.start(asked())
     with pytest.raises(KeyboardInterrupt):
         work_on(run)
     assert rows(lifecycle.wait(run)) == whole
@@ -234,26 +236,26 @@ def test_a_run_that_is_killed_anywhere_resumes_to_the_same(run, asked, monkeypat
 
 def test_no_question_takes_part(asked, planted) -> None:
     planted.refuses = "Documents:"
-    found = rows(lifecycle.wait(starting.start(asked())))
+    found = rows(lifecycle.wait(services.start(asked())))
     assert found["fair_tradeoff"] == found["fair_queries"] == []
     assert found["fair_left_out"][0] == {"reason": "", "queries": 0, "in_file": None, "named": None}
     assert found["fair_costs"][0]["failed"] > 0
 
 
 def test_several_retrievers_are_measured_each_and_together(asked) -> None:
-    found = rows(lifecycle.wait(starting.start(asked(retrievers=["bm25", "given"], k=2))))
+    found = rows(lifecycle.wait(services.start(asked(retrievers=["bm25", "given"], k=2))))
     assert found["fair_intervals"][0]["retriever"] == "bm25"
     assert {row["retriever"] for row in found["fair_tradeoff"]} == {"bm25", "given", "all"}
 
 
 def test_the_estimate_is_an_upper_bound(asked, done) -> None:
-    expected = starting.expect(asked())
+    expected = services.forecast(asked())
     assert (expected.estimate.queries, expected.estimate.left_out) == (4, 2)
     assert len(done.seen) <= expected.estimate.calls
 
 
 def test_what_an_answer_follows_from_is_what_was_planted(asked, planted) -> None:
-    found = rows(lifecycle.wait(starting.start(asked(k=1, alphas=[1]))))
+    found = rows(lifecycle.wait(services.start(asked(k=1, alphas=[1]))))
     fixed = {row["query"]: row for row in found["fair_queries"] if row["rank"] == "deterministic"}
     # The first document of q0 brings a word that stands in the answer, that of q1 noise, that of q2 nothing.
     assert [fixed[name]["attribution"] for name in ("q0", "q1", "q2")] == [1.0, 1.0, 0.0]
@@ -263,7 +265,7 @@ def test_what_an_answer_follows_from_is_what_was_planted(asked, planted) -> None
 def test_bad_parameters_say_what_they_may_be() -> None:
     def check(given, problem) -> None:
         with pytest.raises(BadParameterError, match=problem):
-            Parameters.from_dict(given)
+            FairRagParameters.from_dict(given)
 
     check_each(
         [
@@ -285,12 +287,12 @@ def test_bad_parameters_say_what_they_may_be() -> None:
 
 
 def test_parameters_are_written_as_they_are_read() -> None:
-    made = Parameters.from_dict({"alphas": [0, 2], "retrievers": "bm25, given", "lists_per_query": 40})
+    made = FairRagParameters.from_dict({"alphas": [0, 2], "retrievers": "bm25, given", "lists_per_query": 40})
     assert made.retrievers == ("bm25", "given")
-    assert Parameters.from_dict(json.loads(json.dumps(made.to_dict()))) == made
+    assert FairRagParameters.from_dict(json.loads(json.dumps(made.to_dict()))) == made
 
 
 def test_models_that_the_operator_did_not_name_are_refused(asked) -> None:
     for given, named in (({"retrievers": ["dense:/etc"]}, "/etc"), ({"entailment": "nli:somebody/else"}, "somebody")):
         with pytest.raises(BadParameterError, match=named):
-            starting.expect(asked(**given))
+            services.forecast(asked(**given))

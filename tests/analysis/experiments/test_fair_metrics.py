@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.domain.experiments import starting
-from analysis.domain.experiments.experiment import get
-from analysis.domain.experiments.fair import taking
-from analysis.domain.results.schema import COLUMNS
-from analysis.rag.answers import METRICS
-from analysis.rag.shapes import Output
+from analysis.experiments import services
+from analysis.experiments.experiment import get
+from analysis.experiments.fair_rag import eligibility
+from analysis.rag.protocols import Output
+from analysis.rag.qa_metrics import METRICS
+from analysis.tables.schema import COLUMNS
 from crowdrag.jobs import lifecycle, run_files
 from tests.analysis.rag.fair.planted import Planted, said
 from tests.factories import StudyFactory
@@ -37,7 +37,7 @@ def asked(tmp_path: Path, endpoint, monkeypatch):
         path.write_text("\n".join(map(json.dumps, lines)))
         upload = run_files.store_upload(study=study, source=path)
         parameters = {"generator": f"endpoint:{endpoint.name}", "collection": {"source": "qa", "upload": upload.pk}}
-        return starting.order(
+        return services.order(
             get("fair"), study, parameters | SMALL | {"entailment": "", "metric": metric_of_run} | given
         )
 
@@ -45,7 +45,7 @@ def asked(tmp_path: Path, endpoint, monkeypatch):
 
 
 def test_a_number_beyond_the_scale_is_no_rating_and_is_counted(asked) -> None:
-    found = rows(lifecycle.wait(starting.start(asked({"q0": "3", "q1": "1"}))))
+    found = rows(lifecycle.wait(services.start(asked({"q0": "3", "q1": "1"}))))
     labels = {(row["query"], row["document"]): row for row in found["fair_labels"]}
     # The right rating is 3: nothing is further off than 2, and utility is 4 less that.
     assert [labels["q0", f"d{place}"]["alone"] for place in range(5)] == [3.0, 2.0, 4.0, 2.0, 2.0]
@@ -60,14 +60,19 @@ def test_a_number_beyond_the_scale_is_no_rating_and_is_counted(asked) -> None:
 
 def test_a_right_answer_that_is_no_rating_leaves_its_question_out_before_anything_is_asked(asked, planted) -> None:  # noqa: F811
     order = asked({"q0": "3", "q1": "splendid", "q2": "2017"})
-    assert starting.expect(order).estimate.queries == 1
-    found = rows(lifecycle.wait(starting.start(order)))
-    assert found["fair_left_out"][1] == {"reason": taking.NO_SCORE, "queries": 2, "in_file": None, "named": "q1, q2"}
+    assert services.forecast(order).estimate.queries == 1
+    found = rows(lifecycle.wait(services.start(order)))
+    assert found["fair_left_out"][1] == {
+        "reason": eligibility.NO_SCORE,
+        "queries": 2,
+        "in_file": None,
+        "named": "q1, q2",
+    }
     assert all("in q0?" in prompt.messages[-1].content for prompt in planted.seen)
 
 
 def test_all_metrics_of_a_task_come_of_the_same_answers(asked, planted) -> None:  # noqa: F811
-    found = rows(lifecycle.wait(starting.start(asked({"q0": "3", "q1": "1", "q2": "5"}))))
+    found = rows(lifecycle.wait(services.start(asked({"q0": "3", "q1": "1", "q2": "5"}))))
     made = found["fair_metrics"]
     assert {key for row in made for key in row} == set(COLUMNS["fair_metrics"])
     fixed = {row["metric"]: row for row in made if row["rank"] == "deterministic"}
@@ -87,7 +92,7 @@ def test_all_metrics_of_a_task_come_of_the_same_answers(asked, planted) -> None:
 def test_the_metric_that_makes_utility_stands_beside_those_of_the_data(asked) -> None:
     texts = ("the cat sat", "a dog", "down sat cat the", "noise", "cat")
     order = asked({"q0": "the cat sat down"}, words=texts, metric="rouge_l", metric_of_run="f1")
-    made = rows(lifecycle.wait(starting.start(order)))["fair_metrics"]
+    made = rows(lifecycle.wait(services.start(order)))["fair_metrics"]
     fixed = {row["metric"]: row for row in made if row["rank"] == "deterministic"}
     for name in ("f1", "em", "rouge_1", "rouge_l"):
         assert fixed[name]["value"] == pytest.approx(METRICS[name].score("the cat sat", ["the cat sat down"])), name

@@ -7,10 +7,10 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.domain.experiments import collecting, findings, reading, starting
-from analysis.domain.experiments.experiment import BadParameterError, get
+from analysis.experiments import findings, question_sets, services
+from analysis.experiments.experiment import BadParameterError, get
 from analysis.models import Finding, Table
-from analysis.rag.shapes import Collection, Document, Query, Usage
+from analysis.rag.protocols import Collection, Document, Query, Usage
 from crowdrag.jobs import kinds, lifecycle, run_files, worker
 from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Call
@@ -23,15 +23,15 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker")]
 
 
 def order(experiment, study, seed=0, **given):
-    return starting.order(experiment, study, {"generator": "endpoint:odd", **given}, seed=seed)
+    return services.order(experiment, study, {"generator": "endpoint:odd", **given}, seed=seed)
 
 
 def run_it(experiment, study, **given) -> Run:
-    return lifecycle.wait(starting.start(order(experiment, study, **given)))
+    return lifecycle.wait(services.start(order(experiment, study, **given)))
 
 
 def test_stages_come_one_after_the_other_and_end_in_tables(experiment, study, endpoint):
-    run = starting.start(order(experiment, study))
+    run = services.start(order(experiment, study))
     stages = [(unit.stage, unit.payload["stage"]) for unit in run.units.order_by("position")]
     assert stages == [(0, "answer")] * 3 + [(1, "score"), (2, "tables")]
     run = lifecycle.wait(run)
@@ -56,7 +56,7 @@ def test_equal_inputs_make_equal_rows_and_the_second_run_calls_nobody(experiment
 
 
 def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, server, endpoint):
-    run = starting.start(order(experiment, study))
+    run = services.start(order(experiment, study))
     assert worker.work_next(run)
     lifecycle.cancel(run=run)
     found = findings.read(run)
@@ -68,8 +68,8 @@ def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, ser
 
 
 def test_questions_that_changed_meanwhile_end_the_run(experiment, study, endpoint):
-    run = starting.start(order(experiment, study))
-    collecting._kept.clear()
+    run = services.start(order(experiment, study))
+    question_sets._kept.clear()
     TopicFactory(study=study, external_id="t0", version=2, query="ok:changed")
     run = lifecycle.wait(run)
     assert run.state == "FAILED"
@@ -94,24 +94,24 @@ def test_topics_of_a_study_become_questions(study):
     ResponseFactory(study=study, topic=study.topics.get(external_id="t1"), origin=Origin.MODEL, text="no answer")
     hidden = ResponseFactory(study=study, topic=study.topics.get(external_id="t1"), origin=Origin.HUMAN, text="out")
     type(hidden).objects.filter(pk=hidden.pk).update(is_included=False)
-    found = collecting.of_study(study)
+    found = question_sets.of_study(study)
     assert found.left_out == (("no passages", 1),)
     assert [query.id for query in found.queries] == [f"t{i}" for i in range(5)]
     assert found.queries[1].answers == ("right1",)  # neither the model's, nor what does not count; no markers
     assert [document.id for document in found.queries[1].documents] == ["p1-0", "p1-1"]
-    assert collecting.of_study(study, "bullet").queries[1].answers == ()
+    assert question_sets.of_study(study, "bullet").queries[1].answers == ()
 
 
 def test_a_digest_is_of_what_is_asked():
     one = Collection("a", (Query("1", "Q?", ("A",), (Document("d", "text"),)),))
-    assert collecting.digest(one) == collecting.digest(Collection("b", one.queries))
+    assert question_sets.digest(one) == question_sets.digest(Collection("b", one.queries))
     other = Collection("a", (Query("1", "Q?", ("A",), (Document("d", "text."),)),))
-    assert collecting.digest(one) != collecting.digest(other)
+    assert question_sets.digest(one) != question_sets.digest(other)
 
 
 def test_queries_are_drawn_by_the_seed_and_stay_in_order(study):
     def names(most, seed):
-        return [each.id for each in collecting.collection({"queries": most}, study, seed=seed).queries]
+        return [each.id for each in question_sets.collection({"queries": most}, study, seed=seed).queries]
 
     assert names(3, 1) == names(3, 1) == sorted(names(3, 1))
     assert len({tuple(names(2, seed)) for seed in range(20)}) > 1
@@ -122,17 +122,17 @@ def test_files_are_refused_with_file_and_line(study, tmp_path):
     path = tmp_path / "x_passages.jsonl"
     path.write_text('{"index": 1}\n')
     upload = run_files.store_upload(study=study, source=path)
-    given = {"collection": starting.of_upload(study, "bank", upload.pk)}
-    with pytest.raises(collecting.BadCollectionError, match=r"x_passages\.jsonl, line 1, question") as caught:
-        collecting.collection(given, study)
+    given = {"collection": services.of_upload(study, "bank", upload.pk)}
+    with pytest.raises(question_sets.BadCollectionError, match=r"x_passages\.jsonl, line 1, question") as caught:
+        question_sets.collection(given, study)
     [problem] = caught.value.problems
     assert (problem["file"], problem["line"], problem["field"]) == ("x_passages.jsonl", 1, "question")
-    with pytest.raises(collecting.BadCollectionError):
-        collecting.collection({"collection": {"source": "odd", "upload": upload.pk}}, study)
-    with pytest.raises(collecting.BadCollectionError):
-        collecting.collection({"collection": {"source": "bank", "upload": upload.pk}}, StudyFactory())
-    with pytest.raises(collecting.BadCollectionError):
-        reading.read("passages", path, others=3, rng=None)
+    with pytest.raises(question_sets.BadCollectionError):
+        question_sets.collection({"collection": {"source": "odd", "upload": upload.pk}}, study)
+    with pytest.raises(question_sets.BadCollectionError):
+        question_sets.collection({"collection": {"source": "bank", "upload": upload.pk}}, StudyFactory())
+    with pytest.raises(question_sets.BadCollectionError):
+        question_sets.read("passages", path, others=3, rng=None)
 
 
 @pytest.mark.parametrize(
@@ -153,20 +153,20 @@ def test_bad_orders_say_what_is_wrong(experiment, study, endpoint, given, named)
 
 
 def test_an_order_is_reckoned_before_anything_is_asked(experiment, study, server, paid):
-    expected = starting.expect(order(experiment, study))
+    expected = services.forecast(order(experiment, study))
     assert (expected.estimate.calls, expected.units, expected.problem) == (10, 5, "")
     assert expected.cost == Decimal(200 * 1000 + 160 * 2000) / 1_000_000
     assert expected.left == 1_000_000
     assert expected.seconds is None  # this endpoint never answered
     assert server.seen == []
     run_it(experiment, study)
-    assert starting.expect(order(experiment, study)).seconds > 0
+    assert services.forecast(order(experiment, study)).seconds > 0
 
 
 @pytest.mark.parametrize("name", ["fair", "uplift"])
 def test_right_answers_that_are_longer_than_what_may_be_written_are_warned_of(study, endpoint, name):
     def is_warned(**given) -> bool:
-        return "60" in starting.expect(order(get(name), study, **given)).estimate.note
+        return "60" in services.forecast(order(get(name), study, **given)).estimate.note
 
     assert not is_warned()
     for topic in study.topics.all():
@@ -177,9 +177,9 @@ def test_right_answers_that_are_longer_than_what_may_be_written_are_warned_of(st
 
 def test_nothing_starts_without_questions(experiment, endpoint):
     study = StudyFactory(llm_budget=1)
-    assert starting.expect(order(experiment, study)).problem
+    assert services.forecast(order(experiment, study)).problem
     with pytest.raises(kinds.InputRejectedError):
-        starting.start(order(experiment, study))
+        services.start(order(experiment, study))
     assert not Run.objects.exists()
 
 

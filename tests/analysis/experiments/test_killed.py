@@ -12,8 +12,8 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 from django.db import connection
 
-from analysis.domain.experiments import starting
-from analysis.domain.experiments.experiment import get
+from analysis.experiments import services
+from analysis.experiments.experiment import get
 from analysis.models import Finding, Table
 from crowdrag.jobs import lifecycle, run_files
 from crowdrag.jobs import worker as jobs_worker
@@ -40,7 +40,7 @@ def collection(study, tmp_path):
         for n in range(QUESTIONS)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return starting.of_upload(study, "qa", run_files.store_upload(study=study, source=path).pk)
+    return services.of_upload(study, "qa", run_files.store_upload(study=study, source=path).pk)
 
 
 def worker(run: Run) -> subprocess.Popen[bytes]:
@@ -56,8 +56,8 @@ def worker(run: Run) -> subprocess.Popen[bytes]:
 def test_killed_twenty_times_it_ends_the_same_and_pays_nothing_twice(study, collection, server, settings):
     settings.RUNS_LEASE_SECONDS = 2
     rng, kills = random.Random(11), 0
-    run = starting.start(
-        starting.order(get("planted"), study, {"generator": "endpoint:odd", "collection": collection}, seed=1)
+    run = services.start(
+        services.order(get("planted"), study, {"generator": "endpoint:odd", "collection": collection}, seed=1)
     )
     while kills < 20:
         process, before, ends_at = worker(run), len(server.seen), time.monotonic() + 120
@@ -83,7 +83,7 @@ def test_killed_twenty_times_it_ends_the_same_and_pays_nothing_twice(study, coll
     assert len(sent) == 2 * QUESTIONS
     assert sum(sent.values()) - len(sent) <= Attempt.objects.unsettled().count()
     whole = lifecycle.wait(
-        starting.start(starting.order(get("planted"), study, {"generator": "endpoint:odd", "collection": collection}))
+        services.start(services.order(get("planted"), study, {"generator": "endpoint:odd", "collection": collection}))
     )
     assert Table.objects.get(run=whole, name=planted.TABLE).rows == rows
     assert len(server.seen) == sum(sent.values())

@@ -7,10 +7,10 @@ import re
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.domain.experiments import collecting, concluding, partaking, starting
-from analysis.domain.experiments.experiment import get
+from analysis.experiments import question_sets, runs, services
+from analysis.experiments.experiment import get
 from analysis.management.commands import experiment as command
-from analysis.rag.shapes import Usage
+from analysis.rag.protocols import Usage
 from crowdrag.jobs import kinds, lifecycle, run_files
 from crowdrag.jobs.models import Run
 from crowdrag.jobs.progress import Progress, Stage
@@ -40,19 +40,19 @@ def questions(tmp_path, rows, text="ok:x"):
 
 def order(study, path, name, **given):
     upload = run_files.store_upload(study=study, source=path)
-    collection = starting.of_upload(study, "qa", upload.pk)
-    return starting.order(get(name), study, {"generator": "endpoint:odd", "collection": collection, **given})
+    collection = services.of_upload(study, "qa", upload.pk)
+    return services.order(get(name), study, {"generator": "endpoint:odd", "collection": collection, **given})
 
 
 @pytest.mark.parametrize("name", ["fair", "uplift"])
 def test_where_nobody_takes_part_nothing_starts_and_the_reasons_are_counted(study, server, tmp_path, name):
     asked = order(study, questions(tmp_path, BARE), name)
-    expected = starting.expect(asked)
+    expected = services.forecast(asked)
     assert (expected.estimate.queries, expected.estimate.left_out, expected.estimate.calls) == (0, 3, 0)
     for named in ("(1)", "(2)", "--corpus"):
         assert named in expected.problem
     with pytest.raises(kinds.InputRejectedError) as refused:
-        starting.start(asked)
+        services.start(asked)
     assert refused.value.problems == [{"message": expected.problem}]
     assert not Run.objects.exists()
     assert server.seen == []
@@ -61,32 +61,32 @@ def test_where_nobody_takes_part_nothing_starts_and_the_reasons_are_counted(stud
 @pytest.mark.parametrize("name", ["fair", "uplift"])
 def test_one_question_that_takes_part_is_enough_to_be_reckoned(study, tmp_path, name):
     rows = [*BARE, {}, {}, {}, {}, {}]
-    expected = starting.expect(order(study, questions(tmp_path, rows), name))
+    expected = services.forecast(order(study, questions(tmp_path, rows), name))
     assert (expected.problem, expected.estimate.queries, expected.estimate.left_out) == ("", 5, 3)
 
 
 def test_every_reason_that_an_experiment_gives_says_what_to_do(study, tmp_path):
     rows = [*BARE, {"documents": [DOCUMENT]}]
     path = questions(tmp_path, rows)
-    assert "(1)" in starting.expect(order(study, questions(tmp_path, [{"documents": [DOCUMENT]}]), "fair")).problem
+    assert "(1)" in services.forecast(order(study, questions(tmp_path, [{"documents": [DOCUMENT]}]), "fair")).problem
     path = questions(tmp_path, rows)
     for name in ("fair", "uplift"):
         asked = order(study, path, name)
         reasons = get(name).left_out(asked.collection, get(name).own(asked.parameters))
         assert reasons
-        assert set(reasons) <= set(partaking.ADVICE)
+        assert set(reasons) <= set(runs.ADVICE)
 
 
 def test_topics_without_passages_are_no_questions_and_it_is_said_why(study):
     TopicFactory(study=study, external_id="bare")
-    asked = starting.order(get("fair"), study, {"generator": "endpoint:odd", "collection": {"source": "study"}})
-    assert collecting.of_study(study).left_out == (("no passages", 1),)
-    assert "(1)" in starting.expect(asked).problem
+    asked = services.order(get("fair"), study, {"generator": "endpoint:odd", "collection": {"source": "study"}})
+    assert question_sets.of_study(study).left_out == (("no passages", 1),)
+    assert "(1)" in services.forecast(asked).problem
 
 
 def test_page_command_and_api_refuse_alike(study, tmp_path):
     path = questions(tmp_path, BARE)
-    said = starting.expect(order(study, path, "fair")).problem
+    said = services.forecast(order(study, path, "fair")).problem
     collection = {"source": "qa", "upload": study.uploads.get().pk}
     with pytest.raises(CommandError) as refused:
         call_command("experiment", "fair", study=study.slug, file=path, format="qa", generator="endpoint:odd")
@@ -116,7 +116,7 @@ def test_a_run_that_the_model_refused_whole_says_so_on_top_and_in_the_command_s_
     run, (out, err) = Run.objects.get(), capsys.readouterr()
     assert run.summary["usage"]["failed"] == 2
     assert re.findall(r"\d+", out.splitlines()[-1]) == ["2", "0", "2"]
-    warning, *_others = concluding.warnings(run)
+    warning, *_others = runs.warnings(run)
     assert ("(2)" in warning, warning in err) == (True, True)
     page = member_of(study).get(address(study, f"{run.key}/"))
     assert page.context["warnings"][0] == warning
@@ -124,15 +124,15 @@ def test_a_run_that_the_model_refused_whole_says_so_on_top_and_in_the_command_s_
 
 def test_a_run_in_which_all_fell_out_or_nothing_could_be_read_says_so_first():
     usage = Usage(calls=4)
-    found = concluding.summary(
+    found = runs.summary(
         {"fair_tradeoff": [], "fair_costs": [{"prompts": 4, "failed": 1, "unreadable": 3}]}, "fair_tradeoff", usage
     )
     assert (found["empty"], found["unreadable"], found["none_read"]) == (True, 3, True)
-    first, _second = concluding.warnings(Run(summary=found))
+    first, _second = runs.warnings(Run(summary=found))
     assert "(3)" in first
-    assert [each[:2] for each in concluding.losses(Run(summary=found))] == ["3 "]
-    some = concluding.summary({"head": [{"n": 20}], "costs": [{"prompts": 4, "unreadable": 3}]}, "head", usage)
-    assert (some["none_read"], some.get("empty"), concluding.warnings(Run(summary=some))) == (False, None, [])
+    assert [each[:2] for each in runs.losses(Run(summary=found))] == ["3 "]
+    some = runs.summary({"head": [{"n": 20}], "costs": [{"prompts": 4, "unreadable": 3}]}, "head", usage)
+    assert (some["none_read"], some.get("empty"), runs.warnings(Run(summary=some))) == (False, None, [])
 
 
 @pytest.mark.parametrize(
@@ -146,13 +146,13 @@ def test_a_run_in_which_all_fell_out_or_nothing_could_be_read_says_so_first():
     ],
 )
 def test_a_run_of_a_handful_of_questions_says_that_its_intervals_are_too_narrow(made, few):
-    found = concluding.summary(made, "head", Usage())
+    found = runs.summary(made, "head", Usage())
     assert found.get("few") == few
-    assert any(f" {few} " in each for each in concluding.warnings(Run(summary=found))) == (few is not None)
+    assert any(f" {few} " in each for each in runs.warnings(Run(summary=found))) == (few is not None)
 
 
 def test_a_run_with_answers_has_no_warning(study, experiment, tmp_path, capsys):
-    run = lifecycle.wait(starting.start(order(study, questions(tmp_path, [{}]), "planted")))
+    run = lifecycle.wait(services.start(order(study, questions(tmp_path, [{}]), "planted")))
     assert run.state == "DONE", run.error
     assert set(run.summary) & {"empty", "unreadable", "none_read"} == set()
     call_command("experiment", "planted", study=study.slug, file=questions(tmp_path, [{}]), format="qa",

@@ -6,15 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.domain import captions
-from analysis.domain.charts import uplift as uplift_charts
-from analysis.domain.charts.making import Labels
-from analysis.domain.experiments import phrasing
-from analysis.domain.experiments.fair import methods as fair
-from analysis.domain.experiments.self_preference import methods as self_preference
-from analysis.domain.experiments.uplift import methods_paragraph as uplift
-from analysis.domain.experiments.uplift.parameters import ABLATIONS
-from analysis.rag.uplift.baselines.catalogue import FORMS
+from analysis.experiments import wording
+from analysis.experiments.fair_rag import methods_paragraph as fair
+from analysis.experiments.self_preference import methods_paragraph as self_preference
+from analysis.experiments.uplift_rag import figures as uplift_charts
+from analysis.experiments.uplift_rag import methods_paragraph as uplift
+from analysis.experiments.uplift_rag.parameters import ABLATIONS
+from analysis.figures.vega_lite import Labels
+from analysis.methods import captions
+from analysis.rag.uplift_rag.baselines.catalogue import FORMS
 from crowdrag.llm.models import Endpoint
 from tests.analysis.cases import check_each
 
@@ -48,14 +48,14 @@ def said(experiment: str, rows: dict | None = None, queries: int = 1, **paramete
     ],
 )
 def test_a_model_is_named_as_its_server_calls_it_with_the_endpoint(local, named, put) -> None:
-    assert phrasing.model(named) == put
+    assert wording.model(named) == put
 
 
 def test_one_thing_is_in_the_singular_and_numbers_have_no_exponent() -> None:
     counts = {0: "0 epochs", 1: "1 epoch", 2: "2 epochs", 1000: "1,000 epochs"}
-    assert {number: phrasing.many(number, "epoch") for number in counts} == counts
+    assert {number: wording.many(number, "epoch") for number in counts} == counts
     numbers = {1e-05: "0.00001", 1.0: "1", 0.5: "0.5", 0: "0", 2e6: "2000000"}
-    assert {number: phrasing.plainly(number) for number in numbers} == numbers
+    assert {number: wording.plainly(number) for number in numbers} == numbers
 
 
 @pytest.mark.parametrize("experiment", WRITING)
@@ -84,11 +84,11 @@ def test_fair_says_the_metric_that_was_used_where_none_was_chosen(local) -> None
 def test_captions_call_models_as_the_methods_paragraph_does(local) -> None:
     exchanged = captions.figure("uplift_transfer").caption
     asked = {"generator": "endpoint:local", "other": "model:/srv/models/flan-t5-xxl?beams=4"}
-    named = phrasing.caption(exchanged, asked)
+    named = wording.caption(exchanged, asked)
     assert "SmolLM2 (endpoint local)" in named
     assert "flan-t5-xxl (beams=4)" in named
-    assert phrasing.caption(exchanged, {}) != named
-    assert phrasing.caption("Alpha {alpha}.", {"alpha": 2, **asked}) == "Alpha 2."
+    assert wording.caption(exchanged, {}) != named
+    assert wording.caption("Alpha {alpha}.", {"alpha": 2, **asked}) == "Alpha 2."
 
 
 def test_uplift_says_ablations_transfer_and_tests(local) -> None:

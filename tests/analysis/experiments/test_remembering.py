@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from django.db import connection, transaction
 
-from analysis.domain import erasing
-from analysis.domain.experiments import generating, remembering
-from analysis.domain.experiments.generating import BadParameterError
-from analysis.domain.experiments.remembering import Remembering
+from analysis.analyses import erasure
+from analysis.experiments import cached_generator, generators
+from analysis.experiments.cached_generator import CachedGenerator
+from analysis.experiments.generators import BadParameterError
 from analysis.models import Generation
 from analysis.rag import generation
-from analysis.rag.generation import Options, warm
+from analysis.rag.generation import Options, model_cache
 from analysis.rag.generation.model import Model
-from analysis.rag.shapes import Message, Output, Prompt, Usage
+from analysis.rag.protocols import Message, Output, Prompt, Usage
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
 from tests.analysis.rag import tiny
@@ -40,7 +40,7 @@ def folder(tmp_path_factory):
 def offered(folder, settings):
     settings.GENERATOR_MODELS = [str(folder), "nowhere/to-be-found"]
     yield
-    warm.MODELS.clear()
+    model_cache.MODELS.clear()
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def study(db):
 @pytest.fixture
 def make(folder, study):
     def _make(options="", study=study):
-        return generating.generator({"generator": f"model:{folder}{options}"}, study=study, purpose="test")
+        return generators.generator({"generator": f"model:{folder}{options}"}, study=study, purpose="test")
 
     return _make
 
@@ -98,22 +98,22 @@ def test_what_differs_is_generated_apart(make):
 
 def test_what_stands_in_the_store_needs_no_weights(make, monkeypatch):
     make().generate(PROMPTS)
-    warm.MODELS.clear()
+    model_cache.MODELS.clear()
     make().generate(PROMPTS)
-    assert warm.MODELS.held() == []
+    assert model_cache.MODELS.held() == []
 
 
 def test_the_model_stays_for_the_next_unit_and_makes_room_for_another(make, folder, tmp_path, settings, monkeypatch):
-    monkeypatch.setattr(warm.MODELS, "_room", 1)
+    monkeypatch.setattr(model_cache.MODELS, "_room", 1)
     make().generate(PROMPTS[:1])
-    [held] = warm.MODELS.held()
+    [held] = model_cache.MODELS.held()
     make().generate(PROMPTS[1:2])
-    assert warm.MODELS.held() == [held]
+    assert model_cache.MODELS.held() == [held]
     other = tiny.gpt2(tmp_path / "other", seed=3)
     settings.GENERATOR_MODELS = [str(other)]
-    generating.generator({"generator": f"model:{other}"}, study=None, purpose="test").generate(PROMPTS[:1])
-    assert len(warm.MODELS.held()) == 1
-    assert warm.MODELS.held() != [held]
+    generators.generator({"generator": f"model:{other}"}, study=None, purpose="test").generate(PROMPTS[:1])
+    assert len(model_cache.MODELS.held()) == 1
+    assert model_cache.MODELS.held() != [held]
 
 
 class KilledError(BaseException):
@@ -149,14 +149,14 @@ def test_two_at_once_return_the_same_and_keep_it_once(make):
 
 def test_who_comes_second_returns_what_was_kept_first(make, monkeypatch):
     generator = make()
-    keep = Remembering._keep
+    keep = CachedGenerator._keep
 
     def meanwhile(self, outputs):
         for key in outputs:
             Generation.objects.create(digest=key, generator="g", text="of another")
         return keep(self, outputs)
 
-    monkeypatch.setattr(Remembering, "_keep", meanwhile)
+    monkeypatch.setattr(CachedGenerator, "_keep", meanwhile)
     assert {output.text for output in generator.generate(PROMPTS)} == {"of another"}
 
 
@@ -187,7 +187,7 @@ def test_what_postgresql_cannot_keep_is_replaced(make, monkeypatch):
 def test_what_was_written_for_a_study_goes_with_it_and_with_an_erasure(make, study):
     make().generate(PROMPTS[:2])
     make(study=None).generate(PROMPTS[2:3])
-    remembering.forget(study)
+    cached_generator.forget(study)
     assert Generation.objects.count() == 1
     make().generate(PROMPTS[3:4])
     with transaction.atomic():
@@ -198,7 +198,7 @@ def test_what_was_written_for_a_study_goes_with_it_and_with_an_erasure(make, stu
 def test_an_erasure_takes_what_models_wrote_along(make, study):
     make().generate(PROMPTS[:1])
     person = Participant.objects.create(study=study, external_id="p", kind=ParticipantKind.CROWD, created_at=NOW)
-    erasing.erase(person, NOW)
+    erasure.erase(person, NOW)
     assert not Generation.objects.exists()
 
 
@@ -223,12 +223,12 @@ def test_what_is_written_while_its_text_is_erased_is_not_kept(make, study):
 )
 def test_what_the_operator_does_not_offer_is_refused(folder, named, problem):
     with pytest.raises(BadParameterError, match=problem):
-        generating.generator({"generator": named.format(folder=folder)}, study=None, purpose="test")
+        generators.generator({"generator": named.format(folder=folder)}, study=None, purpose="test")
 
 
 def test_a_model_that_is_not_on_this_machine_says_so_where_it_is_wanted(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    generator = generating.generator({"generator": "model:nowhere/to-be-found"}, study=None, purpose="test")
+    generator = generators.generator({"generator": "model:nowhere/to-be-found"}, study=None, purpose="test")
     with pytest.raises(BadParameterError):
         generator.generate(PROMPTS)
 
@@ -253,7 +253,7 @@ def test_a_process_that_is_killed_loses_one_batch_at_most(folder, settings, writ
     before = Generation.objects.count()
     assert 5 <= before < 60
     prompts = [replace(PROMPTS[0], messages=(Message("user", f"the cat {i}"),)) for i in range(60)]
-    outputs = Remembering(str(folder), Options(batch_tokens=1, device="cpu"), study=None).generate(prompts)
+    outputs = CachedGenerator(str(folder), Options(batch_tokens=1, device="cpu"), study=None).generate(prompts)
     assert sum(output.is_stored for output in outputs) == before
     assert sum(map(len, written)) == 60 - before
     assert Generation.objects.count() == 60

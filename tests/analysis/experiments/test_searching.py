@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.domain.experiments import collecting, searching
+from analysis.experiments import question_sets, services
 from analysis.rag.collections import qa
+from analysis.rag.protocols import Document, Query
 from analysis.rag.retrieval.bm25 import BM25
-from analysis.rag.retrieval.search import Listed
-from analysis.rag.shapes import Document, Query
+from analysis.rag.retrieval.search import DocumentList
 from crowdrag.jobs.models import Run, Upload
 
 pytestmark = pytest.mark.django_db
@@ -44,13 +44,13 @@ def read(upload: Upload) -> dict[str, Query]:
 
 
 def test_each_question_gets_the_best_documents(study, questions, corpus):
-    found = read(searching.with_candidates(study=study, questions=questions, corpus=corpus, n=2))
+    found = read(services.with_candidates(study=study, questions=questions, corpus=corpus, n=2))
     assert {key: [each.id for each in query.documents] for key, query in found.items()} == {
         "q1": ["tide", "sea"], "q2": ["cat", "tide"], "q3": [],
     }  # fmt: skip
     # The scores are those of the retriever over the same documents.
     listed = [Document(key, text) for key, text in DOCUMENTS.items()]
-    scores = BM25().search(["Why is there a tide?"], Listed(listed), 2).scores[0]
+    scores = BM25().search(["Why is there a tide?"], DocumentList(listed), 2).scores[0]
     assert [each.score for each in found["q1"].documents] == pytest.approx(scores.tolist())
     assert (found["q1"].question, found["q1"].answers) == ("Why is there a tide?", ("moon",))
 
@@ -58,13 +58,13 @@ def test_each_question_gets_the_best_documents(study, questions, corpus):
 def test_documents_that_are_named_are_looked_up(study, corpus, tmp_path):
     rows = [{"id": "q", "question": "What?", "golden_answers": ["x"], "documents": ["moon", "cat"], "metric": "em"}]
     named = lines(tmp_path / "named.jsonl", rows)
-    query = read(searching.with_candidates(study=study, questions=named, corpus=corpus, n=0))["q"]
+    query = read(services.with_candidates(study=study, questions=named, corpus=corpus, n=0))["q"]
     assert ([each.text for each in query.documents], query.metric) == ([DOCUMENTS["moon"], DOCUMENTS["cat"]], "em")
 
 
 def test_the_same_once_more_is_the_same_file(study, questions, corpus):
     first, again, other = (
-        searching.with_candidates(study=study, questions=questions, corpus=corpus, n=n) for n in (2, 2, 1)
+        services.with_candidates(study=study, questions=questions, corpus=corpus, n=n) for n in (2, 2, 1)
     )
     assert first == again != other
     assert first.name == "asked-2-by-bm25-of-docs.jsonl.gz"
@@ -84,7 +84,7 @@ def test_a_run_asks_with_what_was_found(experiment, study, endpoint, tmp_path):
     call_command("experiment", "planted", str(config))
     run = Run.objects.get(kind="experiment.planted")
     assert run.parameters["collection"]["name"] == "asked-1-by-bm25-of-docs.jsonl.gz"
-    asked = collecting.of_run(run).queries
+    asked = question_sets.of_run(run).queries
     assert [[each.id for each in query.documents] for query in asked] == [["tide"], ["cat"]]
     assert run.state == "DONE"
 

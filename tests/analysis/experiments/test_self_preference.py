@@ -5,13 +5,13 @@ import json
 import pytest
 from django.core.management import call_command
 
-from analysis.domain.experiments import generating, starting, written
-from analysis.domain.experiments.experiment import BadParameterError, get
-from analysis.domain.experiments.self_preference.parameters import Parameters
-from analysis.domain.reports import building
+from analysis.experiments import generators, question_sets, services
+from analysis.experiments.experiment import BadParameterError, get
+from analysis.experiments.self_preference.parameters import SelfPreferenceParameters
 from analysis.models import Table
-from analysis.rag.collections import authored
-from analysis.rag.shapes import Output
+from analysis.rag.collections import passages_by_author
+from analysis.rag.protocols import Output
+from analysis.reports import builder
 from crowdrag.jobs import kinds, lifecycle, run_files
 from tests.analysis.cases import check_each
 from tests.analysis.rag.self_preference import planted
@@ -35,21 +35,21 @@ def study():
 @pytest.fixture
 def evaluator(monkeypatch):
     made = planted.Evaluator()
-    monkeypatch.setattr(generating, "generator", lambda *_args, **_named: made)
+    monkeypatch.setattr(generators, "generator", lambda *_args, **_named: made)
     return made
 
 
 def bank(study, tmp_path, queries):
     path = tmp_path / "planted.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in authored.write(queries)))
-    return starting.of_upload(study, "passages", run_files.store_upload(study=study, source=path).pk)
+    path.write_text("".join(json.dumps(each) + "\n" for each in passages_by_author.write(queries)))
+    return services.of_upload(study, "passages", run_files.store_upload(study=study, source=path).pk)
 
 
 def run_it(study, collection, seed=0, **given):
-    order = starting.order(
+    order = services.order(
         get("self_preference"), study, {"generator": "endpoint:odd", "collection": collection, **given}, seed=seed
     )
-    return order, lifecycle.wait(starting.start(order))
+    return order, lifecycle.wait(services.start(order))
 
 
 def rows(run, name):
@@ -70,7 +70,7 @@ def test_planted_preferences_come_out(study, evaluator, tmp_path):
     assert tests["rag", "both_true", "gpt"]["note"]
     assert {row["outcome"] for row in rows(run, "outcomes")} == {"at_once"}
     # What was estimated is what was asked, each once.
-    assert starting.expect(order).estimate.calls == len(set(evaluator.asked)) == len(evaluator.asked)
+    assert services.forecast(order).estimate.calls == len(set(evaluator.asked)) == len(evaluator.asked)
     # 5 tries, 7 passages under 2 prompts, 2 others in 4 cases and 2 styles, each in both orders.
     assert len(evaluator.asked) == N * (5 + 14 + 2 * (2 * 4 + 2))
     # Equal inputs and seed make equal rows; other resamples make other intervals of the same shares.
@@ -79,7 +79,7 @@ def test_planted_preferences_come_out(study, evaluator, tmp_path):
     assert tables[0] == tables[1]
     assert rows(other, "pairs") != rows(run, "pairs")
     assert [row["own"] for row in rows(other, "pairs")] == [row["own"] for row in rows(run, "pairs")]
-    report = building.report(run)
+    report = builder.report(run)
     named = [table.name for section in report.sections for table in section.tables]
     assert named[:2] == ["self_preference_ratings", "self_preference_rating_tests"]
     assert {chart.name for section in report.sections for chart in section.charts} == {
@@ -96,9 +96,9 @@ def test_a_model_reads_passages_for_their_perplexity(study, monkeypatch, setting
 
     folder = tiny.gpt2(tmp_path / "gpt2")
     settings.GENERATOR_MODELS = [str(folder)]
-    usual, made = generating.generator, planted.Evaluator()
+    usual, made = generators.generator, planted.Evaluator()
     monkeypatch.setattr(
-        generating, "generator",
+        generators, "generator",
         lambda given, **on: usual(given, **on) if given["generator"].startswith("model:") else made,
     )  # fmt: skip
     queries = [planted.question(i) for i in range(N)]
@@ -113,12 +113,12 @@ def test_a_model_reads_passages_for_their_perplexity(study, monkeypatch, setting
     shown = {(row["author"], row["truth"], row["style"]): row for row in rows(run, "bank")}
     assert len(texts) == 8
     for key, found in texts.items():
-        values = perplexity.of(reader, found)
+        values = perplexity.perplexities_of(reader, found)
         assert shown[key]["perplexity"] == pytest.approx(values.mean(), rel=1e-4)
         assert shown[key]["perplexity_sd"] == pytest.approx(values.std(ddof=1), rel=1e-3, abs=1e-6)
     assert {row["test"] for row in rows(run, "perplexity")} == {"anova", "tukey"}
     assert rows(run, "perplexity")[0]["n"] == N
-    assert starting.expect(order).estimate.seconds > 0
+    assert services.forecast(order).estimate.seconds > 0
 
 
 def test_what_cannot_tell_perplexity_is_refused(study, tmp_path, server, endpoint):
@@ -126,7 +126,7 @@ def test_what_cannot_tell_perplexity_is_refused(study, tmp_path, server, endpoin
     for named in ("endpoint:odd", "model:/nowhere"):
         given = {"generator": f"endpoint:{endpoint.name}", "collection": collection, "perplexity": named}
         with pytest.raises(BadParameterError):
-            starting.order(get("self_preference"), study, given, seed=0)
+            services.order(get("self_preference"), study, given, seed=0)
     assert server.seen == []
 
 
@@ -147,9 +147,11 @@ class Writer(planted.Evaluator):
 
 def test_the_evaluator_writes_its_passages_first(study, monkeypatch, tmp_path):
     made = Writer()
-    monkeypatch.setattr(generating, "generator", lambda *_args, **_named: made)
+    monkeypatch.setattr(generators, "generator", lambda *_args, **_named: made)
     queries = [planted.question(i) for i in range(N)]
-    people = [authored.replace(q, documents=tuple(p for p in q.documents if p.id == "human_true")) for q in queries]
+    people = [
+        passages_by_author.replace(q, documents=tuple(p for p in q.documents if p.id == "human_true")) for q in queries
+    ]
     collection = bank(study, tmp_path, people)
     parts = ["build", "knowledge", "ratings", "readings"]
     order, run = run_it(study, collection, parts=parts, author="gpt", resamples=100)
@@ -160,7 +162,7 @@ def test_the_evaluator_writes_its_passages_first(study, monkeypatch, tmp_path):
     assert built["gpt", "true", "qa"] == built["gpt", "true", "long"] == 4
     pairs = {(row["case"], row["other"], row["presentation"]): row for row in rows(run, "pairs")}
     assert pairs["same", "human", "both"]["own"] == 0.75
-    assert starting.expect(order).estimate.calls == len(set(made.asked))
+    assert services.forecast(order).estimate.calls == len(set(made.asked))
     asked = len(made.asked)
     with pytest.raises(kinds.InputRejectedError):
         run_it(study, bank(study, tmp_path, queries), parts=parts, author="gpt")
@@ -169,20 +171,21 @@ def test_the_evaluator_writes_its_passages_first(study, monkeypatch, tmp_path):
 
 def test_an_author_that_the_bank_does_not_know_is_refused_with_those_it_does(study, evaluator, tmp_path):
     collection = bank(study, tmp_path, [planted.question(i) for i in range(2)])
-    wrong = starting.order(
+    wrong = services.order(
         get("self_preference"), study, {"collection": collection, "author": "GPT"} | {"generator": "endpoint:odd"}
     )
     with pytest.raises(BadParameterError, match=r"GPT.*gpt.*human"):
-        starting.expect(wrong)
+        services.forecast(wrong)
     with pytest.raises(kinds.InputRejectedError):
-        starting.start(wrong)
+        services.start(wrong)
 
 
 def test_what_may_have_to_be_asked_for_again_is_told_apart(study, evaluator, tmp_path):
     collection = bank(study, tmp_path, [planted.question(i) for i in range(2)])
     given = {"collection": collection, "author": "gpt", "generator": "endpoint:odd"}
     found, once = (
-        starting.expect(starting.order(get("self_preference"), study, given | {"attempts": n})).estimate for n in (3, 1)
+        services.forecast(services.order(get("self_preference"), study, given | {"attempts": n})).estimate
+        for n in (3, 1)
     )
     # What is known is asked five times of each, and never again.
     read = found.calls - 2 * 5
@@ -203,12 +206,12 @@ class Babbling(planted.Evaluator):
 @pytest.mark.parametrize("bound", [True, False])
 def test_nobody_is_asked_more_than_the_estimate_says(study, monkeypatch, tmp_path, bound):
     made = Babbling()
-    monkeypatch.setattr(generating, "generator", lambda *_args, **_named: made)
+    monkeypatch.setattr(generators, "generator", lambda *_args, **_named: made)
     collection = bank(study, tmp_path, [planted.question(i) for i in range(2)])
     given = {"author": "gpt", "resamples": 100, "constrained": bound, "constrained_readings": bound}
     order, run = run_it(study, collection, **given)
     assert run.state == "DONE", run.error
-    assert len(made.asked) == starting.expect(order).estimate.worst.calls
+    assert len(made.asked) == services.forecast(order).estimate.worst.calls
 
 
 class Refusing(planted.Evaluator):
@@ -223,7 +226,7 @@ class Refusing(planted.Evaluator):
 
 
 def test_refusals_and_nonsense_leave_tables_that_say_so(study, monkeypatch, tmp_path):
-    monkeypatch.setattr(generating, "generator", lambda *_args, **_named: Refusing())
+    monkeypatch.setattr(generators, "generator", lambda *_args, **_named: Refusing())
     collection = bank(study, tmp_path, [planted.question(i) for i in range(2)])
     _order, run = run_it(study, collection, author="gpt", attempts=2, resamples=100)
     assert run.state == "DONE", run.error
@@ -233,13 +236,13 @@ def test_refusals_and_nonsense_leave_tables_that_say_so(study, monkeypatch, tmp_
     assert {row["n"] for row in rows(run, "pairs")} == {0}
     assert {row["own"] for row in rows(run, "pairs")} == {None}
     assert not Table.objects.filter(run=run, name="self_preference_ratings").exists()
-    building.report(run)
+    builder.report(run)
 
 
 def test_parameters_that_are_wrong_are_named():
     def check(given, words):
         with pytest.raises(BadParameterError, match=words):
-            Parameters.from_dict(given)
+            SelfPreferenceParameters.from_dict(given)
 
     check_each(
         [
@@ -258,9 +261,9 @@ def test_parameters_that_are_wrong_are_named():
 
 
 def test_parameters_are_written_as_they_are_read():
-    made = Parameters.from_dict({"author": "gpt", "parts": ["readings", "build"], "temperature": 1})
+    made = SelfPreferenceParameters.from_dict({"author": "gpt", "parts": ["readings", "build"], "temperature": 1})
     assert made.parts == ("build", "readings")
-    assert Parameters.from_dict(json.loads(json.dumps(made.to_dict()))) == made
+    assert SelfPreferenceParameters.from_dict(json.loads(json.dumps(made.to_dict()))) == made
 
 
 @pytest.fixture
@@ -281,14 +284,14 @@ def own_study(study):
 
 
 def test_a_study_s_own_responses_are_a_bank(own_study):
-    found = written.of_responses(own_study)
+    found = question_sets.of_responses(own_study)
     assert [query.id for query in found.queries] == ["t0", "t1"]
     assert found.left_out == (("fewer than two authors", 1),)
     assert {(each.author, each.style, each.is_helpful) for each in found.queries[0].documents} == {
         (author, style, None) for author in ("human", "smol") for style in ("essay", "news")
     }
     assert "[0]" not in found.queries[0].documents[0].text
-    assert len(written.of_responses(own_study, "news").queries[0].documents) == 2
+    assert len(question_sets.of_responses(own_study, "news").queries[0].documents) == 2
 
 
 class Plain(planted.Evaluator):
@@ -303,7 +306,7 @@ class Plain(planted.Evaluator):
 
 def test_a_run_on_a_study_s_own_responses(own_study, monkeypatch, tmp_path):
     made = Plain()
-    monkeypatch.setattr(generating, "generator", lambda *_args, **_named: made)
+    monkeypatch.setattr(generators, "generator", lambda *_args, **_named: made)
     call_command(
         "experiment", "self_preference", study=own_study.slug, generator="endpoint:odd",
         set=["author=smol", "parts=ratings,readings", "resamples=100"], out=tmp_path / "out",

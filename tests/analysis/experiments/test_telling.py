@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from analysis.domain.experiments import generating
-from analysis.domain.experiments.job import CountedGenerator, Job
-from analysis.domain.experiments.remembering import Remembering
+from analysis.experiments import generators
+from analysis.experiments.cached_generator import CachedGenerator
+from analysis.experiments.job import CountedGenerator, Job
 from analysis.models import Generation
-from analysis.rag.generation import Options, warm
-from analysis.rag.shapes import Collection, Message, Prompt, Usage
+from analysis.rag.generation import Options, model_cache
+from analysis.rag.protocols import Collection, Message, Prompt, Usage
 from crowdrag.jobs.kinds import RunCancelledError
 from tests.analysis.rag import tiny
 from tests.llm.conftest import study  # noqa: F401 - fixtures
@@ -41,7 +41,7 @@ def job(told, endpoint, study):  # noqa: F811
             raise RunCancelledError
 
     def make(named: str):
-        return generating.generator({"generator": named or f"endpoint:{endpoint.name}"}, study=study, purpose="test")
+        return generators.generator({"generator": named or f"endpoint:{endpoint.name}"}, study=study, purpose="test")
 
     made = Job(run=SimpleNamespace(study=study), collection=Collection("c", ()), parameters=None, payload={},
                make=make, reporter=report)  # type: ignore[arg-type]  # fmt: skip
@@ -77,7 +77,7 @@ def test_answers_are_steps_of_what_was_told_where_they_are_asked_for_together(jo
 def test_each_batch_of_a_model_is_told_and_what_was_generated_until_it_stops_is_kept(told, tmp_path: Path, job):
     pytest.importorskip("torch", reason="the extra `neural` is not installed")
     folder = tiny.gpt2(tmp_path / "gpt2")
-    job.make = lambda _named: Remembering(str(folder), Options(batch_tokens=1, device="cpu"), study=None)
+    job.make = lambda _named: CachedGenerator(str(folder), Options(batch_tokens=1, device="cpu"), study=None)
     job.limit[0] = 4
     try:
         with pytest.raises(RunCancelledError):
@@ -85,12 +85,12 @@ def test_each_batch_of_a_model_is_told_and_what_was_generated_until_it_stops_is_
         assert [done for done, _total, _message in told] == [0, 1, 2, 3]
         assert Generation.objects.count() == 3
     finally:
-        warm.MODELS.clear()
+        model_cache.MODELS.clear()
 
 
 def test_who_waits_for_another_jobs_device_looks_whether_to_go_on(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(warm, "_mark", lambda _device: f"test-{os.getpid()}-{tmp_path.name}")
-    monkeypatch.setattr(warm.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(model_cache, "_mark", lambda _device: f"test-{os.getpid()}-{tmp_path.name}")
+    monkeypatch.setattr(model_cache.tempfile, "gettempdir", lambda: str(tmp_path))
     lock = tmp_path / f"crowdrag-device-test-{os.getpid()}-{tmp_path.name}.lock"
     lock.touch()
     looked = []
@@ -102,10 +102,14 @@ def test_who_waits_for_another_jobs_device_looks_whether_to_go_on(tmp_path: Path
 
     with lock.open() as other:
         fcntl.flock(other, fcntl.LOCK_EX)
-        with pytest.raises(RunCancelledError), warm.looking(look), warm.one_job(SimpleNamespace(type="cuda")):
+        with (
+            pytest.raises(RunCancelledError),
+            model_cache.looking(look),
+            model_cache.one_job(SimpleNamespace(type="cuda")),
+        ):
             pytest.fail("two jobs")
     assert len(looked) == 2
-    with warm.one_job(SimpleNamespace(type="cuda")):  # it is nobody's now, and nobody is asked
+    with model_cache.one_job(SimpleNamespace(type="cuda")):  # it is nobody's now, and nobody is asked
         assert len(looked) == 2
 
 
@@ -126,10 +130,10 @@ def test_likelihoods_of_a_model_are_counted(tmp_path: Path):
     pytest.importorskip("torch", reason="the extra `neural` is not installed")
     usage = Usage()
     folder = tiny.gpt2(tmp_path / "gpt2")
-    counted = CountedGenerator(Remembering(str(folder), Options(device="cpu"), study=None), usage)
+    counted = CountedGenerator(CachedGenerator(str(folder), Options(device="cpu"), study=None), usage)
     try:
         counted.likelihoods(prompts(3, "the cat"), ["sat", "sat", "sat"])
         counted.likelihoods(prompts(3, "the cat"), ["sat", "sat", "barks"])
     finally:
-        warm.MODELS.clear()
+        model_cache.MODELS.clear()
     assert (usage.calls, usage.stored) == (4, 2)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from analysis.domain.experiments import starting
-from analysis.domain.experiments.experiment import get
+from analysis.experiments import services
+from analysis.experiments.experiment import get
 from annotation.enums import Inference
 from annotation.llm_judges import judging_run, orders
 from crowdrag.jobs import lifecycle, run_files
@@ -74,13 +74,13 @@ def test_fair_rag(endpoint: Endpoint, tmp_path: Any) -> None:
     words = ("alder", "noise", "birch", "", "cedar")
     path = tmp_path / "asked.jsonl"
 
-    def order(first: int, last: int) -> starting.Order:
+    def order(first: int, last: int) -> services.Order:
         path.write_text("\n".join(json.dumps(_line(f"q{i}", words)) for i in range(first, last)))
         upload = run_files.store_upload(study=study, source=path)
         parameters = {"generator": f"endpoint:{endpoint.name}", "collection": {"source": "qa", "upload": upload.pk}}
-        return starting.order(get("fair"), study, parameters | SMALL | {"samples": 4}, seed=0)
+        return services.order(get("fair"), study, parameters | SMALL | {"samples": 4}, seed=0)
 
-    took(starting.start(order(0, 2)))
+    took(services.start(order(0, 2)))
     asked = order(2, 6)
-    told = starting.expect(asked)
-    assert took(starting.start(asked)) == pytest.approx(told.seconds, rel=0.3)
+    told = services.forecast(asked)
+    assert took(services.start(asked)) == pytest.approx(told.seconds, rel=0.3)

@@ -7,15 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.domain import charts
-from analysis.domain.experiments import concluding, staging, starting
-from analysis.domain.experiments.experiment import BadParameterError, get
-from analysis.domain.experiments.uplift import questions, working
-from analysis.domain.experiments.uplift.parameters import Parameters
-from analysis.domain.results.schema import COLUMNS
+from analysis.experiments import runs, services
+from analysis.experiments.experiment import BadParameterError, get
+from analysis.experiments.uplift_rag import questions, stages
+from analysis.experiments.uplift_rag.parameters import UpliftRagParameters
+from analysis.figures import drawing
+from analysis.methods import charts
 from analysis.models import Finding, Table
-from analysis.rag.shapes import Collection, Query
-from analysis.rag.uplift import reranker
+from analysis.rag.protocols import Collection, Query
+from analysis.rag.uplift_rag import reranker
+from analysis.tables.schema import COLUMNS
 from crowdrag.jobs import kinds, lifecycle, worker
 from crowdrag.jobs.models import Artifact, Run, Unit
 from tests.analysis.cases import check_each
@@ -42,7 +43,7 @@ def generator(monkeypatch, settings, encoder):
     made = planted.Planted()
     settings.BERTSCORE_MODELS = [encoder]
     monkeypatch.setattr("crowdrag.jobs.tasks.wake", lambda **_: None)
-    monkeypatch.setattr(staging, "generator", lambda run, named="": made)
+    monkeypatch.setattr(runs, "generator", lambda run, named="": made)
     return made
 
 
@@ -57,9 +58,9 @@ def asked(tmp_path: Path, endpoint):
         del lines[2]["documents"][1:]
         path = tmp_path / f"planted-{n}.jsonl"
         path.write_text("\n".join(map(json.dumps, lines)))
-        upload = starting.hand_in(study, path)
+        upload = services.upload_questions(study, path)
         parameters = {"generator": f"endpoint:{endpoint.name}", "collection": {"source": "qa", "upload": upload.pk}}
-        return starting.order(get("uplift"), study, parameters | SMALL | given, seed=seed)
+        return services.order(get("uplift"), study, parameters | SMALL | given, seed=seed)
 
     return _order
 
@@ -80,7 +81,7 @@ def one(rows: list[dict], **wanted) -> dict:
 
 
 def test_a_run_comes_to_all_tables_and_charts(asked) -> None:
-    run = lifecycle.wait(starting.start(asked(other="endpoint:odd")))
+    run = lifecycle.wait(services.start(asked(other="endpoint:odd")))
     found = rows(run)
     assert set(found) == set(get("uplift").table_names)
     for name, made in found.items():
@@ -107,13 +108,13 @@ def test_a_run_comes_to_all_tables_and_charts(asked) -> None:
         "uplift_results", "uplift_ablations", "uplift_categories", "uplift_thresholds", "uplift_transfer",
     } <= set(drawn)  # fmt: skip
     for spec in drawn.values():
-        assert charts.draw(spec, "svg").startswith(b"<svg")
+        assert drawing.draw(spec, "svg").startswith(b"<svg")
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
 def test_a_run_finds_what_helps(asked) -> None:
-    found = rows(lifecycle.wait(starting.start(asked(n=N, epochs=14, batch=2))))
+    found = rows(lifecycle.wait(services.start(asked(n=N, epochs=14, batch=2))))
     for measure in ("precision", "recall"):
         assert one(found["uplift_found"], method="uplift", measure=measure)["value"] >= 0.9
     ahead, by_chance = (one(found["uplift_order"], method=name) for name in ("uplift", "standard"))
@@ -145,17 +146,17 @@ def _check_thresholds(found: dict[str, list[dict]]) -> None:
 
 
 def test_where_nothing_is_handed_over_the_result_says_so(asked) -> None:
-    run = lifecycle.wait(starting.start(asked(threshold=1, methods=["naive"], ablations=[])))
+    run = lifecycle.wait(services.start(asked(threshold=1, methods=["naive"], ablations=[])))
     assert one(rows(run)["uplift_inputs"], method="uplift")["documents"] == 0
-    assert len(concluding.warnings(run)) == 1
-    lenient = lifecycle.wait(starting.start(asked(threshold=0, methods=["naive"], ablations=[])))
-    assert concluding.BARE not in lenient.summary
+    assert len(runs.warnings(run)) == 1
+    lenient = lifecycle.wait(services.start(asked(threshold=0, methods=["naive"], ablations=[])))
+    assert runs.BARE not in lenient.summary
 
 
 def test_a_killed_run_goes_on_and_asks_nothing_twice(asked, generator) -> None:
-    whole = rows(lifecycle.wait(starting.start(asked())))
+    whole = rows(lifecycle.wait(services.start(asked())))
     once = len(generator.asked)
-    run = starting.start(asked())
+    run = services.start(asked())
     for _unit in range(2 + 2 * 4 + 1):  # labels, training of four methods, the answers of one split
         assert worker.work_next(run)
     kept = Finding.objects.filter(run=run).count()
@@ -168,7 +169,7 @@ def test_a_killed_run_goes_on_and_asks_nothing_twice(asked, generator) -> None:
 
 def test_rerankers_are_files_that_other_runs_use(asked, tmp_path) -> None:
     plain = {"ablations": [], "methods": []}
-    lender = lifecycle.wait(starting.start(asked(**plain)))
+    lender = lifecycle.wait(services.start(asked(**plain)))
     lent = rows(lender)
     files = Artifact.objects.filter(run=lender).order_by("name")
     assert [each.name for each in files] == ["uplift-split-0.zip", "uplift-split-1.zip"]
@@ -176,21 +177,21 @@ def test_rerankers_are_files_that_other_runs_use(asked, tmp_path) -> None:
         pack.extractall(tmp_path)
     assert reranker.load(tmp_path / "reranker", device="cpu").about["method"] == "uplift"
 
-    borrowed = rows(lifecycle.wait(starting.start(asked(seed=5, trained=str(lender.key), **plain))))
+    borrowed = rows(lifecycle.wait(services.start(asked(seed=5, trained=str(lender.key), **plain))))
     assert borrowed["uplift_answers"] == lent["uplift_answers"]
     assert not Artifact.objects.filter(run__parameters__trained=str(lender.key)).exists()
 
     # What cannot be lent is refused before anything is asked, and before anything is estimated.
     for given, named in (({"trained": str(lender.key), "division": 1}, "2 .* 0"), ({"trained": "nobody"}, "nobody")):
         with pytest.raises(kinds.InputRejectedError):
-            starting.start(asked(**given, **plain))
+            services.start(asked(**given, **plain))
         with pytest.raises(BadParameterError, match=named):
-            starting.expect(asked(**given, **plain))
+            services.forecast(asked(**given, **plain))
 
 
 def test_a_method_that_is_not_possible_says_why_and_the_others_go_on(asked) -> None:
     """The plain cross-encoder learns from documents that state the answer, and none does here."""
-    found = rows(lifecycle.wait(starting.start(asked(methods=["cross_encoder"], ablations=[]))))
+    found = rows(lifecycle.wait(services.start(asked(methods=["cross_encoder"], ablations=[]))))
     row = one(found["uplift_results"], method="cross_encoder", metric="f1")
     assert (row["value"], row["n"]) == (None, 0)
     assert row["note"]
@@ -199,7 +200,7 @@ def test_a_method_that_is_not_possible_says_why_and_the_others_go_on(asked) -> N
 
 
 def test_nothing_is_tested_by_what_has_learnt_from_it(asked) -> None:
-    run = lifecycle.wait(starting.start(asked(patience=1, splits=3, ablations=[], methods=[])))
+    run = lifecycle.wait(services.start(asked(patience=1, splits=3, ablations=[], methods=[])))
     found = rows(run)
     split_of = {row["query"]: row["split"] for row in found["uplift_answers"]}
     for artifact in Artifact.objects.filter(run=run):
@@ -214,8 +215,8 @@ def test_nothing_is_tested_by_what_has_learnt_from_it(asked) -> None:
 
 def test_an_estimate_is_an_upper_bound(asked, generator) -> None:
     made = asked()
-    expected = starting.expect(made).estimate
-    lifecycle.wait(starting.start(made))
+    expected = services.forecast(made).estimate
+    lifecycle.wait(services.start(made))
     assert len(set(generator.asked)) <= expected.calls
     assert (expected.queries, expected.left_out) == (FEW - 1, 1)
     used = sum(len(" ".join(each.content for each in prompt.messages).split()) for prompt in set(generator.asked))
@@ -226,19 +227,19 @@ def test_folds_follow_from_ids_alone() -> None:
     queries = tuple(
         Query(str(i), "?", ("a",), planted.queries(1, np.random.default_rng(i))[0].documents) for i in range(23)
     )
-    where = questions.fold_of(Collection("a", queries), Parameters())
-    again = questions.fold_of(Collection("b", queries[::-1]), Parameters(epochs=3))
+    where = questions.fold_of(Collection("a", queries), UpliftRagParameters())
+    again = questions.fold_of(Collection("b", queries[::-1]), UpliftRagParameters(epochs=3))
     assert where == again
     assert sorted(np.bincount(list(where.values()))) == [4, 4, 5, 5, 5]
-    assert where != questions.fold_of(Collection("a", queries), Parameters(division=1))
+    assert where != questions.fold_of(Collection("a", queries), UpliftRagParameters(division=1))
     with pytest.raises(BadParameterError):
-        questions.fold_of(Collection("a", queries[:4]), Parameters())
+        questions.fold_of(Collection("a", queries[:4]), UpliftRagParameters())
 
 
 def test_parameters_that_cannot_be_used_are_named() -> None:
     def check(given, said) -> None:
         with pytest.raises(BadParameterError, match=said):
-            Parameters.from_dict(given)
+            UpliftRagParameters.from_dict(given)
 
     check_each(
         [
@@ -260,11 +261,11 @@ def test_parameters_that_cannot_be_used_are_named() -> None:
 
 
 def test_parameters_are_read_as_they_are_written() -> None:
-    made = Parameters.from_dict({"methods": ["skr"], "epochs": 3, "ablations": []})
-    assert Parameters.from_dict(made.to_dict()) == made
+    made = UpliftRagParameters.from_dict({"methods": ["skr"], "epochs": 3, "ablations": []})
+    assert UpliftRagParameters.from_dict(made.to_dict()) == made
     assert json.loads(json.dumps(made.to_dict())) == made.to_dict()
     assert made.compared == ("standard", "skr", "uplift")
-    assert Parameters().learning == (
+    assert UpliftRagParameters().learning == (
         "naive", "standard", "cross_encoder", "aar", "replug", "skr", "adaptive", "dpa",
         "uplift", "without_point", "without_pair", "without_list",
     )  # fmt: skip
@@ -290,7 +291,7 @@ def found(run: Run) -> str:
 
 
 def test_what_many_questions_and_methods_ask_goes_out_together(asked, waves, monkeypatch) -> None:
-    run = lifecycle.wait(starting.start(asked(**ASKED)))
+    run = lifecycle.wait(services.start(asked(**ASKED)))
     together, calls = rows(run), len(waves)
     assert max(waves) >= 5 * 6  # of five questions or more, with five documents each
     # Labels by two models, SKR's training, Adaptive-RAG's steps, answers by two models; each for two splits.
@@ -298,11 +299,11 @@ def test_what_many_questions_and_methods_ask_goes_out_together(asked, waves, mon
 
     # As runs were planned before: a unit a question, and one prompt after the other.
     waves.clear()
-    one_by_one = working.together
+    one_by_one = stages.run_in_lockstep
     monkeypatch.setattr(
-        working, "together", lambda askings, model, **_: [one_by_one([each], model)[0] for each in askings]
+        stages, "run_in_lockstep", lambda askings, model, **_: [one_by_one([each], model)[0] for each in askings]
     )
-    alone = starting.start(asked(**ASKED))
+    alone = services.start(asked(**ASKED))
     for unit in Unit.objects.filter(run=alone, payload__has_key="queries"):
         _alone(unit)
     alone = lifecycle.wait(alone)

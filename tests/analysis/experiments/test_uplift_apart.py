@@ -8,11 +8,11 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from analysis.domain.experiments import collecting, starting
-from analysis.domain.experiments.experiment import BadParameterError, get
-from analysis.domain.experiments.uplift import keeping, questions, working
-from analysis.domain.experiments.uplift.parameters import Parameters
-from analysis.rag.uplift.baselines.protocol import Training
+from analysis.experiments import question_sets, services
+from analysis.experiments.experiment import BadParameterError, get
+from analysis.experiments.uplift_rag import questions, stages, trained_methods
+from analysis.experiments.uplift_rag.parameters import UpliftRagParameters
+from analysis.rag.uplift_rag.baselines.protocol import Training
 from crowdrag.jobs import kinds, lifecycle, worker
 from crowdrag.jobs.models import Run
 from tests.analysis.rag.uplift import planted
@@ -33,7 +33,7 @@ def handed_over(monkeypatch) -> Iterator[list[Training]]:
         seen.append(Training(*args, **named))
         return seen[-1]
 
-    monkeypatch.setattr(working, "Training", _training)
+    monkeypatch.setattr(stages, "Training", _training)
     return seen
 
 
@@ -41,9 +41,11 @@ def handed_over(monkeypatch) -> Iterator[list[Training]]:
 def with_strangers(asked, tmp_path):  # noqa: F811
     """Make an order with strangers on questions of which two, tested in different splits, have one text."""
 
-    def _order(others: int = 3, n: int = 14, *, shared: bool = True, nearly: bool = False, **given) -> starting.Order:
+    def _order(others: int = 3, n: int = 14, *, shared: bool = True, nearly: bool = False, **given) -> services.Order:
         lines = [_line(query) for query in planted.queries(n, np.random.default_rng(3), documents=5)]
-        where = questions.fold_of(replace_names([line["id"] for line in lines]), Parameters.from_dict({"splits": 2}))
+        where = questions.fold_of(
+            replace_names([line["id"] for line in lines]), UpliftRagParameters.from_dict({"splits": 2})
+        )
         if nearly:
             text = " ".join(f"word{i}" for i in range(40))
             by_fold = [[line for line in lines if where[line["id"]] == fold] for fold in (0, 1)]
@@ -56,24 +58,24 @@ def with_strangers(asked, tmp_path):  # noqa: F811
         path = tmp_path / f"strangers-{n}-{shared}-{nearly}.jsonl"
         path.write_text("\n".join(map(json.dumps, lines)))
         made = asked(retriever="bm25", retrieve=10, **given)
-        upload = starting.hand_in(made.study, path)
-        collection = starting.of_upload(made.study, "qa", upload.pk, others)
-        return starting.order(get("uplift"), made.study, made.parameters | {"collection": collection}, seed=made.seed)
+        upload = services.upload_questions(made.study, path)
+        collection = services.of_upload(made.study, "qa", upload.pk, others)
+        return services.order(get("uplift"), made.study, made.parameters | {"collection": collection}, seed=made.seed)
 
     return _order
 
 
 def replace_names(names: list[str]):
     query = planted.queries(1, np.random.default_rng(0))[0]
-    return collecting.Collection("names", tuple(replace(query, id=name) for name in names))
+    return question_sets.Collection("names", tuple(replace(query, id=name) for name in names))
 
 
 def texts_of(run: Run) -> dict[int, set[str]]:
     """Of each split the texts of all candidates that its questions have."""
-    found = collecting.collection(
+    found = question_sets.collection(
         run.parameters, run.study, seed=run.seed, folds=get("uplift").dividing(run.parameters)
     )
-    where = questions.fold_of(found, Parameters.from_dict(_own(run)))
+    where = questions.fold_of(found, UpliftRagParameters.from_dict(_own(run)))
     texts: dict[int, set[str]] = {0: set(), 1: set()}
     for query in found.queries:
         texts[where[query.id]] |= {" ".join(document.text.split()) for document in query.documents}
@@ -92,7 +94,7 @@ def learnt(training: Training) -> set[str]:
 
 
 def test_nothing_that_is_trained_has_seen_a_text_of_what_it_is_tested_on(with_strangers, handed_over) -> None:
-    run = lifecycle.wait(starting.start(with_strangers(methods=LEARNING, ablations=["without_pair"], patience=0)))
+    run = lifecycle.wait(services.start(with_strangers(methods=LEARNING, ablations=["without_pair"], patience=0)))
     found = rows(run)
     tested = texts_of(run)
     assert len(handed_over) == 2 * (len(LEARNING) + 2)
@@ -109,15 +111,15 @@ def test_nothing_that_is_trained_has_seen_a_text_of_what_it_is_tested_on(with_st
 
 def test_texts_that_are_nearly_equal_across_folds_are_not_learnt_from(with_strangers, handed_over) -> None:
     made = with_strangers(others=0, shared=False, nearly=True, methods=["naive"], ablations=[])
-    found = rows(lifecycle.wait(starting.start(made)))
+    found = rows(lifecycle.wait(services.start(made)))
     for each in handed_over:
         texts = [text for text in learnt(each) if text.casefold().startswith("word0 word1")]
         assert not texts
     assert sum(row["left_out"] for row in found["uplift_training"] if row["method"] == "uplift") == 3
 
     # A run that was started before this goes on with what it began with: these texts are not equal.
-    earlier = {name: value for name, value in made.parameters["collection"].items() if name != collecting.NEAR}
-    old = lifecycle.wait(starting.start(replace(made, parameters=made.parameters | {"collection": earlier})))
+    earlier = {name: value for name, value in made.parameters["collection"].items() if name != question_sets.NEAR}
+    old = lifecycle.wait(services.start(replace(made, parameters=made.parameters | {"collection": earlier})))
     assert {row["left_out"] for row in rows(old)["uplift_training"]} == {0}
 
 
@@ -130,9 +132,9 @@ def test_the_datas_own_splits_train_choose_and_test(asked, handed_over, tmp_path
         "\n".join(json.dumps(_line(each) | {"split": part}) for each, part in zip(queries, parts, strict=True))
     )
     names = {part: {each.id for each, own in zip(queries, parts, strict=True) if own == part} for part in set(parts)}
-    upload = starting.hand_in(made.study, path)
-    given = made.parameters | {"collection": starting.of_upload(made.study, "qa", upload.pk)}
-    run = lifecycle.wait(starting.start(starting.order(get("uplift"), made.study, given)))
+    upload = services.upload_questions(made.study, path)
+    given = made.parameters | {"collection": services.of_upload(made.study, "qa", upload.pk)}
+    run = lifecycle.wait(services.start(services.order(get("uplift"), made.study, given)))
     found = rows(run)
     assert {row["query"] for row in found["uplift_answers"]} == names["test"]
     assert one(found["uplift_results"], method="uplift", metric="em")["n"] == len(names["test"])
@@ -150,15 +152,17 @@ def test_the_datas_own_splits_train_choose_and_test(asked, handed_over, tmp_path
     text = path.read_text()
     for otherwise in ("null", '"dev"'):  # a question without a split, and none that is tested
         path.write_text(text.replace('"split": "test"', f'"split": {otherwise}'))
-        part = given | {"collection": starting.of_upload(made.study, "qa", starting.hand_in(made.study, path).pk)}
+        part = given | {
+            "collection": services.of_upload(made.study, "qa", services.upload_questions(made.study, path).pk)
+        }
         with pytest.raises(BadParameterError):
-            starting.expect(starting.order(get("uplift"), made.study, part))
+            services.forecast(services.order(get("uplift"), made.study, part))
 
 
 def test_the_digest_of_a_collection_is_that_of_all_of_it_as_one_text(with_strangers) -> None:
     found = replace(with_strangers(shared=False).collection, left_out=(("blank answer", 2),))
     whole = json.dumps(asdict(found) | {"name": ""}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    assert collecting.digest(found) == hashlib.sha256(whole.encode()).hexdigest()
+    assert question_sets.digest(found) == hashlib.sha256(whole.encode()).hexdigest()
 
 
 def test_a_run_from_before_goes_on_with_the_documents_that_it_began_with_and_says_so(
@@ -166,27 +170,27 @@ def test_a_run_from_before_goes_on_with_the_documents_that_it_began_with_and_say
 ) -> None:
     made = with_strangers(methods=["naive"], ablations=[])
     earlier = dict(made.parameters["collection"])
-    assert earlier.pop(collecting.APART) is True
+    assert earlier.pop(question_sets.APART) is True
     old = replace(made, parameters=made.parameters | {"collection": earlier})
-    run = starting.start(old)
+    run = services.start(old)
     for _unit in range(3):
         assert worker.work_next(run)
     lifecycle.cancel(run=run)
-    collecting._kept.clear()  # another process goes on
+    question_sets._kept.clear()  # another process goes on
     run = lifecycle.wait(lifecycle.resume(run=run))
-    assert run.inputs_digest != starting.start(made).inputs_digest
+    assert run.inputs_digest != services.start(made).inputs_digest
     tested = texts_of(run)
     assert all(min(len(texts & learnt(each)) for texts in tested.values()) > 0 for each in handed_over)
-    told = [rows(each)["uplift_counts"] for each in (run, lifecycle.wait(starting.start(made)))]
+    told = [rows(each)["uplift_counts"] for each in (run, lifecycle.wait(services.start(made)))]
     first, second = (one(counts, name="strangers")["note"] for counts in told)
     assert first != second
 
 
 def test_a_fold_with_too_few_other_questions_is_refused_before_the_start(with_strangers) -> None:
-    with pytest.raises(collecting.BadCollectionError):
-        starting.expect(with_strangers(others=6, n=4, shared=False))
+    with pytest.raises(question_sets.BadCollectionError):
+        services.forecast(with_strangers(others=6, n=4, shared=False))
     with pytest.raises(kinds.InputRejectedError):
-        starting.start(with_strangers(others=6, n=4, shared=False))
+        services.start(with_strangers(others=6, n=4, shared=False))
 
 
 def test_questions_are_drawn_before_they_lend_documents(with_strangers) -> None:
@@ -202,21 +206,21 @@ def test_questions_are_drawn_before_they_lend_documents(with_strangers) -> None:
 
 def test_rerankers_that_know_documents_of_tested_questions_are_not_taken(with_strangers, monkeypatch) -> None:
     plain = {"ablations": [], "methods": []}
-    lender = lifecycle.wait(starting.start(with_strangers(shared=False, **plain)))
+    lender = lifecycle.wait(services.start(with_strangers(shared=False, **plain)))
     assert rows(lender)
-    borrowed = lifecycle.wait(starting.start(with_strangers(shared=False, trained=str(lender.key), **plain)))
+    borrowed = lifecycle.wait(services.start(with_strangers(shared=False, trained=str(lender.key), **plain)))
     assert rows(borrowed)
 
     # The same questions, with a text that the lender has learnt from for the split that tests it here.
-    taken = lifecycle.wait(starting.start(with_strangers(shared=True, trained=str(lender.key), **plain)))
+    taken = lifecycle.wait(services.start(with_strangers(shared=True, trained=str(lender.key), **plain)))
     assert (taken.state, len(taken.problems)) == ("FAILED", 1)
 
-    take = keeping.take
+    take = trained_methods.take
 
     def _from_before(made, run, file) -> None:
         take(made, run, file)
         del made.trained.about["documents"]
 
-    monkeypatch.setattr(keeping, "take", _from_before)
-    silent = lifecycle.wait(starting.start(with_strangers(shared=False, trained=str(lender.key), **plain)))
+    monkeypatch.setattr(trained_methods, "take", _from_before)
+    silent = lifecycle.wait(services.start(with_strangers(shared=False, trained=str(lender.key), **plain)))
     assert (silent.state, len(silent.problems)) == ("FAILED", 1)

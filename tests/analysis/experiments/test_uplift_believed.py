@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from analysis.domain import charts
-from analysis.domain.charts.making import Labels
-from analysis.domain.experiments.uplift.outcomes import Outcomes
-from analysis.domain.experiments.uplift.parameters import Parameters
-from analysis.domain.experiments.uplift.tabulating import NOTHING_HANDED, ROUND, _Tables
-from analysis.rag.uplift.comparing import Resampled
+from analysis.experiments.uplift_rag.outcomes import Outcomes
+from analysis.experiments.uplift_rag.parameters import UpliftRagParameters
+from analysis.experiments.uplift_rag.tables import NOTHING_HANDED, ROUND, _Tables
+from analysis.figures.vega_lite import Labels
+from analysis.methods import charts
+from analysis.rag.uplift_rag.method_comparison import Resampled
 from tests.analysis.rag.uplift import planted
 
 #: By question: which of its documents help, in the retriever's order, and what the reranker holds of them.
@@ -25,7 +25,7 @@ def tables(believed: dict[str, tuple[float, ...]], answered=None, **given) -> _T
         (0, 1, 0, 1),
         {"uplift": believed} if believed else {},
     )
-    own = Parameters(methods=("standard",), ablations=(), **given)
+    own = UpliftRagParameters(methods=("standard",), ablations=(), **given)
     return _Tables(own, outcomes, Resampled(4, 100, np.random.default_rng(0)))
 
 

@@ -6,15 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from analysis.domain.experiments import staging, starting
-from analysis.domain.experiments.experiment import BadParameterError
-from analysis.domain.experiments.uplift import counting, examples, outcomes, questions
-from analysis.domain.experiments.uplift.parameters import Parameters
-from analysis.rag.generation import loading
-from analysis.rag.shapes import Document, Output, Prompt
-from analysis.rag.uplift.baselines import dpa_training
-from analysis.rag.uplift.labels import read
-from analysis.rag.uplift.prompts import reference
+from analysis.experiments import runs, services
+from analysis.experiments.experiment import BadParameterError
+from analysis.experiments.uplift_rag import outcomes, questions, tables
+from analysis.experiments.uplift_rag.parameters import UpliftRagParameters
+from analysis.rag.generation import loader
+from analysis.rag.protocols import Document, Output, Prompt
+from analysis.rag.uplift_rag.baselines import dpa_training
+from analysis.rag.uplift_rag.uplift_labels import read, reference
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
 from tests.analysis.rag import tiny
@@ -43,7 +42,7 @@ def test_refusals_of_both_models_are_counted_and_what_does_not_fit_keeps_no_othe
     monkeypatch,
 ) -> None:
     models = {"": Refusing("winter"), "endpoint:odd": Refusing("silver")}
-    monkeypatch.setattr(staging, "generator", lambda run, named="": models[named])
+    monkeypatch.setattr(runs, "generator", lambda run, named="": models[named])
 
     def full(*_anything) -> None:
         raise torch.OutOfMemoryError
@@ -51,7 +50,7 @@ def test_refusals_of_both_models_are_counted_and_what_does_not_fit_keeps_no_othe
     monkeypatch.setattr(dpa_training._Learning, "_whole", full)
     monkeypatch.setattr(dpa_training._Learning, "_in_parts", full)
     methods = ["naive", "replug", "dpa"]
-    run = lifecycle.wait(starting.start(asked(methods=methods, ablations=[], other="endpoint:odd", precision="half")))
+    run = lifecycle.wait(services.start(asked(methods=methods, ablations=[], other="endpoint:odd", precision="half")))
     found = rows(run)
 
     # The tables' counts, from what was asked.
@@ -77,7 +76,7 @@ def test_refusals_of_both_models_are_counted_and_what_does_not_fit_keeps_no_othe
 
 
 def _findings(run) -> dict[str, dict]:
-    from analysis.domain.experiments import findings
+    from analysis.experiments import findings
 
     return {
         stage: {key.removeprefix(f"{stage}:"): data for key, data in findings.read(run, f"{stage}:").items()}
@@ -109,7 +108,7 @@ def _check_inputs(found: dict[str, list[dict]]) -> None:
 def _check_examples(found: dict[str, list[dict]], run) -> None:
     told = found["uplift_examples"]
     queries = list(dict.fromkeys(row["query"] for row in told))
-    assert len(queries) == examples.MOST
+    assert len(queries) == tables.MOST
     assert queries == [
         each for each in dict.fromkeys(row["query"] for row in found["uplift_answers"]) if each in queries
     ]
@@ -119,20 +118,20 @@ def _check_examples(found: dict[str, list[dict]], run) -> None:
         assert row["answers"] == f"answer {row['query']}"
         said = by_answer[row["query"], row["method"]]
         assert (row["answer"], row["em"], row["f1"]) == (said["answer"], said["em"], said["f1"])
-        handed = row["documents"].split(examples.BETWEEN) if row["documents"] else []
+        handed = row["documents"].split(tables.BETWEEN) if row["documents"] else []
         assert len(handed) == said["documents"]
         if row["method"] == "upper_bound":
-            assert set(handed) == set(row["helpful"].split(examples.BETWEEN) if row["helpful"] else [])
+            assert set(handed) == set(row["helpful"].split(tables.BETWEEN) if row["helpful"] else [])
 
 
 def test_peoples_responses_are_not_repeated_among_cases() -> None:
     query = replace(planted.queries(1, np.random.default_rng(0))[0], answers=("what somebody wrote",))
     labelled = read(query, query.documents, [Output("a")] * (len(query.documents) + 1))
     of = outcomes.Outcomes((labelled,), ({},), ({"naive": {"text": "a", "documents": []}},), (0,), {})
-    (row,) = examples.examples(of, ["naive", "dpa"], np.random.default_rng(0), of_people=True)
+    (row,) = tables.examples(of, ["naive", "dpa"], np.random.default_rng(0), of_people=True)
     assert "somebody" not in str(row)
     assert row["note"]
-    (row,) = examples.examples(of, ["naive"], np.random.default_rng(0), of_people=False)
+    (row,) = tables.examples(of, ["naive"], np.random.default_rng(0), of_people=False)
     assert row["answers"] == "what somebody wrote"
     topics, file = (Run(parameters={"collection": {"source": source}}) for source in ("study", "qa"))
     assert (questions.is_of_people(topics), questions.is_of_people(file)) == (True, False)
@@ -142,20 +141,20 @@ def test_documents_are_counted_in_the_tokens_of_a_model_in_this_process(tmp_path
     folder = str(tiny.gpt2(tmp_path / "gpt2"))
     settings.GENERATOR_MODELS = [folder]
     document = Document("1", "the cat sat on the mat", title="A cat")
-    count, unit = counting.counter({"generator": f"model:{folder}?beams=2"})
-    tokenizer = loading.tokenizer(folder)
+    count, unit = tables.counter({"generator": f"model:{folder}?beams=2"})
+    tokenizer = loader.tokenizer(folder)
     assert unit == "tokens"
     assert count(document) == len(tokenizer(reference([document]))["input_ids"]) != len(reference([document]).split())
     for named in ("endpoint:any", "model:nobody/has-it", ""):
-        count, unit = counting.counter({"generator": named})
+        count, unit = tables.counter({"generator": named})
         assert (count(document), unit) == (10, "words")
 
 
 def test_the_settings_of_a_run_reach_all_that_is_trained(settings, encoder) -> None:  # noqa: F811
     settings.BERTSCORE_MODELS = [encoder]
     given = {"longest": 77, "warm_up": 0.2, "patience": 4, "precision": "half"}
-    made = Parameters.from_dict(given).settings(0)
+    made = UpliftRagParameters.from_dict(given).settings(0)
     assert SimpleNamespace(**{name: getattr(made, name) for name in given}) == SimpleNamespace(**given)
-    assert Parameters().settings(0).patience is None
+    assert UpliftRagParameters().settings(0).patience is None
     with pytest.raises(BadParameterError):
-        Parameters.from_dict({"precision": "double"})
+        UpliftRagParameters.from_dict({"precision": "double"})

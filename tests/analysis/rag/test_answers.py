@@ -10,8 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.rag import answers
-from analysis.rag.answers import METRICS, NoGoldAnswerError, absolute_error, exact_match, f1, normalised, number, rating
+from analysis.rag import qa_metrics
+from analysis.rag.qa_metrics import (
+    METRICS,
+    NoGoldAnswerError,
+    absolute_error,
+    exact_match,
+    f1,
+    normalised,
+    number,
+    rating,
+)
 from tests.analysis.cases import check_each
 
 WORDS = st.lists(
@@ -38,7 +47,7 @@ def squad_f1(prediction: str, truth: str) -> float:
 
 
 def test_examples() -> None:
-    assert doctest.testmod(answers).failed == 0
+    assert doctest.testmod(qa_metrics).failed == 0
 
 
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.rag import checkpoints, encoders, layers
+from analysis.rag import checkpoints, encoders
 from analysis.text.bertscore import inverse_document_frequency, scores
 from tests.analysis.rag import tiny
 from tests.analysis.rag.neural import bert_score, torch
@@ -163,7 +163,7 @@ def _only_room_for(encoder: encoders.Encoder, texts: int, monkeypatch) -> list[i
 
 
 def test_layers(small, bundled):
-    with pytest.raises(layers.BadLayerError, match=r"3 .*4"):
+    with pytest.raises(encoders.BadLayerError, match=r"3 .*4"):
         encoders.load(str(small), layer=4)
     with pytest.raises(encoders.NoSentenceEmbeddingError):
         encoders.load(str(small), layer=2).embed(["cat"])

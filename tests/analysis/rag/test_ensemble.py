@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from analysis.rag import generation
-from analysis.rag.generation import Options, ensemble
-from analysis.rag.shapes import Message, Prompt
-from analysis.rag.uplift.baselines.protocol import Settings
-from analysis.rag.uplift.baselines.replug import Replug, weigh
+from analysis.rag.generation import Options
+from analysis.rag.generation import model as generation_model
+from analysis.rag.protocols import Message, Prompt
+from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings
+from analysis.rag.uplift_rag.baselines.replug import Replug, weigh
 from tests.analysis.rag import tiny
 from tests.analysis.rag.neural import torch
 from tests.analysis.rag.uplift.baselines.known import query
@@ -57,7 +58,7 @@ def test_every_token_is_that_of_the_summed_probabilities(model, weights):
     assert found.text == model.loaded.tokenizer.decode(expected, skip_special_tokens=True)
     assert found.completion_tokens == len(expected)
     assert found.prompt_tokens == sum(map(len, rows))
-    assert isinstance(model, ensemble.Ensembling)
+    assert isinstance(model, generation_model.EnsembleGenerator)
 
 
 def test_one_prompt_or_equal_ones_are_answered_as_alone(model):
@@ -68,15 +69,15 @@ def test_one_prompt_or_equal_ones_are_answered_as_alone(model):
 
 def test_replug_answers_with_the_ensemble_of_its_documents(model):
     asked = query("q", "is the dog", ["the cat sat", "a dog barks", "a mat"], scores=[2.0, 1.0, 0.5])
-    found = Replug(Settings(feed=2, max_tokens=8)).answer(asked, asked.documents, model)
+    found = Replug(BaselineSettings(feed=2, max_tokens=8)).answer(asked, asked.documents, model)
     (output,) = found.outputs
-    prompts = Replug(Settings(feed=2, max_tokens=8))
+    prompts = Replug(BaselineSettings(feed=2, max_tokens=8))
     assert found.documents == ("q-0", "q-1")
     assert found.text == model.ensemble(_asked(asked, prompts), weigh(asked.documents[:2])).text == output.text
 
 
 def _asked(asked, method):
-    from analysis.rag.uplift.prompts import prompt
+    from analysis.rag.uplift_rag.uplift_labels import prompt
 
     return [
         prompt(asked.question, [each], max_tokens=method.settings.max_tokens)
@@ -94,4 +95,4 @@ def test_a_prompt_that_is_too_long_is_an_error(family):
 @pytest.mark.parametrize("weights", [[], [0.5, 0.5], [1.0, -0.1, 0.1], [0.0, 0.0, 0.0], [1.0, np.nan, 0.0]])
 def test_weights_that_are_none_are_refused(weights):
     with pytest.raises(ValueError, match="3"):
-        ensemble.shares(np.array(weights), 3)
+        generation_model.normalised_weights(np.array(weights), 3)

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from analysis.rag.entailment import nli
-from analysis.rag.entailment.asking import Asking, prompt
-from analysis.rag.entailment.nli import CrossEncoder, NoEntailmentLabelError
-from analysis.rag.shapes import Output
+from analysis.rag import entailment
+from analysis.rag.entailment import CrossEncoder, NoEntailmentLabelError, PromptedEntailment, prompt
+from analysis.rag.protocols import Output
 from tests.analysis.rag import tiny
 from tests.analysis.rag.neural import torch, transformers
 
@@ -60,7 +59,7 @@ def test_which_label_is_entailment_is_read_from_the_models_settings(tmp_path, fo
 @pytest.mark.parametrize("labels", [["LABEL_0", "LABEL_1"], ["entailment", "entails"]])
 def test_a_model_that_does_not_say_which_is_refused(labels):
     with pytest.raises(NoEntailmentLabelError, match=r"config\.json"):
-        nli.entailing(dict(enumerate(labels)))
+        entailment.entailing(dict(enumerate(labels)))
 
 
 def test_the_premise_is_cut_and_never_the_hypothesis(folder, encoder):
@@ -101,7 +100,7 @@ def test_a_generators_yes_and_no_stand_in_and_say_so():
     generator = Says(
         a=Output("yes"), b=Output("No."), c=Output("perhaps"), d=Output("", error="refused"), e=Output(" Yes \n")
     )
-    asking = Asking(generator)
+    asking = PromptedEntailment(generator)
     found = asking.probabilities([("p", "a"), ("p", "b"), ("p", "c"), ("p", "d"), ("p", " "), ("p", "e")])
     np.testing.assert_array_equal(found, [1, 0, np.nan, np.nan, np.nan, 1])
     assert asking.is_standin

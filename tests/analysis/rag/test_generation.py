@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from analysis.rag import generation
-from analysis.rag.generation import Options, batching, devices, loading, prompting, sampling
-from analysis.rag.shapes import Message, Prompt
+from analysis.rag.generation import Options, devices, loader, prompt_tokens
+from analysis.rag.generation import model as generation_model
+from analysis.rag.protocols import Message, Prompt
 from tests.analysis.rag import tiny
 from tests.analysis.rag.neural import torch, transformers
 
@@ -129,7 +130,7 @@ def test_what_prompts_share_at_the_beginning_is_read_once(load, monkeypatch, fam
     prompts = [asked(f"{INSTRUCTION * 2}{i} {text}") for i in range(3) for text in TEXTS]
     sharing = load(family, beams=beams)
     outputs, likelihoods = sharing.generate(prompts), sharing.likelihoods(prompts, [" a cat"] * 9)
-    monkeypatch.setattr(batching, "WORTH", 10**9)
+    monkeypatch.setattr(devices, "WORTH", 10**9)
     apart = load(family, beams=beams)
     assert apart.generate(prompts) == outputs
     np.testing.assert_allclose(apart.likelihoods(prompts, [" a cat"] * 9), likelihoods, rtol=3e-6)
@@ -207,7 +208,7 @@ def test_one_prompt_that_does_not_fit_is_an_error_that_says_so(load):
     model = load("gpt2")
     with (
         Short(model, 0, torch.OutOfMemoryError("out of memory")),
-        pytest.raises(batching.ModelMemoryError),
+        pytest.raises(devices.ModelMemoryError),
     ):
         model.generate(PROMPTS[:2])
 
@@ -241,7 +242,8 @@ def test_samples_differ_and_are_the_same_another_time(load):
 def test_tokens_are_drawn_in_proportion_to_what_the_model_says():
     logits = torch.log(torch.tensor([[0.5, 0.25, 0.0, 0.25]]))
     draws = [
-        int(sampling.Drawn(torch, [asked("x", temperature=2.0, sample=i)])(None, logits).argmax()) for i in range(1500)
+        int(generation_model.Drawn(torch, [asked("x", temperature=2.0, sample=i)])(None, logits).argmax())
+        for i in range(1500)
     ]
     shares = np.bincount(draws, minlength=4) / 1500
     wanted = np.sqrt([0.5, 0.25, 0, 0.25]) / np.sqrt([0.5, 0.25, 0, 0.25]).sum()
@@ -259,7 +261,7 @@ def test_a_template_without_system_messages_gets_them_in_the_users(tmp_path):
     folder = tiny.llama(tmp_path / "chat", chat=refusing)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     prompt = Prompt((Message("system", "Be brief."), Message("user", "A cat?")))
-    written = tokenizer.decode(prompting.ids(tokenizer, prompt, chat=True))
+    written = tokenizer.decode(prompt_tokens.ids(tokenizer, prompt, chat=True))
     assert written == "[user] Be brief.\n\nA cat?\n[assistant]"
 
 
@@ -286,14 +288,14 @@ def test_names_tell_files_and_search_apart_and_hold_no_path(load, folders, tmp_p
     ],
 )
 def test_options_that_are_none_are_refused(options, problem):
-    with pytest.raises(loading.BadOptionError, match=problem):
+    with pytest.raises(loader.BadOptionError, match=problem):
         Options.read(options)
 
 
 def test_what_is_no_generator_says_so(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"")
     (tmp_path / "config.json").write_text('{"model_type": "vit"}')
-    with pytest.raises(loading.UnsupportedGeneratorError, match="vit"):
+    with pytest.raises(loader.UnsupportedGeneratorError, match="vit"):
         generation.load(str(tmp_path))
 
 

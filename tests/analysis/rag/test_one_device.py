@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.domain.similarity import scoring
+from analysis.methods.reference_metrics import bertscore_runs
 from analysis.rag import checkpoints, encoders
-from analysis.rag.entailment.nli import CrossEncoder
-from analysis.rag.generation import warm
-from analysis.rag.generation.warm import Warm
+from analysis.rag.entailment import CrossEncoder
+from analysis.rag.generation import model_cache
+from analysis.rag.generation.model_cache import ModelCache
+from analysis.rag.protocols import Document, Query
 from analysis.rag.retrieval.dense import Dense
 from analysis.rag.retrieval.splade import Splade
-from analysis.rag.shapes import Document, Query
 from tests.analysis.rag import tiny
 from tests.analysis.rag.neural import torch
 
@@ -69,7 +69,7 @@ def test_a_device_is_held_as_long_as_something_goes_through_a_model(make, tmp_pa
         seen.append(tuple(held))
         return forward(self, batch)
 
-    monkeypatch.setattr(warm, "one_job", one_job)
+    monkeypatch.setattr(model_cache, "one_job", one_job)
     monkeypatch.setattr(type(inner), "_forward", watched)
     use(model)
     assert seen
@@ -86,7 +86,7 @@ def test_between_batches_it_looks_whether_to_go_on(make, tmp_path: Path):
         looked.append(None)
         raise StoppedError
 
-    with pytest.raises(StoppedError), warm.looking(stop):
+    with pytest.raises(StoppedError), model_cache.looking(stop):
         use(model)
     assert len(looked) == 1
     use(model)  # nobody is asked outside
@@ -113,7 +113,7 @@ def test_what_a_model_takes_is_counted_where_models_are_kept(make, tmp_path: Pat
     model, inner, _use = make(tmp_path / "model")
     weights = sum(each.numel() * each.element_size() for each in inner._model.parameters())
     assert model.bytes == weights > 0
-    kept = Warm(room=2 * weights)
+    kept = ModelCache(room=2 * weights)
     kept.take("first", lambda: model)
     kept.take("second", lambda: model)
     assert kept.held() == ["first", "second"]
@@ -122,15 +122,15 @@ def test_what_a_model_takes_is_counted_where_models_are_kept(make, tmp_path: Pat
 
 
 def test_bertscore_keeps_its_encoder_among_the_other_models(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(warm, "MODELS", Warm())
+    monkeypatch.setattr(model_cache, "MODELS", ModelCache())
     folder = str(tiny.bert(tmp_path / "model"))
-    first = scoring.load(folder, 2)
-    assert scoring.load(folder, 2) is first
-    assert warm.MODELS.held() == [("bertscore", folder, 2)]
-    assert scoring.load(folder, 1) is not first
+    first = bertscore_runs.load(folder, 2)
+    assert bertscore_runs.load(folder, 2) is first
+    assert model_cache.MODELS.held() == [("bertscore", folder, 2)]
+    assert bertscore_runs.load(folder, 1) is not first
 
 
 def test_without_torch_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     with pytest.raises(checkpoints.NeuralPartsMissingError, match="neural"):
-        Warm().take("a", lambda: None)
+        ModelCache().take("a", lambda: None)

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.rag.generation import warm
-from analysis.rag.generation.batching import ModelMemoryError
-from analysis.rag.generation.warm import Warm, one_job
+from analysis.rag.generation import model_cache
+from analysis.rag.generation.devices import ModelMemoryError
+from analysis.rag.generation.model_cache import ModelCache, one_job
 from tests.analysis.rag.neural import torch
 
 HOLDING = """
@@ -33,14 +33,14 @@ def loading(made, name, size=4):
 
 
 def test_a_model_is_loaded_once():
-    held, made = Warm(room=10), []
+    held, made = ModelCache(room=10), []
     first = held.take("a", loading(made, "a"))
     assert held.take("a", loading(made, "a")) is first
     assert made == ["a"]
 
 
 def test_what_fits_stays_and_what_was_used_longest_ago_makes_room():
-    held, made = Warm(room=10), []
+    held, made = ModelCache(room=10), []
     for name in ("a", "b", "a", "c"):
         held.take(name, loading(made, name), size=4)
     assert made == ["a", "b", "c"]
@@ -48,7 +48,7 @@ def test_what_fits_stays_and_what_was_used_longest_ago_makes_room():
 
 
 def test_a_model_larger_than_the_room_is_held_alone():
-    held, made = Warm(room=10), []
+    held, made = ModelCache(room=10), []
     held.take("a", loading(made, "a"))
     held.take("large", loading(made, "large", size=50))  # its files did not say so
     assert held.held() == ["large"]
@@ -59,7 +59,7 @@ def test_a_model_larger_than_the_room_is_held_alone():
 
 
 def test_where_memory_is_short_while_loading_the_others_go():
-    held, tries = Warm(room=100), []
+    held, tries = ModelCache(room=100), []
     held.take("a", loading([], "a"))
 
     def load():
@@ -78,16 +78,16 @@ def test_a_model_that_does_not_fit_alone_is_an_error_and_any_other_goes_on():
         raise error
 
     with pytest.raises(ModelMemoryError, match="huge"):
-        Warm(room=1).take("huge", lambda: load(MemoryError("no")))
+        ModelCache(room=1).take("huge", lambda: load(MemoryError("no")))
     with pytest.raises(RuntimeError, match="corrupt"):
-        Warm(room=1).take("broken", lambda: load(RuntimeError("corrupt")))
+        ModelCache(room=1).take("broken", lambda: load(RuntimeError("corrupt")))
 
 
 @pytest.fixture
 def device(monkeypatch, tmp_path):
     """A device of a name of its own: the lock is one of the whole machine."""
     name = f"test-{os.getpid()}-{tmp_path.name}"
-    monkeypatch.setattr(warm, "_mark", lambda _device: name)
+    monkeypatch.setattr(model_cache, "_mark", lambda _device: name)
     return SimpleNamespace(type="cuda", name=name)
 
 

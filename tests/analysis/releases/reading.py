@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import Any
 
-from analysis.domain.corpus import consistent
-from analysis.domain.releases.choices import Choices
-from analysis.domain.releases.contents import reading
-from analysis.domain.releases.contents.table import Column, Table
+from analysis.inputs import snapshots
+from analysis.releases.choices import Choices
+from analysis.releases.contents import release_contents
+from analysis.releases.contents.content_table import ContentColumn, ContentTable
 from crowdrag.studies.models import Study
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -23,8 +23,8 @@ _IS = {
 
 def read(study: Study, release: str = "1", **choices: Any) -> tuple[Rows, Rows, dict[tuple[str, str], int]]:
     """Return the rows of all tables, of the layout's too, and what is left out; each row is what its table says."""
-    with consistent.reading():
-        found = reading.of(study=study, choices=Choices(**choices), release=release)
+    with snapshots.repeatable_read():
+        found = release_contents.read_contents(study=study, choices=Choices(**choices), release=release)
         tables = {table.name: list(table.rows()) for table in found.tables}
         layout = {table.name: list(table.rows()) for table in found.layout}
         for table in found.tables:
@@ -33,7 +33,7 @@ def read(study: Study, release: str = "1", **choices: Any) -> tuple[Rows, Rows, 
     return tables, layout, {(each.what, each.reason): each.count for each in found.left_out}
 
 
-def check(table: Table, tables: Rows) -> None:
+def check(table: ContentTable, tables: Rows) -> None:
     """Hold the rows of a table to what its columns say."""
     names = [column.name for column in table.columns]
     rows = tables[table.name]
@@ -52,7 +52,7 @@ def check(table: Table, tables: Rows) -> None:
         assert len(set(keys)) == len(keys), table.name
 
 
-def refers(column: Column, rows: list[dict[str, Any]], tables: Rows) -> None:
+def refers(column: ContentColumn, rows: list[dict[str, Any]], tables: Rows) -> None:
     """Hold a column's values to the table that it refers to."""
     name, other = column.refers_to.split(".")
     there = {row[other] for row in tables[name]}

@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from analysis.domain.releases import building, drafting, publishing
-from analysis.domain.releases.choices import Choices
 from analysis.models import Release
+from analysis.releases import builds, services
+from analysis.releases.choices import Choices
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.studies.models import Study
@@ -13,13 +13,13 @@ from crowdrag.studies.models import Study
 
 def drafted(study: Study, choices: Choices | None = None, **said: Any) -> Release:
     """A draft of the study's next version."""
-    return drafting.create(study=study, choices=choices or Choices(), **{"title": study.title} | said)
+    return services.create(study=study, choices=choices or Choices(), **{"title": study.title} | said)
 
 
 def built(study: Study, choices: Choices | None = None, **said: Any) -> Release:
     """A version that is built; the run is worked on in this process."""
     release = drafted(study, choices, **said)
-    run = lifecycle.wait(building.start(release=release))
+    run = lifecycle.wait(builds.start(release=release))
     assert (run.state, run.error) == (RunState.DONE, "")
     release.refresh_from_db()
     return release
@@ -27,4 +27,4 @@ def built(study: Study, choices: Choices | None = None, **said: Any) -> Release:
 
 def published(study: Study, choices: Choices | None = None, *, now: datetime | None = None, **said: Any) -> Release:
     """A version that is published."""
-    return publishing.publish(release=built(study, choices, **said), now=now)
+    return services.publish(release=built(study, choices, **said), now=now)

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from analysis.domain.releases.choices import Logs, Timing
-from analysis.domain.releases.contents import people, selecting
-from analysis.domain.releases.contents.logged import LOGS
-from analysis.domain.releases.contents.selecting import JUDGMENTS, RESPONSES
+from analysis.releases.choices import Logs, Timing
+from analysis.releases.contents import people, selection
+from analysis.releases.contents.log_tables import LOGS
+from analysis.releases.contents.selection import JUDGMENTS, RESPONSES
 from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW
 
@@ -35,14 +35,14 @@ def test_who_was_never_asked_is_left_out_and_what_is_about_them_too() -> None:
     assert [row["response"] for row in tables["responses"]] == ["model"]
     assert layout["raw/study1_responses_human"] == []
     assert left_out[RESPONSES, people.NEVER_ASKED] == 1
-    assert left_out[JUDGMENTS, selecting.ON_WITHHELD] == 2
+    assert left_out[JUDGMENTS, selection.ON_WITHHELD] == 2
 
 
 def test_a_text_that_is_not_to_be_released_takes_its_judgments_along() -> None:
     made = all_agree(study())
     agrees(made, "writer", to="writing again", given_at=NOW + timedelta(days=1), releases_text=False)  # the last counts
     tables, _layout, left_out = read(made, **FULL)
-    assert left_out == {(RESPONSES, people.NOT_AGREED): 1, (JUDGMENTS, selecting.ON_WITHHELD): 2}
+    assert left_out == {(RESPONSES, people.NOT_AGREED): 1, (JUDGMENTS, selection.ON_WITHHELD): 2}
     assert {row["participant"] for row in tables["participants"]} == {"m-1"}
     assert tables["log_events"] == tables["questionnaires"] == tables["survey_answers"] == []
 

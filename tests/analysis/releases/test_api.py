@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from analysis.domain.releases.choices import Choices
-from analysis.domain.releases.personal import searching
 from analysis.models import PersonalFinding, ReleaseFile, ReleaseLink
+from analysis.releases.choices import Choices
+from analysis.releases.personal_data import detection
 from crowdrag.audit.models import Look
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
@@ -45,7 +45,7 @@ def at(made: Study, path: str) -> str:
 
 
 def looked(made: Study) -> list[int]:
-    searching.look(study=made, choices=Choices(comments=True), now=NOW)()
+    detection.look(study=made, choices=Choices(comments=True), now=NOW)()
     return list(PersonalFinding.objects.filter(study=made).order_by("pk").values_list("pk", flat=True))
 
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from analysis.domain.corpus import consistent
-from analysis.domain.experiments.forgetting import OF_TEXTS
-from analysis.domain.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
-from analysis.domain.releases.contents import reading, results, selecting
-from analysis.domain.releases.contents.times import Clock
-from analysis.domain.results import schema
+from analysis.experiments.erasure import OF_TEXTS
+from analysis.inputs import snapshots
 from analysis.models import Table
+from analysis.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
+from analysis.releases.contents import release_contents, result_tables, selection
+from analysis.releases.contents.source import Clock
+from analysis.tables import schema
 from annotation.models import Assignment
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
@@ -46,7 +46,7 @@ def test_every_table_is_what_it_says_and_names_no_platforms_id() -> None:
     for logs in Logs:
         tables, layout, left_out = read(made, logs=logs, runs=runs, **EVERYTHING)
         assert PLATFORM_ID not in repr((tables, layout)), logs
-        assert left_out == {(selecting.JUDGMENTS, selecting.NOT_ACCEPTED): 18}, logs
+        assert left_out == {(selection.JUDGMENTS, selection.NOT_ACCEPTED): 18}, logs
         assert all(rows for rows in tables.values()), logs  # a row in every table
         logged = {name for name in tables if name.startswith("log_")}
         more = {Logs.NONE: set(), Logs.MEASURES: {"log_measures"}, Logs.FULL: {"log_measures", "log_events"}}
@@ -60,7 +60,7 @@ def test_what_is_not_chosen_has_no_table(made: Study) -> None:
     assert layout["raw/study1_tasks"][0]["worker_knowledge"] is None
     tables, _layout, left_out = read(made, origins=("MODEL",))
     assert [row["response"] for row in tables["responses"]] == ["model"]
-    assert left_out[selecting.RESPONSES, selecting.NOT_CHOSEN] == 1
+    assert left_out[selection.RESPONSES, selection.NOT_CHOSEN] == 1
     tables, layout, _left_out = read(made, responses=False)
     assert "responses" not in tables
     assert "raw/study1_tasks" not in layout
@@ -142,8 +142,10 @@ def test_every_column_of_every_result_table_has_a_meaning_without_other_document
     run = finished(made, "analysis")
     for name, columns in schema.COLUMNS.items():
         Table.objects.create(run=run, name=name, rows=[dict.fromkeys((*columns, schema.NOTE))])
-    with consistent.reading():
-        found = reading.of(study=made, choices=Choices(runs=(str(run.key),), tables=True), release="1")
+    with snapshots.repeatable_read():
+        found = release_contents.read_contents(
+            study=made, choices=Choices(runs=(str(run.key),), tables=True), release="1"
+        )
     meanings = {f"{table.name}.{column.name}": column.meaning for table in found.tables for column in table.columns}
     assert "results_agreement.low" in meanings
     assert [name for name, meaning in meanings.items() if not meaning or "docs/" in meaning] == []
@@ -184,7 +186,7 @@ def test_results_are_of_the_runs_that_were_named_by_the_names_of_the_release(mad
     }  # fmt: skip
     (row,) = tables["results_competence"]
     assert row["participant"] == tables["questionnaires"][0]["participant"]
-    assert left_out[results.ROWS, results.ABOUT_LEFT_OUT] == 2
+    assert left_out[result_tables.ROWS, result_tables.ABOUT_LEFT_OUT] == 2
     assert "results_competence" not in read(made, runs=(str(run.key),))[0]
     assert "runs" not in read(made)[0]
 
@@ -200,4 +202,4 @@ def test_answers_made_of_texts_of_the_study_are_not_released_as_nobody_can_say_w
     tables, _layout, left_out = read(made, runs=(str(run.key),), tables=True, responses=False)
     assert (TEXT in repr(tables)) == is_released
     assert len(tables["results_uplift_costs"]) == 1
-    assert left_out.get((results.ROWS, results.OF_OWN_TEXTS), 0) == (0 if is_released else len(OF_TEXTS))
+    assert left_out.get((result_tables.ROWS, result_tables.OF_OWN_TEXTS), 0) == (0 if is_released else len(OF_TEXTS))

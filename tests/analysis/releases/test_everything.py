@@ -11,8 +11,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.domain.releases import linking
 from analysis.models import Release
+from analysis.releases import services
 from crowdrag.audit.models import Look
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
@@ -64,7 +64,7 @@ def test_anybody_gets_all_files_of_a_published_version_at_once(study: Study) -> 
 
 def test_nothing_can_be_sent_to_a_release(study: Study) -> None:
     release, anybody = published(study), Client(enforce_csrf_checks=True)
-    _link, key = linking.make(release=release, expires_at=timezone.now() + timedelta(days=1))
+    _link, key = services.create_link(release=release, expires_at=timezone.now() + timedelta(days=1))
     for address in (
         at("public_release", release),
         at("public_release_file", release, "README.md"),

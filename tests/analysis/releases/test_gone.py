@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.domain.releases.personal import texts
+from analysis.releases.personal_data import free_texts
 from writing.editor import codec
 
-AROUND = texts.AROUND
+AROUND = free_texts.AROUND
 
 
 def plainly(events: list[list[Any]]) -> list[tuple[int, str]]:
@@ -57,15 +57,15 @@ def written(draw: st.DrawFn) -> list[list[Any]]:
 
 @given(written())
 def test_it_is_what_each_event_by_itself_gives(events: list[list[Any]]) -> None:
-    assert list(texts.gone(events)) == plainly(events)
+    assert list(free_texts.gone(events)) == plainly(events)
 
 
 def test_a_name_that_was_typed_and_deleted_is_in_it() -> None:
     typed = [["s", n, n, 0, letter] for n, letter in enumerate("I am Ana ")]
-    assert list(texts.gone([*typed, ["s", 10, 5, 4, ""]])) == [(9, "I am Ana ")]
+    assert list(free_texts.gone([*typed, ["s", 10, 5, 4, ""]])) == [(9, "I am Ana ")]
 
 
 @pytest.mark.parametrize("position", [-1, 2])
 def test_a_change_outside_the_text_ends_it(position: int) -> None:
     with pytest.raises(codec.BrokenLog):
-        list(texts.gone([["s", 0, position, 0, "a"], ["s", 1, 0, 1, ""]]))
+        list(free_texts.gone([["s", 0, position, 0, "a"], ["s", 1, 0, 1, ""]]))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.domain.releases.contents.keys import Keys
+from analysis.releases.contents.selection import Keys
 
 KEYS = st.sets(st.integers(0, 2**63 - 1))
 

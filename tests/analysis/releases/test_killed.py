@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from django.db import connections
 
-from analysis.domain.releases import building
-from analysis.domain.releases.choices import Choices, Logs
 from analysis.enums import ReleaseState
 from analysis.models import Release
+from analysis.releases import builds
+from analysis.releases.choices import Choices, Logs
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.studies.models import Study
@@ -68,7 +68,7 @@ def kill_at_random(study: Study, files: Path, *, kills: int, seed: int) -> list[
     met = []
     for _kill in range(kills):
         release = drafted(study, EVERYTHING)
-        run = building.start(release=release)
+        run = builds.start(release=release)
         child = in_a_process(run)
         time.sleep(rng.uniform(0, lasts))
         os.kill(child, signal.SIGKILL)

@@ -11,10 +11,10 @@ from django.core.files.storage import default_storage
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from analysis.domain.releases import building, drafting, keeping, publishing
-from analysis.domain.releases.choices import Choices, Passages
 from analysis.enums import ReleaseState
 from analysis.models import Release, ReleaseFile, ReleasePerson, ReleaseTable
+from analysis.releases import builds, services, storage
+from analysis.releases.choices import Choices, Passages
 from crowdrag.jobs import lifecycle
 from crowdrag.studies.models import Study
 from crowdrag.studies.participants import withdrawal
@@ -45,7 +45,7 @@ def everything(folder: Path) -> bytes:
 
 def test_versions_are_numbered_within_their_study_if_their_choices_go_together(study: Study) -> None:
     assert [drafted(study).number, drafted(study).number, drafted(StudyFactory()).number] == [1, 2, 1]
-    with pytest.raises(drafting.ChoiceError):
+    with pytest.raises(services.ChoiceError):
         drafted(study, Choices(passages=Passages.TEXTS))
 
 
@@ -74,16 +74,16 @@ def test_what_is_built_is_listed_with_its_sums_and_nothing_else_lies_anywhere(st
 def test_a_draft_that_is_built_again_keeps_no_files_of_before(study: Study, files: Path) -> None:
     release = built(study, notes="first")
     before = {path for path in files.rglob("*") if path.is_file()}
-    drafting.change(release=release, choices=Choices(judgments=False), title="Mine", notes="second")
+    services.change(release=release, choices=Choices(judgments=False), title="Mine", notes="second")
     assert everything(files) == b""
     release.refresh_from_db()
     assert (release.state, release.digest, release.files.count()) == (ReleaseState.DRAFT, "", 0)
-    lifecycle.wait(building.start(release=release))
+    lifecycle.wait(builds.start(release=release))
     after = {path for path in files.rglob("*") if path.is_file()}
     assert after
     assert not before & after
     release.refresh_from_db()
-    drafting.discard(release=release)
+    services.discard(release=release)
     assert everything(files) == b""
     assert not Release.objects.exists()
 
@@ -92,7 +92,7 @@ def test_the_same_study_gives_the_same_bytes(study: Study) -> None:
     first, again = built(study), drafted(study)
     Release.objects.filter(pk=first.pk).delete()
     Release.objects.filter(pk=again.pk).update(number=1)
-    run = lifecycle.wait(building.start(release=again))
+    run = lifecycle.wait(builds.start(release=again))
     again.refresh_from_db()
     if run.created_at.date() == first.built_at.date():  # not over midnight
         assert again.digest == first.digest
@@ -128,10 +128,10 @@ def test_nothing_of_a_published_release_changes_comes_or_goes(study: Study) -> N
     with refused():
         ReleasePerson.objects.create(release=release, participant=ParticipantFactory(study=study))
     for step in (
-        lambda: drafting.change(release=release, choices=Choices()), lambda: building.start(release=release),
-        lambda: drafting.discard(release=release), lambda: publishing.publish(release=drafted(study)),
+        lambda: services.change(release=release, choices=Choices()), lambda: builds.start(release=release),
+        lambda: services.discard(release=release), lambda: services.publish(release=drafted(study)),
     ):  # fmt: skip
-        with pytest.raises(drafting.ReleaseError):
+        with pytest.raises(services.ReleaseError):
             step()
 
 
@@ -139,20 +139,20 @@ def test_an_embargo_can_be_lifted_and_never_be_made_longer(study: Study) -> None
     release = published(study, embargo_until=timezone.now() + timedelta(days=3))
     with refused():
         Release.objects.filter(pk=release.pk).update(embargo_until=release.embargo_until + timedelta(days=1))
-    lifted = publishing.lift_embargo(release=release)
-    assert publishing.is_served(lifted, timezone.now())
+    lifted = services.lift_embargo(release=release)
+    assert services.is_served(lifted, timezone.now())
     with refused():
         Release.objects.filter(pk=release.pk).update(embargo_until=timezone.now())
 
 
 def test_a_withdrawn_release_has_a_reason_and_stays_withdrawn(study: Study) -> None:
     release = published(study)
-    with pytest.raises(drafting.ReleaseError):
-        publishing.withdraw(release=release, reason="  ")
-    gone = publishing.withdraw(release=release, reason="A mistake.")
-    assert (gone.state, publishing.is_served(gone, timezone.now())) == (ReleaseState.WITHDRAWN, False)
-    with pytest.raises(drafting.ReleaseError):
-        publishing.publish(release=gone)
+    with pytest.raises(services.ReleaseError):
+        services.withdraw(release=release, reason="  ")
+    gone = services.withdraw(release=release, reason="A mistake.")
+    assert (gone.state, services.is_served(gone, timezone.now())) == (ReleaseState.WITHDRAWN, False)
+    with pytest.raises(services.ReleaseError):
+        services.publish(release=gone)
 
 
 def test_erasure_marks_what_is_published_and_takes_every_trace_out_of_it(study: Study, files: Path) -> None:
@@ -183,7 +183,7 @@ def test_erasure_makes_a_draft_of_what_is_built_and_not_published(study: Study, 
 
 def test_erasure_lets_what_is_being_built_begin_anew_without_them(study: Study, files: Path) -> None:
     release = drafted(study)
-    run = building.start(release=release)
+    run = builds.start(release=release)
     person = study.responses.get().participant
     withdrawal.erase(participant=person, now=timezone.now())
     lifecycle.wait(run)
@@ -211,13 +211,13 @@ def test_the_next_version_names_what_changed_since_the_last(study: Study) -> Non
 
 def test_what_a_killed_worker_left_is_tidied_away(study: Study, files: Path) -> None:
     release = built(study)
-    left = files / keeping.FOLDER / str(release.run.key) / ("0" * 16) / "left.csv"
-    stray = files / keeping.FOLDER / "00000000-0000-4000-8000-000000000000" / "x" / "stray.csv"
+    left = files / storage.FOLDER / str(release.run.key) / ("0" * 16) / "left.csv"
+    stray = files / storage.FOLDER / "00000000-0000-4000-8000-000000000000" / "x" / "stray.csv"
     for path in (left, stray):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"left")
     before = release.files.count()
-    assert keeping.tidy(timezone.now()) == 2
+    assert storage.tidy(timezone.now()) == 2
     assert not left.exists()
     assert not stray.parent.parent.exists()
     assert sum(path.is_file() for path in files.rglob("*")) == before
@@ -225,9 +225,9 @@ def test_what_a_killed_worker_left_is_tidied_away(study: Study, files: Path) -> 
 
 def test_a_building_that_is_stopped_leaves_a_draft(study: Study, files: Path) -> None:
     release = drafted(study)
-    building.start(release=release)
-    assert building.stop(release=release).state == ReleaseState.DRAFT
+    builds.start(release=release)
+    assert builds.stop(release=release).state == ReleaseState.DRAFT
     assert everything(files) == b""
-    lifecycle.wait(building.start(release=release))
+    lifecycle.wait(builds.start(release=release))
     release.refresh_from_db()
     assert release.state == ReleaseState.READY

@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.domain.releases import building, linking, publishing
-from analysis.forms.release import ReleaseForm
 from analysis.models import PersonalFinding, Release, ReleaseLink
+from analysis.releases import builds, services
+from analysis.releases.forms import ReleaseForm
 from crowdrag.audit.models import Look
 from crowdrag.jobs import lifecycle
 from crowdrag.studies.enums import AuditedContent, Role
@@ -179,7 +179,7 @@ def test_a_private_link_opens_what_is_not_published_until_it_ends(study: Study, 
     assert key not in html(owner.get(at("release", release)))
     link = ReleaseLink.objects.get()
     assert link.used_at is not None
-    assert linking.opened(key, now=link.expires_at + timedelta(seconds=1)) is None
+    assert services.open_link(key, now=link.expires_at + timedelta(seconds=1)) is None
     owner.post(at("release_revoke", release, link.pk))
     for gone in (address, f"{address}files/README.md", packed):
         assert anybody.get(gone).status_code == 404
@@ -204,7 +204,7 @@ def test_texts_are_shown_as_texts_and_what_looks_like_personal_data_waits(study:
 
 def test_a_building_that_failed_leads_to_its_run_and_can_be_stopped(study: Study, owner: Client) -> None:
     release = drafted(study)
-    run = lifecycle.cancel(run=building.start(release=release))
+    run = lifecycle.cancel(run=builds.start(release=release))
     page = html(owner.get(at("release", release)))
     assert reverse("run", args=[study.slug, run.key]) in page
     assert f'action="{at("release_stop", release)}"' in page
@@ -225,5 +225,5 @@ def test_lists_ask_as_often_for_many_as_for_few(study: Study) -> None:
     few = asked()
     for _number in range(3):
         drafted(study)
-    publishing.publish(release=built(study))
+    services.publish(release=built(study))
     assert asked() == few

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from analysis.domain.releases.choices import Choices, Logs, Timing
-from analysis.domain.releases.contents import selecting
-from analysis.domain.releases.contents.logged import LOGS
-from analysis.domain.releases.personal import blacking, deciding, searching
 from analysis.enums import PersonalKind, PersonalVerdict, TextSource
 from analysis.models import PersonalFinding
+from analysis.releases.choices import Choices, Logs, Timing
+from analysis.releases.contents import selection
+from analysis.releases.contents.log_tables import LOGS
+from analysis.releases.personal_data import detection, redaction, services
 from annotation.models import Assignment, Judgment
 from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.participants import identity, withdrawal
@@ -27,23 +27,23 @@ LATER = NOW + timedelta(hours=1)
 
 
 def looked(made: Study, **choices) -> dict[tuple[str, str], PersonalFinding]:
-    searching.look(study=made, choices=Choices(**FULL | choices), now=LATER)()
+    detection.look(study=made, choices=Choices(**FULL | choices), now=LATER)()
     return {(each.source, each.kind): each for each in PersonalFinding.objects.filter(study=made)}
 
 
 def decided(made: Study, verdict: PersonalVerdict, *findings: PersonalFinding, reason: str = "") -> int:
     chosen = [each.pk for each in findings or PersonalFinding.objects.filter(study=made)]
-    return deciding.decide(study=made, findings=chosen, verdict=verdict, reason=reason, now=LATER)
+    return services.decide(study=made, findings=chosen, verdict=verdict, reason=reason, now=LATER)
 
 
 def test_what_is_found_is_shown_where_it_stands_and_kept_without_its_text() -> None:
     made = all_agree(study(text=TEXT))
     found = looked(made)
     assert set(found) == {(TextSource.RESPONSE, PersonalKind.PHONE), (TextSource.RESPONSE, PersonalKind.ANSWER)}
-    (shown,) = deciding.shown([found[TextSource.RESPONSE, PersonalKind.PHONE]])
+    (shown,) = services.shown([found[TextSource.RESPONSE, PersonalKind.PHONE]])
     assert (shown.before, shown.found, shown.after) == ("Leaves fall [0]. Call ", PHONE, " in Ashby.")
     assert PHONE not in repr(list(PersonalFinding.objects.values()))
-    assert deciding.undecided(made, searching.sources(Choices())) == 2
+    assert services.undecided(made, detection.sources(Choices())) == 2
 
 
 def test_what_nobody_decided_on_is_left_out_with_what_is_about_it() -> None:
@@ -54,7 +54,7 @@ def test_what_nobody_decided_on_is_left_out_with_what_is_about_it() -> None:
     tables, layout, left_out = read(made, **FULL)
     assert PHONE not in repr((tables, layout))
     assert left_out == {
-        (selecting.JUDGMENTS, selecting.ON_WITHHELD): 2, (selecting.RESPONSES, blacking.UNDECIDED): 1,
+        (selection.JUDGMENTS, selection.ON_WITHHELD): 2, (selection.RESPONSES, redaction.UNDECIDED): 1,
     }  # fmt: skip
 
 
@@ -70,13 +70,13 @@ def test_what_is_blacked_out_leaves_every_other_character_where_it_was() -> None
     assert (row["text"], row["is_redacted"]) == (f"Leaves fall [0]. Call {black} in █████.", True)
     assert layout["raw/study1_responses_human"][-1]["text"] == row["text"]
     # The log holds the text key by key: it cannot be released any more.
-    assert left_out == {(LOGS, blacking.IN_TEXT): 1}
+    assert left_out == {(LOGS, redaction.IN_TEXT): 1}
 
 
 def test_what_is_released_or_kept_for_a_reason_is_as_it_was_written() -> None:
     made = all_agree(study(text=TEXT))
     looked(made)
-    with pytest.raises(deciding.VerdictError):
+    with pytest.raises(services.VerdictError):
         decided(made, PersonalVerdict.KEEP, reason=" ")
     for verdict in (PersonalVerdict.RELEASE, PersonalVerdict.KEEP):
         decided(made, verdict, reason="it is the number of a museum")
@@ -89,10 +89,10 @@ def test_a_decision_holds_when_it_is_looked_again_and_goes_with_the_place() -> N
     made = all_agree(study(text=TEXT))
     found = looked(made)
     decided(made, PersonalVerdict.RELEASE)
-    searching.look(study=made, choices=Choices(**FULL), now=LATER + timedelta(hours=1))()
+    detection.look(study=made, choices=Choices(**FULL), now=LATER + timedelta(hours=1))()
     assert set(PersonalFinding.objects.values_list("verdict", flat=True)) == {PersonalVerdict.RELEASE}
     Response.objects.filter(external_id="human").update(text="", erased_at=LATER)
-    searching.look(study=made, choices=Choices(**FULL), now=LATER + timedelta(hours=2))()
+    detection.look(study=made, choices=Choices(**FULL), now=LATER + timedelta(hours=2))()
     assert not PersonalFinding.objects.filter(pk__in=[each.pk for each in found.values()]).exists()
 
 
@@ -104,16 +104,16 @@ def test_what_was_typed_and_deleted_again_stands_in_the_log() -> None:
     found = looked(made)
     (finding,) = found.values()
     assert (finding.source, finding.kind) == (TextSource.LOG, PersonalKind.PHONE)
-    (shown,) = deciding.shown([finding])
+    (shown,) = services.shown([finding])
     assert shown.found == PHONE
     tables, _layout, left_out = read(made, **FULL)
     assert [row["response"] for row in tables["responses"]] == ["human", "model"]
     assert tables["log_events"] == []
     assert [what for what, _reason in left_out] == [LOGS]
-    with pytest.raises(deciding.VerdictError):
+    with pytest.raises(services.VerdictError):
         decided(made, PersonalVerdict.REDACT)
     decided(made, PersonalVerdict.LEAVE_OUT)
-    assert read(made, **FULL)[2] == {(LOGS, blacking.DECIDED): 1}
+    assert read(made, **FULL)[2] == {(LOGS, redaction.DECIDED): 1}
     # Without states of the text nothing of it is told.
     assert len(read(made, logs=Logs.MEASURES)[0]["log_measures"]) == 1
 
@@ -157,7 +157,7 @@ def test_what_stands_in_a_passage_too_is_marked() -> None:
 
 def test_an_erasure_takes_what_was_found_in_somebodys_texts_and_nothing_is_kept_behind_its_back() -> None:
     made = all_agree(study(text=TEXT))
-    keep = searching.look(study=made, choices=Choices(**FULL), now=LATER)
+    keep = detection.look(study=made, choices=Choices(**FULL), now=LATER)
     looked(made)
     assert PersonalFinding.objects.filter(study=made).count() == 2
     withdrawal.erase(participant=person(made, "writer"), now=LATER)
@@ -170,7 +170,7 @@ def test_findings_of_another_study_are_not_decided_on() -> None:
     made = all_agree(study(text=TEXT))
     looked(made)
     other = study(slug="other")
-    assert deciding.decide(
+    assert services.decide(
         study=other, findings=list(PersonalFinding.objects.values_list("pk", flat=True)),
         verdict=PersonalVerdict.RELEASE,
     ) == 0  # fmt: skip

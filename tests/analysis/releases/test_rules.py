@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.domain.releases.personal import rules
 from analysis.enums import PersonalKind
+from analysis.releases.personal_data import rules
 from tests.analysis.cases import check_each
 
 from . import planted

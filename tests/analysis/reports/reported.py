@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from analysis.domain.reports.shape import About, Chart, Column, Methods, Report, Section, Table
+from analysis.reports.types import About, Chart, Methods, Report, Section
+from analysis.tables.table import Column, Table
 
 AT = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 

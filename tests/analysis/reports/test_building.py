@@ -6,9 +6,12 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from analysis.domain import charts, reports, tables
-from analysis.domain.reports import as_html, as_pdf, building, exporting, packing
+from analysis import reports
+from analysis.figures import drawing
+from analysis.methods import charts
 from analysis.models import Table
+from analysis.reports import builder, documents, exports, services
+from analysis.tables import run_tables
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 
@@ -30,19 +33,19 @@ def shown(run):
 def test_it_holds_every_table_of_the_run_once_and_cannot_be_changed(run):
     """What it holds of the demo study is golden: tests/golden."""
     report = reports.report(run)
-    assert sorted(table.name for table in report.tables) == sorted(tables.names(run))
+    assert sorted(table.name for table in report.tables) == sorted(run_tables.names(run))
     with pytest.raises(FrozenInstanceError):
         report.title = "other"
 
 
 def test_large_tables_are_counted_and_not_read(run, monkeypatch):
     made = shown(run)
-    gold = tables.read(run, "gold")["gold"]
+    gold = run_tables.read(run, "gold")["gold"]
     assert (made["gold"].size, made["gold"].rows, made["gold"].is_whole) == (len(gold), (), False)
     assert len(reports.whole_table(run, "gold").rows) == len(gold)
-    with pytest.raises(tables.UnknownTableError):
+    with pytest.raises(run_tables.UnknownTableError):
         reports.whole_table(run, "order")
-    monkeypatch.setattr(building, "MOST_ROWS", 3)
+    monkeypatch.setattr(builder, "MOST_ROWS", 3)
     agreement = shown(run)["agreement"]  # one that grew too long
     assert agreement.rows == ()
     assert agreement.size > 3
@@ -50,33 +53,33 @@ def test_large_tables_are_counted_and_not_read(run, monkeypatch):
 
 def test_what_is_no_number_is_none():
     rows = [{"dimension": "all", "mean": value} for value in (float("nan"), float("inf"), float("-inf"), None)]
-    made = building.long_table("grade_means", rows, {}, building.Naming({}, {}))
+    made = builder.long_table("grade_means", rows, {}, builder.ValueLabels({}, {}))
     assert [row["mean"] for row in made.rows] == [None] * 4
 
 
 def test_a_table_of_another_version_that_nobody_describes_goes_by_its_keys(run, monkeypatch):
-    monkeypatch.setitem(tables.COLUMNS, "strange", ("name", "value"))
-    monkeypatch.setitem(building.COLUMNS, "strange", ("name", "value"))
+    monkeypatch.setitem(run_tables.COLUMNS, "strange", ("name", "value"))
+    monkeypatch.setitem(builder.COLUMNS, "strange", ("name", "value"))
     Table.objects.create(run=run, name="strange", rows=[{"name": "x", "value": 0.5}])
     made = shown(run)["strange"]
     assert (made.title, [column.label for column in made.columns]) == ("Strange", ["name", "value"])
-    as_html.write(reports.report(run))
+    documents.write_html(reports.report(run))
 
 
 def test_html_and_pdf_of_a_run_are_the_same_to_the_byte(run):
     first, again = reports.report(run), reports.report(run)
     assert first == again
-    assert as_html.write(first) == as_html.write(again)
-    assert as_pdf.write(first) == as_pdf.write(again)
+    assert documents.write_html(first) == documents.write_html(again)
+    assert documents.write_pdf(first) == documents.write_pdf(again)
 
 
 def test_everything_is_packed_in_the_background_and_the_same_to_the_byte(run, tmp_path):
-    made = packing.start(run=run)
-    assert packing.start(run=run) == made
+    made = services.start(run=run)
+    assert services.start(run=run) == made
     made = lifecycle.wait(made)
     assert (made.state, made.error) == (RunState.DONE, "")
-    artifact = packing.packed(run)
-    exporting.pack(run, tmp_path / "again.zip")
+    artifact = services.packed(run)
+    exports.pack(run, tmp_path / "again.zip")
     with artifact.file.open("rb") as file:
         content = file.read()
     assert content == (tmp_path / "again.zip").read_bytes()
@@ -85,14 +88,14 @@ def test_everything_is_packed_in_the_background_and_the_same_to_the_byte(run, tm
         assert packed.testzip() is None
         captions = json.loads(packed.read(f"{run.study.slug}-report/captions.json"))
     assert {"report.html", "report.pdf", "methods.tex", "references.bib", "run.json", "tables/gold.csv"} <= names
-    for name in tables.names(run):
+    for name in run_tables.names(run):
         assert {f"tables/{name}.{form}" for form in ("csv", "tex", "json")} <= names
     for name in captions["figures"]:
         assert {f"figures/{name}.{form}" for form in ("svg", "png", "pdf", "json")} <= names
 
 
 def test_packing_the_report_of_an_analysis_that_is_gone_is_rejected(run):
-    made = packing.start(run=run)
+    made = services.start(run=run)
     run.delete()
     made = lifecycle.wait(made)
     assert (made.state, len(made.problems)) == (RunState.FAILED, 1)
@@ -100,7 +103,7 @@ def test_packing_the_report_of_an_analysis_that_is_gone_is_rejected(run):
 
 def test_a_figure_is_drawn_in_each_format(run):
     starts = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF", "json": b"{"}
-    assert set(starts) == set(charts.MEDIA_TYPES)
+    assert set(starts) == set(drawing.MEDIA_TYPES)
     for form, start in starts.items():
         drawn = charts.chart(run.study, run, "agreement", "light", form)
         assert drawn.startswith(start)

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.domain.reports.cells import cell, number
-from analysis.domain.reports.shape import Column
-from analysis.domain.typesetting.characters import breakable, visible
+from analysis.tables.cells import cell, number
+from analysis.tables.table import Column
+from analysis.typesetting import breakable, visible
 
 
 @pytest.mark.parametrize(

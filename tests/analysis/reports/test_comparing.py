@@ -2,17 +2,17 @@
 
 import pytest
 
-from analysis.domain import tables
-from analysis.domain.reports import comparing
-from analysis.domain.reports.naming import Naming
+from analysis.reports import comparison
+from analysis.tables import run_tables
+from analysis.tables.value_labels import ValueLabels
 from annotation.models import Assignment
 from tests.analysis.small_study import analyse
 
-NAMING = Naming({"clear": "Clear"}, {})
+NAMING = ValueLabels({"clear": "Clear"}, {})
 
 
 def compared(name, old, new):
-    return comparing.changes_of(name, old, new, NAMING, {})
+    return comparison.changes_of(name, old, new, NAMING, {})
 
 
 def mean(dimension, value, low=1.0, high=5.0):
@@ -69,7 +69,7 @@ def test_ranks_that_moved_the_farthest_come_first():
         common = {"kind": "participant", "origin": "human", "dimension": "clear", "rank_low": 1, "rank_high": 4}
         return [common | {"participant": name, "rank": rank} for name, rank in ranks.items()]
 
-    moved = list(comparing.moved(board(a=1, b=2, c=3, d=None), board(a=4, b=3, c=3, d=2), NAMING))
+    moved = list(comparison.moved(board(a=1, b=2, c=3, d=None), board(a=4, b=3, c=3, d=2), NAMING))
     assert [(each.about[1], str(each.old), str(each.new)) for each in moved] == [
         ("a", "1 [1, 4]", "4 [1, 4]"),
         ("b", "2 [1, 4]", "3 [1, 4]"),
@@ -84,12 +84,12 @@ def test_rows_that_are_named_alike_are_compared_in_their_order():
 
 
 def test_equal_runs_differ_in_nothing_and_others_in_what_made_them(run):
-    equal = comparing.compare(run, analyse(run.study))
+    equal = comparison.compare(run, analyse(run.study))
     assert equal.is_equal
     assert equal.made_by == ()
-    assert {each.name for each in equal.equal} == set(tables.names(run))
+    assert {each.name for each in equal.equal} == set(run_tables.names(run))
     Assignment.objects.filter(participant__external_id="w4").update(is_included=False)
-    found = comparing.compare(run, analyse(run.study, seed=3, spam_threshold=0.5))
+    found = comparison.compare(run, analyse(run.study, seed=3, spam_threshold=0.5))
     values = [(each.old, each.new) for each in found.made_by]
     assert len(values) == 5  # the inputs' digest and participants too
     assert {("0", "3"), ("0.7", "0.5"), ("56", "42")} <= set(values)

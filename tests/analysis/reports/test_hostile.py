@@ -10,9 +10,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from analysis.domain import charts, tables
-from analysis.domain.reports import as_html, as_latex, as_pdf
-from analysis.domain.typesetting import characters, pictures, setting
+from analysis import typesetting
+from analysis.figures import drawing
+from analysis.reports import documents, latex
+from analysis.tables import run_tables
 from tests.analysis.reports import hostile
 from tests.analysis.reports.reported import bars, report, table
 
@@ -50,7 +51,7 @@ class Read(HTMLParser):
 
 
 def test_in_html_every_text_is_a_text_and_nothing_is_asked_of_anybody():
-    written = as_html.write(report(hostile.ALL, labels=hostile.ALL)).decode()
+    written = documents.write_html(report(hostile.ALL, labels=hostile.ALL)).decode()
     read = Read()
     read.feed(written)
     assert len(set(hostile.ALL)) >= 150
@@ -61,15 +62,15 @@ def test_in_html_every_text_is_a_text_and_nothing_is_asked_of_anybody():
             assert (attributes["href"] or "").startswith("#")
         else:
             assert not {"href", "src", "xlink:href", "action", "background", "srcset"} & set(attributes)
-    assert read.names[1:] == [characters.visible(text) for text in hostile.ALL]
+    assert read.names[1:] == [typesetting.visible(text) for text in hostile.ALL]
     assert [attributes for tag, attributes in read.tags if tag == "style"] == [{}]
     assert "default-src 'none'" in written
     assert not set(written) & set("\u202e\u2066\u2069\u200b\ufeff\x07\x1b\x7f")
 
 
 def test_in_svg_every_label_is_a_text():
-    drawn = charts.draw(bars(hostile.ALL), "svg").decode()
-    cleaned = pictures.clean(drawn, prefix="made", alt=hostile.HTML[0])
+    drawn = drawing.draw(bars(hostile.ALL), "svg").decode()
+    cleaned = typesetting.clean_svg(drawn, prefix="made", alt=hostile.HTML[0])
     root = ET.fromstring(cleaned)
     names = {str(element.tag).rpartition("}")[2].lower() for element in root.iter()}
     assert names <= SVG_OF_OURS
@@ -92,16 +93,16 @@ def test_in_svg_every_label_is_a_text():
     ],
 )
 def test_of_an_svg_only_what_draws_is_kept(evil):
-    cleaned = pictures.clean(f'<svg xmlns="http://www.w3.org/2000/svg">{evil}</svg>', prefix="p", alt="x")
+    cleaned = typesetting.clean_svg(f'<svg xmlns="http://www.w3.org/2000/svg">{evil}</svg>', prefix="p", alt="x")
     assert not re.search(r"script|evil|import|javascript|onclick|foreign|style", cleaned)
 
 
 def test_ids_of_two_pictures_do_not_meet_and_what_is_no_svg_is_refused():
     svg = '<svg xmlns="http://www.w3.org/2000/svg"><clipPath id="c"/><g clip-path="url(#c)"/></svg>'
-    cleaned = pictures.clean(svg, prefix="one", alt="x")
+    cleaned = typesetting.clean_svg(svg, prefix="one", alt="x")
     assert all(part in cleaned for part in ('id="one-c"', 'clip-path="url(#one-c)"'))
     with pytest.raises(ValueError, match="SVG"):
-        pictures.clean("<html/>", prefix="x", alt="")
+        typesetting.clean_svg("<html/>", prefix="x", alt="")
 
 
 def text_of(pdf: bytes, tmp_path) -> str:
@@ -112,7 +113,7 @@ def text_of(pdf: bytes, tmp_path) -> str:
 
 
 def test_in_pdf_every_text_is_set_as_it_is_and_nothing_runs(tmp_path):
-    made = as_pdf.write(report(hostile.ALL, labels=hostile.ALL[:20]))
+    made = documents.write_pdf(report(hostile.ALL, labels=hostile.ALL[:20]))
     assert made.startswith(b"%PDF-1.7")
     assert b"GTS_PDFA" in made or b"pdfaid" in made
     for command in (b"/JavaScript", b"/JS", b"/Launch", b"/OpenAction", b"/EmbeddedFile", b"/URI", b"/AA"):
@@ -135,13 +136,13 @@ def test_any_script_can_stand_in_tables_and_charts_also_without_a_font():
         "a\U00012000b",
         *hostile.LETTERS,
     ]
-    assert as_pdf.write(report(letters, labels=letters)).startswith(b"%PDF")
+    assert documents.write_pdf(report(letters, labels=letters)).startswith(b"%PDF")
 
 
 def test_pdf_reads_no_file_loads_no_package_and_a_wrong_source_is_an_error():
     for source in (b'#read("/etc/passwd")', b'#import "@preview/cetz:0.3.0"', b"#nothing"):
-        with pytest.raises(setting.CannotSetError):
-            setting.document(b'#set document(title: "x")\n' + source, {}, at=setting._ALWAYS)
+        with pytest.raises(typesetting.CannotSetError):
+            typesetting.compile_pdf(b'#set document(title: "x")\n' + source, {}, at=typesetting._ALWAYS)
 
 
 # --- LaTeX
@@ -155,7 +156,7 @@ COMMANDS_OF_OURS = {
 
 
 def test_latex_says_its_caption_and_undefined_is_a_dash():
-    written = as_latex.write(table(["a_b"], caption="Of 5 %."), source="study 1").decode().splitlines()
+    written = latex.write(table(["a_b"], caption="Of 5 %."), source="study 1").decode().splitlines()
     assert written[1] == "% study 1"
     assert written[2:7] == [
         r"\begin{table}", r"\centering", r"\caption{Of 5 \%.}", r"\label{tab:made}", r"\begin{tabular}{lr@{~}lr}",
@@ -165,7 +166,7 @@ def test_latex_says_its_caption_and_undefined_is_a_dash():
 
 
 def test_where_latex_came_from_stays_within_its_comment():
-    written = as_latex.write(table(["x"]), source="a\n\\input{x}\r\\bye\u2028\x85%%").decode()
+    written = latex.write(table(["x"]), source="a\n\\input{x}\r\\bye\u2028\x85%%").decode()
     head = written[: written.index("\\begin{table}")]
     assert all(line.startswith("%") for line in head.splitlines())
 
@@ -174,7 +175,7 @@ def test_where_latex_came_from_stays_within_its_comment():
 def test_in_latex_no_text_is_a_command(many):
     texts = [text for text in hostile.ALL if len(text) < 200]
     for part in [texts] if many else [texts[at : at + 30] for at in range(0, len(texts), 30)]:
-        written = as_latex.write(table(part), source=part[0]).decode()
+        written = latex.write(table(part), source=part[0]).decode()
         body = "\n".join(line for line in written.splitlines() if not line.startswith("%"))
         assert set(re.findall(r"\\([A-Za-z]+)", body)) <= COMMANDS_OF_OURS
         assert set(re.findall(r"\\([^A-Za-z])", body)) <= set("\\&%$#_{},")
@@ -193,7 +194,7 @@ def test_latex_compiles_with_hostile_texts_and_writes_nothing(tmp_path, many):
     parts = [texts] if many else [texts[at : at + 30] for at in range(0, len(texts), 30)]
     inputs = []
     for place, part in enumerate(parts):
-        (tmp_path / f"t{place}.tex").write_bytes(as_latex.write(table(part, caption=part[0]), source=part[0]))
+        (tmp_path / f"t{place}.tex").write_bytes(latex.write(table(part, caption=part[0]), source=part[0]))
         inputs.append(rf"\input{{t{place}}}\clearpage")
     document = "\n".join([
         r"\documentclass{article}", r"\usepackage[T1]{fontenc}",
@@ -210,9 +211,9 @@ def test_latex_compiles_with_hostile_texts_and_writes_nothing(tmp_path, many):
 
 def test_in_csv_no_cell_starts_a_formula():
     rows = [{"participant": text, "dimension": text, "spam_probability": -0.5, "judgments": 1} for text in hostile.ALL]
-    read = list(csv.reader(io.StringIO(tables.render("competence", rows, "csv").decode(), newline="")))[1:]
+    read = list(csv.reader(io.StringIO(run_tables.render("competence", rows, "csv").decode(), newline="")))[1:]
     assert len(read) == len(hostile.ALL)
     for cells, text in zip(read, hostile.ALL, strict=True):
-        assert not cells[0].startswith(tables.FORMULA)
+        assert not cells[0].startswith(run_tables.FORMULA)
         assert cells[0].removeprefix("'") == text.removeprefix("'") or cells[0] == text
         assert cells[2] == "-0.5"

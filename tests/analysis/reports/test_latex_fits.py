@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from analysis.domain.reports import as_latex
-from analysis.domain.reports.shape import Column, Table
+from analysis.reports import latex
+from analysis.tables.table import Column, Table
 
 
 def table(columns: int, rows: int = 2) -> Table:
@@ -25,23 +25,23 @@ def table(columns: int, rows: int = 2) -> Table:
     [(3, "", False), (5, r"\footnotesize", False), (7, r"\small", True), (30, r"\tiny", True)],
 )
 def test_the_wider_the_smaller_and_at_last_turned(columns, size, is_turned):
-    written = as_latex.write(table(columns)).decode()
+    written = latex.write(table(columns)).decode()
     assert (r"\begin{sidewaystable}" in written) == (r"\end{sidewaystable}" in written) == is_turned
     assert ("rotating" in written.splitlines()[0]) == is_turned
     assert (rf"{size}\setlength{{\tabcolsep}}{{3pt}}" in written) == bool(size)
 
 
 def test_long_tables_are_turned_by_another_package():
-    written = as_latex.write(table(9, rows=50)).decode()
+    written = latex.write(table(9, rows=50)).decode()
     assert "booktabs,longtable,pdflscape" in written.splitlines()[0]
     assert written.index(r"\begin{landscape}") < written.index(r"\begin{longtable}")
     assert written.index(r"\end{longtable}") < written.index(r"\end{landscape}")
 
 
 def test_hyphens_are_in_braces_only_where_latex_would_make_a_dash():
-    assert as_latex.escape("Bradley-Terry") == "Bradley-Terry"
-    assert as_latex.escape("a--b ---") == "a{-}{-}b {-}{-}{-}"
-    assert as_latex.escape("-_-") == r"-\_-"
+    assert latex.escape("Bradley-Terry") == "Bradley-Terry"
+    assert latex.escape("a--b ---") == "a{-}{-}b {-}{-}{-}"
+    assert latex.escape("-_-") == r"-\_-"
 
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="there is no pdflatex here")
@@ -49,7 +49,7 @@ def test_hyphens_are_in_braces_only_where_latex_would_make_a_dash():
 def test_on_paper_nothing_runs_over_the_margin(tmp_path, rows):
     inputs = []
     for columns in range(2, 10):
-        (tmp_path / f"t{columns}.tex").write_bytes(as_latex.write(table(columns, rows)))
+        (tmp_path / f"t{columns}.tex").write_bytes(latex.write(table(columns, rows)))
         inputs.append(rf"\input{{t{columns}}}\clearpage")
     (tmp_path / "all.tex").write_text("\n".join([
         r"\documentclass{article}", r"\usepackage[T1]{fontenc}", r"\usepackage{booktabs,longtable,rotating,pdflscape}",

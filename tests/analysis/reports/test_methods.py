@@ -2,10 +2,10 @@
 
 import re
 
-from analysis.domain.reports import as_latex, citing
-from analysis.domain.reports.methods import Facts, methods
-from analysis.domain.reports.shape import About, Methods, Report
-from analysis.domain.results.settings import Settings
+from analysis.methods.settings import AnalysisSettings
+from analysis.reports import bibliography, latex
+from analysis.reports.methods_paragraph import RunFacts, methods
+from analysis.reports.types import About, Methods, Report
 from tests.analysis.cases import check_each
 
 SUMMARY = {"judgments": 4200, "participants": 56, "pairs": 840, "topics": 40, "simulated": False}
@@ -18,13 +18,13 @@ ROW = {"inference": "combined", "items": 3, "metric": "bertscore", "rho": 0.5, "
        "rank": 1, "alpha_gold": 0.5, "jaccard": 0.5, "probability": 0.5}  # fmt: skip
 
 
-def facts(names=(), rows=None, **parameters) -> Facts:
+def facts(names=(), rows=None, **parameters) -> RunFacts:
     rows = rows or {}
     names = frozenset({"agreement", "mace", "grade_means", *names, *rows})
     rows = {"agreement": [{"split": "complete", "coders": "crowd", "alpha": 0.1, "low": 0.0}],
             "mace": [{"dimension": "d", "log_likelihood": -1.0}],
             "grade_means": [{"dimension": "d", "mean": 1.5}]} | rows  # fmt: skip
-    return Facts(Settings(**parameters), 7, "0.1.0+abc", SUMMARY, names, rows)
+    return RunFacts(AnalysisSettings(**parameters), 7, "0.1.0+abc", SUMMARY, names, rows)
 
 
 def paragraphs(*args, **options) -> str:
@@ -107,7 +107,7 @@ def test_how_grades_and_intervals_are_made_and_by_whom_is_told_as_it_was_chosen(
     chosen = ({}, {"grades_from": "votes"}, {"bootstrap": "refit"}, {"resample": "topics+workers"})
     assert len({paragraphs(**each) for each in chosen}) == len(chosen)
     made = facts()
-    simulated = Facts(made.settings, 7, "0.1.0+abc", SUMMARY | {"simulated": True}, made.names, made.rows)
+    simulated = RunFacts(made.settings, 7, "0.1.0+abc", SUMMARY | {"simulated": True}, made.names, made.rows)
     assert methods(simulated).paragraphs[0] != methods(made).paragraphs[0]
 
 
@@ -115,10 +115,10 @@ def test_every_work_cited_is_listed_once_in_the_order_of_citing_and_no_other():
     made = methods(facts(SPOKEN_OF, {name: [ROW] for name in SPOKEN_OF}))
     keys = list(dict.fromkeys(re.findall(r"\[@(\w+)\]", " ".join(made.paragraphs))))
     assert [each.key for each in made.references] == keys
-    numbered = [citing.in_words(each, made.references) for each in made.paragraphs]
+    numbered = [bibliography.in_words(each, made.references) for each in made.paragraphs]
     assert "[@" not in " ".join(numbered)
     assert "[1]" in numbered[0]
-    bib = citing.bibtex(made.references)
+    bib = bibliography.bibtex(made.references)
     assert re.findall(r"^@\w+\{(\w+),", bib, re.MULTILINE) == keys
     assert bib.count("{") == bib.count("}")
 
@@ -127,16 +127,16 @@ def test_works_have_what_a_reference_needs():
     def check(work):
         fields = dict(work.fields)
         assert {"author", "title", "year"} <= set(fields)
-        listed = citing.listed(work)
+        listed = bibliography.listed(work)
         assert fields["year"] in listed
         assert not set("{}") & set(listed)
 
-    check_each(citing.WORKS.values(), check)
+    check_each(bibliography.WORKS.values(), check)
 
 
 def test_as_latex_citations_are_commands_and_all_else_is_escaped():
     paragraphs = ("Of 95 % & more [@hovy2013]. See [@rao1967].",)
-    made = Methods(paragraphs, citing.cited(paragraphs))
-    assert as_latex.paragraphs(made) == [r"Of 95 \% \& more~\cite{hovy2013}. See~\cite{rao1967}."]
+    made = Methods(paragraphs, bibliography.cited(paragraphs))
+    assert latex.paragraphs(made) == [r"Of 95 \% \& more~\cite{hovy2013}. See~\cite{rao1967}."]
     report = Report("t", About("s", "s", "r", (), 0, "", "", (), None, None, is_simulated=False), made)  # type: ignore[arg-type]
-    assert as_latex.methods(report).endswith(b"\\cite{rao1967}.\n")
+    assert latex.methods(report).endswith(b"\\cite{rao1967}.\n")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.domain.reports.cells import cells
-from analysis.domain.reports.shape import Column, Table
-from analysis.domain.reports.spreading import spread
+from analysis.tables.cells import cells
+from analysis.tables.pivot import wider
+from analysis.tables.table import Column, Table
 
 COLUMNS = (
     Column("dimension", "Dimension"),
@@ -40,42 +40,42 @@ ALPHAS = (("x", "all", 0.1), ("x", "some", 0.2), ("y", "all", 0.3), ("y", "some"
     ],
 )
 def test_n_stands_once_where_it_is_the_same(n, heads, cell):
-    made = spread(table(*((*row, each) for row, each in zip(ALPHAS, n, strict=True))), ["split"])
+    made = wider(table(*((*row, each) for row, each in zip(ALPHAS, n, strict=True))), ["split"])
     assert (written(made)[0], written(made)[1][1]) == (heads, cell)
     assert ("9" in made.caption) is (len(set(n)) == 1)
 
 
 def test_what_was_never_asked_is_empty_and_what_is_undefined_is_a_dash():
-    made = spread(table(("x", "all", None, 9), ("y", "some", 0.1, 9)), ["split"])
+    made = wider(table(("x", "all", None, 9), ("y", "some", 0.1, 9)), ["split"])
     assert written(made)[1:] == [["x", "–", ""], ["y", "", "0.10 [0.10, 0.10]"]]
 
 
 def test_a_matrix_has_its_heads_in_the_order_of_its_rows():
-    made = spread(table(("a", "b", 0.1, 9), ("a", "c", 0.2, 9), ("b", "a", 0.1, 9), ("c", "a", 0.2, 9)), ["split"])
+    made = wider(table(("a", "b", 0.1, 9), ("a", "c", 0.2, 9), ("b", "a", 0.1, 9), ("c", "a", 0.2, 9)), ["split"])
     assert written(made)[0] == ["Dimension", "a", "b", "c"]
 
 
 @pytest.mark.parametrize("across", [[], ["dimension", "split"], ["items"], ["nothing"]])
 def test_what_cannot_be_laid_out_stays_as_it_is(across):
     made = table(("x", "all", 0.1, 9), ("y", "all", 0.3, 9))
-    assert spread(made, across) == made
+    assert wider(made, across) == made
 
 
 def test_two_rows_for_one_cell_and_other_numbers_stay_as_they_are():
     twice = table(("x", "all", 0.1, 9), ("x", "all", 0.3, 9))
-    assert spread(twice, ["split"]) == twice
+    assert wider(twice, ["split"]) == twice
     other = table(("x", "a", 0.1, 9), ("x", "b", 0.3, 9), ("y", "a", 0.3, 9), ("y", "b", 0.3, 9))
     rows = tuple(row | {"judgments": place} for place, row in enumerate(other.rows))
     more = replace(other, columns=(*COLUMNS, Column("judgments", "Judgments", 0)), rows=rows)
-    assert spread(more, ["split"]) == more
+    assert wider(more, ["split"]) == more
     empty = table()
-    assert spread(empty, ["split"]) == empty
+    assert wider(empty, ["split"]) == empty
 
 
 @given(st.dictionaries(st.tuples(st.sampled_from("xyz"), st.sampled_from("abc")), st.integers(0, 3), min_size=1))
 def test_every_number_and_every_n_is_there_once(given_n):
     rows = [(d, s, place / 16, n) for place, ((d, s), n) in enumerate(given_n.items())]
-    made = spread(table(*rows), ["split"])
+    made = wider(table(*rows), ["split"])
     shown = [str(cell) for row in made.rows for cell in cells(made, row)]
     for d, s, alpha, n in rows:
         assert sum(cell.startswith(f"{alpha:.2f} [") for cell in shown) == 1

@@ -6,8 +6,9 @@ import pgtrigger
 import pytest
 from django.utils import timezone
 
-from analysis.domain import charts, erasing
-from analysis.domain.reports import packing
+from analysis.analyses import erasure
+from analysis.methods import charts
+from analysis.reports import services
 from annotation.models import Assignment
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
@@ -69,15 +70,15 @@ def test_everything_is_packed_once_and_offered_until_somebody_has_themselves_era
 ):
     client = client_of(run.study)
     answer = client.post(results(run.study, f"report/pack/?run={run.key}"))
-    made = Run.objects.get(kind=packing.KIND)
+    made = Run.objects.get(kind=services.KIND)
     assert answer["Location"] == f"/studies/{run.study.slug}/runs/{made.key}/"
     zip_address = f"/studies/{run.study.slug}/runs/{made.key}/files/"
     assert zip_address not in text(visit(run.study, "report/"))
     lifecycle.wait(made)
     assert zip_address in text(visit(run.study, "report/"))
     with django_capture_on_commit_callbacks(execute=True):
-        erasing.erase(Participant.objects.get(study=run.study, external_id="w1"), timezone.now())
-    assert packing.packed(run) is None
+        erasure.erase(Participant.objects.get(study=run.study, external_id="w1"), timezone.now())
+    assert services.packed(run) is None
 
 
 def test_the_list_of_analyses_sets_surplus_judgments_apart():

@@ -6,9 +6,9 @@ from importlib.util import find_spec
 
 import pytest
 
-from analysis.domain import erasing
-from analysis.domain.similarity import choosing, keeping, scoring
-from analysis.domain.texts import digest
+from analysis.analyses import erasure
+from analysis.inputs.texts import digest
+from analysis.methods.reference_metrics import bertscore_runs, encodings
 from analysis.models import Encoder, Encoding, Likeness
 from crowdrag.jobs import kinds, lifecycle, worker
 from crowdrag.jobs.enums import RunState
@@ -26,18 +26,18 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def test_a_worker_that_dies_loses_one_topic_at_most(study, encoded, monkeypatch):
-    run = scoring.start(study=study)
-    keep, calls = keeping.keep, []
+    run = bertscore_runs.start(study=study)
+    keep, calls = encodings.keep, []
 
     def dies(*args, **options):
         if calls:
             raise KeyboardInterrupt
         calls.append(keep(*args, **options))
 
-    monkeypatch.setattr(keeping, "keep", dies)
+    monkeypatch.setattr(encodings, "keep", dies)
     with pytest.raises(KeyboardInterrupt):
         worker.work_next(run)
-    monkeypatch.setattr(keeping, "keep", keep)
+    monkeypatch.setattr(encodings, "keep", keep)
     assert Likeness.objects.count() == 3
     assert lifecycle.wait(run).state == RunState.DONE
     assert Likeness.objects.count() == 6
@@ -45,7 +45,7 @@ def test_a_worker_that_dies_loses_one_topic_at_most(study, encoded, monkeypatch)
 
 
 def test_a_cancelled_run_keeps_what_it_has_and_goes_on_where_it_was(study, encoded, monkeypatch):
-    run = scoring.start(study=study)
+    run = bertscore_runs.start(study=study)
     report = kinds.Work.report
     monkeypatch.setattr(
         kinds.Work, "report", lambda self, done, *rest: (report(self, done, *rest), done and _cancel(run))
@@ -65,15 +65,15 @@ def _cancel(run: Run) -> None:
 
 
 def test_after_a_cancellation_nothing_comes(study, monkeypatch):
-    run = scoring.start(study=study)
-    score = scoring._score
+    run = bertscore_runs.start(study=study)
+    score = bertscore_runs._score
 
     def cancelled_meanwhile(*args):
         effect = score(*args)
         lifecycle.cancel(run=run)
         return effect
 
-    monkeypatch.setattr(scoring, "_score", cancelled_meanwhile)
+    monkeypatch.setattr(bertscore_runs, "_score", cancelled_meanwhile)
     worker.work_next(run)
     run.refresh_from_db()
     assert (run.state, Encoding.objects.count(), Likeness.objects.count()) == (RunState.CANCELLED, 0, 0)
@@ -82,7 +82,7 @@ def test_after_a_cancellation_nothing_comes(study, monkeypatch):
 def erase(name: str) -> None:
     writer = Response.objects.get(external_id=name).participant
     writing_erasing.erase(writer, NOW)
-    erasing.erase(writer, NOW)
+    erasure.erase(writer, NOW)
 
 
 def test_erasure_takes_what_was_made_of_the_text(db):
@@ -98,11 +98,11 @@ def test_erasure_takes_what_was_made_of_the_text(db):
 
 
 def test_what_is_encoded_while_its_text_is_erased_is_not_kept(study):
-    run = scoring.start(study=study)
+    run = bertscore_runs.start(study=study)
     work = kinds.Work(run, run.units.get())
     effects = []
     work.keeper = effects.append
-    scoring.work(work)
+    bertscore_runs.work(work)
     erase("t1-x")
     for effect in effects:
         effect()
@@ -115,8 +115,8 @@ def test_what_is_encoded_while_its_text_is_erased_is_not_kept(study):
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_at_once_keep_everything_once():
     study = set_texts(small_study.make())
-    runs = [scoring.start(study=study), scoring.start(study=study)]
-    scoring.load(str(choosing.offered()[0].model), 2)
+    runs = [bertscore_runs.start(study=study), bertscore_runs.start(study=study)]
+    bertscore_runs.load(str(encodings.offered_models()[0].model), 2)
     together([lambda run=run: worker.work_next(run) for run in runs])
     assert (Encoder.objects.count(), Encoding.objects.count(), Likeness.objects.count()) == (1, 6, 6)
     assert Run.objects.filter(state=RunState.DONE).count() == 2
@@ -138,7 +138,7 @@ def test_a_process_that_is_killed_loses_one_topic_at_most(settings, encoded):
     process.wait()
     before = set(Encoding.objects.values_list("text", flat=True))
     assert 6 <= len(before) < 60
-    run = lifecycle.wait(Run.objects.get(kind=scoring.KIND))  # when the lease of the dead has run out
+    run = lifecycle.wait(Run.objects.get(kind=bertscore_runs.KIND))  # when the lease of the dead has run out
     assert run.state == RunState.DONE
     assert (Encoding.objects.count(), Likeness.objects.count()) == (60, 30)
     assert len(encoded) == 60 - len(before)

@@ -10,10 +10,10 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.domain import loading, snapshots
-from analysis.domain.results.settings import BadParameterError
-from analysis.domain.similarity import choosing, estimating, keeping, reading, scoring
-from analysis.domain.texts import digest
+from analysis.inputs import queries, snapshots
+from analysis.inputs.texts import digest
+from analysis.methods.reference_metrics import bertscore_runs, encodings
+from analysis.methods.settings import BadParameterError
 from analysis.models import Encoder, Encoding, Likeness
 from analysis.rag.encoders import Identity
 from analysis.text.bertscore import TokenEmbeddings, score
@@ -71,8 +71,8 @@ def test_a_text_that_two_wrote_is_encoded_once(db, encoded):
     study = set_texts(small_study.make(), t1_x="the cat", t1_y="the cat", t2_x="the cat")
     compute(study)
     assert encoded["the cat"] == 1
-    likenesses = reading.read(study, loading.load(study, pool="CROWD").responses)
-    used = replace(loading.load(study, pool="CROWD"), likenesses=likenesses)
+    likenesses = encodings.read_scores(study, queries.load(study, pool="CROWD").responses)
+    used = replace(queries.load(study, pool="CROWD"), likenesses=likenesses)
     place = {response.name: i for i, response in enumerate(used.responses)}
     assert used.likeness(place["t1-x"], place["t1-y"]) == 1
     assert used.likeness(place["t1-y"], place["t1-z"]) == used.likeness(place["t1-z"], place["t1-x"]) != 1
@@ -91,21 +91,21 @@ def test_an_empty_text_has_no_score(db):
 def test_only_what_is_offered_can_be_computed_and_only_of_pairs(study, folder, settings, tmp_path):
     for model in (f"{folder}:1", "/etc"):
         with pytest.raises(BadParameterError):
-            scoring.start(study=study, model=model)
-    with pytest.raises(scoring.NothingToCompareError):
-        scoring.start(study=StudyFactory())
+            bertscore_runs.start(study=study, model=model)
+    with pytest.raises(bertscore_runs.NothingToCompareError):
+        bertscore_runs.start(study=StudyFactory())
     for has, queue in ((True, Queue.GPU), (False, Queue.DEFAULT)):
         settings.HAS_GPU_WORKER = has
-        assert scoring.queue() == queue
+        assert bertscore_runs.queue() == queue
     settings.BERTSCORE_MODELS = [str(tmp_path / "gone")]
-    run = lifecycle.wait(scoring.start(study=study))
+    run = lifecycle.wait(bertscore_runs.start(study=study))
     assert (run.state, len(run.problems)) == (RunState.FAILED, 1)
 
 
 def test_models_are_named_with_their_layer():
     layers = {"roberta-large": 17, "roberta-large:5": 5, "all-MiniLM-L6-v2": None}
-    assert {name: choosing.read(name).layer for name in layers} == layers
-    assert str(choosing.read("/models/x:y")) == "/models/x:y"
+    assert {name: encodings.parse_choice(name).layer for name in layers} == layers
+    assert str(encodings.parse_choice("/models/x:y")) == "/models/x:y"
     assert all(part in str(Identity("m", 3, "abc")) for part in ("m", "3", "abc"))
 
 
@@ -118,7 +118,7 @@ def test_what_is_kept_is_what_was_encoded(seed, n, dimensions):
         )
         for _ in range(2)
     )
-    read = [keeping.unpack(keeping.pack(text), n) for text in (one, other)]
+    read = [encodings.unpack(encodings.pack(text), n) for text in (one, other)]
     assert read[0].ids.tolist() == one.ids.tolist()
     assert read[0].weighted.tolist() == one.weighted.tolist()
     before, after = score(one, other), score(*read)
@@ -127,7 +127,7 @@ def test_what_is_kept_is_what_was_encoded(seed, n, dimensions):
 
 def test_the_database_digests_as_we_do(db):
     study = set_texts(small_study.make(), t1_x="Köln – 157 m “high”\n\t🐱")
-    row = Response.objects.annotate(found=keeping.Digest("text")).get(study=study, external_id="t1-x")
+    row = Response.objects.annotate(found=encodings.Digest("text")).get(study=study, external_id="t1-x")
     assert row.found == digest(row.text)
 
 
@@ -141,7 +141,7 @@ def test_an_analysis_takes_the_scores_that_stand_and_they_are_in_its_digest(stud
     after, again, without = analyse(study), analyse(study), analyse(study, bertscore="none")
     assert after.inputs_digest == again.inputs_digest != before.inputs_digest == without.inputs_digest
     assert bertscore_rows(after) == bertscore_rows(again) != bertscore_rows(before) == bertscore_rows(without)
-    named = reading.read(study, snapshots.inputs(after).responses, named=model)
+    named = encodings.read_scores(study, snapshots.inputs(after).responses, named=model)
     assert named == snapshots.inputs(after).likenesses
     assert model.removesuffix(":2") in after.summary["bertscore"]
     assert "bertscore" not in before.summary
@@ -153,12 +153,12 @@ def test_an_analysis_takes_the_scores_that_stand_and_they_are_in_its_digest(stud
 
 
 def test_an_estimate_learns_from_the_last_run(study, model):
-    choice = choosing.choose()
-    assert estimating.estimate(study, choice) == estimating.Estimate(6, 6, None)
-    bundled = estimating.estimate(study, choosing.choose("all-MiniLM-L6-v2"))
+    choice = encodings.choose_model()
+    assert bertscore_runs.estimate_encoding(study, choice) == bertscore_runs.EncodingEstimate(6, 6, None)
+    bundled = bertscore_runs.estimate_encoding(study, encodings.choose_model("all-MiniLM-L6-v2"))
     assert bundled.minutes == 1
     compute(study)
-    after = estimating.estimate(study, choice)
+    after = bertscore_runs.estimate_encoding(study, choice)
     assert (after.texts, after.missing, after.minutes) == (6, 0, 1)
 
 
@@ -181,7 +181,7 @@ def test_the_page_offers_to_compute_and_shows_how_it_stands(study, settings, mod
     analyse(study)
     assert (offer(study).encoder, offer(study).missing, offer(study).models[0].estimate.minutes) == (None, 6, None)
     started = client_of(study, Role.EDITOR).post(start)
-    run = Run.objects.get(kind=scoring.KIND)
+    run = Run.objects.get(kind=bertscore_runs.KIND)
     assert started.url.endswith(f"/runs/{run.key}/")
     assert offer(study).run.is_active
     assert f'action="{start}"' not in visit(study, "metrics/", Role.EDITOR).content.decode()
@@ -196,10 +196,10 @@ def test_the_page_offers_to_compute_and_shows_how_it_stands(study, settings, mod
 def test_the_page_shows_a_failed_run_and_refuses_other_models(study, settings, tmp_path):
     analyse(study)
     settings.BERTSCORE_MODELS = [str(tmp_path / "<gone>"), "all-MiniLM-L6-v2"]
-    run = lifecycle.wait(scoring.start(study=study))
+    run = lifecycle.wait(bertscore_runs.start(study=study))
     text = visit(study, "metrics/", Role.EDITOR).content.decode()
     assert all(part in text for part in ("&lt;gone&gt;", "<select", f"/runs/{run.key}/"))
     start = f"/studies/{study.slug}/results/bertscore/start/"
     refused = client_of(study, Role.EDITOR).post(start, {"model": "/etc"}, follow=True)
     assert [message.level_tag for message in refused.context["messages"]] == ["error"]
-    assert list(Run.objects.filter(kind=scoring.KIND)) == [run]
+    assert list(Run.objects.filter(kind=bertscore_runs.KIND)) == [run]

@@ -3,7 +3,7 @@
 import numpy as np
 import pgtrigger
 
-from analysis.domain.similarity import scoring
+from analysis.methods.reference_metrics import bertscore_runs
 from analysis.models import Likeness
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
@@ -30,7 +30,7 @@ def set_texts(study: Study, **texts: str) -> Study:
 
 
 def compute(study: Study, **options) -> Run:
-    run = lifecycle.wait(scoring.start(study=study, **options))
+    run = lifecycle.wait(bertscore_runs.start(study=study, **options))
     assert (run.state, run.problems, run.error) == (RunState.DONE, [], "")
     return run
 

@@ -8,7 +8,7 @@ from analysis.stats.bootstrap import (
     percentile_interval,
     resample_weights,
     resampled_mean,
-    stretch,
+    small_sample_factor,
     weighted_mean,
 )
 from analysis.stats.weighted import weighted_quantile
@@ -65,9 +65,11 @@ def test_bad_requests_are_refused():
 
 def test_stretches_follow_from_a_table_of_students_t():
     for clusters, t in ((2, 12.706), (5, 2.776), (10, 2.262), (28, 2.052)):
-        assert stretch(clusters) == pytest.approx(t / 1.95996 * (clusters / (clusters - 1)) ** 0.5, rel=1e-3)
-    assert stretch(100_000) == pytest.approx(1, abs=1e-4)
-    assert np.isnan(stretch(1))
+        assert small_sample_factor(clusters) == pytest.approx(
+            t / 1.95996 * (clusters / (clusters - 1)) ** 0.5, rel=1e-3
+        )
+    assert small_sample_factor(100_000) == pytest.approx(1, abs=1e-4)
+    assert np.isnan(small_sample_factor(1))
 
 
 @pytest.mark.parametrize("topics", [2, 4, 8])
@@ -77,7 +79,7 @@ def test_stretched_intervals_of_few_topics_cover_the_truth_where_plain_ones_do_n
     for _ in range(400):
         values, weights = rng.normal(size=topics), resample_weights(topics, 400, rng)
         ends = np.quantile(weights @ values / topics, [0.025, 0.975]) - values.mean()
-        for place, factor in enumerate((1, stretch(topics))):
+        for place, factor in enumerate((1, small_sample_factor(topics))):
             low, high = values.mean() + factor * ends
             hits[place] += low <= 0 <= high
     plain, stretched = hits / 400

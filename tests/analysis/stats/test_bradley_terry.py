@@ -61,7 +61,7 @@ def test_equals_bfgs_on_the_printed_definition(seed):
 def test_gradient_and_hessian_against_finite_differences():
     problem, first, second, outcome, weight = random_comparisons(3, problems=1)
     tallies = bt.tally(problem, first, second, outcome, weight=weight)
-    chosen = bt.Settings()
+    chosen = bt.BradleyTerrySettings()
 
     def at(m):
         return bt._derivatives(tallies.wins, tallies.present, m[None], chosen)
@@ -99,7 +99,7 @@ def test_equals_choix_without_threshold_and_with_a_faint_dummy():
     rng = np.random.default_rng(0)
     data = [(i, j) for i in range(6) for j in range(6) if i != j for _ in range(int(rng.integers(1, 5)))]
     winner, loser = np.array(data).T
-    faint = bt.Settings(threshold=0.0, dummy_weight=1e-7)
+    faint = bt.BradleyTerrySettings(threshold=0.0, dummy_weight=1e-7)
     grades = bt.fit(bt.tally(np.zeros(len(data), int), winner, loser, np.full(len(data), -1)), settings=faint)
     expected = choix.opt_pairwise(6, data, alpha=0.0, tol=1e-10)
     assert grades.merit[0] - grades.merit[0].mean() == pytest.approx(expected - expected.mean(), abs=1e-5)
@@ -141,7 +141,7 @@ def test_extreme_tallies_converge():
 
 def test_too_few_iterations_are_told():
     problem, first, second, outcome, _ = random_comparisons(1)
-    short = bt.fit(bt.tally(problem, first, second, outcome), settings=bt.Settings(max_iter=1))
+    short = bt.fit(bt.tally(problem, first, second, outcome), settings=bt.BradleyTerrySettings(max_iter=1))
     assert not short.converged.all()
     assert short.iterations == 1
 
@@ -164,6 +164,6 @@ def test_unusable_comparisons_get_named_errors():
     with pytest.raises(ValueError, match=r"\S"):
         bt.tally([0, 0], [0], [1], [1])
     with pytest.raises(ValueError, match=r"\S"):
-        bt.fit(bt.tally([0], [0], [1], [0]), settings=bt.Settings(threshold=0.0))
+        bt.fit(bt.tally([0], [0], [1], [0]), settings=bt.BradleyTerrySettings(threshold=0.0))
     with pytest.raises(ValueError, match="dummy"):
-        bt.fit(bt.tally([0], [0], [1], [0]), settings=bt.Settings(dummy_weight=0.0))
+        bt.fit(bt.tally([0], [0], [1], [0]), settings=bt.BradleyTerrySettings(dummy_weight=0.0))

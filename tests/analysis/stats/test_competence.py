@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from analysis.stats import competence, mace
-from analysis.stats.competence import spamming
+from analysis.stats.competence import spam_posterior
 from analysis.stats.judgments import RepeatedJudgmentError
 
-QUICK = mace.Settings(restarts=3, max_iter=30)
+QUICK = mace.MaceSettings(restarts=3, max_iter=30)
 
 
 def fitted(item, annotator, label, **options):
@@ -30,7 +30,7 @@ def test_the_sampler_draws_from_the_posterior_that_enumeration_gives(monkeypatch
         self.prior, self.alike = (1.0, 1.0), 1e9
 
     monkeypatch.setattr(competence._Chain, "__init__", held)
-    found = spamming(model, item, annotator, label, rng=np.random.default_rng(1), warm_up=50, kept=8_000)
+    found = spam_posterior(model, item, annotator, label, rng=np.random.default_rng(1), warm_up=50, kept=8_000)
     grid = (np.arange(200) + 0.5) / 200
     density = np.zeros((200, 200))  # of both spam probabilities
     for truth in itertools.product(range(3), repeat=2):
@@ -51,7 +51,7 @@ def test_many_judgments_leave_little_doubt_and_none_say_what_others_do() -> None
     truth = rng.integers(0, 3, 2000)
     label = np.where(annotator == 2, rng.integers(0, 3, 6000), truth[item])
     model = fitted(item, annotator, label, annotators=4)
-    found = spamming(model, item, annotator, label, rng=rng, kept=100)
+    found = spam_posterior(model, item, annotator, label, rng=rng, kept=100)
     width = found.high - found.low
     assert np.all(width[:3] < 0.06)
     assert found.high[0] < 0.02
@@ -62,11 +62,11 @@ def test_many_judgments_leave_little_doubt_and_none_say_what_others_do() -> None
 def test_the_same_generator_gives_the_same_interval_and_known_labels_narrow_it() -> None:
     item, annotator, label, _spam, truth = crowd(3, easy=True)
     model = fitted(item, annotator, label)
-    one, same = (spamming(model, item, annotator, label, rng=np.random.default_rng(4), kept=50) for _ in range(2))
+    one, same = (spam_posterior(model, item, annotator, label, rng=np.random.default_rng(4), kept=50) for _ in range(2))
     assert np.array_equal(one.low, same.low)
-    told = spamming(model, item, annotator, label, rng=np.random.default_rng(4), kept=50, fixed=truth)
+    told = spam_posterior(model, item, annotator, label, rng=np.random.default_rng(4), kept=50, fixed=truth)
     assert np.mean(told.high - told.low) < np.mean(one.high - one.low)
-    half = spamming(model, item, annotator, label, rng=np.random.default_rng(4), kept=50, level=0.5)
+    half = spam_posterior(model, item, annotator, label, rng=np.random.default_rng(4), kept=50, level=0.5)
     assert np.all((one.low < half.low) & (half.high < one.high))
 
 
@@ -89,7 +89,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(easy) -> None:
     held = []
     for seed in range(12):
         item, annotator, label, spam, _truth = crowd(seed, easy)
-        found = spamming(
+        found = spam_posterior(
             fitted(item, annotator, label), item, annotator, label, rng=np.random.default_rng(seed), kept=150
         )
         held.append(np.mean((found.low <= spam) & (spam <= found.high)))
@@ -102,10 +102,10 @@ def test_bad_input_is_refused() -> None:
     rng = np.random.default_rng(0)
     for level in (0.0, 1.0, float("nan")):
         with pytest.raises(ValueError, match="level"):
-            spamming(model, item, annotator, label, rng=rng, level=level)
+            spam_posterior(model, item, annotator, label, rng=rng, level=level)
     with pytest.raises(ValueError, match="sweep"):
-        spamming(model, item, annotator, label, rng=rng, kept=0)
+        spam_posterior(model, item, annotator, label, rng=rng, kept=0)
     with pytest.raises(ValueError, match="unit"):
-        spamming(model, item + 1, annotator, label, rng=rng)
+        spam_posterior(model, item + 1, annotator, label, rng=rng)
     with pytest.raises(RepeatedJudgmentError):
-        spamming(model, [0, 0], [1, 1], [0, 1], rng=rng)
+        spam_posterior(model, [0, 0], [1, 1], [0, 1], rng=rng)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.stats import distinct as module
-from analysis.stats.distinct import distinct
+from analysis.stats import unique_columns as module
+from analysis.stats.unique_columns import unique_columns
 from tests.examples import examples
 
 
@@ -30,7 +30,7 @@ def by_hand(begin: np.ndarray, *values: np.ndarray) -> list[list[int]]:
 @settings(max_examples=examples(60), deadline=None)
 def test_draws_are_alike_where_all_their_rows_are(seed, sizes, columns):
     begin, *values = drawn(seed, sizes, columns)
-    found = distinct(begin, *values)
+    found = unique_columns(begin, *values)
     assert found.column[found.place].tolist() == by_hand(begin, *values)
     assert (found.group[found.place] == np.arange(len(sizes))[:, None]).all()
     assert len(found.group) == sum(len(set(row)) for row in by_hand(begin, *values))
@@ -40,7 +40,7 @@ def test_draws_are_alike_where_all_their_rows_are(seed, sizes, columns):
 def test_sums_that_are_equal_by_chance_take_nothing_for_alike(monkeypatch, sizes):
     monkeypatch.setattr(module, "mixed", lambda words: np.ones_like(words))
     begin, *values = drawn(1, sizes, 30)
-    found = distinct(begin, *values)
+    found = unique_columns(begin, *values)
     assert len(found.group) == 30 * len(sizes)
     for number, part in enumerate(values):
         ends = np.r_[begin[1:], len(part)]

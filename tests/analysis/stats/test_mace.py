@@ -36,7 +36,9 @@ def simulated(seed=0, items=400, annotators=40, votes=7):
 def start_for(annotators, labels, rng):
     spam, know = rng.random((2, annotators))
     strategy = rng.random((annotators, labels))
-    return mace.Parameters(spam / (spam + know), know / (spam + know), strategy / strategy.sum(axis=1, keepdims=True))
+    return mace.MaceParameters(
+        spam / (spam + know), know / (spam + know), strategy / strategy.sum(axis=1, keepdims=True)
+    )
 
 
 def as_dict(item, annotator, label, items):
@@ -57,7 +59,7 @@ def test_equals_the_textbook_loop_from_equal_starts(seed, iterations, labels, so
     fixed[list(known)] = list(known.values())
     fitted = mace.fit(
         item, annotator, label, items=8, annotators=5, labels=labels, start=start, fixed=fixed,
-        settings=mace.Settings(restarts=0, max_iter=iterations, tolerance=0.0),
+        settings=mace.MaceSettings(restarts=0, max_iter=iterations, tolerance=0.0),
     )  # fmt: skip
     votes = as_dict(item, annotator, label, 8)
     expected, posteriors, (spam, know, strategy) = textbook_mace.fit(
@@ -118,7 +120,7 @@ def test_restarts_are_the_same_in_blocks_and_together(monkeypatch):
     blocks = mace.fit(item, annotator, label, rng=np.random.default_rng(1))
     assert blocks.restart_log_likelihoods == pytest.approx(together.restart_log_likelihoods, abs=1e-8)
     assert blocks.restart_agreement == pytest.approx(together.restart_agreement)
-    fewer = mace.fit(item, annotator, label, rng=np.random.default_rng(1), settings=mace.Settings(restarts=5))
+    fewer = mace.fit(item, annotator, label, rng=np.random.default_rng(1), settings=mace.MaceSettings(restarts=5))
     assert fewer.restart_log_likelihoods == pytest.approx(together.restart_log_likelihoods[:5], abs=1e-8)
 
 
@@ -130,19 +132,19 @@ def test_the_best_restart_is_the_result_and_its_spread_is_told():
     assert fitted.log_likelihood == ends.max()
     assert fitted.spread == pytest.approx(ends.std(ddof=1))
     assert np.all((fitted.restart_agreement >= 1 / 20) & (fitted.restart_agreement <= 1))
-    one = mace.fit(item, annotator, label, rng=np.random.default_rng(1), settings=mace.Settings(restarts=1))
+    one = mace.fit(item, annotator, label, rng=np.random.default_rng(1), settings=mace.MaceSettings(restarts=1))
     assert np.isnan(one.spread)
 
 
 def test_convergence_is_told():
     item, annotator, label, *_ = simulated(items=60)
-    short = mace.fit(item, annotator, label, rng=np.random.default_rng(0), settings=mace.Settings(max_iter=2))
+    short = mace.fit(item, annotator, label, rng=np.random.default_rng(0), settings=mace.MaceSettings(max_iter=2))
     assert (short.converged, short.iterations) == (False, 2)
-    long = mace.fit(item, annotator, label, rng=np.random.default_rng(0), settings=mace.Settings(max_iter=5000))
+    long = mace.fit(item, annotator, label, rng=np.random.default_rng(0), settings=mace.MaceSettings(max_iter=5000))
     assert long.converged
     assert long.iterations < 5000
     # Going on from there changes nothing any more.
-    more = mace.fit(item, annotator, label, start=long.parameters, settings=mace.Settings(restarts=0, max_iter=50))
+    more = mace.fit(item, annotator, label, start=long.parameters, settings=mace.MaceSettings(restarts=0, max_iter=50))
     assert more.log_likelihood == pytest.approx(long.log_likelihood, abs=1e-4)
 
 
@@ -150,7 +152,7 @@ def test_convergence_is_told():
 def test_refining_is_never_worse(seed):
     item, annotator, label, *_ = simulated(items=80, votes=4, seed=seed)
     plain = mace.fit(item, annotator, label, rng=np.random.default_rng(seed))
-    refined = mace.fit(item, annotator, label, rng=np.random.default_rng(seed), settings=mace.Settings(refine=4))
+    refined = mace.fit(item, annotator, label, rng=np.random.default_rng(seed), settings=mace.MaceSettings(refine=4))
     assert refined.log_likelihood >= plain.log_likelihood
     assert refined.restart_log_likelihoods == pytest.approx(plain.restart_log_likelihoods, abs=1e-9)
 
@@ -169,7 +171,9 @@ def test_warm_start_with_new_people_and_a_label_nobody_had_used():
     early = (annotator < 30) & (label < 2)
     before = mace.fit(item[early], annotator[early], label[early], labels=3, rng=np.random.default_rng(0))
     assert before.parameters.strategy[:, 2].tolist() == [0] * 30
-    after = mace.fit(item, annotator, label, start=before.parameters, settings=mace.Settings(restarts=0, max_iter=300))
+    after = mace.fit(
+        item, annotator, label, start=before.parameters, settings=mace.MaceSettings(restarts=0, max_iter=300)
+    )
     full = mace.fit(item, annotator, label, rng=np.random.default_rng(0))
     assert (after.posterior.argmax(axis=1) == full.posterior.argmax(axis=1)).mean() > 0.97
     with pytest.raises(ValueError, match="start"):
@@ -193,7 +197,7 @@ def test_many_votes_of_an_item_do_not_underflow():
     annotator = np.tile(np.arange(3000), 2)
     item = np.repeat([0, 1], 3000)
     label = np.where(np.arange(6000) % 3 > 0, item, 1 - item)
-    fitted = mace.fit(item, annotator, label, rng=np.random.default_rng(0), settings=mace.Settings(restarts=2))
+    fitted = mace.fit(item, annotator, label, rng=np.random.default_rng(0), settings=mace.MaceSettings(restarts=2))
     assert np.isfinite(fitted.log_likelihood)
     assert fitted.posterior.max(axis=1) == pytest.approx([1, 1])
 
@@ -219,7 +223,7 @@ def test_bad_requests_are_refused():
     with pytest.raises(ValueError, match="rng"):
         mace.fit(*votes)
     with pytest.raises(ValueError, match=r"\S"):
-        mace.fit(*votes, settings=mace.Settings(restarts=0))
+        mace.fit(*votes, settings=mace.MaceSettings(restarts=0))
     with pytest.raises(ValueError, match="fixed"):
         mace.fit(*votes, fixed=[5, -1], rng=np.random.default_rng(0))
     with pytest.raises(ValueError, match="fixed"):

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from analysis.stats import mace
-from analysis.stats._mace_parts import connected
-from analysis.stats.draws import _STEP, Draws, mixed
+from analysis.stats._mace_engine import connected
+from analysis.stats.random_streams import _STEP, KeyedRng, mixed
 from tests.examples import examples
 
-QUICK = mace.Settings(restarts=3, refine=2, max_iter=30)
+QUICK = mace.MaceSettings(restarts=3, refine=2, max_iter=30)
 Votes = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -33,8 +33,8 @@ def fit(votes: Votes, *, keys=None, seed=0, items=18, annotators=14, **options) 
     return mace.fit(*votes, rng=rng, items=items, annotators=annotators, keys=keys, **how)
 
 
-def without(parameters: mace.Parameters, who) -> mace.Parameters:
-    found = mace.Parameters(parameters.spam.copy(), parameters.know.copy(), parameters.strategy.copy())
+def without(parameters: mace.MaceParameters, who) -> mace.MaceParameters:
+    found = mace.MaceParameters(parameters.spam.copy(), parameters.know.copy(), parameters.strategy.copy())
     found.spam[who] = np.nan
     return found
 
@@ -112,7 +112,7 @@ def test_the_whole_is_as_likely_as_its_parts_fitted_alone():
 def test_with_everything_settled_nothing_is_fitted():
     votes = groups(np.random.default_rng(1))
     before = fit(votes)
-    again = mace.fit(*votes, labels=3, settled=before.parameters, settings=mace.Settings(restarts=0))
+    again = mace.fit(*votes, labels=3, settled=before.parameters, settings=mace.MaceSettings(restarts=0))
     assert again.posterior.tobytes() == before.posterior.tobytes()
     assert again.log_likelihood == pytest.approx(before.log_likelihood, abs=1e-9)
     assert (again.iterations, again.converged) == (0, True)
@@ -135,7 +135,7 @@ def test_dimensions_fitted_together_are_those_fitted_alone_to_the_last_bit():
     item_annotator_label = ("item", "annotator", "label")
     together = mace.fit_together(
         [
-            mace.Given(**dict(zip(item_annotator_label, votes, strict=True)), **how, rng=np.random.default_rng(7),
+            mace.MaceInput(**dict(zip(item_annotator_label, votes, strict=True)), **how, rng=np.random.default_rng(7),
                        items=18, annotators=14, labels=3)
             for votes, how in zip(whole, given, strict=True)
         ],
@@ -160,8 +160,8 @@ def test_a_warm_start_of_the_changed_part_goes_uphill_from_where_it_was():
     label[wrong] = (label[wrong] + 1) % 3
     after = (votes[0], votes[1], label)
     warm = mace.fit(*after, labels=3, start=before.parameters, settled=without(before.parameters, np.arange(6)),
-                    settings=mace.Settings(restarts=0, max_iter=500))  # fmt: skip
-    there = mace.fit(*after, labels=3, settled=before.parameters, settings=mace.Settings(restarts=0))
+                    settings=mace.MaceSettings(restarts=0, max_iter=500))  # fmt: skip
+    there = mace.fit(*after, labels=3, settled=before.parameters, settings=mace.MaceSettings(restarts=0))
     assert warm.log_likelihood > there.log_likelihood
     assert warm.spam_probability[6:].tobytes() == before.spam_probability[6:].tobytes()
     assert warm.spam_probability[:6].tolist() != before.spam_probability[:6].tolist()
@@ -173,12 +173,12 @@ def test_draws_are_those_of_splitmix64_and_uniform():
     assert mixed(state).tolist() == [
         6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821,
     ]  # fmt: skip
-    draws = Draws(np.arange(50, dtype=np.uint64), np.random.default_rng(0))
+    draws = KeyedRng(np.arange(50, dtype=np.uint64), np.random.default_rng(0))
     first, second = draws.uniform(40, 5), draws.uniform(40, 5)
     assert kstest(np.r_[first.ravel(), second.ravel()], "uniform").pvalue > 0.01
     assert len(np.unique(np.r_[first.ravel(), second.ravel()])) == 2 * first.size
     assert np.abs(np.corrcoef(first.reshape(-1, 50).T) - np.eye(50)).max() < 0.35
-    fewer = Draws(np.arange(50, dtype=np.uint64)[10:20], np.random.default_rng(0))
+    fewer = KeyedRng(np.arange(50, dtype=np.uint64)[10:20], np.random.default_rng(0))
     assert np.array_equal(fewer.uniform(40, 5), first[:, 10:20])
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import roots_jacobi
 
-from analysis.stats import _mace_chains, _mace_tables, mace
-from analysis.stats.mace_posterior import Averaged, Effort, sample
+from analysis.stats import _mace_chains, _mace_engine, mace
+from analysis.stats.mace_posterior import AveragedPosterior, Effort, sample
 
 #: Of the exact posterior, with this many draws and more sweeps, no probability is this far off.
 EFFORT, NEAR = Effort(chains=2048), 0.02
@@ -46,10 +46,10 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("most_votes", [_mace_tables.MOST, 4, 0], ids=["all tabled", "none", "no table at all"])
+@pytest.mark.parametrize("most_votes", [_mace_engine.MOST, 4, 0], ids=["all tabled", "none", "no table at all"])
 def test_posterior_is_the_sum_over_all_labels_and_parameters(most_votes, monkeypatch):
     """Whether all that is said of a judge stands in a table, or their parameters are drawn."""
-    monkeypatch.setattr(_mace_tables, "MOST", most_votes)
+    monkeypatch.setattr(_mace_engine, "MOST", most_votes)
     truth = exact(**SMALL, items=5, annotators=3, strategy_prior=10.0)
     found = sample(*SMALL.values(), rng=np.random.default_rng(0), effort=EFFORT)
     assert found.posterior[:, 1] == pytest.approx(truth, abs=NEAR)
@@ -71,7 +71,7 @@ def test_tables_are_the_sum_over_which_votes_were_knowledge():
             inside *= (spammed + 1 - e[:, None]) ** true[label] * spammed ** (counts[label] - true[label])
         return inside
 
-    found = _mace_tables.table(counts, (0.5, 0.5), 10.0)
+    found = _mace_engine.table(counts, (0.5, 0.5), 10.0)
     here, more = (np.dot(true, found.strides) for true in (matched, (2, 1)))
     whole = we @ likelihood(matched) @ ws
     assert found.spam[here] == pytest.approx((we * e) @ likelihood(matched) @ ws / whole)
@@ -95,7 +95,7 @@ def crowd(rng, topics=40):
 def test_labels_are_as_probable_as_they_are_right_and_a_single_optimum_says_too_much():
     item, annotator, label, truth, spam = crowd(np.random.default_rng(1))
     averaged = sample(item, annotator, label, rng=np.random.default_rng(2), effort=Effort(chains=64))
-    fitted = mace.fit(item, annotator, label, rng=np.random.default_rng(2), settings=mace.Settings(refine=2))
+    fitted = mace.fit(item, annotator, label, rng=np.random.default_rng(2), settings=mace.MaceSettings(refine=2))
     sure, said = (each.posterior.max(axis=1).mean() for each in (averaged, fitted))
     right, hit = ((each.posterior.argmax(axis=1) == truth).mean() for each in (averaged, fitted))
     assert sure == pytest.approx(right, abs=0.03)
@@ -147,7 +147,7 @@ def test_what_stands_is_kept_and_the_rest_is_as_sampling_everything_has_it():
     # What is kept is taken as it stands.
     marked = before.label.copy()
     marked[-1] = 3
-    earlier = Averaged(posterior, spam, marked, before.error)
+    earlier = AveragedPosterior(posterior, spam, marked, before.error)
     found, whole = drawn(everything, earlier), drawn(everything)
     assert np.array_equal(found.posterior, whole.posterior)
     assert np.array_equal(found.spam_probability, whole.spam_probability)

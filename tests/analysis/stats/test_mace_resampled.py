@@ -49,18 +49,18 @@ def test_a_resample_is_a_fit_of_copied_judgments(fitted, both):
     )
     found = resample(
         model, *votes, item_weights=items, annotator_weights=people if both else None, tolerance=1e-9,
-        settings=mace.Settings(max_iter=400),
+        settings=mace.MaceSettings(max_iter=400),
     )  # fmt: skip
     assert found.converged.all()
     for column in range(6):
         (item, who, label), new, names = copied(votes, items[column], people[column])
-        start = mace.Parameters(
+        start = mace.MaceParameters(
             *(part[[who for who, _ in names]] for part in (model.parameters.spam, model.parameters.know)),
             strategy=model.parameters.strategy[[who for who, _ in names]],
         )
         alone = mace.fit(
             item, who, label, items=len(new), annotators=len(names), labels=3, start=start,
-            settings=mace.Settings(restarts=0, max_iter=400, tolerance=1e-9),
+            settings=mace.MaceSettings(restarts=0, max_iter=400, tolerance=1e-9),
         )  # fmt: skip
         spam = [found.spam_probability[who, column] for who, _copy in names]
         judged = alone.judgments > 0
@@ -90,7 +90,7 @@ def test_without_refitting_labels_follow_from_the_votes_drawn(fitted):
 
 def test_all_drawn_once_and_settled_stays_where_the_fit_is(fitted):
     votes, model = fitted
-    long = mace.Settings(restarts=0, max_iter=2000, tolerance=1e-12)
+    long = mace.MaceSettings(restarts=0, max_iter=2000, tolerance=1e-12)
     settled = mace.fit(*votes, start=model.parameters, settings=long, items=ITEMS, annotators=PEOPLE)  # fmt: skip
     found = resample(settled, *votes, item_weights=np.ones((1, ITEMS)))
     assert found.spam_probability[:, 0] == pytest.approx(settled.spam_probability, abs=1e-4)

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.stats import agreement, bradley_terry, orientation
+from analysis.stats import agreement, bradley_terry, judgments
 
 
 def test_pair_judged_in_both_orders():
     # Response 3 against 8. Shown as (3, 8): people say A, A, N; shown as (8, 3): B, B, A. A model: A, then B.
     left, right = np.array([3, 3, 3, 8, 8, 8, 3, 8]), np.array([8, 8, 8, 3, 3, 3, 8, 3])
     label = np.array([0, 0, 1, 2, 2, 0, 0, 2])
-    oriented = orientation.canonical(left, right)
+    oriented = judgments.canonical(left, right)
     assert oriented.low.tolist() == [3] * 8
     assert oriented.high.tolist() == [8] * 8
     # In canonical orientation 3 is preferred four times, 8 once, one neutral; the model prefers 3 both times.
@@ -25,7 +25,7 @@ def test_statistics_over_both_orders_need_the_canonical_orientation():
     left = np.repeat([1, 2], 5)
     right = np.repeat([2, 1], 5)
     label = np.array([0, 0, 0, 0, 2, 2, 2, 2, 2, 0])
-    oriented = orientation.canonical(left, right)
+    oriented = judgments.canonical(left, right)
     pooled = agreement.count_values(np.zeros(10, int), np.arange(10), oriented.labels(label), values=3)
     assert pooled.tolist() == [[8, 0, 2]]
     assert agreement.alpha(np.r_[pooled, [[0, 0, 10]]], level="nominal") == pytest.approx(
@@ -44,14 +44,14 @@ def test_statistics_over_both_orders_need_the_canonical_orientation():
 def test_mirrored_judgments_become_equal(rows):
     a, b, label = (np.array([row[i] for row in rows], dtype=int) for i in range(3))
     mirrored = np.where(label >= 0, 2 - label, label)
-    one, other = orientation.canonical(a, b), orientation.canonical(b, a)
+    one, other = judgments.canonical(a, b), judgments.canonical(b, a)
     assert np.array_equal(one.low, other.low)
     assert np.array_equal(one.labels(label), other.labels(mirrored))
     assert np.array_equal(one.signed(label - 1.0), other.signed(mirrored - 1.0)) or np.any(label < 0)
 
 
 def test_values_beside_each_other_missing_values_and_posteriors():
-    oriented = orientation.canonical(["b", "a"], ["a", "b"])
+    oriented = judgments.canonical(["b", "a"], ["a", "b"])
     assert oriented.flipped.tolist() == [True, False]
     assert oriented.labels([[0, 1, -1], [0, 1, -1]]).tolist() == [[2, 1, -1], [0, 1, -1]]
     assert oriented.posteriors([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1]]).tolist() == [[0.1, 0.2, 0.7], [0.7, 0.2, 0.1]]
@@ -60,9 +60,9 @@ def test_values_beside_each_other_missing_values_and_posteriors():
 
 
 def test_bad_pairs_are_refused():
-    with pytest.raises(orientation.SelfComparisonError, match=r"\[1\]"):
-        orientation.canonical([1, 2], [2, 2])
+    with pytest.raises(judgments.SelfComparisonError, match=r"\[1\]"):
+        judgments.canonical([1, 2], [2, 2])
     with pytest.raises(ValueError, match=r"\S"):
-        orientation.canonical([1, 2], [2])
+        judgments.canonical([1, 2], [2])
     with pytest.raises(ValueError, match=r"\S"):
-        orientation.canonical([1], [2]).signed([1, 1])
+        judgments.canonical([1], [2]).signed([1, 1])

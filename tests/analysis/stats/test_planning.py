@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from analysis.stats import designs, expecting, planning, significance
+from analysis.stats import calibration, designs, planning, significance
 from analysis.stats.designs import Competence, Design, Expectation
-from analysis.stats.simulating import simulate
+from analysis.stats.simulation import simulate
 
 
 def people(spam: float, dimensions: int = 1) -> Competence:
@@ -134,8 +134,8 @@ def test_the_expectation_behind_a_study_is_found_again():
     truth = Expectation(
         crowd, effect=1.0, spread=1.5, neutral=0.25, correlation=0.7, difficulty=0.5, topic_effect=1.5, style_effect=0.7
     )
-    like = expecting.found_in(simulate(design, truth, rng), rng)
-    found = expecting.calibrate(design, crowd, like, rng=rng)
+    like = calibration.found_in(simulate(design, truth, rng), rng)
+    found = calibration.calibrate(design, crowd, like, rng=rng)
     assert found.effect == pytest.approx(truth.effect, abs=0.3)
     assert found.spread == pytest.approx(truth.spread, rel=0.25)
     assert np.hypot(found.topic_effect, found.own_topic_effect) == pytest.approx(truth.topic_effect, rel=0.35)
@@ -153,10 +153,10 @@ def test_merits_may_go_together_less_than_labels_do():
     design = Design(topics=60, responses=6, dimensions=4, forced=0)
     crowd = designs.competence(0.7, 0.2, dimensions=4, rng=rng)
     truth = Expectation(crowd, effect=1.0, spread=2.0, neutral=0.25, correlation=0.9, merit_correlation=0.2)
-    like = expecting.found_in(simulate(design, truth, rng), rng)
-    found = expecting.calibrate(design, crowd, like, rng=rng)
+    like = calibration.found_in(simulate(design, truth, rng), rng)
+    found = calibration.calibrate(design, crowd, like, rng=rng)
     assert found.merit_correlation < 0.6 < found.correlation
-    seen = [expecting.found_in(simulate(design, found, rng), rng) for _ in range(6)]
+    seen = [calibration.found_in(simulate(design, found, rng), rng) for _ in range(6)]
     assert np.mean([each.by_topic_all for each in seen]) == pytest.approx(like.by_topic_all, rel=0.2)
     assert np.mean([each.by_topic for each in seen]) == pytest.approx(like.by_topic, rel=0.15)
 
@@ -167,10 +167,10 @@ def test_a_plan_of_the_same_styles_has_the_effects_that_they_had():
     design = Design(topics=60, responses=6, styles=3, dimensions=2, forced=0, k=3)
     pattern = np.array([[1.5, 0.0], [-1.5, 0.5], [0.0, -0.5]])
     truth = Expectation(people(0.1, 2), effect=1.0, spread=0.5, style_effect=1.5, style_pattern=pattern)
-    like = expecting.found_in(simulate(design, truth, rng), rng)
-    found = expecting.calibrate(design, people(0.1, 2), like, rng=rng)
+    like = calibration.found_in(simulate(design, truth, rng), rng)
+    found = calibration.calibrate(design, people(0.1, 2), like, rng=rng)
     assert found.style_effect == pytest.approx(1.5, rel=0.4)
-    again = expecting.found_in(simulate(design, found, rng), rng)
+    again = calibration.found_in(simulate(design, found, rng), rng)
     assert np.corrcoef(again.differences.ravel(), pattern.ravel())[0, 1] > 0.75
     # Other numbers of styles have effects of their own.
     simulate(Design(topics=5, responses=4, styles=2, dimensions=2, forced=0, k=3), found, rng)
@@ -179,11 +179,11 @@ def test_a_plan_of_the_same_styles_has_the_effects_that_they_had():
 def test_an_analysis_is_summed_up_by_hand():
     merit = [[0.0], [2.0], [1.0], [5.0]]  # two of a person, two of a model, one topic
     grade = [[1.0], [3.0], [2.0], [6.0]]
-    found = expecting.found(merit, [0, 0, 0, 0], [0, 0, 1, 1], [[0], [1], [2], [1]], grade=grade)
+    found = calibration.study_findings(merit, [0, 0, 0, 0], [0, 0, 1, 1], [[0], [1], [2], [1]], grade=grade)
     assert found.spread == pytest.approx(np.sqrt((1 + 1 + 4 + 4) / 2))
     assert (found.difference, found.neutral, found.correlation) == (2.0, 0.5, 0.0)
-    with pytest.raises(expecting.NothingFoundError):
-        expecting.found([[0.0], [1.0]], [0, 0], [0, 1], [[0]], grade=[[1.0], [2.0]])
+    with pytest.raises(calibration.NothingFoundError):
+        calibration.study_findings([[0.0], [1.0]], [0, 0], [0, 1], [[0]], grade=[[1.0], [2.0]])
 
 
 def test_variances_of_differences_between_topics_and_styles_by_hand():
@@ -191,7 +191,7 @@ def test_variances_of_differences_between_topics_and_styles_by_hand():
     apart = np.array([[1.0, 3.0], [2.0, 5.0], [0.0, 4.0]])  # topics by styles
     topic, style, origin = (each.ravel() for each in np.indices((3, 2, 2)))
     grade = np.where(origin == 1, apart[topic, style], 0.0)[:, None]
-    found = expecting.found(grade, topic, origin, [[0], [2]], grade=grade, style=style)
+    found = calibration.study_findings(grade, topic, origin, [[0], [2]], grade=grade, style=style)
     means = apart.mean(axis=1)
     assert found.difference == pytest.approx(apart.mean())
     assert found.by_topic == pytest.approx(means.var(ddof=1))

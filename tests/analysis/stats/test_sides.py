@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from analysis.stats import sides
-from analysis.stats.sides import side_test
+from analysis.stats import position_bias
+from analysis.stats.position_bias import side_test
 
 
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
@@ -37,7 +37,7 @@ def test_with_one_choice_a_pair_it_is_the_binomial_test(first, second):
 def test_of_many_choices_it_is_normal_and_near_to_what_counting_gives(monkeypatch):
     excess = np.random.default_rng(0).integers(-5, 7, size=1500)
     counted = side_test(excess)
-    monkeypatch.setattr(sides, "COUNTED_OUT", 10)
+    monkeypatch.setattr(position_bias, "COUNTED_OUT", 10)
     near = side_test(excess)
     assert (counted.exact, near.exact) == (True, False)
     assert near.p == pytest.approx(counted.p, rel=0.02)

@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 from analysis.stats import agreement, designs
 from analysis.stats.designs import BadDesignError, Competence, Design, Expectation
-from analysis.stats.simulating import simulate, verdict
+from analysis.stats.simulation import simulate, verdict
 from tests.examples import examples
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from analysis.stats.spearman import spearman
+from analysis.stats.correlation import spearman
 
 VALUES = st.one_of(st.integers(0, 3).map(float), st.just(float("nan")))
 LISTS = st.integers(0, 8).flatmap(

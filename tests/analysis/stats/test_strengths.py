@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from analysis.stats import bradley_terry as bt
-from analysis.stats import strengths
+from analysis.stats import sparse_bradley_terry
 from tests.examples import examples
 
 
@@ -20,9 +20,9 @@ def random_meetings(seed, participants=9, comparisons=60):
 
 
 def fitted(first, second, outcome, participants, *, weight=None, **options):
-    met = strengths.meetings(first, second, participants)
+    met = sparse_bradley_terry.meetings(first, second, participants)
     weight = np.ones(len(first)) if weight is None else weight
-    return strengths.fit(met, *strengths.add_up(met, outcome, weight), **options)
+    return sparse_bradley_terry.fit(met, *sparse_bradley_terry.add_up(met, outcome, weight), **options)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 12), st.integers(1, 40))
@@ -72,7 +72,9 @@ def test_without_ties_and_with_a_faint_dummy_it_is_choix():
     first, second, outcome = first[decided], second[decided], outcome[decided]
     data = [(i, j) if y < 0 else (j, i) for i, j, y in zip(first, second, outcome, strict=True)]
     expected = choix.opt_pairwise(9, data)
-    merit = fitted(first, second, outcome, 9, settings=bt.Settings(threshold=0, dummy_weight=1e-9)).merit[:, 0]
+    merit = fitted(first, second, outcome, 9, settings=bt.BradleyTerrySettings(threshold=0, dummy_weight=1e-9)).merit[
+        :, 0
+    ]
     assert merit - merit.mean() == pytest.approx(expected - expected.mean(), abs=1e-4)
 
 
@@ -81,11 +83,11 @@ def test_who_met_nobody_has_no_merit():
     assert np.isnan(found.merit[2:]).all()
     assert found.merit[0, 0] > found.merit[1, 0]
     with pytest.raises(bt.NoComparisonsError):
-        strengths.meetings([0, 1], [0, 1], 2)
+        sparse_bradley_terry.meetings([0, 1], [0, 1], 2)
 
 
 def test_groups_that_never_met_are_told_the_largest_first():
-    met = strengths.meetings([5, 0, 1, 3], [4, 1, 2, 3], 7)
+    met = sparse_bradley_terry.meetings([5, 0, 1, 3], [4, 1, 2, 3], 7)
     assert met.group.tolist() == [0, 0, 0, -1, 1, 1, -1]
 
 
@@ -106,18 +108,20 @@ def test_one_who_always_wins_stays_finite():
 
 def test_ranks_begin_with_the_best_and_equals_share_the_better():
     merit = np.array([[0.5, np.nan], [2.0, 1.0], [0.5 + 1e-9, 3.0], [-1.0, 1.0]])
-    assert strengths.ranks(merit[:, 0]).tolist() == [2, 1, 2, 4]
-    assert strengths.ranks(merit)[1:, 1].tolist() == [2, 1, 2]
-    assert np.isnan(strengths.ranks(merit)[0, 1])
+    assert sparse_bradley_terry.ranks(merit[:, 0]).tolist() == [2, 1, 2, 4]
+    assert sparse_bradley_terry.ranks(merit)[1:, 1].tolist() == [2, 1, 2]
+    assert np.isnan(sparse_bradley_terry.ranks(merit)[0, 1])
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(1, 5))
 @settings(max_examples=examples(40))
 def test_strata_add_up_to_what_their_comparisons_do(seed, participants, strata):
     first, second, outcome, rng = random_meetings(seed, participants)
-    met = strengths.meetings(first, second, participants)
+    met = sparse_bradley_terry.meetings(first, second, participants)
     weight, stratum = rng.random(len(first)), rng.integers(0, strata, len(first))
     drawn = rng.integers(0, 3, size=(7, strata)).astype(float)
-    one_by_one = strengths.add_up(met, outcome, weight[:, None] * drawn[:, stratum].T)
-    for found, expected in zip(strengths.add_up_strata(met, outcome, weight, stratum, drawn), one_by_one, strict=True):
+    one_by_one = sparse_bradley_terry.add_up(met, outcome, weight[:, None] * drawn[:, stratum].T)
+    for found, expected in zip(
+        sparse_bradley_terry.add_up_strata(met, outcome, weight, stratum, drawn), one_by_one, strict=True
+    ):
         assert found == pytest.approx(expected, abs=1e-12)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from analysis.text.citing import binned, citing_positions, jaccard, median_ranks, order_correlation
+from analysis.text.citations import binned, citing_positions, jaccard, median_ranks, order_correlation
 from analysis.text.statements import parse
 
 RANKS = st.lists(st.integers(0, 19), max_size=20, unique=True)

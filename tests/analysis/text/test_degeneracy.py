@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from analysis.text import degeneracy
+from analysis.text import words
 
 PROSE = (
     "Tides follow the moon [0]. The sun adds to them twice a month [1, 2], and harbours up a funnel see more of it.",
@@ -27,24 +27,24 @@ BROKEN = (
 
 @pytest.mark.parametrize("text", PROSE)
 def test_prose_passes(text: str) -> None:
-    assert not degeneracy.is_degenerate(text)
+    assert not words.is_degenerate(text)
 
 
 @pytest.mark.parametrize("text", BROKEN)
 def test_what_is_no_prose_does_not(text: str) -> None:
-    assert degeneracy.is_degenerate(text)
+    assert words.is_degenerate(text)
 
 
 def test_shares_by_hand() -> None:
-    assert degeneracy.share_of_words("two words, 3 4 [5]") == 0.5
-    assert degeneracy.share_of_words("") == 0.0
+    assert words.share_of_words("two words, 3 4 [5]") == 0.5
+    assert words.share_of_words("") == 0.0
     ten = "a b c d e f g h i j "
-    assert degeneracy.share_repeated(ten) == 0.0
-    assert degeneracy.share_repeated(ten * 2) == pytest.approx(3 / 13)
+    assert words.share_repeated(ten) == 0.0
+    assert words.share_repeated(ten * 2) == pytest.approx(3 / 13)
 
 
 @pytest.mark.parametrize("unit", [" ", "[", "[1", "a ", "1,", "]", "a"])
 def test_a_long_hostile_text_takes_no_time(unit: str) -> None:
     begin = time.perf_counter()
-    degeneracy.is_degenerate((unit * 300_000)[:300_000])
+    words.is_degenerate((unit * 300_000)[:300_000])
     assert time.perf_counter() - begin < 10  # milliseconds; what is quadratic takes minutes

@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.text.normalization import MOST_MARKS, normalize
+from analysis.text.words import MOST_MARKS, normalize
 
 FORMS = st.sampled_from(["NFC", "NFD", "NFKC", "NFKD"])
 

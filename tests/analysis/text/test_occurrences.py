@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.text.occurrences import whole_words
+from analysis.text.words import whole_words
 
 WORDS = st.text(alphabet="aAb_. é1", max_size=40)
 

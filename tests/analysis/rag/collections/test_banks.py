@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.rag.collections import banks, candidates, folds
+from analysis.rag.collections import candidates, folds, passage_banks
 from analysis.rag.collections.fields import BadCollectionError
-from analysis.rag.shapes import Collection, Document, Query
+from analysis.rag.protocols import Collection, Document, Query
 
 from .test_fields import written
 
@@ -19,13 +19,13 @@ published = pytest.mark.skipif(not DATA, reason="CROWDRAG_DATA does not say wher
 
 
 def row(index: int, **changed: object) -> dict[str, object]:
-    passages = {field: f"{field} of {index}" for field in banks.FIELDS}
+    passages = {field: f"{field} of {index}" for field in passage_banks.FIELDS}
     answers = {"answer": "yes", "gpt_false_ans": "no", "llama_false_ans": "never"}
     return {"index": index, "question": f"Question {index}?"} | answers | passages | changed
 
 
 def test_a_question_has_its_true_and_false_passages(tmp_path):
-    found = banks.read(written(tmp_path, row(3), row(8), name="own_passages.jsonl"))
+    found = passage_banks.read(written(tmp_path, row(3), row(8), name="own_passages.jsonl"))
     assert found.name == "own"
     query = found.queries[0]
     assert (query.id, query.question, query.answers) == ("own-3", "Question 3?", ("yes",))
@@ -52,12 +52,12 @@ def test_a_bank_that_is_wrong(tmp_path):
         ([], "data.jsonl"),
     ):
         with pytest.raises(BadCollectionError, match=place):
-            banks.read(written(tmp_path, *rows))
+            passage_banks.read(written(tmp_path, *rows))
 
 
 def test_equal_documents_are_taken_away(tmp_path):
     bank = written(tmp_path, row(0, gpt_false="same", gpt_true="same", llama_false="again", human_false_llama="again"))
-    found = candidates.without_repeats(banks.read(bank))
+    found = candidates.without_repeats(passage_banks.read(bank))
     kept = {each.id: each.text for each in found.queries[0].documents}
     assert len(kept) == 5
     assert kept["gpt_true"] == "same"  # a true one stays
@@ -171,7 +171,7 @@ def test_folds_that_cannot_be():
 @published
 @pytest.mark.parametrize(("name", "repeats"), [("nq", 60), ("marco", 32)])
 def test_the_published_banks(name, repeats):
-    found = banks.read(Path(DATA) / "self_preference" / f"{name}_passages.jsonl.gz")
+    found = passage_banks.read(Path(DATA) / "self_preference" / f"{name}_passages.jsonl.gz")
     assert len(found.queries) == 300
     assert Counter(len(query.documents) for query in found.queries) == {7: 300}
     human = [next(each for each in query.documents if each.id == "human_true") for query in found.queries]

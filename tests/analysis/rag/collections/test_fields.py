@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.rag.collections import banks, corpus, fields, lamp, qa
+from analysis.rag.collections import corpus, fields, lamp, passage_banks, qa
 from analysis.rag.collections.fields import BadCollectionError, Fields, lines
 from tests.analysis.cases import check_each
 
@@ -71,7 +71,7 @@ def test_files_are_unpacked_by_what_they_are(tmp_path):
     packed.write_bytes(gzip.compress(json.dumps(GOOD).encode()))
     assert qa.read(packed).queries == qa.read(written(tmp_path, GOOD)).queries
     packed.write_bytes(packed.read_bytes()[:-12])
-    for reader in (qa.read, banks.read, lamp.read, corpus.Corpus.open):
+    for reader in (qa.read, passage_banks.read, lamp.read, corpus.Corpus.open):
         with pytest.raises(BadCollectionError):
             reader(packed)
     (tmp_path / "latin").write_bytes('{"id": "é"}'.encode("latin-1"))

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.rag.answers import METRICS
 from analysis.rag.collections import lamp
 from analysis.rag.collections.fields import BadCollectionError
-from analysis.rag.retrieval.reading import passage, wanted
+from analysis.rag.qa_metrics import METRICS
+from analysis.rag.retrieval.search import passage, search_text
 
 # Inputs as LaMP writes them, shortened.
 INPUTS = {
@@ -80,7 +80,7 @@ def test_each_task(tmp_path, task):
     assert (query.id, query.question, query.answers) == (f"{task}0", INPUTS[task], ("right",))
     assert (query.task, query.metric) == (f"LaMP-{task}", METRIC[task])
     assert query.metric in METRICS
-    assert wanted(query) == SOUGHT[task]
+    assert search_text(query) == SOUGHT[task]
     assert [passage(each) for each in query.documents] == READ[task]
     assert lamp.prompted(query, query.documents) == STATED[task]
     assert lamp.prompted(query, ()) == INPUTS[task]

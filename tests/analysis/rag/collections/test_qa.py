@@ -7,10 +7,10 @@ import zipfile
 
 import pytest
 
-from analysis.rag.collections import corpus, qa, splits
+from analysis.rag.collections import corpus, folds, qa
 from analysis.rag.collections.corpus import Corpus
 from analysis.rag.collections.fields import BadCollectionError
-from analysis.rag.shapes import Document
+from analysis.rag.protocols import Document
 
 from .test_fields import written
 
@@ -91,7 +91,7 @@ def test_a_line_may_say_its_split_and_what_is_written_says_it_again(tmp_path):
     rows = [{"id": i, "question": "A?", "golden_answers": ["a"], "split": split}
             for i, split in enumerate(["train", "validation", "test", None])]  # fmt: skip
     found = qa.read(written(tmp_path, *rows))
-    assert [splits.of(each) for each in found.queries] == ["train", "dev", "test", ""]
+    assert [folds.part_of(each) for each in found.queries] == ["train", "dev", "test", ""]
     assert [row.get("split") for row in qa.write(found.queries)] == ["train", "dev", "test", None]
     with pytest.raises(BadCollectionError, match="line 1, split"):
         qa.read(written(tmp_path, {"id": 1, "question": "A?", "golden_answers": [], "split": "half"}))
@@ -109,7 +109,7 @@ def test_an_archive_of_train_dev_and_test_is_read_as_they_are_published(tmp_path
         pack.writestr("nq/dev.jsonl.gz", gzip.compress(line("dev")))
         pack.writestr("nq/train.jsonl", line("train"))
     found = qa.read(path)
-    assert [(each.id, splits.of(each)) for each in found.queries] == [
+    assert [(each.id, folds.part_of(each)) for each in found.queries] == [
         ("train_0", "train"), ("dev_0", "dev"), ("test_0", "test"),
     ]  # fmt: skip
     with zipfile.ZipFile(tmp_path / "two.zip", "w") as pack:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analysis.rag.shapes import Document, Floats, NoLikelihoodsError, Output, Prompt, Query
+from analysis.rag.protocols import Document, Floats, NoLikelihoodsError, Output, Prompt, Query
 
 GOLD = "alder birch cedar dogwood"
 
@@ -47,7 +47,7 @@ class Planted:
         return [kept[prompt] for prompt in prompts]
 
     def _choose(self, content: str) -> Output:
-        """Whether a claim follows from a passage (analysis.rag.entailment.asking)."""
+        """Whether a claim follows from a passage (analysis.rag.entailment)."""
         passage, claim = content.removeprefix("Passage:\n").split("\n\nDoes")[0].split("\n\nClaim:\n")
         follows = Follows().probabilities([(passage, claim)])[0] > 0
         return Output("yes" if follows else "no", prompt_tokens=9, completion_tokens=1)

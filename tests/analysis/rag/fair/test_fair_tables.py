@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.rag.fair import ALL, curves
-from analysis.rag.fair.measuring import Point
-from analysis.rag.fair.tables import FEW_RUNS, FLAT, NO_RUN, Tables
+from analysis.rag.fair_rag import ALL, curves
+from analysis.rag.fair_rag.query_measures import Point
+from analysis.rag.fair_rag.tables import FEW_RUNS, FLAT, NO_RUN, Tables
 from analysis.ranking import tradeoff
 from analysis.stats.bootstrap import resample_weights
 

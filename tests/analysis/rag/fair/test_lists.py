@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.rag.fair import estimating
-from analysis.rag.fair.lists import Lists, choose, distinct, shared
+from analysis.rag.fair_rag import query_measures
+from analysis.rag.fair_rag.rankings import Lists, choose, distinct, shared
 from analysis.ranking.exposure import attributed_disparity
 
 COUNTS = (40, 20, 11, 9, 7, 5, 4, 2, 1, 1)
@@ -65,7 +65,7 @@ def test_means_have_no_bias_and_their_error_is_what_they_scatter(budget: int) ->
     values = rng.random(len(COUNTS))
     truth = float(LISTS.share @ values)
     draws = [choose(LISTS, budget, rng) for _ in range(3000)]
-    found = [estimating.mean(chosen, values[chosen.place]) for chosen in draws]
+    found = [query_measures.sampled_mean(chosen, values[chosen.place]) for chosen in draws]
     means = np.array([each.value for each in found])
     assert abs(means.mean() - truth) < 4 * means.std() / np.sqrt(means.size) + 1e-12
     errors = np.array([each.error for each in found])
@@ -79,17 +79,19 @@ def test_with_equal_shares_the_error_is_that_of_a_simple_random_sample() -> None
     lists = Lists(tuple((i,) for i in range(20)), np.full(20, 1 / 20))
     chosen = choose(lists, 8, np.random.default_rng(1))
     values = np.random.default_rng(2).random(8)
-    assert estimating.mean(chosen, values).error == pytest.approx(np.sqrt((1 - 8 / 20) * values.var(ddof=1) / 8))
+    assert query_measures.sampled_mean(chosen, values).error == pytest.approx(
+        np.sqrt((1 - 8 / 20) * values.var(ddof=1) / 8)
+    )
 
 
 def test_all_lists_leave_no_error_and_attribution_is_what_the_metric_says() -> None:
     chosen = choose(LISTS, None, np.random.default_rng(0))
     follows = np.random.default_rng(3).random((len(COUNTS), 4)) < 0.6
-    found = estimating.attributed(chosen, follows)
+    found = query_measures.attributed(chosen, follows)
     exposed = LISTS.share @ follows
-    assert found.disparity == estimating.Estimate(pytest.approx(float(exposed @ exposed)), 0.0)
+    assert found.disparity == query_measures.SampledMean(pytest.approx(float(exposed @ exposed)), 0.0)
     for endless in (False, True):
-        own = estimating.attributed(chosen, follows, endless=endless).normalised
+        own = query_measures.attributed(chosen, follows, endless=endless).normalised
         assert own.value == pytest.approx(attributed_disparity(exposed, endless=endless)[0])
         assert own.error == 0.0
 
@@ -101,7 +103,7 @@ def test_disparity_of_some_lists_has_little_bias_where_the_plain_square_has_much
     exposed = lists.share @ follows
     truth = float(exposed @ exposed)
     draws = [choose(lists, 6, rng) for _ in range(3000)]
-    found = [estimating.attributed(chosen, follows[chosen.place]) for chosen in draws]
+    found = [query_measures.attributed(chosen, follows[chosen.place]) for chosen in draws]
     plain = np.mean([np.square(chosen.weight @ follows[chosen.place]).sum() for chosen in draws])
     corrected = np.mean([each.disparity.value for each in found])
     assert plain - truth > 0.2
@@ -112,7 +114,7 @@ def test_disparity_of_some_lists_has_little_bias_where_the_plain_square_has_much
 
 @pytest.mark.parametrize(("follows", "n"), [(np.zeros((10, 3)), 3), (np.ones((10, 1)), 1), (np.ones((10, 3)), 3)])
 def test_what_cannot_be_normalised_is_nan_unless_all_follow_alike(follows: np.ndarray, n: int) -> None:
-    found = estimating.attributed(choose(LISTS, None, np.random.default_rng(0)), follows)
+    found = query_measures.attributed(choose(LISTS, None, np.random.default_rng(0)), follows)
     assert np.isnan(found.normalised.value)  # nothing attributed; one document; exposure 3 of 3: both bounds are equal
 
 

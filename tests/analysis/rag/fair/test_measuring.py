@@ -5,18 +5,17 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from analysis.rag import answers
-from analysis.rag.fair import measuring, utility
-from analysis.rag.fair.lists import Chosen, Lists
-from analysis.rag.fair.prompts import Asking, prompt
-from analysis.rag.fair.ranking import ORACLE, Ranked, Way, rank, ways
-from analysis.rag.shapes import Query
+from analysis.rag import qa_metrics
+from analysis.rag.fair_rag import query_measures, utility
+from analysis.rag.fair_rag.rankings import ORACLE, Chosen, Lists, QueryRanking, RankingMethod, rank, ranking_methods
+from analysis.rag.fair_rag.utility import PromptSettings, prompt
+from analysis.rag.protocols import Query
 from analysis.ranking.plackett_luce import log_probability, logits
-from analysis.stats.chance import stream
+from analysis.stats.random_streams import named_rng
 from tests.analysis.rag.fair import planted
 
-ASKING = Asking()
-F1 = answers.METRICS["f1"]
+ASKING = PromptSettings()
+F1 = qa_metrics.METRICS["f1"]
 WORDS = ("alder", "noise", "birch", "", "cedar", "alder")
 SCORES = np.array([0.3, 0.9, 0.8, 0.1, 0.5, 0.4])
 
@@ -32,12 +31,12 @@ def outcomes(query: Query, lists, generator: planted.Planted) -> dict:
         documents = [query.documents[place] for place in each]
         text = generator.generate([prompt(query, documents, ASKING)])[0].text
         follows = planted.Follows().probabilities([(document.text, text) for document in documents]) > 0.5
-        found[each] = measuring.Outcome(utility.utility(F1, text, query.answers), tuple(follows.tolist()))
+        found[each] = query_measures.Outcome(utility.utility(F1, text, query.answers), tuple(follows.tolist()))
     return found
 
 
 def chance(name: str) -> np.random.Generator:
-    return stream(7, name)
+    return named_rng(7, name)
 
 
 def test_labels_ask_once_more_than_there_are_documents_and_find_what_was_planted() -> None:
@@ -54,7 +53,7 @@ def test_labels_ask_once_more_than_there_are_documents_and_find_what_was_planted
 
 def test_of_errors_lower_ones_are_useful() -> None:
     query = Query("q", "rate it", ("4",), planted.query("q", ["", "", ""]).documents)
-    found = utility.labels(query, ["2", "3", "1", "no idea"], answers.METRICS["mae"])
+    found = utility.labels(query, ["2", "3", "1", "no idea"], qa_metrics.METRICS["mae"])
     assert (found.without, found.alone) == (2.0, (3.0, 1.0, 1.0))  # what cannot be read is as far off as can be
     assert found.useful.tolist() == [True, False, False]
 
@@ -95,10 +94,10 @@ def test_expectations_equal_enumeration_of_all_rankings(alpha: float, k: int) ->
     probability = np.array([np.exp(log_probability(item_logits, each)) for each in every])
     lists = Lists(tuple(every), probability)
     chosen = Chosen(lists, np.arange(len(every)), np.ones(len(every)))
-    ranked = Ranked(Way("planted", "sampled", alpha), np.array(every), chosen)
+    ranked = QueryRanking(RankingMethod("planted", "sampled", alpha), np.array(every), chosen)
     found = outcomes(query, every, generator)
     useful = labelled(query, generator).useful
-    point = measuring.measure("q", useful, k, [ranked], found, bounds="definition")[0]
+    point = query_measures.measure("q", useful, k, [ranked], found, bounds="definition")[0]
 
     eu = ear = 0.0
     exposed = np.zeros(n)
@@ -106,11 +105,11 @@ def test_expectations_equal_enumeration_of_all_rankings(alpha: float, k: int) ->
         p = np.exp(log_probability(item_logits, ranking))
         words = [WORDS[place] for place in ranking[:k] if WORDS[place]]
         text = planted.answer(words)
-        eu += p * answers.f1(text, [planted.GOLD])
+        eu += p * qa_metrics.f1(text, [planted.GOLD])
         held = [place for place in ranking[:k] if WORDS[place] and WORDS[place] in text.split()]
         ear += p * len(held) / k
         exposed[held] += p
-    best = max(answers.f1(planted.answer([WORDS[i] for i in each if WORDS[i]]), [planted.GOLD]) for each in every)
+    best = max(qa_metrics.f1(planted.answer([WORDS[i] for i in each if WORDS[i]]), [planted.GOLD]) for each in every)
     assert point.utility == pytest.approx(eu, abs=1e-12)
     assert point.best == best
     assert point.utility_normalised == pytest.approx(eu / best, abs=1e-12)
@@ -119,22 +118,22 @@ def test_expectations_equal_enumeration_of_all_rankings(alpha: float, k: int) ->
     s = exposed.sum()
     wanted = (exposed @ exposed - s * s / n) / (s - s * s / n)
     assert point.attributed_normalised == pytest.approx(wanted, abs=1e-12)
-    published = measuring.measure("q", useful, k, [ranked], found)[0]
+    published = query_measures.measure("q", useful, k, [ranked], found)[0]
     assert published.attributed_normalised == pytest.approx(exposed @ exposed / s, abs=1e-12)
     assert point.utility_error == point.attribution_error == point.attributed_normalised_error == 0.0
-    assert measuring.Point.read(point.write()) == point
+    assert query_measures.Point.read(point.write()) == point
 
 
 def test_sampled_rankings_come_to_what_a_loop_over_them_comes_to() -> None:
     query, generator, k = planted.query("q", WORDS), planted.Planted(), 3
     useful = labelled(query, generator).useful
     ranked = rank({"one": SCORES, "two": -SCORES}, useful, (1.0, 8.0), samples=50, k=k, budget=None, chance=chance)
-    assert [each.way for each in ranked] == ways(["one", "two"], (1.0, 8.0))
+    assert [each.way for each in ranked] == ranking_methods(["one", "two"], (1.0, 8.0))
     generator.seen.clear()
-    found = outcomes(query, measuring.to_generate(ranked), generator)
+    found = outcomes(query, query_measures.to_generate(ranked), generator)
     distinct = {tuple(row) for each in ranked for row in each.rankings.tolist()}
     assert len(generator.seen) == len(distinct)  # however many rankings hold a list, it is generated once
-    points = measuring.measure("q", useful, k, ranked, found, bounds="definition")
+    points = query_measures.measure("q", useful, k, ranked, found, bounds="definition")
     for each, point in zip(ranked, points, strict=True):
         rows = [tuple(row) for row in each.rankings.tolist()]
         assert point.utility == pytest.approx(np.mean([found[row].utility for row in rows]))
@@ -166,10 +165,10 @@ def test_under_a_budget_few_lists_are_generated_and_estimates_are_near_with_thei
     useful = labelled(query, generator).useful
     scores = {"one": SCORES}
     whole = rank(scores, useful, (1.0, 2.0), samples=100, k=k, budget=None, chance=chance)
-    truth = measuring.measure("q", useful, k, whole, outcomes(query, measuring.to_generate(whole), generator))
+    truth = query_measures.measure("q", useful, k, whole, outcomes(query, query_measures.to_generate(whole), generator))
     some = rank(scores, useful, (1.0, 2.0), samples=100, k=k, budget=budget, chance=chance)
-    assert len(measuring.to_generate(some)) <= budget + 1  # and the deterministic list
-    found = measuring.measure("q", useful, k, some, outcomes(query, measuring.to_generate(some), generator))
+    assert len(query_measures.to_generate(some)) <= budget + 1  # and the deterministic list
+    found = query_measures.measure("q", useful, k, some, outcomes(query, query_measures.to_generate(some), generator))
     for all_, part in zip(truth, found, strict=True):
         assert (all_.disparity, all_.relevance) == (part.disparity, part.relevance)  # of all sampled rankings
         assert abs(all_.utility - part.utility) <= 4 * part.utility_error + 1e-12
@@ -185,12 +184,14 @@ def test_all_scores_equal_is_uniform_and_reading_everything_has_no_disparity_to_
     short = planted.query("r", ("alder", "birch", "noise"))
     mask = labelled(short, generator).useful
     more = rank({"one": SCORES[:3]}, mask, (1.0,), samples=20, k=5, budget=None, chance=chance)
-    found = outcomes(short, measuring.to_generate(more), generator)
-    point = measuring.measure("r", mask, 5, more, found, bounds="definition")[0]
+    found = outcomes(short, query_measures.to_generate(more), generator)
+    point = query_measures.measure("r", mask, 5, more, found, bounds="definition")[0]
     assert (point.items, point.lists <= 6, point.disparity) == (3, True, pytest.approx(3.0))
     assert np.isnan(point.disparity_normalised)
     assert point.relevance_normalised == 1.0  # of what k documents can reach
-    published = measuring.measure("r", mask, 5, more, found)[0]  # the authors' code keeps k: 3 of 5, and 2 of 2 + 9
+    published = query_measures.measure("r", mask, 5, more, found)[
+        0
+    ]  # the authors' code keeps k: 3 of 5, and 2 of 2 + 9
     assert published.disparity_normalised == pytest.approx(3 / 5)
     assert published.relevance_normalised == pytest.approx(2 / 11)
 
@@ -200,13 +201,13 @@ def test_everything_useful_and_nothing_ever_right_are_nan() -> None:
     query = planted.query("q", words)
     useful = labelled(query, generator).useful
     ranked = rank({"one": SCORES[:3]}, useful, (1.0,), samples=20, k=2, budget=None, chance=chance)
-    point = measuring.measure(
-        "q", useful, 2, ranked, outcomes(query, measuring.to_generate(ranked), generator), bounds="tight"
+    point = query_measures.measure(
+        "q", useful, 2, ranked, outcomes(query, query_measures.to_generate(ranked), generator), bounds="tight"
     )[0]
     assert useful.all()
     assert np.isnan(point.relevance_normalised)
-    nothing = {each: measuring.Outcome(0.0, (False,) * len(each)) for each in measuring.to_generate(ranked)}
-    point = measuring.measure("q", useful, 2, ranked, nothing)[0]
+    nothing = {each: query_measures.Outcome(0.0, (False,) * len(each)) for each in query_measures.to_generate(ranked)}
+    point = query_measures.measure("q", useful, 2, ranked, nothing)[0]
     assert (point.utility, point.best) == (0.0, 0.0)
     assert np.isnan(point.utility_normalised)
     assert np.isnan(point.attributed_normalised)

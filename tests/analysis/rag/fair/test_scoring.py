@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.rag.fair import scoring
-from analysis.rag.fair.ranking import rank
-from analysis.rag.fair.scoring import Score
-from analysis.rag.fair.tables import Tables
+from analysis.rag.fair_rag import query_measures
+from analysis.rag.fair_rag.query_measures import Score
+from analysis.rag.fair_rag.rankings import rank
+from analysis.rag.fair_rag.tables import Tables
 from analysis.stats.bootstrap import resample_weights
 
 from .test_fair_tables import point
@@ -34,7 +34,7 @@ def test_a_score_is_the_mean_over_all_sampled_rankings() -> None:
         chance=lambda name: np.random.default_rng(len(name)),
     )  # fmt: skip
     found = {each: {"mae": float(each[0]), "mse": float(each[0]) ** 2} for one in ranked for each in one.chosen.items}
-    made = {(each.retriever, each.alpha, each.metric): each for each in scoring.scores("q0", ranked, found)}
+    made = {(each.retriever, each.alpha, each.metric): each for each in query_measures.scores("q0", ranked, found)}
     assert len(made) == 2 * len(ranked)
     for one in ranked:
         first = one.rankings[:, 0].astype(float)

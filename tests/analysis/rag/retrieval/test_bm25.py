@@ -14,20 +14,18 @@ import Stemmer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.rag.collections import banks
-from analysis.rag.retrieval import search, words
-from analysis.rag.retrieval.bm25 import BM25, Index
-from analysis.rag.retrieval.reading import NoDocumentsError
-from analysis.rag.retrieval.scanning import scan, weight
-from analysis.rag.retrieval.words import Settings
-from analysis.rag.shapes import Document, Query
+from analysis.rag.collections import passage_banks
+from analysis.rag.protocols import Document, Query
+from analysis.rag.retrieval import bm25, search
+from analysis.rag.retrieval.bm25 import BM25, Bm25Settings, Index, scan, weight
+from analysis.rag.retrieval.search import NoDocumentsError
 from tests.examples import examples
 
 DATA = os.environ.get("CROWDRAG_DATA", "")
 TEXTS = ["The cats sat on the mat.", "A dog barks; dogs bark loudly.", "cat cat cat dog", "", "Nothing here"]
 
 
-def by_formula(texts: list[str], question: str, settings: Settings) -> np.ndarray:
+def by_formula(texts: list[str], question: str, settings: Bm25Settings) -> np.ndarray:
     """Robertson's sum, word by word, in plain Python; Kamphuis et al. 2020 for the variants of a word's weight."""
     stem = Stemmer.Stemmer("english").stemWord if settings.stem else str
     stops = set(bm25s.stopwords.STOPWORDS_EN) if settings.stop_words else set()
@@ -58,13 +56,13 @@ def query(texts: list[str], question: str = "cat dogs") -> Query:
     return Query("q", question, ("a",), tuple(Document(f"d{i}", text) for i, text in enumerate(texts)))
 
 
-def listed(texts: list[str]) -> search.Listed:
-    return search.Listed([Document(f"d{i}", text) for i, text in enumerate(texts)])
+def listed(texts: list[str]) -> search.DocumentList:
+    return search.DocumentList([Document(f"d{i}", text) for i, text in enumerate(texts)])
 
 
 def test_by_hand():
     # Two documents of 1 and 3 words; "cat" is in both, "dog" in one: weights log(1 + 0.5 / 2.5), log 2.
-    found = BM25(Settings(k1=1.0, b=0.5)).scores(query(["cat", "dog cat dog"], "cat dog"))
+    found = BM25(Bm25Settings(k1=1.0, b=0.5)).scores(query(["cat", "dog cat dog"], "cat dog"))
     cat, dog = math.log(1.2), math.log(2)
     np.testing.assert_allclose(found, [cat / 1.75, cat / 2.25 + dog * 2 / 3.25], rtol=1e-6)
 
@@ -72,7 +70,7 @@ def test_by_hand():
 @pytest.mark.parametrize("formula", ["lucene", "robertson", "atire"])
 @pytest.mark.parametrize("plain", [False, True])
 def test_by_the_formula(formula, plain):
-    given = Settings(k1=0.9, b=0.4, formula=formula, stop_words=not plain, stem=not plain)
+    given = Bm25Settings(k1=0.9, b=0.4, formula=formula, stop_words=not plain, stem=not plain)
     for question in ("the cat and the Dogs", "dog dog", "unknown", "", "on"):
         expected = by_formula(TEXTS, question, given)
         np.testing.assert_allclose(Index(TEXTS, given).scores(question), expected, rtol=2e-6)
@@ -86,7 +84,7 @@ WORDS = st.lists(st.sampled_from(["cat", "dog", "the", "barks", "xy", "z"]), max
 @given(st.lists(WORDS, min_size=1, max_size=9), st.lists(WORDS, min_size=1, max_size=3), st.integers(1, 10),
        st.sampled_from(["lucene", "robertson", "atire"]), st.integers(1, 4))  # fmt: skip
 def test_the_scan_finds_what_the_formula_says(texts, questions, n, formula, size):
-    given = Settings(formula=formula)
+    given = Bm25Settings(formula=formula)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "BLOCK", size)
         found = scan(questions, listed(texts), n, given)
@@ -111,9 +109,11 @@ def test_words_are_weighed_over_the_candidates_or_over_all():
     alone, over = BM25(), BM25.over(queries)
     texts = ["cat dog", "cat", "fish"]
     for each, places in zip(queries, ([0, 1], [1, 2]), strict=True):
-        np.testing.assert_allclose(over.scores(each), by_formula(texts, each.question, Settings())[places], rtol=2e-6)
+        np.testing.assert_allclose(
+            over.scores(each), by_formula(texts, each.question, Bm25Settings())[places], rtol=2e-6
+        )
     assert not np.allclose(alone.scores(queries[0]), over.scores(queries[0]))
-    assert len({alone.name, over.name, BM25(Settings(k1=1)).name}) == 3
+    assert len({alone.name, over.name, BM25(Bm25Settings(k1=1)).name}) == 3
     assert alone.name == BM25().name
     with pytest.raises(KeyError):
         over.scores(query(["other text"]))
@@ -144,10 +144,10 @@ def test_nothing_to_rank():
 
 @pytest.mark.skipif(not DATA, reason="CROWDRAG_DATA is not set: the self-preference data is not here")
 def test_real_passages_by_both_routes():
-    collection = banks.read(Path(DATA) / "self_preference" / "nq_passages.jsonl.gz")
+    collection = passage_banks.read(Path(DATA) / "self_preference" / "nq_passages.jsonl.gz")
     documents = [each for query in collection.queries[:100] for each in query.documents]
     questions = [query.question for query in collection.queries[:100]]
-    found = BM25().search(questions, search.Listed(documents), 10)
+    found = BM25().search(questions, search.DocumentList(documents), 10)
     index = Index([each.text for each in documents])
     own = 0
     for i, question in enumerate(questions):
@@ -159,6 +159,6 @@ def test_real_passages_by_both_routes():
 
 
 def test_the_library_is_quiet() -> None:
-    words.library()
+    bm25.library()
 
     assert logging.getLogger("bm25s").getEffectiveLevel() >= logging.WARNING

@@ -8,10 +8,9 @@ import pytest
 
 from analysis.rag import checkpoints
 from analysis.rag.checkpoints import Checkpoint
+from analysis.rag.protocols import Collection, Document, Query
 from analysis.rag.retrieval.dense import Dense, Style, UnsupportedEncoderError, style
-from analysis.rag.retrieval.reading import NoDocumentsError
-from analysis.rag.retrieval.search import Listed, retrieve
-from analysis.rag.shapes import Collection, Document, Query
+from analysis.rag.retrieval.search import DocumentList, NoDocumentsError, retrieve
 from tests.analysis.rag import tiny
 from tests.analysis.rag.neural import sentence_transformers, torch, transformers
 
@@ -130,13 +129,13 @@ def test_a_corpus_is_searched_in_blocks(folder, monkeypatch):
     found = Dense.load(str(made(folder, "plain")), device="cpu")
     monkeypatch.setattr("analysis.rag.retrieval.search.BLOCK", 2)
     collection = Collection("c", (Query("1", QUESTION, ()), Query("2", "dog", ()), Query("3", QUESTION, ())))
-    retrieved = retrieve(collection, Listed(query().documents), found, 3)
+    retrieved = retrieve(collection, DocumentList(query().documents), found, 3)
     for one in retrieved.queries:
         scores = found.scores(query(one.question))
         order = np.argsort(-scores, kind="stable")[:3]
         assert [each.id for each in one.documents] == [str(i) for i in order]
         np.testing.assert_allclose([each.score for each in one.documents], scores[order], atol=1e-5)
     with pytest.raises(NoDocumentsError):
-        found.search(["x"], Listed([]), 3)
+        found.search(["x"], DocumentList([]), 3)
     with pytest.raises(NoDocumentsError):
         found.scores(Query("q", "?", ()))

@@ -5,19 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analysis.rag.protocols import Collection, Document, Query
 from analysis.rag.retrieval import search
 from analysis.rag.retrieval.bm25 import BM25
-from analysis.rag.retrieval.given import Given, NoScoresError, Oracle
-from analysis.rag.retrieval.reading import NoDocumentsError
-from analysis.rag.retrieval.search import Best, Listed, block, retrieve
-from analysis.rag.shapes import Collection, Document, Query
+from analysis.rag.retrieval.known_scores import KnownScores, NoScoresError, Oracle
+from analysis.rag.retrieval.search import DocumentList, NoDocumentsError, TopDocuments, block, retrieve
 
 
 @given(st.lists(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0]), min_size=3, max_size=3), max_size=12),
        st.integers(1, 6), st.integers(1, 5), st.sampled_from([-np.inf, 0.0]))  # fmt: skip
 def test_the_best_in_blocks_are_the_best_of_all(columns, n, size, above):
     scores = np.array(columns).T.reshape(3, len(columns))
-    best = Best(3, n, above=above)
+    best = TopDocuments(3, n, above=above)
     for start in range(0, len(columns), size):
         best.add(start, scores[:, start : start + size])
     found = best.found()
@@ -33,11 +32,11 @@ def test_scores_that_are_held_are_bounded():
     assert block(100_000) * 100_000 <= search.HELD
     assert block(10**9) == 1
     with pytest.raises(ValueError, match=r"\bn\b"):
-        Best(1, 0)
+        TopDocuments(1, 0)
 
 
 def test_candidates_are_retrieved():
-    corpus = Listed([Document("a", "a cat"), Document("b", "dogs and cats"), Document("c", "a dog barks"),
+    corpus = DocumentList([Document("a", "a cat"), Document("b", "dogs and cats"), Document("c", "a dog barks"),
                      Document("d", "fish", score=9.0)])  # fmt: skip
     queries = (
         Query("1", "which dogs?", ("x",), (Document("old", "fish"),)),
@@ -55,21 +54,21 @@ def test_candidates_are_retrieved():
     scores = [each.score for each in found.queries[0].documents]
     assert scores == sorted(scores, reverse=True)
     assert found.queries[0].answers == ("x",)
-    assert Given().scores(found.queries[0]).tolist() == scores
+    assert KnownScores().scores(found.queries[0]).tolist() == scores
     with pytest.raises(NoDocumentsError):
-        retrieve(Collection("c", queries), Listed([]), BM25(), 2)
+        retrieve(Collection("c", queries), DocumentList([]), BM25(), 2)
 
 
 def test_given_scores():
     query = Query("q", "?", (), (Document("a", "x", score=2.0), Document("b", "y", score=-1.0)))
-    assert Given().scores(query).tolist() == [2.0, -1.0]
-    assert Given().scores(query).dtype == np.float64
+    assert KnownScores().scores(query).tolist() == [2.0, -1.0]
+    assert KnownScores().scores(query).dtype == np.float64
     with pytest.raises(NoScoresError, match=r"\bq\b.*\bb\b"):
-        Given().scores(Query("q", "?", (), (*query.documents[:1], Document("b", "y"))))
+        KnownScores().scores(Query("q", "?", (), (*query.documents[:1], Document("b", "y"))))
     with pytest.raises(NoScoresError, match=r"\ba\b"):
-        Given().scores(Query("q", "?", (), (Document("a", "y", score=float("nan")),)))
+        KnownScores().scores(Query("q", "?", (), (Document("a", "y", score=float("nan")),)))
     with pytest.raises(NoDocumentsError):
-        Given().scores(Query("q", "?", ()))
+        KnownScores().scores(Query("q", "?", ()))
 
 
 def test_an_oracle_knows_labels():

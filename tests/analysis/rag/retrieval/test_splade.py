@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.rag.retrieval.reading import NoDocumentsError
-from analysis.rag.retrieval.search import Listed, retrieve
+from analysis.rag.protocols import Collection, Document, Query
+from analysis.rag.retrieval.search import DocumentList, NoDocumentsError, retrieve
 from analysis.rag.retrieval.splade import NoVocabularyWeightsError, Splade
-from analysis.rag.shapes import Collection, Document, Query
 from tests.analysis.rag import tiny
 from tests.analysis.rag.neural import torch, transformers
 
@@ -79,12 +78,12 @@ def test_words_say_what_a_text_is_about(model, splade):
 def test_a_corpus_is_searched_in_blocks(splade, monkeypatch):
     monkeypatch.setattr("analysis.rag.retrieval.search.BLOCK", 2)
     collection = Collection("c", (Query("1", "cat night", ()), Query("2", "dog", ())))
-    for one in retrieve(collection, Listed(query().documents), splade, 4).queries:
+    for one in retrieve(collection, DocumentList(query().documents), splade, 4).queries:
         scores = splade.scores(query(question=one.question))
         order = np.argsort(-scores, kind="stable")[:4]
         assert [each.id for each in one.documents] == [str(i) for i in order]
         np.testing.assert_allclose([each.score for each in one.documents], scores[order], rtol=1e-5)
-    for nothing in (lambda: splade.search(["x"], Listed([]), 3), lambda: splade.scores(query([]))):
+    for nothing in (lambda: splade.search(["x"], DocumentList([]), 3), lambda: splade.scores(query([]))):
         with pytest.raises(NoDocumentsError):
             nothing()
 

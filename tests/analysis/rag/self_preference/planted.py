@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.rag.shapes import Document, Floats, Output, Prompt, Query
+from analysis.rag.protocols import Document, Floats, Output, Prompt, Query
 
 ME = "gpt"
 PLAIN = {"human": 3, "gpt": 5, "llama": 4}

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.rag.answers import NoGoldAnswerError
-from analysis.rag.self_preference import bank, building, recall
+from analysis.rag.protocols import Document, Query
+from analysis.rag.qa_metrics import NoGoldAnswerError
+from analysis.rag.self_preference import bank, bank_builder, knowledge
 from analysis.rag.self_preference.bank import Case, Flaw
-from analysis.rag.self_preference.building import build, cleaned, false_answer_of, passage_of
+from analysis.rag.self_preference.bank_builder import build, cleaned, false_answer_of, passage_of
 from analysis.rag.self_preference.replies import UnreadableError
-from analysis.rag.shapes import Document, Query
 from tests.analysis.cases import check_each
 
 from . import planted
@@ -46,7 +46,7 @@ def test_without_a_gold_answer_nothing_that_claims_one_can_be_used():
     assert bank.usable(replace(QUERY, documents=()))[1] == ()
     assert bank.pairs(bank.usable(bare)[0], ["a", "human"]) == []
     with pytest.raises(NoGoldAnswerError):
-        recall.recall(planted.Evaluator(), bare)
+        knowledge.recall(planted.Evaluator(), bare)
 
 
 @pytest.mark.parametrize(("words", "kept"), [(300, "a_long"), (100, "a_qa")])
@@ -151,6 +151,6 @@ def test_bounds_of_a_passage_are_both_included():
 def test_a_truth_in_other_words_is_left_and_said():
     query = replace(QUERY, answers=("Linda Davis", "L. Davis"))
     passage = replace(TRUE, text="Linda Davis, that is L. Davis.")
-    made = building.falsified(query, passage, "Lisa Thompson", "me")
-    assert isinstance(made, building.Dropped)
+    made = bank_builder.falsified(query, passage, "Lisa Thompson", "me")
+    assert isinstance(made, bank_builder.Dropped)
     assert made.reason == Flaw.TRUTH_LEFT

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.rag.collections import authored, banks
+from analysis.rag.collections import passage_banks, passages_by_author
 from analysis.rag.collections.fields import BadCollectionError
-from analysis.rag.self_preference import bank, described, recall
+from analysis.rag.self_preference import bank, descriptive, knowledge
 from analysis.rag.self_preference.bank import Flaw
-from analysis.rag.self_preference.shares import Means
+from analysis.rag.self_preference.question_means import Means
 
 from . import planted
 
@@ -27,7 +27,7 @@ def given(request, tmp_path_factory):
     with zipfile.ZipFile(path, "w") as archive:
         for file in sorted(Path(DATA, "self_preference").glob(f"{request.param}_*.jsonl.gz")):
             archive.write(file, file.name)
-    return authored.read(path)
+    return passages_by_author.read(path)
 
 
 def average(queries):
@@ -65,14 +65,14 @@ def test_other_files_are_numbered_otherwise_and_are_matched_by_their_truths(give
 def test_knowledge_levels_follow_from_the_answers(given):
     found = {model: {} for model in ("gpt", "llama")}
     for query in given.queries:
-        for model, each in recall.given(query).items():
+        for model, each in knowledge.stated_knowledge(query).items():
             found[model][query.id] = each
-    rows = described.recounted(found, average(given.queries))
+    rows = descriptive.recounted(found, average(given.queries))
     assert [(row["model"], row["measure"]) for row in rows] == [
         (model, measure) for model in found for measure in ("count", "level")
     ]
     assert all(row["agree"] >= 0.97 for row in rows)
-    exceptions = described.exceptions(found, {query.id: query for query in given.queries})
+    exceptions = descriptive.exceptions(found, {query.id: query for query in given.queries})
     counts = {model: sum(row["model"] == model for row in exceptions) for model in found}
     assert counts == {"nq": {"gpt": 0, "llama": 1}, "marco": {"gpt": 1, "llama": 2}}[given.name]
     # Table 1 of the paper is of 1,000 questions; ours of a sample of them.
@@ -81,7 +81,7 @@ def test_knowledge_levels_follow_from_the_answers(given):
         "marco": {"gpt": (0.478, 0.331), "llama": (0.564, 0.29)},
     }
     known = {model: {q: each.recall for q, each in by_question.items()} for model, by_question in found.items()}
-    levels = described.knowledge(known, described.GIVEN, average(given.queries))
+    levels = descriptive.knowledge(known, descriptive.GIVEN, average(given.queries))
     share = {(row["model"], row["level"]): row["share"] for row in levels}
     for model, (none, full) in published[given.name].items():
         assert share[model, "none"] == pytest.approx(none, abs=0.09)
@@ -90,7 +90,7 @@ def test_knowledge_levels_follow_from_the_answers(given):
 
 @needs_data
 def test_perplexities_differ_as_published(given):
-    rows = described.perplexities(given.queries, ["gpt", "llama", "human"])
+    rows = descriptive.perplexities(given.queries, ["gpt", "llama", "human"])
     assert (rows[0]["test"], len(rows)) == ("anova", 4)
     assert rows[0]["p"] < 0.05
     by_pair = {(row["first"], row["second"]): row for row in rows[1:]}
@@ -104,7 +104,7 @@ def test_perplexities_differ_as_published(given):
 def test_the_bank_in_numbers(given):
     flaws = {query.id: bank.usable(query)[1] for query in given.queries}
     rows = {
-        (r["author"], r["truth"], r["style"]): r for r in described.bank(given.queries, flaws, average(given.queries))
+        (r["author"], r["truth"], r["style"]): r for r in descriptive.bank(given.queries, flaws, average(given.queries))
     }
     # Table 2: words of questions and of people's passages.
     words = {"nq": (9.2, 100.0), "marco": (6.6, 68.5)}[given.name]
@@ -115,7 +115,7 @@ def test_the_bank_in_numbers(given):
 
 def published(i):
     """A question of a bank as published, with passages that hold their answers."""
-    texts = {field: f"{field} of {i}" for field in banks.FIELDS}
+    texts = {field: f"{field} of {i}" for field in passage_banks.FIELDS}
     return {"index": i, "question": f"What is {i}?", "answer": f"true{i}", "gpt_false_ans": f"g{i}"} | texts | {
         "llama_false_ans": f"l{i}"
     }  # fmt: skip
@@ -145,7 +145,7 @@ def repository(path, data_sets):
                 held = {"distribution": [0] * 6, "knowledge_level": levels, "ai_answers": tries}
                 file = f"{folder}/results/{name}_knowledge_scale_of_5_{model}.json"
                 archive.writestr(file, json.dumps(held, indent=4))
-            columns = {author: [row[author] for row in perplexities] for author in banks.AUTHORS}
+            columns = {author: [row[author] for row in perplexities] for author in passage_banks.AUTHORS}
             archive.writestr(f"{folder}/results/{name}_perplexity.json", json.dumps(columns))
             # An earlier try, of other questions: it is not what is taken.
             old = {"knowledge_level": [0], "ai_answers": [{"ground_truth": "else", "AI_answer": ""}] * 5}
@@ -161,7 +161,7 @@ def test_the_authors_files_are_read_as_they_are(given, tmp_path):
     answers = {model: rows(f"knowledge_{model}") for model in ("openai", "llama")}
     path = tmp_path / f"{given.name}.zip"
     repository(path, {given.name: (rows("passages"), rows("writing_styles"), answers, rows("perplexity_gpt2"))})
-    found = authored.read(path)
+    found = passages_by_author.read(path)
     assert found.queries == given.queries
     assert dict(found.left_out) == dict(given.left_out) | {
         "answers without a passage in a second file of the same model": 1
@@ -171,15 +171,15 @@ def test_the_authors_files_are_read_as_they_are(given, tmp_path):
 def test_an_archive_of_both_data_sets_gives_the_questions_of_both(tmp_path):
     rows = [published(i) for i in range(3)]
     answers = [{"truth": f"true{i}", "answers": ["x"] * 5, "correct_of_5": i} for i in range(3)]
-    perplexities = [dict.fromkeys(banks.AUTHORS, 10.0 + i) for i in range(3)]
+    perplexities = [dict.fromkeys(passage_banks.AUTHORS, 10.0 + i) for i in range(3)]
     own = (rows, [], {"openai": answers, "llama": answers}, perplexities)
     path = tmp_path / "repository.zip"
     repository(path, {"nq": own, "marco": own})
-    found = authored.read(path)
+    found = passages_by_author.read(path)
     assert [query.id for query in found.queries] == [f"{name}-{i}" for name in ("marco", "nq") for i in range(3)]
     for query in found.queries:
         i = int(query.id[-1])
-        assert query.facts["perplexity"] == dict.fromkeys(banks.AUTHORS, 10.0 + i)
+        assert query.facts["perplexity"] == dict.fromkeys(passage_banks.AUTHORS, 10.0 + i)
         assert {model: each["correct"] for model, each in query.facts["knowledge"].items()} == {"gpt": i, "llama": i}
 
 
@@ -188,17 +188,19 @@ def test_a_bank_alone_is_read_in_both_layouts(tmp_path):
     array, lines = tmp_path / "nq-both-true.json", tmp_path / "nq_passages.jsonl"
     array.write_text(json.dumps(rows, indent=4))
     lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert banks.read(array).queries == banks.read(lines).queries == authored.read(array).queries
+    assert (
+        passage_banks.read(array).queries == passage_banks.read(lines).queries == passages_by_author.read(array).queries
+    )
     array.write_text(json.dumps([rows[0], rows[1] | {"gpt_true": " "}]))
     with pytest.raises(BadCollectionError, match="question 2, gpt_true"):
-        banks.read(array)
+        passage_banks.read(array)
 
 
 def test_our_own_form_is_read_as_it_was_written(tmp_path):
     queries = [planted.question(i) for i in range(3)]
     path = tmp_path / "bank.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in authored.write(queries)))
-    assert list(authored.read(path).queries) == queries
+    path.write_text("".join(json.dumps(each) + "\n" for each in passages_by_author.write(queries)))
+    assert list(passages_by_author.read(path).queries) == queries
 
 
 @pytest.mark.parametrize(
@@ -215,7 +217,7 @@ def test_files_that_are_wrong_are_refused_with_line_and_field(documents, times, 
     path = tmp_path / "bank.jsonl"
     path.write_text((json.dumps({"id": "1", "question": "?", "documents": documents}) + "\n") * times)
     with pytest.raises(BadCollectionError, match=place):
-        authored.read(path)
+        passages_by_author.read(path)
 
 
 def test_archives_that_are_wrong_are_refused(tmp_path):
@@ -223,23 +225,23 @@ def test_archives_that_are_wrong_are_refused(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("../../evil/nq_knowledge_llama.jsonl", "")
     with pytest.raises(BadCollectionError):
-        authored.read(path)
+        passages_by_author.read(path)
     assert not (tmp_path.parent / "evil").exists()
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a/nq_passages.jsonl", json.dumps(published(0)))
         archive.writestr("b/nq_passages.jsonl", json.dumps(published(0)))
     with pytest.raises(BadCollectionError, match="passages"):
-        authored.read(path)
+        passages_by_author.read(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("nq-both-true.json", "[{")
     with pytest.raises(BadCollectionError, match="nq-both-true"):
-        authored.read(path)
+        passages_by_author.read(path)
 
 
 def test_an_archive_may_not_unpack_to_anything(tmp_path, monkeypatch):
-    monkeypatch.setattr(authored, "LARGEST", 10)
+    monkeypatch.setattr(passages_by_author, "LARGEST", 10)
     path = tmp_path / "bank.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("nq_passages.jsonl", "x" * 100)
     with pytest.raises(BadCollectionError):
-        authored.read(path)
+        passages_by_author.read(path)

@@ -31,7 +31,7 @@ def test_it_is_that_of_the_library(folder):
         ids = torch.tensor([[start, *tokenizer(text, add_special_tokens=False)["input_ids"]]])
         with torch.no_grad():
             expected.append(float(model(input_ids=ids, labels=ids).loss.exp()))
-    assert perplexity.of(loaded(folder), TEXTS) == pytest.approx(expected, rel=1e-4)
+    assert perplexity.perplexities_of(loaded(folder), TEXTS) == pytest.approx(expected, rel=1e-4)
 
 
 def test_who_expects_all_tokens_alike_is_perplexed_by_as_many_as_there_are(folder, tmp_path):
@@ -40,9 +40,11 @@ def test_who_expects_all_tokens_alike_is_perplexed_by_as_many_as_there_are(folde
         torch.nn.init.zeros_(weights)
     model.save_pretrained(tmp_path)
     transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path)
-    assert perplexity.of(loaded(tmp_path), TEXTS) == pytest.approx([model.config.vocab_size] * len(TEXTS), rel=1e-4)
+    assert perplexity.perplexities_of(loaded(tmp_path), TEXTS) == pytest.approx(
+        [model.config.vocab_size] * len(TEXTS), rel=1e-4
+    )
 
 
 def test_what_is_empty_or_too_long_has_none(folder):
-    found = perplexity.of(loaded(folder), ["", "the cat", "very long " * 500])
+    found = perplexity.perplexities_of(loaded(folder), ["", "the cat", "very long " * 500])
     assert np.isnan(found).tolist() == [True, False, True]

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analysis.rag.protocols import Document, Output
 from analysis.rag.self_preference import bank, prompts, replies
-from analysis.rag.self_preference.asking import settle
 from analysis.rag.self_preference.bank import Case, Pair
-from analysis.rag.self_preference.replies import Problem, UnreadableError, rating, reading
-from analysis.rag.shapes import Document, Output
+from analysis.rag.self_preference.replies import Problem, UnreadableError, rating, reading, settle
 
 OURS = Document("a", "It is Linda Davis.", author="a", answer="Linda Davis", is_helpful=True)
 THEIRS = Document("b", "It is Lisa Thompson.", author="b", answer="Lisa Thompson", is_helpful=False)

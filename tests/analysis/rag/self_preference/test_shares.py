@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.rag.self_preference import shares
-from analysis.rag.self_preference.shares import ALIKE, TOO_FEW, Means, against, by_question, paired, welch
+from analysis.rag.self_preference import question_means
+from analysis.rag.self_preference.question_means import ALIKE, TOO_FEW, Means, against, by_question, paired, welch
 from analysis.stats.bootstrap import resample_weights
 from analysis.stats.proportions import effective_wilson
 
@@ -68,4 +68,4 @@ def test_where_a_test_says_nothing_it_says_why():
     assert paired([1.0]).problem == TOO_FEW
     assert paired([0.1 + 0.2, 0.3]).problem == ALIKE  # they differ by rounding alone
     assert welch([4.0] * 5, [4.0] * 5).problem == ALIKE
-    assert np.isnan(shares.paired([1.0, 1.0]).p)
+    assert np.isnan(question_means.paired([1.0, 1.0]).p)

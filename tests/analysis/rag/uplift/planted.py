@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.rag.shapes import Document, Floats, NoLikelihoodsError, Output, Prompt, Query
-from analysis.rag.uplift.labels import Labelled
+from analysis.rag.protocols import Document, Floats, NoLikelihoodsError, Output, Prompt, Query
+from analysis.rag.uplift_rag.uplift_labels import LabelledQuery
 from tests.analysis.rag.neural import torch, transformers
 
 #: Who asks so is answered without documents; who asks otherwise is not.
@@ -41,11 +41,11 @@ class Planted:
         return Output(answer, prompt_tokens=len((system + user).split()), completion_tokens=2)
 
 
-def labelled(helps: Sequence[int], name: str = "q") -> Labelled:
+def labelled(helps: Sequence[int], name: str = "q") -> LabelledQuery:
     """A query that is answered wrong without documents, and right with each one that helps."""
     documents = tuple(Document(f"{name}{place}", "text") for place in range(len(helps)))
     alone = tuple("right" if each else "wrong" for each in helps)
-    return Labelled(Query(name, "which", ("right",), documents), documents, "wrong", alone)
+    return LabelledQuery(Query(name, "which", ("right",), documents), documents, "wrong", alone)
 
 
 def queries(n: int, rng: np.random.Generator, *, documents: int = 6) -> list[Query]:

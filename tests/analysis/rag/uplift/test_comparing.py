@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.rag.uplift.comparing import Resampled, corrected, shares
+from analysis.rag.uplift_rag.method_comparison import Resampled, corrected, shares
 
 N = 60
 

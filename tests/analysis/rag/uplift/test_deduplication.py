@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.rag.shapes import Document, Query
-from analysis.rag.uplift.deduplication import SHINGLE, KnownTexts, key, without, words
-from analysis.rag.uplift.labels import Labelled
+from analysis.rag.protocols import Document, Query
+from analysis.rag.uplift_rag.deduplication import SHINGLE, KnownTexts, key, without, words
+from analysis.rag.uplift_rag.uplift_labels import LabelledQuery
 
 #: Few words, so that texts share parts by chance; copies with changes come from `edited`.
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "D.", "e,"]), max_size=30)
@@ -67,7 +67,7 @@ def test_a_part_of_a_document_counts_as_it_and_a_few_common_words_do_not():
 def test_labels_candidates_and_scored_copies_of_a_document_go_together():
     own = query("kept", "known", "kept too")
     documents = tuple(replace(each, score=1.0) for each in own.documents)
-    labelled = Labelled(own, documents, "no", ("a", "b", "c"), "em")
+    labelled = LabelledQuery(own, documents, "no", ("a", "b", "c"), "em")
     found = without(labelled, KnownTexts([query("known")]).__contains__)
     assert (
         [each.text for each in found.documents] == [each.text for each in found.query.documents] == ["kept", "kept too"]

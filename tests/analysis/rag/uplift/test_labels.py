@@ -5,20 +5,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.rag.answers import NoGoldAnswerError
-from analysis.rag.shapes import Document, Output, Query
-from analysis.rag.uplift import labels, selecting
-from analysis.rag.uplift.labels import Category, Labelled
-from analysis.rag.uplift.prompts import prompt
-from analysis.rag.uplift.selecting import Missing
+from analysis.rag.protocols import Document, Output, Query
+from analysis.rag.qa_metrics import NoGoldAnswerError
+from analysis.rag.uplift_rag import document_selection, uplift_labels
+from analysis.rag.uplift_rag.document_selection import Missing
+from analysis.rag.uplift_rag.uplift_labels import Category, LabelledQuery, prompt
 from tests.analysis.rag.uplift import planted
 
 DOCUMENTS = tuple(Document(str(i), f"text {i}") for i in range(4))
 
 
-def labelled(without="x", alone=("x", "Ada", "Ada Lovelace", "x"), metric="f1", answers=("Ada Lovelace",)) -> Labelled:
+def labelled(
+    without="x", alone=("x", "Ada", "Ada Lovelace", "x"), metric="f1", answers=("Ada Lovelace",)
+) -> LabelledQuery:
     documents = DOCUMENTS[: len(alone)]
-    return Labelled(Query("q", "Who?", answers, documents), documents, without, tuple(alone), metric)
+    return LabelledQuery(Query("q", "Who?", answers, documents), documents, without, tuple(alone), metric)
 
 
 def test_uplift_is_the_score_with_a_document_less_the_score_without():
@@ -35,20 +36,20 @@ def test_categories_are_by_exact_match_and_add_up():
     wrong, right = Category.LEFT_WRONG, Category.KEPT_RIGHT
     assert one.categories == (wrong, wrong, Category.CORRECTED, wrong)
     assert known.categories == (Category.MISLED, Category.MISLED, right, Category.MISLED)
-    assert labels.shares([one, known]) == {
+    assert uplift_labels.shares([one, known]) == {
         Category.CORRECTED: 1 / 8,
         Category.MISLED: 3 / 8,
         right: 1 / 8,
         wrong: 3 / 8,
     }
-    assert all(np.isnan(share) for share in labels.shares([]).values())
+    assert all(np.isnan(share) for share in uplift_labels.shares([]).values())
 
 
 def test_planted_uplift_is_found_and_asked_for_d_plus_one_times():
     generator = planted.Planted()
     queries = planted.queries(30, np.random.default_rng(3))
     for query in queries:
-        one, outputs = labels.label(query, query.documents, generator)
+        one, outputs = uplift_labels.label(query, query.documents, generator)
         assert one.helpful.tolist() == [document.is_helpful for document in query.documents]
         assert len(outputs) == len(query.documents) + 1
     assert len(generator.asked) == sum(len(query.documents) + 1 for query in queries)
@@ -56,7 +57,7 @@ def test_planted_uplift_is_found_and_asked_for_d_plus_one_times():
 
 
 def test_prompts_are_the_papers_and_share_their_beginning():
-    asked = labels.prompts(Query("q", "Who?", ("Ada",), DOCUMENTS), DOCUMENTS, max_tokens=9)
+    asked = uplift_labels.prompts(Query("q", "Who?", ("Ada",), DOCUMENTS), DOCUMENTS, max_tokens=9)
     assert [each.max_tokens for each in asked] == [9] * 5
     assert asked[0].messages[0].content == (
         "Answer the question based on your own knowledge. Only give me the answer and do not output any other words."
@@ -72,20 +73,20 @@ def test_prompts_are_the_papers_and_share_their_beginning():
     ("query", "error"),
     [
         (Query("q", "Who?", (), DOCUMENTS), NoGoldAnswerError),
-        (Query("q", "Who?", ("Ada",), ()), labels.NoDocumentsError),
+        (Query("q", "Who?", ("Ada",), ()), uplift_labels.NoDocumentsError),
     ],
 )
 def test_what_cannot_be_labelled_is_not_asked(query, error):
     generator = planted.Planted()
     with pytest.raises(error, match="q"):
-        labels.label(query, query.documents, generator)
+        uplift_labels.label(query, query.documents, generator)
     assert not generator.asked
 
 
 def test_a_refusal_is_a_wrong_answer():
     query = Query("q", "Who?", ("Ada",), DOCUMENTS[:2])
     outputs = [Output("", error="refused"), Output("Ada"), Output("", error="refused")]
-    one = labels.read(query, query.documents, outputs)
+    one = uplift_labels.read(query, query.documents, outputs)
     assert one.uplift.tolist() == [1, 0]
 
 
@@ -103,19 +104,19 @@ def ids(documents) -> str:
     ],
 )
 def test_selection(p, chosen, unranked, best):
-    assert ids(selecting.chosen(DOCUMENTS, p)) == chosen
-    assert ids(selecting.chosen(DOCUMENTS, p, reranks=False)) == unranked
-    assert selecting.chosen((), []) == ()
+    assert ids(document_selection.chosen(DOCUMENTS, p)) == chosen
+    assert ids(document_selection.chosen(DOCUMENTS, p, reranks=False)) == unranked
+    assert document_selection.chosen((), []) == ()
     with pytest.raises(ValueError, match="4"):
-        selecting.chosen(DOCUMENTS, p[:1])
-    assert ids(selecting.best(DOCUMENTS, p, 2)) == best
-    assert ids(selecting.best(DOCUMENTS, p, 99)) == ids(selecting.chosen(DOCUMENTS, p, threshold=-1))
+        document_selection.chosen(DOCUMENTS, p[:1])
+    assert ids(document_selection.best(DOCUMENTS, p, 2)) == best
+    assert ids(document_selection.best(DOCUMENTS, p, 99)) == ids(document_selection.chosen(DOCUMENTS, p, threshold=-1))
 
 
 def test_the_upper_bound_hands_over_what_helps_best_first():
-    assert ids(selecting.oracle(labelled())) == "21"
-    assert selecting.oracle(labelled(without="Ada Lovelace")) == ()
-    assert ids(selecting.oracle(labelled(alone=("Ada", "x", "Ada")))) == "02"
+    assert ids(document_selection.oracle(labelled())) == "21"
+    assert document_selection.oracle(labelled(without="Ada Lovelace")) == ()
+    assert ids(document_selection.oracle(labelled(alone=("Ada", "x", "Ada")))) == "02"
 
 
 @pytest.mark.parametrize(
@@ -123,12 +124,12 @@ def test_the_upper_bound_hands_over_what_helps_best_first():
     [(("2", "1", "0"), Missing.NONE, 2), (("1",), Missing.SOME, 1), ((), Missing.ALL, 0), (("0", "3"), Missing.ALL, 0)],
 )
 def test_what_a_selection_lacks(handed, missing, right):
-    found = selecting.against(labelled(), handed)
+    found = document_selection.against(labelled(), handed)
     assert (found.missing, found.right, found.chosen, found.helpful) == (missing, right, len(handed), 2)
 
 
 def test_nothing_can_be_missing_where_nothing_helps():
-    assert selecting.against(labelled(without="Ada Lovelace"), ("0",)).missing == Missing.NOTHING_HELPS
+    assert document_selection.against(labelled(without="Ada Lovelace"), ("0",)).missing == Missing.NOTHING_HELPS
 
 
 #: Of documents: a score, of which many are equal, and whether it helps.
@@ -138,7 +139,7 @@ SCORED = st.lists(st.tuples(st.sampled_from([0.1, 0.2, 0.5, 0.9]), st.booleans()
 @given(SCORED)
 def test_the_order_is_the_area_under_the_roc_curve(documents) -> None:
     scores, helps = ([each[place] for each in documents] for place in (0, 1))
-    found = selecting.ordered(planted.labelled(helps), scores)
+    found = document_selection.ordered(planted.labelled(helps), scores)
     if len(set(helps)) == 1:
         assert np.isnan(found)
         return
@@ -150,4 +151,4 @@ def test_the_order_is_the_area_under_the_roc_curve(documents) -> None:
 
 def test_as_many_scores_as_documents_are_needed() -> None:
     with pytest.raises(ValueError, match="2"):
-        selecting.ordered(planted.labelled([True, False]), [0.5])
+        document_selection.ordered(planted.labelled([True, False]), [0.5])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from analysis.rag.uplift.losses import Weights, losses
+from analysis.rag.uplift_rag.training import Weights, losses
 from tests.analysis.rag.neural import torch
 
 

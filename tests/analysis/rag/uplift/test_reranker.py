@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.rag.generation.batching import ModelMemoryError
-from analysis.rag.shapes import Document, Query
-from analysis.rag.uplift import labels, ours, reranker, training
-from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings, Training
-from analysis.rag.uplift.labels import Labelled
-from analysis.rag.uplift.losses import Weights, losses
-from analysis.rag.uplift.training import Schedule
+from analysis.rag.generation.devices import ModelMemoryError
+from analysis.rag.protocols import Document, Query
+from analysis.rag.uplift_rag import method as uplift_rag_method
+from analysis.rag.uplift_rag import reranker, training, uplift_labels
+from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings, NotPossibleError, Training
+from analysis.rag.uplift_rag.training import Schedule, Weights, losses
+from analysis.rag.uplift_rag.uplift_labels import LabelledQuery
 from tests.analysis.rag import tiny
 from tests.analysis.rag.neural import torch
 from tests.analysis.rag.uplift import planted
@@ -25,14 +25,14 @@ def encoder(tmp_path_factory) -> str:
     return str(planted.encoder(tmp_path_factory.mktemp("models") / "bert"))
 
 
-def labelled(n: int, seed: int) -> list[Labelled]:
+def labelled(n: int, seed: int) -> list[LabelledQuery]:
     generator = planted.Planted()
     queries = planted.queries(n, np.random.default_rng(seed))
-    return [labels.label(query, query.documents, generator)[0] for query in queries]
+    return [uplift_labels.label(query, query.documents, generator)[0] for query in queries]
 
 
 @pytest.fixture(scope="module")
-def data() -> list[Labelled]:
+def data() -> list[LabelledQuery]:
     return labelled(150, 0)
 
 
@@ -44,7 +44,7 @@ def weights_of(model: reranker.Reranker) -> np.ndarray:
     return torch.cat([each.detach().flatten() for each in model.model.parameters()]).numpy()
 
 
-def found(model: reranker.Reranker, tested: list[Labelled]) -> tuple[float, float]:
+def found(model: reranker.Reranker, tested: list[LabelledQuery]) -> tuple[float, float]:
     """Precision and recall of the documents that are believed to help."""
     chosen = np.concatenate([model.probabilities(each.query.question, each.documents) > 0.5 for each in tested])
     helpful = np.concatenate([each.helpful for each in tested])
@@ -64,7 +64,7 @@ def test_planted_uplift_is_found(encoder, data):
     assert (history.best, history.stopped_early) == (8, False)
 
 
-def plainly(model: reranker.Reranker, data: list[Labelled], order: list[int], schedule: Schedule) -> None:
+def plainly(model: reranker.Reranker, data: list[LabelledQuery], order: list[int], schedule: Schedule) -> None:
     """A textbook loop: one padded batch a step, the optimiser and schedule of torch as they come."""
     from transformers import get_linear_schedule_with_warmup
 
@@ -162,7 +162,7 @@ def test_too_little_memory_reads_fewer_documents_at_a_time_to_the_same_probabili
 def test_it_stops_early_and_takes_the_best_epoch(encoder, data):
     """Held-out queries with labels turned round get worse as soon as anything is learnt."""
     turned = [
-        Labelled(each.query, each.documents, "unsure", tuple(
+        LabelledQuery(each.query, each.documents, "unsure", tuple(
             "unsure" if helps else each.query.answers[0] for helps in each.helpful), each.metric)
         for each in data[100:120]
     ]  # fmt: skip
@@ -190,12 +190,12 @@ def test_training_that_makes_no_sense_is_refused(encoder, data):
 
 
 def test_a_trained_reranker_is_loaded_elsewhere_and_says_what_it_is(encoder, data, tmp_path: Path):
-    settings = Settings(encoder=encoder, device="cpu", epochs=2, learning_rate=1e-3, longest=40)
-    method = ours.Uplift(settings)
+    settings = BaselineSettings(encoder=encoder, device="cpu", epochs=2, learning_rate=1e-3, longest=40)
+    method = uplift_rag_method.Uplift(settings)
     split = Training(tuple(data[:10]), (), planted.Planted(), np.random.default_rng(0))
     method.fit(split)
     method.save(tmp_path)
-    again = ours.Uplift(settings)
+    again = uplift_rag_method.Uplift(settings)
     again.load(tmp_path)
     query, documents = data[20].query, data[20].documents
     np.testing.assert_array_equal(again.probabilities(query, documents), method.probabilities(query, documents))
@@ -210,12 +210,12 @@ def test_a_trained_reranker_is_loaded_elsewhere_and_says_what_it_is(encoder, dat
 
 
 def test_variants_hand_over_what_they_say(encoder, data):
-    settings = Settings(encoder=encoder, device="cpu", feed=2)
+    settings = BaselineSettings(encoder=encoder, device="cpu", feed=2)
     query, documents = data[0].query, data[0].documents
     p = [0.2, 0.9, 0.7, 0.1, 0.95, 0.3]
     chosen = {}
-    for name in ours.VARIANTS:
-        method = ours.Uplift(settings, variant=name)
+    for name in uplift_rag_method.VARIANTS:
+        method = uplift_rag_method.Uplift(settings, variant=name)
         method.believed = {query.id: p}
         chosen[name] = [documents.index(each) for each in method.select(query, documents)]
     whole = [4, 1, 2]
@@ -223,10 +223,10 @@ def test_variants_hand_over_what_they_say(encoder, data):
         "uplift": whole, "without_point": whole, "without_pair": whole, "without_list": whole,
         "without_selection": [4, 1], "without_reranking": [1, 2, 4],
     }  # fmt: skip
-    assert [each.trained_as for each in ours.VARIANTS.values()].count("uplift") == 3
-    assert ours.VARIANTS["without_pair"].weights(Weights(2, 3, 1)) == Weights(2, 0, 1)
+    assert [each.trained_as for each in uplift_rag_method.VARIANTS.values()].count("uplift") == 3
+    assert uplift_rag_method.VARIANTS["without_pair"].weights(Weights(2, 3, 1)) == Weights(2, 0, 1)
     with pytest.raises(NotPossibleError):
-        ours.Uplift(settings).probabilities(query, documents)
+        uplift_rag_method.Uplift(settings).probabilities(query, documents)
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta"])
@@ -252,7 +252,7 @@ def test_a_cross_encoders_one_logit_becomes_two(tmp_path):
 def test_all_uplift_equal_learns_that_nothing_helps(encoder):
     """One query, one document, nothing helps: defined, and the prompt without documents comes of it."""
     query = Query("q", "which obscure 1", ("answer 1",), (Document("d", "river stone"),))
-    one = labels.label(query, query.documents, planted.Planted())[0]
+    one = uplift_labels.label(query, query.documents, planted.Planted())[0]
     model = made(encoder)
     schedule = Schedule(epochs=30, learning_rate=1e-2)
     history = training.train(model, [one], rng=np.random.default_rng(0), schedule=schedule)

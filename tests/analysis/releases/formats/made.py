@@ -9,9 +9,9 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from analysis.domain.releases.contents.table import Column, Row, Table
-from analysis.domain.releases.formats import writing
-from analysis.domain.releases.formats.about import About, Creator, Source
+from analysis.releases.contents.content_table import ContentColumn, ContentTable, Row
+from analysis.releases.formats import release_writer
+from analysis.releases.formats.about import About, Creator, SourceRun
 from tests.analysis.reports import hostile
 from tests.analysis.whole_study import HOSTILE
 
@@ -34,12 +34,12 @@ TEXTS = [
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
 
-def text(name: str, **more: Any) -> Column:
-    return Column(name, "text", nullable=False, meaning=f"The {name}.", **more)
+def text(name: str, **more: Any) -> ContentColumn:
+    return ContentColumn(name, "text", nullable=False, meaning=f"The {name}.", **more)
 
 
-_VERSION = Column("topic_version", "integer", nullable=False, meaning="Which version of the topic.")
-TOPICS = Table(
+_VERSION = ContentColumn("topic_version", "integer", nullable=False, meaning="Which version of the topic.")
+TOPICS = ContentTable(
     "topics",
     "A topic.",
     (text("topic"), _VERSION, text("query", is_free_text=True)),
@@ -65,26 +65,26 @@ def _responses() -> Iterator[Row]:
         }
 
 
-RESPONSES = Table(
+RESPONSES = ContentTable(
     "responses",
     "A response to a topic.",
     (
         text("response"),
         text("topic", refers_to="topics.topic"),
         text("text", is_free_text=True),
-        Column("note", "text", nullable=True, meaning="A note.", is_free_text=True),
-        Column("words", "integer", nullable=True, meaning="How many words it has."),
-        Column("merit", "number", nullable=True, meaning="How good it is."),
-        Column("included", "boolean", nullable=True, meaning="Whether it counts."),
-        Column("at", "time", nullable=True, meaning="When it was handed in."),
-        Column("answers", "json", nullable=True, meaning="What its writer said."),
-        Column("cited", "texts", nullable=True, meaning="The ids of what it cites."),
+        ContentColumn("note", "text", nullable=True, meaning="A note.", is_free_text=True),
+        ContentColumn("words", "integer", nullable=True, meaning="How many words it has."),
+        ContentColumn("merit", "number", nullable=True, meaning="How good it is."),
+        ContentColumn("included", "boolean", nullable=True, meaning="Whether it counts."),
+        ContentColumn("at", "time", nullable=True, meaning="When it was handed in."),
+        ContentColumn("answers", "json", nullable=True, meaning="What its writer said."),
+        ContentColumn("cited", "texts", nullable=True, meaning="The ids of what it cites."),
         text("origin", values=("HUMAN", "MODEL")),
     ),
     _responses,
     key=("response",),
 )
-EMPTY = Table("judgments", "A judgment.", (text("judgment"),), lambda: iter(()))
+EMPTY = ContentTable("judgments", "A judgment.", (text("judgment"),), lambda: iter(()))
 TABLES = (TOPICS, RESPONSES, EMPTY)
 ABOUT = About(
     slug="cats",
@@ -98,14 +98,14 @@ ABOUT = About(
     address="https://crowdrag.example/releases/cats/2",
     doi="10.5555/cats",
     code_version="0.1.0",
-    runs=(Source("analysis.analyse", "k1", "ab" * 32, "0.1.0", "2026-11-01T00:00:00Z", 7, {"resamples": 10}),),
+    runs=(SourceRun("analysis.analyse", "k1", "ab" * 32, "0.1.0", "2026-11-01T00:00:00Z", 7, {"resamples": 10}),),
 )
 
 
-def release(folder: Path, tables: tuple[Table, ...] = TABLES, **about: Any) -> dict[str, Any]:
+def release(folder: Path, tables: tuple[ContentTable, ...] = TABLES, **about: Any) -> dict[str, Any]:
     """Write a release and return its manifest."""
     folder.mkdir(parents=True, exist_ok=True)
-    return writing.write(folder, tables, replace(ABOUT, **about))
+    return release_writer.write_files(folder, tables, replace(ABOUT, **about))
 
 
 def lines(path: Path) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.domain.releases.formats import cells
+from analysis.releases.formats import tabular
 
 from .made import TEXTS
 
@@ -33,7 +33,7 @@ def test_no_cell_begins_a_formula_whatever_the_separator(separator):
     """A program that takes something else for the separator also ends a row at each line end within a text."""
     for text in TEXTS:
         out = io.StringIO()
-        csv.writer(out, quoting=csv.QUOTE_ALL).writerow(["1", cells.safe(text), "2"])
+        csv.writer(out, quoting=csv.QUOTE_ALL).writerow(["1", tabular.safe(text), "2"])
         if separator == ",":
             read = [cell for row in csv.reader(io.StringIO(out.getvalue(), newline="")) for cell in row]
         else:
@@ -46,15 +46,15 @@ def test_no_cell_begins_a_formula_whatever_the_separator(separator):
 
 @given(anything)
 def test_every_text_comes_back_as_it_was(text):
-    cell = cells.safe(text)
-    assert cells.original(cell) == text
+    cell = tabular.safe(text)
+    assert tabular.original(cell) == text
     assert not begins_a_formula(cell)
 
 
 @given(st.lists(st.none() | anything, max_size=5))
 def test_a_column_is_made_as_its_texts_are_one_by_one(texts):
-    found = cells.all_safe(pa.array(texts, pa.string())).to_pylist()
-    assert found == [None if text is None else cells.safe(text) for text in texts]
+    found = tabular.all_safe(pa.array(texts, pa.string())).to_pylist()
+    assert found == [None if text is None else tabular.safe(text) for text in texts]
 
 
 def test_cells_look_like_this():
@@ -63,4 +63,4 @@ def test_cells_look_like_this():
         ("'tis", "''tis"), ("-1", "'-1"), ("\tx", "'\tx"), ("- a\n- b", "'- a\n'- b"), ("a;=1", "a;'=1"),
         ("a; \"=1", "a;' \"=1"), ("a;'=1", "a;''=1"), ("2;3", "2;3"),
     ):  # fmt: skip
-        assert cells.safe(text) == cell
+        assert tabular.safe(text) == cell

@@ -15,11 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from analysis.domain.releases.choices import Choices, Logs
-from analysis.domain.releases.contents.table import Column
-from analysis.domain.releases.formats import card as cards
-from analysis.domain.releases.formats import changes, citation, describing, prose, yaml
-from analysis.domain.releases.formats.about import LeftOut, Source
+from analysis.releases.choices import Choices, Logs
+from analysis.releases.contents.content_table import ContentColumn
+from analysis.releases.formats import card as cards
+from analysis.releases.formats import card as formats_card
+from analysis.releases.formats import citation, markup, release_writer
+from analysis.releases.formats.about import Exclusion, SourceRun
 from tests.analysis.reports import hostile
 
 from .made import ABOUT, EMPTY, RESPONSES, TEXTS, TOPICS, release
@@ -54,17 +55,17 @@ def test_every_file_is_in_the_sums_and_in_the_manifest(tmp_path):
 
 def test_the_digest_of_the_runs_follows_what_they_took_in():
     run = ABOUT.runs[0]
-    digest = describing.digest_of_runs(ABOUT)
+    digest = release_writer.digest_of_runs(ABOUT)
     assert len(digest) == 64
     same = replace(ABOUT, runs=(replace(run, key="other", finished_at="later", stale="changed"),))
-    assert describing.digest_of_runs(same) == digest
+    assert release_writer.digest_of_runs(same) == digest
     for other in (replace(run, inputs_digest="cd"), replace(run, seed=8), replace(run, parameters={"resamples": 11})):
-        assert describing.digest_of_runs(replace(ABOUT, runs=(other,))) != digest
-    two = (run, Source("b", "k2", "x", "1", ""))
-    assert describing.digest_of_runs(replace(ABOUT, runs=two)) == describing.digest_of_runs(
+        assert release_writer.digest_of_runs(replace(ABOUT, runs=(other,))) != digest
+    two = (run, SourceRun("b", "k2", "x", "1", ""))
+    assert release_writer.digest_of_runs(replace(ABOUT, runs=two)) == release_writer.digest_of_runs(
         replace(ABOUT, runs=two[::-1])
     )
-    assert describing.digest_of_runs(replace(ABOUT, runs=())) == ""
+    assert release_writer.digest_of_runs(replace(ABOUT, runs=())) == ""
 
 
 def test_the_size_is_that_of_the_longest_table():
@@ -122,12 +123,12 @@ def test_bibtex_keeps_no_brace_of_others():
 )
 def test_yaml_is_read_back_as_it_was(mappings, text):
     value = {"list": mappings, "text": text, "texts": [text], "deep": {"is": {"so": True, "nothing": None}}}
-    assert reference.safe_load(yaml.dump(value)) == value
+    assert reference.safe_load(markup.dump_yaml(value)) == value
 
 
 def test_yaml_holds_every_hostile_text():
     value = {"x": TEXTS, "y": [{"z": text, "a": "b"} for text in TEXTS]}
-    assert reference.safe_load(yaml.dump(value)) == value
+    assert reference.safe_load(markup.dump_yaml(value)) == value
 
 
 class Shown(HTMLParser):
@@ -153,23 +154,23 @@ def shown(markdown: str) -> Shown:
 
 def test_in_markdown_every_text_is_a_text():
     for text in (*hostile.ALL, "1. x", "12) x", "+ x", "a\n\n# b", "===", "    code", "~~~", "\\|"):
-        assert shown(prose.line(text)).tags <= {"p"}, text
-        assert shown(prose.paragraphs(text)).tags <= {"p"}, text
-        table = shown(prose.table(["a", "b"], [[prose.line(text), "x"]]))
+        assert shown(markup.line(text)).tags <= {"p"}, text
+        assert shown(markup.paragraphs(text)).tags <= {"p"}, text
+        table = shown(markup.table(["a", "b"], [[markup.line(text), "x"]]))
         assert table.tags <= {"table", "thead", "tbody", "tr", "th", "td"}, text
 
 
 def test_words_are_shown_as_they_were_written():
-    assert shown(prose.line("<b>*x*</b> | [y](z) `c` 1_2 & so")).words.strip() == "<b>*x*</b> | [y](z) `c` 1_2 & so"
+    assert shown(markup.line("<b>*x*</b> | [y](z) `c` 1_2 & so")).words.strip() == "<b>*x*</b> | [y](z) `c` 1_2 & so"
 
 
 def test_no_text_of_others_becomes_markup_in_a_release(tmp_path):
     evil = "".join(hostile.HTML) + "\n\n" + "\n".join(hostile.LATEX)
-    said = Column("x", "text", nullable=False, meaning=evil, values=tuple(hostile.HTML))
+    said = ContentColumn("x", "text", nullable=False, meaning=evil, values=tuple(hostile.HTML))
     tables = (replace(TOPICS, meaning=evil), replace(EMPTY, columns=(said,)))
     release(
         tmp_path, tables, title=evil, description=evil, contact=evil, licence=evil, passage_terms=evil, changes=evil,
-        left_out=(LeftOut(evil, evil, 1),), creators=(replace(ABOUT.creators[0], name=evil, affiliation=evil),),
+        left_out=(Exclusion(evil, evil, 1),), creators=(replace(ABOUT.creators[0], name=evil, affiliation=evil),),
         address="https://a.example/", runs=(replace(ABOUT.runs[0], stale=evil, finished_at=evil),),
     )  # fmt: skip
     allowed = {"h1", "h2", "p", "ul", "li", "a", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "strong"}
@@ -187,12 +188,13 @@ def test_what_differs_from_the_version_before_is_named(tmp_path):
     before = release(tmp_path / "a", (TOPICS, RESPONSES, EMPTY), version=1, licence="CC0-1.0", choices=Choices())
     fewer = replace(TOPICS, rows=lambda: iter(list(TOPICS.rows())[1:]))
     other = replace(
-        RESPONSES, columns=(*RESPONSES.columns[:-1], Column("kind", "text", nullable=False, meaning="Its kind.")),
+        RESPONSES,
+        columns=(*RESPONSES.columns[:-1], ContentColumn("kind", "text", nullable=False, meaning="Its kind.")),
         rows=lambda: ({("kind" if k == "origin" else k): v for k, v in row.items()} for row in RESPONSES.rows()),
     )  # fmt: skip
     after = release(tmp_path / "b", (fewer, other, replace(EMPTY, name="new")), choices=Choices(logs=Logs.FULL),
                     previous=before, changes="Nothing *new*.")  # fmt: skip
-    told = changes.compared(before, after)
+    told = formats_card.compared(before, after)
     named = (
         ("`CC0-1.0`", "`CC-BY-4.0`"), ("`new`", "0"), ("`judgments`",), ("`topics`", f"{len(TEXTS) - 1}"),
         ("`responses`", "`kind`"), ("`responses`", "`origin`"), ("`logs`", "`NONE`", "`FULL`"),
@@ -205,7 +207,7 @@ def test_what_differs_from_the_version_before_is_named(tmp_path):
 
 def test_as_many_rows_that_are_others_are_seen_and_the_same_are_not(tmp_path):
     before = release(tmp_path / "a", (TOPICS,))
-    assert changes.compared(before, release(tmp_path / "b", (TOPICS,))) == []
+    assert formats_card.compared(before, release(tmp_path / "b", (TOPICS,))) == []
     turned = replace(TOPICS, rows=lambda: iter(list(TOPICS.rows())[::-1]))
-    (line,) = changes.compared(before, release(tmp_path / "c", (turned,)))
+    (line,) = formats_card.compared(before, release(tmp_path / "c", (turned,)))
     assert all(part in line for part in ("`topics`", str(len(TEXTS))))

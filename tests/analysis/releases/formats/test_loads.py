@@ -10,8 +10,8 @@ import mlcroissant
 import pandas as pd
 import pytest
 
-from analysis.domain.releases.formats import cells
-from analysis.domain.releases.formats.columns import as_text
+from analysis.releases.formats import tabular
+from analysis.releases.formats.tabular import as_text
 
 from .made import RESPONSES, TEXTS, TOPICS, release
 
@@ -74,7 +74,7 @@ def test_pandas_reads_parquet_json_lines_and_csv(folder):
     read = pd.read_json(folder / "jsonl/responses.jsonl.gz", lines=True, dtype=False)
     assert list(read["text"]) == TEXTS
     cut = pd.read_csv(folder / "csv/responses.csv", dtype={"text": str}, keep_default_na=False)
-    assert [cells.original(text) for text in cut["text"]] == TEXTS
+    assert [tabular.original(text) for text in cut["text"]] == TEXTS
 
 
 def test_croissant_is_valid_and_its_records_are_read(folder):

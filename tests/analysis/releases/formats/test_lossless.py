@@ -6,9 +6,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from analysis.domain.releases.contents.table import Column, Table
-from analysis.domain.releases.formats import cells, writing
-from analysis.domain.releases.formats.columns import BrokenTableError, as_json, iso
+from analysis.releases.contents.content_table import ContentColumn, ContentTable
+from analysis.releases.formats import release_writer, tabular
+from analysis.releases.formats.tabular import BrokenTableError, as_json, iso
 from tests.analysis.cases import check_each
 
 from .made import ABOUT, NOON, RESPONSES, TABLES, TEXTS, TOPICS, cells_of, lines, release
@@ -49,8 +49,8 @@ def test_no_cell_begins_a_formula_and_every_text_is_given_back(folder):
     numbers = {"words", "merit"}
     for row in rows:
         assert not [name for name, cell in row.items() if name not in numbers and begins_a_formula(cell)]
-    assert [cells.original(row["text"]) for row in rows] == TEXTS
-    assert [cells.original(row["note"]) or None for row in rows] == [row["note"] or None for row in given]
+    assert [tabular.original(row["text"]) for row in rows] == TEXTS
+    assert [tabular.original(row["note"]) or None for row in rows] == [row["note"] or None for row in given]
     assert [row["words"] for row in rows] == ["" if row["words"] is None else str(row["words"]) for row in given]
     assert [float(row["merit"]) for row in rows if row["merit"]] == [
         r["merit"] for r in given if r["merit"] is not None
@@ -58,14 +58,17 @@ def test_no_cell_begins_a_formula_and_every_text_is_given_back(folder):
     assert [row["included"] for row in rows] == [{None: "", True: "true", False: "false"}[r["included"]] for r in given]
     assert [row["at"] for row in rows] == ["" if row["at"] is None else iso(row["at"]) for row in given]
     for name in ("answers", "cited"):
-        found = [json.loads(cells.original(row[name])) if row[name] else None for row in rows]
+        found = [json.loads(tabular.original(row[name])) if row[name] else None for row in rows]
         assert found == [row[name] for row in given]
 
 
 def test_no_value_and_an_empty_text_differ_in_csv(tmp_path):
     rows = [{"a": None, "b": 1}, {"a": "", "b": None}]
-    columns = (Column("a", "text", nullable=True, meaning="a"), Column("b", "integer", nullable=True, meaning="b"))
-    release(tmp_path / "t", (Table("t", "A row.", columns, lambda: iter(rows)),))
+    columns = (
+        ContentColumn("a", "text", nullable=True, meaning="a"),
+        ContentColumn("b", "integer", nullable=True, meaning="b"),
+    )
+    release(tmp_path / "t", (ContentTable("t", "A row.", columns, lambda: iter(rows)),))
     assert (tmp_path / "t/csv/t.csv").read_bytes() == b'"a","b"\n,1\n"",\n'
 
 
@@ -85,8 +88,8 @@ def test_the_same_tables_give_the_same_bytes(folder, tmp_path):
 
 def test_many_rows_come_in_several_groups(tmp_path):
     rows = 250_000
-    columns = (Column("n", "integer", nullable=False, meaning="n"),)
-    table = Table("many", "A row.", columns, lambda: ({"n": n} for n in range(rows)))
+    columns = (ContentColumn("n", "integer", nullable=False, meaning="n"),)
+    table = ContentTable("many", "A row.", columns, lambda: ({"n": n} for n in range(rows)))
     manifest = release(tmp_path / "many", (table,))
     found = pq.ParquetFile(tmp_path / "many/parquet/many.parquet")
     assert found.metadata.num_rows == rows == manifest["tables"][0]["rows"]
@@ -96,7 +99,9 @@ def test_many_rows_come_in_several_groups(tmp_path):
 
 def test_what_is_not_what_its_column_says_is_refused(tmp_path):
     def check(kind, value):
-        table = Table("t", "A row.", (Column("c", kind, nullable=False, meaning="c"),), lambda: iter([{"c": value}]))
+        table = ContentTable(
+            "t", "A row.", (ContentColumn("c", kind, nullable=False, meaning="c"),), lambda: iter([{"c": value}])
+        )
         with pytest.raises(BrokenTableError, match=r"t\.c"):
             release(tmp_path / "t", (table,))
 
@@ -110,7 +115,7 @@ def test_what_is_not_what_its_column_says_is_refused(tmp_path):
 
 @pytest.mark.parametrize("row", [{}, {"c": "x", "d": "x"}, {"d": "x"}])
 def test_a_row_of_other_columns_is_refused(tmp_path, row):
-    table = Table("t", "A row.", (Column("c", "text", nullable=True, meaning="c"),), lambda: iter([row]))
+    table = ContentTable("t", "A row.", (ContentColumn("c", "text", nullable=True, meaning="c"),), lambda: iter([row]))
     with pytest.raises(BrokenTableError, match=r"\bt\b"):
         release(tmp_path / "t", (table,))
 
@@ -123,9 +128,9 @@ def test_whoever_hears_of_the_progress_may_stop_it(tmp_path):
         if len(heard) == 2:
             raise InterruptedError
 
-    columns = (Column("at", "time", nullable=False, meaning="at"),)
-    table = Table("t", "A row.", columns, lambda: ({"at": NOON} for _ in range(9000)))
+    columns = (ContentColumn("at", "time", nullable=False, meaning="at"),)
+    table = ContentTable("t", "A row.", columns, lambda: ({"at": NOON} for _ in range(9000)))
     (tmp_path / "t").mkdir()
     with pytest.raises(InterruptedError):
-        writing.write(tmp_path / "t", (table,), ABOUT, report=stop)
+        release_writer.write_files(tmp_path / "t", (table,), ABOUT, report=stop)
     assert heard == [("t", 2000), ("t", 4000)]

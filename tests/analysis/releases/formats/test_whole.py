@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from analysis.domain import analysing
-from analysis.domain.corpus import consistent
-from analysis.domain.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
-from analysis.domain.releases.contents import reading
-from analysis.domain.releases.formats import writing
-from analysis.domain.releases.formats.columns import as_json
-from analysis.domain.releases.personal import deciding, searching
+from analysis.analyses import services as analyses_services
 from analysis.enums import PersonalVerdict
+from analysis.inputs import snapshots
 from analysis.models import PersonalFinding
+from analysis.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
+from analysis.releases.contents import release_contents
+from analysis.releases.formats import release_writer
+from analysis.releases.formats.tabular import as_json
+from analysis.releases.personal_data import detection
+from analysis.releases.personal_data import services as personal_data_services
 from annotation.imports.crowdrag25 import record_schemas
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
@@ -37,9 +38,9 @@ ALL = Choices(
 def released(study: Study, folder: Path, choices: Choices = ALL) -> tuple[dict[str, Any], dict[str, list[dict]]]:
     """Write a release of a study; return its manifest and the rows that it should hold."""
     folder.mkdir()
-    with consistent.reading():
-        contents = reading.of(study=study, choices=choices, release="1")
-        manifest = writing.write(
+    with snapshots.repeatable_read():
+        contents = release_contents.read_contents(study=study, choices=choices, release="1")
+        manifest = release_writer.write_files(
             folder, contents.tables, replace(ABOUT, version=1), layout=contents.layout,
             left_out=contents.layout_left_out,
         )  # fmt: skip
@@ -48,16 +49,18 @@ def released(study: Study, folder: Path, choices: Choices = ALL) -> tuple[dict[s
 
 
 def analysed(study: Study) -> Choices:
-    run = lifecycle.wait(analysing.start(study=study, parameters={"resamples": 2, "restarts": 1}))
+    run = lifecycle.wait(analyses_services.start(study=study, parameters={"resamples": 2, "restarts": 1}))
     assert run.state == RunState.DONE, run.error
     return replace(ALL, runs=(str(run.key),))
 
 
 def kept(study: Study, choices: Choices) -> None:
     """Look for personal data, and decide to release all of it: else what it stands in is left out."""
-    searching.look(study=study, choices=choices, now=NOW)()
+    detection.look(study=study, choices=choices, now=NOW)()
     found = PersonalFinding.objects.filter(study=study).values_list("pk", flat=True)
-    deciding.decide(study=study, findings=list(found), verdict=PersonalVerdict.KEEP, reason="It is public.", now=NOW)
+    personal_data_services.decide(
+        study=study, findings=list(found), verdict=PersonalVerdict.KEEP, reason="It is public.", now=NOW
+    )
 
 
 def labels_in(layout: Path) -> int:

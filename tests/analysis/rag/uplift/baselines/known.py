@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from analysis.rag.shapes import Document, Floats, NoLikelihoodsError, Output, Prompt, Query
-from analysis.rag.uplift.baselines.protocol import Training
-from analysis.rag.uplift.labels import Labelled, label
+from analysis.rag.protocols import Document, Floats, NoLikelihoodsError, Output, Prompt, Query
+from analysis.rag.uplift_rag.baselines.protocol import Training
+from analysis.rag.uplift_rag.uplift_labels import LabelledQuery, label
 
 WRONG = "no idea"
 
@@ -61,7 +61,7 @@ def query(name: str, question: str, texts: Sequence[str], answers: Sequence[str]
 
 def training(queries: Sequence[Query], generator: Scripted, *, held_out: Sequence[Query] = (), seed: int = 0,
              metric: str = "em") -> Training:  # fmt: skip
-    def labelled(some: Sequence[Query]) -> tuple[Labelled, ...]:
+    def labelled(some: Sequence[Query]) -> tuple[LabelledQuery, ...]:
         return tuple(label(each, each.documents, generator, metric=metric)[0] for each in some)
 
     return Training(labelled(queries), labelled(held_out), generator, np.random.default_rng(seed))

@@ -6,12 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.rag.shapes import Document
-from analysis.rag.uplift.baselines import aar
-from analysis.rag.uplift.baselines.aar import Aar, most_preferred
-from analysis.rag.uplift.baselines.bi_encoder import BiEncoder
-from analysis.rag.uplift.baselines.containment import contains_answer
-from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings
+from analysis.rag.protocols import Document
+from analysis.rag.uplift_rag.baselines import aar
+from analysis.rag.uplift_rag.baselines.aar import Aar, most_preferred
+from analysis.rag.uplift_rag.baselines.embeddings import BiEncoder, contains_answer
+from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings, NotPossibleError
 from tests.analysis.rag.neural import torch
 from tests.analysis.rag.uplift import planted as plants
 from tests.analysis.rag.uplift.baselines.known import Scripted, query, training
@@ -20,9 +19,9 @@ WORDS = ["abc", "bcd", "cde", "zzz", "yes", "xxx", "bb", "cc"]
 
 
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory) -> Settings:
+def settings(tmp_path_factory) -> BaselineSettings:
     model = str(plants.encoder(tmp_path_factory.mktemp("aar") / "bert", layers=1, width=32, words=WORDS))
-    return Settings(feed=1, embedder=model, device="cpu", epochs=4, learning_rate=3e-3, batch=4)
+    return BaselineSettings(feed=1, embedder=model, device="cpu", epochs=4, learning_rate=3e-3, batch=4)
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from analysis.rag.uplift.baselines import classifier
-from analysis.rag.uplift.baselines.adaptive import LABELS, Adaptive, Complexity
-from analysis.rag.uplift.baselines.asking import together
-from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings
+from analysis.rag.uplift_rag.baselines import fine_tuning
+from analysis.rag.uplift_rag.baselines.adaptive import LABELS, Adaptive, Complexity
+from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings, NotPossibleError, run_in_lockstep
 from tests.analysis.rag.neural import torch
 from tests.analysis.rag.uplift import planted as plants
 from tests.analysis.rag.uplift.baselines.known import WRONG, Scripted, letters, query, training, words
@@ -37,10 +36,10 @@ def planted(n: int, first: int = 0) -> list:
 
 
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory) -> Settings:
+def settings(tmp_path_factory) -> BaselineSettings:
     words = ["zzz", "aaa", "mmm", "www", "key"]
     model = str(plants.encoder(tmp_path_factory.mktemp("adaptive") / "bert", layers=1, width=32, words=words))
-    return Settings(feed=4, encoder=model, device="cpu", epochs=12, learning_rate=1e-2, batch=4)
+    return BaselineSettings(feed=4, encoder=model, device="cpu", epochs=12, learning_rate=1e-2, batch=4)
 
 
 def test_planted_complexities_train_a_language_model_and_route_unseen_questions(settings, tmp_path):
@@ -53,7 +52,7 @@ def test_planted_complexities_train_a_language_model_and_route_unseen_questions(
         assert found.text == "yes"
         # Of several hops: two thoughts with retrieval between them, then the answer.
         assert (len(found.documents), len(found.outputs)) == {0: (0, 1), 1: (4, 1), 2: (4, 3)}[int(kind)]
-    before = classifier.start(settings.encoder, LABELS, rng=np.random.default_rng(0), settings=settings)
+    before = fine_tuning.start(settings.encoder, LABELS, rng=np.random.default_rng(0), settings=settings)
     weights = before.model.state_dict()
     moved = [name for name, now in method._fitted().model.state_dict().items() if not torch.equal(now, weights[name])]
     assert [name for name in moved if "encoder.layer" in name]
@@ -65,7 +64,7 @@ def test_planted_complexities_train_a_language_model_and_route_unseen_questions(
 
 
 def test_its_loss_is_the_cross_entropy_of_the_labels(settings):
-    made = classifier.start(settings.encoder, LABELS, rng=np.random.default_rng(0), settings=settings)
+    made = fine_tuning.start(settings.encoder, LABELS, rng=np.random.default_rng(0), settings=settings)
     with torch.no_grad():
         logits = made.logits(["zzz", "aaa 1 mmm"]).double().numpy()
     p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
@@ -77,7 +76,9 @@ def test_its_loss_is_the_cross_entropy_of_the_labels(settings):
 
 def test_several_steps_read_what_thoughts_ask_for_and_count_all_prompts():
     asked, generator = planted(3)[2], Stepping({})
-    (found,) = together([Adaptive(Settings(feed=4), embed=letters).several(asked, asked.documents)], generator)
+    (found,) = run_in_lockstep(
+        [Adaptive(BaselineSettings(feed=4), embed=letters).several(asked, asked.documents)], generator
+    )
     # Two first, then two that resemble the thought; the second thought has the answer.
     assert found.documents[:2] == ("2-0", "2-1")
     assert "2-6" in found.documents[2:]
@@ -90,8 +91,8 @@ def test_several_steps_read_what_thoughts_ask_for_and_count_all_prompts():
 )
 def test_steps_end_when_documents_or_thoughts_do(answers, thoughts):
     asked, generator = query("q", "w", ["one", "two", "three"]), Scripted(answers)
-    method = Adaptive(Settings(feed=4), steps=5, embed=letters)
-    (found,) = together([method.several(asked, asked.documents)], generator)
+    method = Adaptive(BaselineSettings(feed=4), steps=5, embed=letters)
+    (found,) = run_in_lockstep([method.several(asked, asked.documents)], generator)
     assert len(generator.asked) == thoughts + 1
     assert len(found.documents) == (3 if thoughts == 2 else 2)
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from analysis.rag import encoders
-from analysis.rag.shapes import Message, Prompt, Query
-from analysis.rag.uplift.baselines import adaptive, catalogue, embedding, skr
-from analysis.rag.uplift.baselines.asking import together
-from analysis.rag.uplift.baselines.catalogue import BASELINES, FORMS
-from analysis.rag.uplift.baselines.protocol import Method, NotPossibleError, Settings
+from analysis.rag.protocols import Message, Prompt, Query
+from analysis.rag.uplift_rag.baselines import adaptive, catalogue, embeddings, skr
+from analysis.rag.uplift_rag.baselines.catalogue import BASELINES, FORMS
+from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings, Method, NotPossibleError, run_in_lockstep
 from tests.analysis.cases import check_each
 from tests.analysis.rag import tiny
 from tests.analysis.rag.uplift.baselines.known import Scripted, query, training, words
@@ -33,8 +32,10 @@ def model(tmp_path_factory) -> str:
 
 
 @pytest.fixture(scope="module")
-def settings(model) -> Settings:
-    return Settings(feed=2, metric="em", encoder=model, embedder=model, device="cpu", epochs=2, learning_rate=1e-3)
+def settings(model) -> BaselineSettings:
+    return BaselineSettings(
+        feed=2, metric="em", encoder=model, embedder=model, device="cpu", epochs=2, learning_rate=1e-3
+    )
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,7 @@ def test_many_together_are_answered_as_one_after_the_other(fitted, name):
     expected = [fitted[name].answer(each, each.documents, alone) for each in several]
     askings = (fitted[name].asking(each, each.documents, at_once) for each in several)
     done: list[int] = []
-    assert together(askings, at_once, report=done.append) == expected
+    assert run_in_lockstep(askings, at_once, report=done.append) == expected
     assert sorted(map(words, at_once.asked)) == sorted(map(words, alone.asked))
     assert len(at_once.waves) == max(1, max(len(each.outputs) for each in expected) * (name == "adaptive"))
     assert done[-1] == len(several)
@@ -106,13 +107,13 @@ def test_steps_of_several_go_on_side_by_side_so_many_at_once():
 
     generator = Scripted({f"{steps} {step} {part}": f"{steps}{step}{part}" for steps in range(4) for step in range(3)
                           for part in "ab"})  # fmt: skip
-    found = together((thinking(steps) for steps in (3, 0, 1, 2)), generator)
+    found = run_in_lockstep((thinking(steps) for steps in (3, 0, 1, 2)), generator)
     assert found == [["30a", "30b", "31a", "31b", "32a", "32b"], [], ["10a", "10b"], ["20a", "20b", "21a", "21b"]]
     assert generator.waves == [6, 4, 2]
     again = Scripted(generator.answers)
-    assert together((thinking(steps) for steps in (3, 0, 1, 2)), again, at_once=2) == found
+    assert run_in_lockstep((thinking(steps) for steps in (3, 0, 1, 2)), again, at_once=2) == found
     assert again.waves == [2, 2, 2, 4, 2]
-    assert together([], again) == []
+    assert run_in_lockstep([], again) == []
 
 
 @pytest.mark.parametrize(("name", "waves"), [("skr", 1), ("adaptive", 5)])
@@ -177,7 +178,7 @@ def test_training_may_be_stopped_by_who_watches(settings, name):
 
 
 def test_embeddings_are_of_length_one_and_none_of_no_text(model):
-    embed = embedding.embedder(model, "cpu")
+    embed = embeddings.embedder(model, "cpu")
     np.testing.assert_allclose(np.linalg.norm(embed(["the cat", "a dog"]), axis=1), 1, atol=1e-6)
     assert embed([]).shape[0] == 0
     np.testing.assert_array_equal(embed(["a dog", "on", "a dog"])[0], embed(["a dog"])[0])
@@ -187,9 +188,9 @@ def test_what_was_embedded_is_not_embedded_again_and_not_all_is_kept(model, monk
     asked: list[str] = []
     real = encoders.Encoder.embed
     monkeypatch.setattr(encoders.Encoder, "embed", lambda self, texts: asked.extend(texts) or real(self, texts))
-    monkeypatch.setattr(embedding, "KEPT", 2)
-    embedding._kept.cache_clear()
-    embed = embedding.embedder(model, "cpu")
+    monkeypatch.setattr(embeddings, "KEPT", 2)
+    embeddings._kept.cache_clear()
+    embed = embeddings.embedder(model, "cpu")
     for texts in (["cat", "dog", "cat"], ["dog", "mat"], ["mat", "cat"]):
         embed(texts)
     assert asked == ["cat", "dog", "mat", "cat"]
@@ -198,7 +199,7 @@ def test_what_was_embedded_is_not_embedded_again_and_not_all_is_kept(model, monk
 
 
 def test_methods_embed_with_the_bundled_encoder_unless_told():
-    assert skr.Skr(Settings()).settings.embedder == adaptive.Adaptive().settings.embedder == "all-MiniLM-L6-v2"
+    assert skr.Skr(BaselineSettings()).settings.embedder == adaptive.Adaptive().settings.embedder == "all-MiniLM-L6-v2"
 
 
 def test_a_papers_name_stands_alone_only_where_nothing_is_missing():

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.rag.generation.batching import ModelMemoryError
-from analysis.rag.shapes import Document
-from analysis.rag.uplift.baselines.cross_encoder import CrossEncoder, Ready, relevance, schedule
-from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings
-from analysis.rag.uplift.labels import Labelled
+from analysis.rag.generation.devices import ModelMemoryError
+from analysis.rag.protocols import Document
+from analysis.rag.uplift_rag.baselines.cross_encoder import CrossEncoder, Ready, relevance, schedule
+from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings, NotPossibleError
+from analysis.rag.uplift_rag.uplift_labels import LabelledQuery
 from tests.analysis.rag import tiny
 from tests.analysis.rag.neural import torch, transformers
 from tests.analysis.rag.uplift.baselines.known import Scripted, query, training
@@ -20,8 +20,8 @@ def encoder(tmp_path_factory) -> str:
     return str(tiny.bert(tmp_path_factory.mktemp("cross") / "bert", layers=1))
 
 
-def settings(encoder: str, **more) -> Settings:
-    return Settings(encoder=encoder, device="cpu", epochs=40, learning_rate=5e-3, batch=2, feed=1, **more)
+def settings(encoder: str, **more) -> BaselineSettings:
+    return BaselineSettings(encoder=encoder, device="cpu", epochs=40, learning_rate=5e-3, batch=2, feed=1, **more)
 
 
 def planted(n: int) -> list:
@@ -35,12 +35,12 @@ def test_relevance_is_what_the_data_says_else_whether_an_answer_is_contained():
         Document("4", "cat", is_helpful=True),
     )  # fmt: skip
     asked = query("q", "who", [], ["the", "Loud!"])
-    found = relevance(Labelled(asked, documents, "loud", ("loud", "", "loud", "")))
+    found = relevance(LabelledQuery(asked, documents, "loud", ("loud", "", "loud", "")))
     assert found is not None
     assert found.uplift.tolist() == [0, 1, 0, 1]
-    assert relevance(Labelled(asked, (), "", ())) is None
+    assert relevance(LabelledQuery(asked, (), "", ())) is None
     for answers in ([], ["the"]):
-        assert relevance(Labelled(query("q", "who", ["x"], answers), documents, "", ("",) * 4)) is None
+        assert relevance(LabelledQuery(query("q", "who", ["x"], answers), documents, "", ("",) * 4)) is None
 
 
 def test_it_learns_planted_relevance_whatever_the_generator_makes_of_it(encoder, tmp_path):

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.rag.generation import warm
-from analysis.rag.shapes import Output
-from analysis.rag.uplift import reranker
-from analysis.rag.uplift import training as uplift_training
-from analysis.rag.uplift.baselines import dpa_augmentation, dpa_losses, dpa_training, min_norm
-from analysis.rag.uplift.baselines.dpa import ALIGNMENT, Dpa, preferred
-from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings
-from analysis.rag.uplift.training import TrainingMemoryError
+from analysis.rag.generation import model_cache
+from analysis.rag.protocols import Output
+from analysis.rag.uplift_rag import reranker
+from analysis.rag.uplift_rag import training as uplift_training
+from analysis.rag.uplift_rag.baselines import dpa, dpa_training
+from analysis.rag.uplift_rag.baselines.dpa import ALIGNMENT, Dpa, preferred
+from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings, NotPossibleError
+from analysis.rag.uplift_rag.training import TrainingMemoryError
 from tests.analysis.rag import tiny
 from tests.analysis.rag.neural import torch
 from tests.analysis.rag.uplift.baselines.known import Scripted, query, training, words
@@ -26,9 +26,9 @@ def encoder(tmp_path_factory) -> str:
     return str(tiny.bert(tmp_path_factory.mktemp("dpa") / "bert", layers=1))
 
 
-def settings(encoder: str, **more) -> Settings:
-    return Settings(**{"encoder": encoder, "device": "cpu", "epochs": 25, "learning_rate": 1e-2, "batch": 2, "feed": 1,
-                       "metric": "em", **more})  # fmt: skip
+def settings(encoder: str, **more) -> BaselineSettings:
+    return BaselineSettings(**{"encoder": encoder, "device": "cpu", "epochs": 25, "learning_rate": 1e-2, "batch": 2,
+                               "feed": 1, "metric": "em", **more})  # fmt: skip
 
 
 def planted(n: int, first: int = 0) -> list:
@@ -66,15 +66,15 @@ def test_the_losses_are_those_of_a_plain_loop():
     uplift = [[1.0, 0.0, 0.0, 1.0], [0.0, -1.0, -0.5], [0.0, 0.0]]
     logits = torch.tensor(rng.normal(size=(9, 2)), requires_grad=True)
     s = (logits[:, 1] - logits[:, 0]).tolist()
-    found = dpa_losses.losses(logits, torch.tensor([u for each in uplift for u in each]), [4, 3, 2])
+    found = dpa_training.losses(logits, torch.tensor([u for each in uplift for u in each]), [4, 3, 2])
     expected = plainly([s[:4], s[4:7], s[7:]], uplift)
     np.testing.assert_allclose([float(each.detach()) for each in found], expected, rtol=1e-6)
 
 
 def test_documents_that_change_nothing_have_no_loss():
-    assert dpa_losses.losses(torch.zeros((3, 2)), torch.zeros(3), [3]) == []
+    assert dpa_training.losses(torch.zeros((3, 2)), torch.zeros(3), [3]) == []
     # All equally aligned: nothing to compare, but to tell.
-    assert len(dpa_losses.losses(torch.zeros((2, 2)), torch.ones(2), [2])) == 1
+    assert len(dpa_training.losses(torch.zeros((2, 2)), torch.ones(2), [2])) == 1
 
 
 def test_the_shortest_combination_is_that_of_a_fine_grid():
@@ -82,7 +82,7 @@ def test_the_shortest_combination_is_that_of_a_fine_grid():
     grid = [(a, b, 200 - a - b) for a in range(201) for b in range(201 - a)]
     for _ in range(25):
         gradients = rng.normal(size=(3, 4)) + rng.normal(size=4)
-        found = min_norm.weights(gradients)
+        found = dpa_training.weights(gradients)
         assert found.min() >= 0
         assert found.sum() == pytest.approx(1)
         shortest = np.linalg.norm((np.array(grid) / 200) @ gradients, axis=1).min()
@@ -94,7 +94,7 @@ def test_the_shortest_combination_is_that_of_a_fine_grid():
 
 @pytest.mark.parametrize("gradients", [[[1.0, 0.0]] * 3, [[1.0, 0.0], [-2.0, 0.0]], [[3.0, 4.0]]])
 def test_equal_opposite_and_single_gradients(gradients):
-    found = min_norm.weights(np.array(gradients))
+    found = dpa_training.weights(np.array(gradients))
     assert found.sum() == pytest.approx(1)
     length = {3: 1.0, 2: 0.0, 1: 5.0}[len(gradients)]
     assert np.linalg.norm(found @ np.array(gradients)) == pytest.approx(length)
@@ -103,10 +103,10 @@ def test_equal_opposite_and_single_gradients(gradients):
 def test_an_objective_that_is_done_has_no_weight():
     logits = torch.zeros((2, 2), requires_grad=True)
     parts = [logits[0, 0] * 3, (logits**2).sum(), logits[1, 1]]
-    found = dpa_losses.weigh(parts, logits)
+    found = dpa_training.weigh(parts, logits)
     assert found[1] == 0
     assert sum(found) == pytest.approx(1)
-    assert dpa_losses.weigh([(logits**2).sum()] * 2, logits) == [0.5, 0.5]
+    assert dpa_training.weigh([(logits**2).sum()] * 2, logits) == [0.5, 0.5]
 
 
 def test_it_learns_planted_preferences_and_asks_with_a_doubt(encoder, tmp_path):
@@ -132,7 +132,7 @@ class Rewriting(Scripted):
         text = words(prompt)
         if prompt.choices:
             return Output("no" if "SPARQL" in text.partition("Passage:")[2] else "yes")
-        way = next((way for way in dpa_augmentation.WAYS.values() if way in text), "")
+        way = next((way for way in dpa.WAYS.values() if way in text), "")
         if "Decompose" in way:
             return Output("", error="refused")
         question = text.partition("Question: ")[2]
@@ -145,7 +145,7 @@ def test_questions_are_written_anew_in_five_ways_and_what_does_not_hold_is_left_
     generator = Rewriting(GENERATOR)
     data = training(planted(2), generator).labelled
     generator.asked.clear()
-    found = dpa_augmentation.augmented(data, generator, lambda *_said: None)
+    found = dpa.augmented(data, generator, lambda *_said: None)
     asked = [each for each in generator.asked if not each.choices]
     assert len(asked) == 5 * 2
     assert len({words(each) for each in asked}) == 10
@@ -287,7 +287,7 @@ def test_the_device_is_held_for_each_step_and_each_scoring(encoder, monkeypatch)
         turns.append(bool(held))
         return forward(self, chunk)
 
-    monkeypatch.setattr(warm, "one_job", one_job)
+    monkeypatch.setattr(model_cache, "one_job", one_job)
     monkeypatch.setattr(reranker.Reranker, "_forward", watched)
     free: list[bool] = []
     data = training(planted(4), Scripted(GENERATOR), held_out=planted(2))

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from analysis.rag.uplift.baselines.protocol import NotPossibleError, Settings
-from analysis.rag.uplift.baselines.skr import Skr, nearest, wants_documents
+from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings, NotPossibleError
+from analysis.rag.uplift_rag.baselines.skr import Skr, nearest, wants_documents
 from tests.analysis.rag.uplift.baselines.known import Scripted, letters, query, training
 
 # Questions of `zzz` it knows, and documents only spoil them; questions of `aaa` it must read up.
@@ -53,7 +53,7 @@ def test_if_all_training_questions_are_alike_so_is_every_decision(helped):
 
 
 def test_planted_self_knowledge_is_found():
-    method, generator = Skr(Settings(metric="em"), neighbours=3, embed=letters), Scripted(ANSWERS)
+    method, generator = Skr(BaselineSettings(metric="em"), neighbours=3, embed=letters), Scripted(ANSWERS)
     method.fit(training(planted(20), generator))
     for each in planted(10, first=100):
         found = method.answer(each, each.documents, generator)

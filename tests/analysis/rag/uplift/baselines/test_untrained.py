@@ -5,12 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from analysis.rag.answers import normalised
-from analysis.rag.shapes import Document, Output, Scored
-from analysis.rag.uplift.baselines.naive import Naive
-from analysis.rag.uplift.baselines.protocol import Settings
-from analysis.rag.uplift.baselines.replug import Replug, vote, weigh
-from analysis.rag.uplift.baselines.standard import Standard
+from analysis.rag.protocols import Document, Output, Scored
+from analysis.rag.qa_metrics import normalised
+from analysis.rag.uplift_rag.baselines.catalogue import Naive, Standard
+from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings
+from analysis.rag.uplift_rag.baselines.replug import Replug, vote, weigh
 from tests.analysis.rag.uplift.baselines.known import WRONG, Scripted, query, words
 
 GENERATOR = {"gold": "yes", "fool": "no", "refuses": "FAIL"}
@@ -20,8 +19,8 @@ def test_naive_reads_no_document_and_standard_the_first_in_their_order():
     asked = query("q", "who", ["fool one", "plain two", "gold three"])
     for method, text, documents in [
         (Naive(), WRONG, ()),
-        (Standard(Settings(feed=2)), "no", ("q-0", "q-1")),
-        (Standard(Settings(feed=9)), "yes", ("q-0", "q-1", "q-2")),
+        (Standard(BaselineSettings(feed=2)), "no", ("q-0", "q-1")),
+        (Standard(BaselineSettings(feed=9)), "yes", ("q-0", "q-1", "q-2")),
     ]:
         generator = Scripted({"gold": "yes", "fool": "no"} if len(documents) == 3 else GENERATOR)
         found = method.answer(asked, asked.documents, generator)
@@ -53,12 +52,12 @@ def test_a_refusal_is_an_error_with_no_text():
 def test_replug_asks_once_a_document_and_counts_all_prompts():
     asked = query("q", "who", ["gold one", "fool two", "fool three", "plain"], scores=[0.9, 0.8, 0.7, 0.0])
     generator = Scripted(GENERATOR)
-    found = Replug(Settings(feed=3)).answer(asked, asked.documents, generator)
+    found = Replug(BaselineSettings(feed=3)).answer(asked, asked.documents, generator)
     # Two that agree outweigh one that scores more.
     assert (found.text, found.documents) == ("no", ("q-0", "q-1", "q-2"))
     assert len(found.outputs) == len(generator.asked) == 3
     assert found.prompt_tokens == sum(len(words(each).split()) for each in generator.asked)
-    sharp = Replug(Settings(feed=3), temperature=0.01).answer(asked, asked.documents, generator)
+    sharp = Replug(BaselineSettings(feed=3), temperature=0.01).answer(asked, asked.documents, generator)
     assert sharp.text == "yes"
 
 

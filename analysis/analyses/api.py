@@ -1,0 +1,171 @@
+"""Results: analyses and experiments that are done, their tables, and a new analysis."""
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+import django_filters
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.enums import Judges
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import IntegerFilter, RequestBody
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
+from crowdrag.studies.enums import AuditedContent, Role
+
+from ..methods.settings import CHOICES, PRESETS, BadParameterError
+from ..tables import run_tables
+from ..tables.models import Table
+from . import services
+
+# Names alone: rows of a table may be of any size.
+NAMES = Prefetch("tables", Table.objects.only("id", "run_id", "name"), to_attr="own_tables")
+
+
+class ResultRow(serializers.ModelSerializer[Run]):
+    """A run that made tables, and what made them what they are."""
+
+    tables = serializers.SerializerMethodField(
+        help_text="Their names, as in docs/results.md. Of an update, those that it made anew."
+    )
+
+    class Meta:
+        model = Run
+        fields = ["key", "kind", "parameters", "seed", "inputs_digest", "code_version", "summary", "created_at",
+                  "finished_at", "stale_at", "stale_reason", "tables"]  # fmt: skip
+
+    def get_tables(self, run: Any) -> list[str]:
+        """Return the names of a run's own tables."""
+        return run_tables.in_order(table.name for table in run.own_tables)
+
+
+class TableOfResults(serializers.Serializer[Any]):
+    """A table of results."""
+
+    name = serializers.CharField()
+    columns = serializers.ListField(child=serializers.CharField())
+    rows = serializers.ListField(child=serializers.DictField(), help_text="An undefined value is null.")
+
+
+class Parameters(RequestBody):
+    """Parameters of an analysis; what is left out has its default (docs/methods)."""
+
+    pool = serializers.ChoiceField(Judges.choices, required=False, help_text="Whose judgments are analysed.")
+    resamples = serializers.IntegerField(min_value=1, max_value=100_000, required=False)
+    restarts = serializers.IntegerField(min_value=1, max_value=1000, required=False)
+    refine = serializers.IntegerField(min_value=0, max_value=100, required=False)
+    spam_threshold = serializers.FloatField(min_value=0, max_value=1, required=False)
+    k = serializers.IntegerField(min_value=1, max_value=32767, required=False, allow_null=True)
+    min_words = serializers.IntegerField(min_value=0, max_value=10_000, required=False)
+    fix_known = serializers.BooleanField(required=False)
+    least_competent = serializers.FloatField(min_value=0, max_value=1, required=False)
+    kept_votes = serializers.IntegerField(min_value=1, max_value=1000, required=False)
+    first_positions = serializers.IntegerField(min_value=1, max_value=1000, required=False)
+    density_bins = serializers.IntegerField(min_value=2, max_value=200, required=False)
+    reuse_limit = serializers.FloatField(min_value=0, max_value=100, required=False)
+    least_topics = serializers.IntegerField(min_value=1, max_value=10_000, required=False)
+    labels = serializers.ChoiceField(CHOICES["labels"], required=False)
+    grades_from = serializers.ChoiceField(CHOICES["grades_from"], required=False)
+    bootstrap = serializers.ChoiceField(CHOICES["bootstrap"], required=False)
+    resample = serializers.ChoiceField(CHOICES["resample"], required=False)
+    preset = serializers.ChoiceField(
+        list(PRESETS),
+        required=False,
+        allow_blank=True,
+        help_text="Fixes the parameters that make the procedure of the published corpus.",
+    )
+    bertscore = serializers.CharField(max_length=200, required=False, allow_blank=True)
+
+
+class NewAnalysis(RequestBody):
+    """What an analysis is to be started with."""
+
+    seed = serializers.IntegerField(min_value=0, max_value=2**31, required=False, default=0)
+    parameters = Parameters(required=False, default=dict)
+
+
+class Started(serializers.ModelSerializer[Run]):
+    """A run that was started; ask for it among the study's runs."""
+
+    class Meta:
+        model = Run
+        fields = ["key", "kind", "state", "parameters", "seed", "created_at"]
+
+
+class ResultFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
+    """Which results."""
+
+    kind = django_filters.CharFilter(max_length=100, help_text="As `analysis`, `analysis.update`, `experiment.fair`.")
+    seed = IntegerFilter(min_value=0, max_value=2**31)
+
+    class Meta:
+        model = Run
+        fields: ClassVar[list[str]] = []
+
+
+class ResultsOfStudy(ListEndpoint):
+    """List the analyses and experiments of a study that are done, the newest first."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": Need(Role.EDITOR, Scope.RUN)}
+    queryset = Run.objects.all()
+    serializer_class = ResultRow
+    filterset_class = ResultFilter
+    order = ("-created_at", "-id")
+
+    def rows(self) -> QuerySet[Run]:
+        """Return the runs that have tables."""
+        return _of(self)
+
+    @extend_schema(request=NewAnalysis, responses={202: Started})
+    def post(self, request: Request, study: str) -> Response:
+        """Start an analysis. It stands among the runs at once, and here when it is done."""
+        given = self.given(NewAnalysis)
+        try:
+            run = services.start(study=self.study, by=self.user, seed=given["seed"], parameters=given["parameters"])
+        except BadParameterError as error:
+            said = [{"pointer": "#/parameters", "detail": str(error), "code": "refused"}]
+            raise Problem("refused", str(error), errors=said) from None
+        except services.NothingToAnalyseError as error:
+            raise Problem("conflict", str(error)) from None
+        where = request.build_absolute_uri(reverse("api_run", args=[self.study.slug, run.key]))
+        return Response(Started(run).data, status=202, headers={"Location": where})
+
+
+class OneResult(Endpoint):
+    """One analysis or experiment that is done."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    serializer_class = ResultRow
+
+    def get(self, request: Request, study: str, key: UUID) -> Response:
+        """Show what made a run's tables, and which they are."""
+        return Response(ResultRow(self.one(_of(self), key=key)).data)
+
+
+class OneTable(Endpoint):
+    """One table of results."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    shows = AuditedContent.PEOPLE
+    serializer_class = TableOfResults
+
+    def get(self, request: Request, study: str, key: UUID, name: str) -> Response:
+        """Show a table whole. What an update did not make anew is that of the analysis that it is an update of."""
+        run = self.one(_of(self), key=key)
+        try:
+            found = run_tables.table(run, name)
+        except run_tables.UnknownTableError:
+            raise Problem("not-found") from None
+        return Response({"name": name, "columns": found.columns, "rows": found.rows})
+
+
+def _of(endpoint: Endpoint) -> QuerySet[Run]:
+    done = Run.objects.filter(study=endpoint.study, state=RunState.DONE)
+    return done.filter(Exists(Table.objects.filter(run=OuterRef("pk")))).select_related("study").prefetch_related(NAMES)

@@ -1,0 +1,111 @@
+"""What becomes of results when somebody has what they gave erased: they are stale, and the pseudonym leaves them."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import pgtrigger
+from django.core.files.storage import default_storage
+from django.db import transaction
+
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Artifact, Run
+from crowdrag.studies.models import Participant
+
+from ..archive import services as archive_services
+from ..experiments import erasure
+from ..inputs import arrays
+from ..inputs.models import Snapshot
+from ..methods.reference_metrics import encodings
+from ..releases.personal_data.models import PersonalFinding
+from ..reports import services as reports_services
+from ..tables.models import Table
+from ..tables.run_tables import UPDATE
+from .services import KIND as ANALYSIS
+
+REASON = "Somebody whose texts or judgments it used had them erased; rows with their pseudonym were taken out."
+
+#: Tables of which a row says how one response was written: it goes with the response.
+OF_A_TEXT = frozenset({"responses", "text_reuse", "writing_process"})
+
+
+def erase(participant: Participant, now: datetime) -> None:
+    """Mark the runs that used what a participant gave, take their rows out of the tables, and remove old exports
+    and what encoders and language models made of their texts.
+
+    Of the snapshot of a run, votes and numbers of words stay, under a name that leads to nobody; what the person said
+    in surveys, how and how long they wrote and what they were paid leave it, as they leave the system. An analysis at
+    work may have read all of it already: it begins anew.
+    """
+    _begin_anew(participant, now)
+    for snapshot in Snapshot.objects.filter(run__study=participant.study_id).select_related("run").order_by("pk"):
+        used = arrays.unpack(bytes(snapshot.payload))
+        if _names(used, participant.external_id):
+            lifecycle.mark_stale(run=snapshot.run, reason=REASON, now=now)
+            _forget(snapshot.run, participant.external_id, used.written_by(participant.external_id))
+            _strip(snapshot, used, participant.external_id)
+    # An export that is being written may have read the texts already.
+    for run in (*archive_services.at_work(participant.study), *reports_services.all_at_work(participant.study)):
+        with suppress(lifecycle.NotActiveError):  # it ended in this moment
+            lifecycle.cancel(run=run, now=now)
+    _remove(archive_services.finished(participant.study))
+    _remove(reports_services.all_packed(participant.study))
+    encodings.forget(participant.study)
+    erasure.erase(participant, reason=REASON, now=now)
+    PersonalFinding.objects.filter(participant=participant).delete()
+
+
+def _begin_anew(participant: Participant, now: datetime) -> None:
+    """Let no analysis store what it read before; one that ends in this moment is looked through as the others are.
+
+    An update ends: what it is of is stale.
+    """
+    for run in Run.objects.filter(study=participant.study_id, kind__in=(ANALYSIS, UPDATE)).active().order_by("pk"):
+        with suppress(lifecycle.NotActiveError):
+            lifecycle.cancel(run=run, now=now)
+            if run.kind == ANALYSIS:
+                lifecycle.resume(run=run, now=now)
+
+
+def _names(used: arrays.Inputs, pseudonym: str) -> bool:
+    wrote = any(response.participant == pseudonym for response in used.responses)
+    return wrote or any(pseudonym in pool.participants for pool in used.pools.values())
+
+
+def _strip(snapshot: Snapshot, used: arrays.Inputs, pseudonym: str) -> None:
+    """Take out of a snapshot who it was, what they said and how they wrote; the run keeps the digest of before."""
+    left = used.without_writing_of(pseudonym).without_name_of(pseudonym)
+    if left.digest != used.digest:
+        with pgtrigger.ignore("analysis.Snapshot:never_updated"):
+            Snapshot.objects.filter(pk=snapshot.pk).update(payload=left.pack(), digest=left.digest)
+
+
+def _forget(run: Run, pseudonym: str, responses: frozenset[str]) -> None:
+    with pgtrigger.ignore("analysis.Table:never_updated"):
+        for table in Table.objects.filter(run=run).order_by("pk"):
+            kept = [row for row in table.rows if not _holds(row, pseudonym)]
+            if table.name in OF_A_TEXT:
+                kept = [row for row in kept if row["response"] not in responses]
+            if len(kept) < len(table.rows):
+                Table.objects.filter(pk=table.pk).update(rows=kept)
+    _remove([file for file in Artifact.objects.filter(run=run).order_by("pk") if _file_holds(file, pseudonym)])
+
+
+def _holds(row: dict[str, Any], pseudonym: str) -> bool:
+    return pseudonym in row.values()
+
+
+def _file_holds(artifact: Artifact, pseudonym: str) -> bool:
+    try:
+        with artifact.file.open("rb") as file:
+            return pseudonym.encode() in file.read()
+    except FileNotFoundError:
+        return False
+
+
+def _remove(artifacts: Iterable[Artifact]) -> None:
+    for artifact in artifacts:
+        transaction.on_commit(partial(default_storage.delete, str(artifact.file.name)))
+        artifact.delete()

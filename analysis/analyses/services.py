@@ -1,0 +1,158 @@
+"""The analysis of a study as a run: start it, do it, find the latest."""
+
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Judgment
+from crowdrag.jobs import kinds, lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run, RunQuerySet
+from crowdrag.studies.models import Study, User
+from writing.models import Response
+
+from ..inputs import queries, snapshots
+from ..inputs.arrays import Inputs
+from ..inputs.models import Snapshot
+from ..inputs.texts import Texts, TextsGoneError
+from ..methods.reference_metrics import encodings as similarity
+from ..methods.registry import Results, compute
+from ..methods.reusable_fits import FITS
+from ..methods.settings import AnalysisSettings, BadParameterError
+from ..tables import run_tables
+from ..tables.models import Table
+from ..tables.run_tables import UPDATE, AnalysisState
+
+KIND = "analysis"
+NothingToAnalyseError = queries.NothingToAnalyseError
+
+
+def start(
+    *,
+    study: Study,
+    by: User | None = None,
+    seed: int = 0,
+    parameters: dict[str, Any] | None = None,
+    now: datetime | None = None,
+) -> Run:
+    """Start an analysis of a study: of what was written, and of what was judged as far as it was.
+
+    Raises
+    ------
+    BadParameterError
+        If a parameter is unknown or out of its range, or the seed negative.
+    NothingToAnalyseError
+        If there is neither a response nor a judgment that counts.
+    """
+    if seed < 0:
+        raise BadParameterError(f"The seed must not be negative, it is {seed}.")
+    settings = AnalysisSettings.read(parameters or {})
+    responses = Response.objects.filter(study=study).included()
+    if not responses.exists() and not Judgment.objects.of_study(study).counted().exists():
+        raise NothingToAnalyseError
+    run = lifecycle.start(study=study, kind=KIND, parameters=settings.write(), by=by, seed=seed, now=now)
+    for update in Run.objects.filter(study=study, kind=UPDATE).active():
+        with suppress(lifecycle.NotActiveError):  # it ended in this moment
+            lifecycle.cancel(run=update, by=by, now=now)
+    return run
+
+
+def work(work: kinds.Work) -> Callable[[], None]:
+    """Read the inputs, compute every table; the effect stores them all at once."""
+    run = work.run
+    settings = AnalysisSettings.read(run.parameters)
+    work.report(0, 0, "Reading the judgments")
+    taken_at = timezone.now()
+    mark = snapshots.inputs_fingerprint(run.study)
+    try:
+        inputs = queries.load(run.study, pool=settings.pool)
+    except NothingToAnalyseError as error:
+        raise kinds.InputRejectedError([{"message": str(error)}]) from error
+    try:
+        likenesses = similarity.read_scores(run.study, inputs.responses, named=settings.bertscore)
+    except BadParameterError as error:
+        raise kinds.InputRejectedError([{"message": str(error)}]) from error
+    inputs = replace(inputs, likenesses=likenesses)
+    texts = Texts(run.study, inputs)
+    try:
+        results = compute(inputs, settings=settings, seed=run.seed, texts=texts, report=work.report)
+    except TextsGoneError as error:
+        raise kinds.InputRejectedError([{"message": str(error)}]) from error
+    return partial(_store, run, inputs, results, mark, taken_at)
+
+
+def _store(run: Run, inputs: Inputs, results: Results, mark: dict[str, int], taken_at: datetime) -> None:
+    snapshots.keep(run=run, inputs=inputs, mark=mark, taken_at=taken_at)
+    # An update begins with fits: where nobody has judged yet, it is left to a full analysis.
+    kept = results.tables | ({FITS: results.fits} if len(inputs.main.unit) else {})
+    Table.objects.bulk_create(Table(run=run, name=name, rows=rows) for name, rows in kept.items())
+    lifecycle.note(run=run, summary={**results.summary, **_scores(inputs)}, inputs_digest=inputs.digest)
+
+
+def _scores(inputs: Inputs) -> dict[str, str]:
+    """Whose BERTScores the inputs hold, where they hold any."""
+    found = inputs.likenesses
+    return {"bertscore": f"{found.model}, layer {found.layer}, {found.version}"} if found else {}
+
+
+def result_url(run: Run) -> str:
+    """Where the results of a run are read."""
+    return reverse("results", args=[run.study.slug]) + f"?run={run.key}"
+
+
+def register(told: Callable[[Run], dict[str, Any]]) -> None:
+    """Make analyses known to the runs; called once when the app is ready."""
+    kinds.register(kinds.Kind(name=KIND, title=_("Analysis"), work=work, result_url=result_url, told=told))
+
+
+def state(study: Study, *, key: uuid.UUID | None = None, live: bool = False) -> AnalysisState:
+    """Find the results to show and say whether they are of today's judgments.
+
+    `live`: the latest update of the latest analysis, where there is one.
+
+    Raises
+    ------
+    Run.DoesNotExist
+        If a run is asked for that is no finished analysis of this study, nor an update of one.
+    """
+    runs = Run.objects.filter(study=study, kind=KIND).select_related("study", "created_by")
+    full, run = _shown(study, runs.filter(state=RunState.DONE), key, live=live)
+    later = runs.exclude(state=RunState.DONE)
+    if full:
+        later = later.filter(Q(created_at__gt=full.created_at))
+    snapshot = Snapshot.objects.defer("payload").get(run=run) if run else None
+    now = snapshots.inputs_fingerprint(study)
+    then = snapshot.mark if snapshot else now
+    return AnalysisState(
+        run=run,
+        full=full,
+        newer=later.newest_first().first(),
+        snapshot=snapshot,
+        full_snapshot=snapshot if full == run or not full else Snapshot.objects.defer("payload").get(run=full),
+        changed=now != then,
+        added=now["judgments"] - then["judgments"],
+        judgments=now["judgments"],
+        responses=now["responses"],
+    )
+
+
+def _shown(study: Study, done: RunQuerySet, key: uuid.UUID | None, *, live: bool) -> tuple[Run | None, Run | None]:
+    """The full analysis, and what is shown: it, or an update of it."""
+    from . import updates  # it needs what stands above
+
+    if key:
+        asked = Run.objects.filter(study=study, state=RunState.DONE).select_related("study", "created_by")
+        run = asked.get(key=key, kind__in=(KIND, UPDATE))
+        return run_tables.full_analysis_of(run) or run, run
+    full = done.newest_first().first()
+    updated = updates.latest(full) if full and live and not full.stale_at else None
+    return full, updated or full

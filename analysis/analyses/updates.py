@@ -1,0 +1,154 @@
+"""Updates of an analysis as judgments come in: which studies are due, and the run that makes one."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final
+
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy
+
+from annotation.enums import AssignmentState
+from annotation.models import Assignment
+from annotation.progress.services import changed_since
+from crowdrag.jobs import kinds, lifecycle
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
+from crowdrag.studies.models import User
+
+from ..inputs import queries, snapshots
+from ..inputs.arrays import Inputs
+from ..inputs.models import Snapshot
+from ..methods.registry import Results, compute
+from ..methods.reusable_fits import FITS, ReusableFits
+from ..methods.settings import AnalysisSettings
+from ..tables import run_tables
+from ..tables.models import Table
+from ..tables.run_tables import UPDATE, UPDATE_OF
+from .services import KIND
+
+#: Where a run keeps what counted when it was asked for.
+MARK = "mark"
+#: Updates that stay beside the latest: somebody's page may be drawing its charts still.
+KEPT = 2
+
+SUPERSEDED = gettext_lazy("A newer full analysis is there: this update is of an older one.")
+NOT_KEPT = gettext_lazy(
+    "The full analysis kept nothing that an update could begin with: it had no judgments, or an earlier version "
+    "made it. Analyse again."
+)
+NO_JUDGMENTS = gettext_lazy("No judgment counts any more: an update has nothing to begin with. Analyse again.")
+
+
+def start(base: Run, *, by: User | None = None, now: datetime | None = None) -> Run:
+    """Update a finished full analysis with the judgments that count now."""
+    parameters = base.parameters | {UPDATE_OF: str(base.key), MARK: snapshots.inputs_fingerprint(base.study)}
+    return lifecycle.start(study=base.study, kind=UPDATE, parameters=parameters, by=by, seed=base.seed, now=now)
+
+
+def work(work: kinds.Work) -> Callable[[], None]:
+    """Read what counts now, compute the live tables; the effect stores them all at once."""
+    run = work.run
+    base = run_tables.full_analysis_of(run)
+    if base is None:
+        raise kinds.InputRejectedError([{"message": str(SUPERSEDED)}])
+    kept = {name: list(found[0]) for name in (FITS, "gold", "grades") if (found := _rows(base, name))}
+    if FITS not in kept:
+        raise kinds.InputRejectedError([{"message": str(NOT_KEPT)}])
+    settings = AnalysisSettings.read(base.parameters)
+    work.report(0, 0, "Reading the judgments")
+    taken_at = timezone.now()
+    mark = snapshots.inputs_fingerprint(run.study)
+    before = snapshots.inputs(base)
+    try:
+        inputs = queries.load(run.study, pool=settings.pool)
+    except queries.NothingToAnalyseError as error:
+        raise kinds.InputRejectedError([{"message": str(error)}]) from error
+    if not len(inputs.main.unit):
+        raise kinds.InputRejectedError([{"message": str(NO_JUDGMENTS)}])
+    inputs = replace(inputs, likenesses=before.likenesses)
+    earlier = ReusableFits(before, kept.pop(FITS), kept)
+    results = compute(inputs, settings=settings, seed=run.seed, report=work.report, earlier=earlier)
+    since = mark["judgments"] - base.snapshot.mark.get("judgments", 0)
+    return partial(_store, run, base, inputs, results, mark, taken_at, since)
+
+
+def _rows(run: Run, name: str) -> list[list[dict[str, Any]]]:
+    return list(Table.objects.filter(run=run, name=name).values_list("rows", flat=True))
+
+
+def _store(
+    run: Run, base: Run, inputs: Inputs, results: Results, mark: dict[str, int], taken_at: datetime, since: int
+) -> None:
+    snapshots.keep(run=run, inputs=inputs, mark=mark, taken_at=taken_at)
+    Table.objects.bulk_create(Table(run=run, name=name, rows=rows) for name, rows in results.tables.items())
+    lifecycle.note(
+        run=run, summary=results.summary | {UPDATE_OF: str(base.key), "since": since}, inputs_digest=inputs.digest
+    )
+    _forget_older(run)
+
+
+def _forget_older(run: Run) -> None:
+    """Remove the updates that this one replaces, but for the last: they are no record of anything."""
+    over = Run.objects.filter(study=run.study_id, kind=UPDATE).exclude(pk=run.pk)
+    over = over.exclude(state__in=(RunState.PLANNED, RunState.RUNNING)).newest_first()
+    Run.objects.filter(pk__in=list(over.values_list("pk", flat=True)[KEPT:])).delete()
+
+
+def latest(base: Run) -> Run | None:
+    """The latest finished update of a full analysis, if there is one."""
+    found = Run.objects.filter(kind=UPDATE, study=base.study_id, state=RunState.DONE, stale_at__isnull=True)
+    return found.filter(updates_of(base)).select_related("study", "created_by").newest_first().first()
+
+
+def updates_of(base: Run) -> Q:
+    """Which updates are of this full analysis."""
+    return Q(**{f"parameters__{UPDATE_OF}": str(base.key)})
+
+
+def register(result_url: Callable[[Run], str | None], told: Callable[[Run], dict[str, Any]]) -> None:
+    """Make updates known to the runs; called once when the app is ready."""
+    title = gettext_lazy("Update of an analysis")
+    kinds.register(kinds.Kind(name=UPDATE, title=title, work=work, result_url=result_url, told=told))
+
+
+#: Of one study at most one update in so much time; of one whose updates take long, so many times as long as one took.
+EVERY: Final = timedelta(minutes=1)
+REST: Final = 10
+# A judgment's transaction may have been open while the last update read: look so much further back.
+OVERLAP: Final = timedelta(minutes=5)
+COUNTED: Final = (AssignmentState.ACCEPTED,)
+
+
+def update_due(*, now: datetime) -> list[Run]:
+    """Start an update of each study that is due; return the runs. Workers do them."""
+    return [start(base, now=now) for base in due(now=now)]
+
+
+def due(*, now: datetime) -> Iterator[Run]:
+    """The latest full analyses of studies that are to be updated.
+
+    Where a full analysis or an update is at work, nothing is due; nor where the judgments that count are those of the
+    last attempt, so that one that fails is not tried again before anything changed.
+    """
+    done = Run.objects.filter(kind=KIND, state=RunState.DONE, stale_at__isnull=True)
+    latest = done.order_by("study_id", "-created_at", "-id").distinct("study_id").values("pk")
+    for base in Run.objects.filter(pk__in=latest, tables__name=FITS).select_related("study").order_by("pk"):
+        if Run.objects.filter(study=base.study_id, kind__in=(KIND, UPDATE)).active().exists():
+            continue
+        last = Run.objects.filter(updates_of(base), kind=UPDATE, study=base.study_id).newest_first().first()
+        if last is not None and now < last.created_at + max(EVERY, REST * (last.duration or EVERY)):
+            continue
+        snapshot = Snapshot.objects.only("mark", "created_at").get(run=base)
+        known, since = (last.parameters[MARK], last.created_at) if last else (snapshot.mark, snapshot.created_at)
+        given = Assignment.objects.filter(questionnaire__campaign__study=base.study_id)
+        # Cheap first: most of the time nothing happened at all.
+        if changed_since(given, since - OVERLAP, COUNTED) and snapshots.inputs_fingerprint(base.study) != known:
+            yield base
+
+
+def has_fits(run: Run) -> bool:
+    """Whether an update can begin with a run."""
+    return Table.objects.filter(run=run, name=FITS).exists()

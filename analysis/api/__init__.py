@@ -1,1 +1,0 @@
-"""Endpoints of analyses and releases."""

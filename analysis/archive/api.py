@@ -1,0 +1,60 @@
+"""Exports of a study: those that are done, and a new one."""
+
+from typing import Any, ClassVar
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import ListEndpoint, Need
+from crowdrag.api.serializers import RequestBody
+from crowdrag.jobs.models import Artifact
+from crowdrag.studies.enums import Role
+
+from ..analyses.api import Started
+from . import services
+
+
+class ExportRow(serializers.ModelSerializer[Artifact]):
+    """An export that can be downloaded: from its run's artifacts, by its name."""
+
+    run = serializers.UUIDField(source="run.key")
+    format = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Artifact
+        fields = ["run", "format", "name", "size", "sha256", "created_at"]
+
+    def get_format(self, artifact: Artifact) -> str:
+        """Return what the run writes."""
+        return artifact.run.kind.partition(".")[2]
+
+
+class NewExport(RequestBody):
+    """In which format: `archive` holds the whole study, `crowdrag25` is as the CrowdRAG-25 corpus."""
+
+    format = serializers.ChoiceField([(name, name) for name in services.WRITERS])
+
+
+class Exports(ListEndpoint):
+    """List the exports of a study that can be downloaded, the newest first."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": Need(Role.EDITOR, Scope.RUN)}
+    queryset = Artifact.objects.all()
+    serializer_class = ExportRow
+    order = ("-created_at", "-id")
+
+    def rows(self) -> QuerySet[Any]:
+        """Return the study's exports."""
+        return services.finished(self.study)
+
+    @extend_schema(request=NewExport, responses={202: Started})
+    def post(self, request: Request, study: str) -> Response:
+        """Start an export. It stands among the runs at once, and here when it is done."""
+        run = services.start(study=self.study, format_=self.given(NewExport)["format"], by=self.user)
+        where = request.build_absolute_uri(reverse("api_run", args=[self.study.slug, run.key]))
+        return Response(Started(run).data, status=202, headers={"Location": where})

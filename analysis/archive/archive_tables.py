@@ -1,0 +1,212 @@
+"""The tables of an archive, in the order in which they can be read: what a row refers to stands before it.
+
+A table's columns follow from its model: every concrete field but those named in `left_out.py`. Rows stand in the order
+in which they came into the system (votes count in that order), and refer to each other by line number.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from django.db import models
+from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
+from django.db.models.expressions import Combinable
+
+from annotation import models as annotation
+from annotation.enums import CampaignState
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
+from crowdrag.studies import models as studies
+from crowdrag.studies.models import Study
+from writing import models as writing
+
+from ..inputs.models import Snapshot
+from ..tables.models import Table
+from . import columns, exclusions, schema_versions
+from .columns import ArchiveColumn, Places
+
+SCHEMA_VERSION = schema_versions.LATEST
+FORMAT = "crowdrag-archive"
+FOLDER = "data"
+Converter = Callable[[Any], Any]
+
+
+def _finished_analyses() -> Q:
+    tables, snapshots = Table.objects.filter(run=OuterRef("pk")), Snapshot.objects.filter(run=OuterRef("pk"))
+    return Q(state=RunState.DONE) & (Q(Exists(tables)) | Q(Exists(snapshots)))
+
+
+@dataclass(frozen=True)
+class ArchiveTable:
+    """One table: the file's name, its model, and the way from a row to its study."""
+
+    name: str
+    model: type[models.Model]
+    path: str = "study"
+    only: Callable[[], Q] = Q
+    # Rows in memory at once; fewer where one row may be large.
+    chunk: int = 1000
+    # Columns that are written otherwise than they stand in the database, and as what.
+    instead: Mapping[str, Combinable] = field(default_factory=dict)
+    # Triggers that hold for what happens here, one row after the other, and not for what happened before and is taken
+    # in: `label:name`. Where they hold for the whole in the end, `together.py` sees to it.
+    ignores: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """Where it stands in the archive."""
+        return f"{FOLDER}/{self.name}.jsonl.gz"
+
+    def rows(self, study: Study) -> "models.QuerySet[Any]":
+        """Return the study's rows in the order of the file."""
+        return self.model._default_manager.filter(self.only(), **{self.path: study.pk}).order_by("pk")
+
+    @property
+    def columns(self) -> tuple[ArchiveColumn, ...]:
+        """Its columns in the order of the model's fields."""
+        return _columns(self.model)
+
+    def columns_of(self, version: int) -> tuple[ArchiveColumn, ...]:
+        """Return the columns that it has in archives of a schema version."""
+        return tuple(each for each in self.columns if schema_versions.has_column(version, self.name, each.name))
+
+    def sources(self, version: int) -> "list[str | Combinable]":
+        """Return where the values of its columns are read from."""
+        return [self.instead.get(each.name, each.source) for each in self.columns_of(version)]
+
+    @property
+    def own_references(self) -> tuple[str, ...]:
+        """The columns that refer to rows of this table itself: to earlier ones."""
+        return tuple(each.name for each in self.columns if each.references == self.name)
+
+
+# A permission to recruit and to pay is given for one system: what is open here is closed in an archive.
+_CLOSED_ELSEWHERE = Case(
+    When(has_places=True, state=CampaignState.OPEN, then=Value(CampaignState.CLOSED.value)), default=F("state")
+)
+
+TABLES: tuple[ArchiveTable, ...] = (
+    ArchiveTable("participants", studies.Participant),
+    ArchiveTable("consent_texts", studies.ConsentText),
+    ArchiveTable("consents", studies.Consent, "participant__study"),
+    ArchiveTable("styles", writing.Style),
+    ArchiveTable("topics", writing.Topic),
+    ArchiveTable("passages", writing.Passage, chunk=200),
+    ArchiveTable("retrieved", writing.RetrievedPassage, "topic__study"),
+    ArchiveTable("surveys", writing.Survey),
+    ArchiveTable("writing_instructions", writing.WritingInstructions),
+    ArchiveTable("writing_prompts", writing.WritingPrompt),
+    ArchiveTable("writing_plans", writing.WritingPlan),
+    ArchiveTable("plan_styles", writing.PlanStyle, "plan__study"),
+    ArchiveTable("plan_trial_topics", writing.PlanTrialTopic, "plan__study"),
+    ArchiveTable("tasks", writing.WritingTask, chunk=200),
+    ArchiveTable("task_transitions", writing.TaskTransition, "task__study"),
+    ArchiveTable("task_payments", writing.TaskPayment, "task__study"),
+    ArchiveTable("survey_answers", writing.SurveyAnswers, "task__study"),
+    ArchiveTable("logs", writing.WritingLog, "task__study"),
+    ArchiveTable("sittings", writing.Sitting, "log__task__study"),
+    ArchiveTable("log_batches", writing.LogBatch, "log__task__study", chunk=50),
+    ArchiveTable("responses", writing.Response, chunk=200),
+    ArchiveTable("response_decisions", writing.ResponseDecision, "response__study"),
+    ArchiveTable("statements", writing.Statement, "response__study"),
+    ArchiveTable("citations", writing.Citation, "statement__response__study"),
+    ArchiveTable("model_answers", writing.ModelAnswer, "participant__study", chunk=200),
+    ArchiveTable("dimensions", annotation.Dimension),
+    ArchiveTable("instructions", annotation.Instructions),
+    ArchiveTable("campaigns", annotation.Campaign, instead={"state": _CLOSED_ELSEWHERE}),
+    ArchiveTable("campaign_dimensions", annotation.CampaignDimension, "campaign__study"),
+    ArchiveTable("pairs", annotation.Pair),
+    ArchiveTable("items", annotation.Item, "campaign__study"),
+    ArchiveTable("questionnaires", annotation.Questionnaire, "campaign__study"),
+    ArchiveTable("questionnaire_items", annotation.QuestionnaireItem, "questionnaire__campaign__study"),
+    ArchiveTable(
+        "assignments",
+        annotation.Assignment,
+        "questionnaire__campaign__study",
+        ignores=("annotation.Assignment:holds_a_place_or_not",),
+    ),
+    ArchiveTable(
+        "assignment_transitions", annotation.AssignmentTransition, "assignment__questionnaire__campaign__study"
+    ),
+    ArchiveTable("assignment_decisions", annotation.AssignmentDecision, "assignment__questionnaire__campaign__study"),
+    ArchiveTable("assignment_payments", annotation.AssignmentPayment, "assignment__questionnaire__campaign__study"),
+    ArchiveTable(
+        "judgments",
+        annotation.Judgment,
+        "assignment__questionnaire__campaign__study",
+        # They were given before the questionnaire was handed in, whatever its state is now.
+        ignores=("annotation.Judgment:never_changed_once_submitted",),
+    ),
+    ArchiveTable("places", annotation.Place, "campaign__study"),
+    ArchiveTable("attention_checks", annotation.AttentionCheck, "questionnaire__campaign__study"),
+    ArchiveTable("check_answers", annotation.CheckAnswer, "assignment__questionnaire__campaign__study"),
+    ArchiveTable("gold_labels", annotation.GoldLabel, "item__campaign__study"),
+    ArchiveTable("training_items", annotation.TrainingItem, "campaign__study"),
+    ArchiveTable("training_answers", annotation.TrainingAnswer, "training_item__campaign__study"),
+    ArchiveTable("item_times", annotation.ItemTime, "assignment__questionnaire__campaign__study"),
+    ArchiveTable("judging_prompts", annotation.JudgingPrompt),
+    ArchiveTable("judging_answers", annotation.JudgingAnswer, "item__campaign__study"),
+    ArchiveTable("injection_trials", annotation.InjectionTrial, "pair__study"),
+    ArchiveTable("platform_submissions", annotation.PlatformSubmission, "campaign__study"),
+    ArchiveTable("runs", Run, only=_finished_analyses),
+    ArchiveTable("result_tables", Table, "run__study", lambda: Q(run__state=RunState.DONE), chunk=1),
+    ArchiveTable("snapshots", Snapshot, "run__study", lambda: Q(run__state=RunState.DONE), chunk=1),
+)
+# The study itself: one row that is filled in, not added.
+STUDY = ArchiveTable("study", Study, "pk")
+ALL = (STUDY, *TABLES)
+
+_TABLE_OF = {table.model: table.name for table in TABLES}
+# Columns whose values mean something in one database only, and how they are carried over.
+_TRANSLATED = {
+    ("participants", "platform_facts"): (columns.dump_facts, None),
+    ("snapshots", "payload"): (columns.dump_payload, columns.load_payload),
+    ("snapshots", "mark"): (columns.dump_mark, columns.load_mark),
+}
+
+
+@cache
+def _columns(model: type[models.Model]) -> tuple[ArchiveColumn, ...]:
+    kept = (field for field in model._meta.concrete_fields if _is_kept(model, field))
+    return tuple(columns.of_field(field, _TABLE_OF) for field in kept)
+
+
+def _is_kept(model: type[models.Model], field: "models.Field[Any, Any]") -> bool:
+    # Every row is of the archive's study, and goes by its line instead of its key.
+    if field.primary_key or (isinstance(field, models.ForeignKey) and field.related_model is Study):
+        return False
+    return f"{model._meta.label}.{field.name}" not in exclusions.FIELDS
+
+
+def of_version(version: int) -> tuple[ArchiveTable, ...]:
+    """Return the tables, the study itself first, that archives of a schema version hold."""
+    return tuple(table for table in ALL if schema_versions.has_table(version, table.name))
+
+
+def dumpers(table: ArchiveTable, study: Study, places: Places, version: int = SCHEMA_VERSION) -> list[Converter]:
+    """Return what turns each column's value of the database into one of JSON."""
+    found = []
+    for column in table.columns_of(version):
+        dump, _load = _TRANSLATED.get((table.name, column.name), (None, None))
+        found.append(dump(study, places) if dump else column.dumper(places))
+    return found
+
+
+def loaders(table: ArchiveTable, study: Study, places: Places) -> list[Converter]:
+    """Return what turns each column's checked value into one of the database."""
+    found = []
+    for column in table.columns:
+        _dump, load = _TRANSLATED.get((table.name, column.name), (None, None))
+        found.append(load(study, places) if load else column.loader(places))
+    return found
+
+
+def is_referred_to(name: str) -> bool:
+    """Say whether rows of other tables, or snapshots, refer to this table's rows by line."""
+    return name in _referred()
+
+
+@cache
+def _referred() -> frozenset[str]:
+    return frozenset(column.references for table in ALL for column in table.columns) | {"judgments"}

@@ -1,0 +1,165 @@
+"""The files of writing: topics with passages, tasks with surveys, snapshots, models' responses, parsed responses."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+
+from annotation.imports.crowdrag25 import record_schemas
+from writing.corpus import queries
+from writing.corpus.imports.fields import Mismatch
+from writing.editor import logs
+from writing.enums import Origin
+from writing.models import Response, RetrievedPassage, SurveyAnswers, Topic, WritingLog
+
+from . import inclusion
+from .inclusion import ExclusionCounts
+
+CHUNK = 50
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+QUESTIONS = (*record_schemas.ENTRY_QUESTIONS, *record_schemas.EXIT_QUESTIONS)
+KINDS = {Origin.HUMAN: "human", Origin.MODEL: "llm", Origin.SYSTEM: "llm"}
+OTHER_SURVEYS = "answers to survey questions that the layout does not have, or not with these options"
+Row = dict[str, Any]
+
+
+def _as_submitted(response: Response) -> str:
+    return response.text
+
+
+def topics(found: "QuerySet[Topic]") -> Iterator[Row]:
+    """Yield each topic with its passages in the order of their ranks."""
+    for topic in _with_passages(found).iterator(chunk_size=CHUNK):
+        yield {"topic": topic.external_id, "query": topic.query, **_passages(topic)}
+
+
+def tasks(responses: "QuerySet[Response]", left_out: ExclusionCounts) -> Iterator[Row]:
+    """Yield each human response's task with the answers to its surveys, as far as the layout has the question."""
+    answers = SurveyAnswers.objects.order_by("id")
+    found = _human(responses).select_related("topic", "style", "participant", "task")
+    for response in found.prefetch_related(Prefetch("task__survey_answers", answers)).iterator(chunk_size=CHUNK):
+        given: Row = {}
+        for each in response.task.survey_answers.all() if response.task else ():
+            given |= each.answers
+        held = {name: value for name, value in given.items() if name in QUESTIONS and _is_held(name, value)}
+        left_out.add(OTHER_SURVEYS, len(given) - len(held))
+        yield {
+            "response": response.external_id,
+            "worker": response.participant.external_id,
+            "topic": response.topic.external_id,
+            "style": response.style.name,
+            **{name: held.get(name) for name in QUESTIONS},
+        }
+
+
+def _is_held(question: str, answer: Any) -> bool:
+    try:
+        record_schemas.TASK[question].clean(answer)
+    except Mismatch:
+        return False
+    return True
+
+
+def snapshots(responses: "QuerySet[Response]", left_out: ExclusionCounts) -> Iterator[Row]:
+    """Yield the states of each human response's text, rebuilt from its log; the last one is the response.
+
+    Where there is no log, or it may not be released, the response as submitted is the only one.
+    """
+    may_show = set(inclusion.keeps_its_log(_human(responses)).values_list("pk", flat=True))
+    for response in _human(responses).select_related("topic", "style", "task__log").iterator(chunk_size=CHUNK):
+        log = getattr(response.task, "log", None)
+        if log is not None and response.pk not in may_show:
+            left_out.add(inclusion.LOGS)
+            log = None
+        head = {"response": response.external_id, "topic": response.topic.external_id, "style": response.style.name}
+        for ms, text in _states(response, log):
+            yield {**head, "timestamp": ms, "text": text}
+
+
+def _states(response: Response, log: WritingLog | None) -> Iterator[tuple[int, str]]:
+    submitted = _milliseconds(response.submitted_at or response.created_at)
+    start = _milliseconds(log.started_at) if log and log.started_at else submitted
+    latest, text = start, None
+    for ms, text in logs.snapshots(log) if log else ():
+        latest = start + ms
+        yield latest, text
+    if text != response.text:
+        yield max(latest, submitted), response.text
+
+
+def model_responses(
+    responses: "QuerySet[Response]", text_of: Callable[[Response], str] = _as_submitted
+) -> Iterator[Row]:
+    """Yield each response of a model or a RAG system; `text_of` says what is given of its text."""
+    found = responses.exclude(origin=Origin.HUMAN).select_related("topic", "style", "participant")
+    for response in found.iterator(chunk_size=CHUNK):
+        yield {
+            "response": response.external_id,
+            "topic": response.topic.external_id,
+            "style": response.style.name,
+            "text": text_of(response),
+            **_author(response),
+        }
+
+
+def _author(response: Response) -> Row:
+    """Return whose a response is, where it is neither a person's nor the model's of the published corpus."""
+    name = response.participant.external_id
+    if response.origin == Origin.SYSTEM:
+        return {"system": name}
+    return {"model": name} if response.origin == Origin.MODEL and name != record_schemas.WRITER_MODEL else {}
+
+
+def parsed(responses: "QuerySet[Response]", text_of: Callable[[Response], str] = _as_submitted) -> Iterator[Row]:
+    """Yield each response taken apart: statements with the ids of the passages that they cite.
+
+    What `text_of` gives of a response's text is as long as the text, so that its statements' spans hold.
+    """
+    topics_ = Prefetch("topic", _with_passages(Topic.objects.all()))
+    found = queries.with_statements(responses.select_related("style", "participant")).prefetch_related(topics_)  # type: ignore[arg-type]
+    for response in found.iterator(chunk_size=CHUNK):
+        passages = _passages(response.topic)
+        ids = passages["references_ids"]
+        text = text_of(response)
+        statements: list[Row] = [
+            {
+                "text": text[each.start : each.end].strip() + each.closing,
+                "citations": [ids[citation.retrieved.rank] for citation in each.citations.all()],
+            }
+            for each in response.statements.all()
+        ]
+        yield {
+            "response": response.external_id,
+            "topic": response.topic.external_id,
+            "style": response.style.name,
+            "kind": KINDS[Origin(response.origin)],
+            "query": response.topic.query,
+            **passages,
+            "raw_text": text,
+            "cleaned_text": " ".join(statement["text"] for statement in statements),
+            "statements": statements,
+            **_author(response),
+        }
+
+
+def _human(responses: "QuerySet[Response]") -> "QuerySet[Response]":
+    return responses.filter(origin=Origin.HUMAN)
+
+
+def _with_passages(found: "QuerySet[Topic]") -> "QuerySet[Topic]":
+    return found.prefetch_related(
+        Prefetch("retrieved", RetrievedPassage.objects.select_related("passage").order_by("rank", "id"))
+    )
+
+
+def _passages(topic: Topic) -> dict[str, list[str]]:
+    passages = [each.passage for each in topic.retrieved.all()]
+    return {
+        "references_ids": [passage.external_id for passage in passages],
+        "references_texts": [passage.text for passage in passages],
+    }
+
+
+def _milliseconds(time: datetime) -> int:
+    return (time - EPOCH) // timedelta(milliseconds=1)

@@ -1,0 +1,197 @@
+"""The import of an archive into a study that is still empty: an equal study, or the study as it was."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, cast
+
+import pgtrigger
+from django.db import DataError, IntegrityError, transaction
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.jobs.models import Upload
+from crowdrag.studies.models import Study
+from writing.corpus.imports import bulk, importers
+from writing.corpus.imports.importers import Importer, Input, Inputs, Options, Stored
+from writing.corpus.imports.json_lines import Report
+from writing.corpus.imports.problems import BadInput, Problems
+
+from . import archive_tables, reader, writer
+from .archive_tables import STUDY, TABLES, ArchiveTable, is_referred_to, loaders
+from .columns import Places
+from .reader import Archive, open_archive
+
+BATCH_ROWS = 1000
+BATCH_CHARACTERS = 8 * 1024**2
+# Stands for the key of a row that was read and is not inserted yet.
+PENDING = 0
+
+
+@dataclass(frozen=True)
+class ArchiveInput:
+    """An archive that was handed in, to be opened again when it is stored."""
+
+    name: str
+    open: Callable[[], IO[bytes]]
+    rows: dict[str, int]
+
+    @contextmanager
+    def opened(self, problems: Problems, report: Report = lambda *_: None) -> Iterator[Archive]:
+        """Open it and verify it: since it was read, it may have been changed."""
+        with self.open() as file, open_archive(file, self.name, problems, report=report) as archive:
+            yield archive
+
+
+def read(files: Inputs, options: Options, problems: Problems, report: Report) -> ArchiveInput:
+    """Verify an archive and check every row of it; the database is not asked for anything of the study.
+
+    Raises
+    ------
+    BadInput
+        with everything that is wrong with it.
+    """
+    inputs = options.get("inputs", [])
+    if len(inputs) != 1:
+        problems.add(file="", expected="one archive", message=f"there are {len(inputs)} files")
+        problems.refuse_any()
+    given = _given(inputs[0])
+    with given.opened(problems, report) as archive:
+        return ArchiveInput(given.name, given.open, reader.check(archive, problems, report=report))
+
+
+def _given(handed_in: dict[str, Any]) -> ArchiveInput:
+    if "path" in handed_in:
+        path = Path(handed_in["path"])
+        return ArchiveInput(path.name, lambda: path.open("rb"), {})
+    upload = Upload.objects.get(pk=handed_in["upload"])
+    storage, name = upload.file.storage, str(upload.file.name)
+    # Django's File is one in all but name.
+    return ArchiveInput(upload.name, lambda: cast("IO[bytes]", storage.open(name, "rb")), {})
+
+
+@transaction.atomic
+def store(*, study: Study, given: ArchiveInput) -> dict[str, Any]:
+    """Fill an empty study with a checked archive; leave one alone that holds exactly that. Return a summary.
+
+    Raises
+    ------
+    BadInput
+        if the study holds anything else; then it stays as it was.
+    """
+    bulk.lock_imports(study)
+    problems = Problems()
+    with given.opened(problems) as archive:
+        changed = is_empty(study)
+        if changed:
+            restore(archive, study=study)
+        else:
+            _refuse_other(study, archive)
+    return {"made": given.rows} if changed else {"held_already": given.rows}
+
+
+def _refuse_other(study: Study, archive: Archive) -> None:
+    """Refuse an archive that is not exactly what the study holds."""
+    content = writer.content(study, archive.version)
+    held = archive_tables.of_version(archive.version)
+    different = [table for table in held if archive.files[table.file].content_sha256 != content[table.name]]
+    different += [table for table in TABLES if table not in held and table.rows(study).exists()]
+    if different:
+        problems = Problems()
+        names = ", ".join(table.name for table in different)
+        problems.add(
+            file=different[0].file,
+            expected="a study that is empty: an archive is taken in as a whole, into a new study",
+            message=f"the study holds other rows in {names}",
+        )
+        raise BadInput(problems.found)
+
+
+def is_empty(study: Study) -> bool:
+    """Say whether a study holds no row of any table yet."""
+    return not any(table.rows(study).exists() for table in TABLES)
+
+
+def restore(archive: Archive, *, study: Study) -> None:
+    """Fill an empty study, which the caller holds, with what a verified archive holds.
+
+    Raises
+    ------
+    BadInput
+        if a row breaks a rule of the database.
+    """
+    places, problems = Places(), Problems()
+    for _line, data in reader.rows(STUDY, archive, places, problems):
+        Study.objects.filter(pk=study.pk).update(**data)
+    for table in archive_tables.of_version(archive.version)[1:]:
+        _restore_table(table, archive, study, places, problems)
+    problems.refuse_any()
+    reader.check_integrity(study, places, problems)
+    problems.refuse_any()
+
+
+def _restore_table(table: ArchiveTable, archive: Archive, study: Study, places: Places, problems: Problems) -> None:
+    places.begin(table.name)
+    convert = loaders(table, study, places)
+    sources = [column.source for column in table.columns]
+    names = [column.name for column in table.columns]
+    own = {"study": study} if table.path == "study" else {}
+    keeps = is_referred_to(table.name)
+    keep = partial(places.settle, table.name) if keeps else lambda _pks: None
+    batch: list[Any] = []
+    size = 0
+    for line, data in reader.rows(table, archive, places, problems):
+        if any((data[name] or 0) >= line - len(batch) for name in table.own_references):
+            # It refers to a row that has no key yet.
+            _insert(table, batch, line - 1, keep)
+            batch, size = [], 0
+        values = {source: load(data[name]) for source, name, load in zip(sources, names, convert, strict=True)}
+        batch.append(table.model(**own, **values))
+        if keeps:
+            places.add(table.name, PENDING)
+        size += sum(len(value) for value in data.values() if isinstance(value, str | bytes))
+        if len(batch) >= BATCH_ROWS or size >= BATCH_CHARACTERS:
+            _insert(table, batch, line, keep)
+            batch, size = [], 0
+    _insert(table, batch, archive.files[table.file].rows, keep)
+    bulk.analyse(table.model)
+
+
+def _ignoring(table: ArchiveTable) -> AbstractContextManager[None]:
+    # Naming none would ignore all.
+    return pgtrigger.ignore(*table.ignores) if table.ignores else nullcontext()
+
+
+def _insert(table: ArchiveTable, batch: list[Any], last_line: int, keep: Callable[[list[int]], None]) -> None:
+    """Insert rows in their order, and note their keys in it."""
+    try:
+        with _ignoring(table), transaction.atomic():
+            made = table.model._default_manager.bulk_create(batch)
+    except (IntegrityError, DataError) as error:
+        problems = Problems()
+        message = f"a row from line {last_line - len(batch) + 1} on breaks a rule: {str(error).splitlines()[0]}"
+        problems.add(file=table.file, line=last_line, expected="rows that go together", message=message)
+        raise BadInput(problems.found) from error
+    keep([row.pk for row in made])
+
+
+def _store(study: Study, found: ArchiveInput, _now: datetime) -> Stored:
+    return Stored(store(study=study, given=found))
+
+
+def register() -> None:
+    """Make the import of archives known: as a kind of run, a command and a page."""
+    importers.register(
+        Importer(
+            name="archive",
+            title=_("Archive"),
+            description=_("A whole study, as exported here, into a study that is still empty."),
+            inputs=(Input("file", _("Archive"), _("One zip file, as it was exported")),),
+            read=read,
+            store=_store,
+            template="analysis/_import_archive.html",
+            order=5,
+        )
+    )

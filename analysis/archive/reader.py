@@ -1,0 +1,322 @@
+"""Reading an archive that somebody hands in: is it whole, is it what its manifest says, is each row right?
+
+Nothing is unpacked to disk, so no name in it can lead anywhere, and no more is read of a file than its manifest
+declares.
+"""
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any, BinaryIO
+
+from django.db.models import F, Q
+
+from annotation.enums import HOLDING, CampaignState
+from annotation.models import Assignment
+from crowdrag.jobs.enums import RunState
+from crowdrag.studies.models import Study
+from writing.corpus.imports import json_lines
+from writing.corpus.imports.fields import Field, Mismatch
+from writing.corpus.imports.json_lines import GIB, MIB, Limits
+from writing.corpus.imports.problems import Problems, quote_value
+from writing.corpus.imports.sources import UNREADABLE, ZIP_EXPECTED, ZIP_METHODS, Member, open_zip
+from writing.editor import codec
+
+from . import archive_tables, columns, schema_versions
+from .archive_tables import FORMAT, SCHEMA_VERSION, ArchiveTable
+from .columns import Places
+from .writer import MANIFEST
+
+MAX_MANIFEST = 8 * MIB
+MAX_UNPACKED = 256 * GIB
+MAX_LINE = 256 * MIB
+# JSON lines of judgments pack 40 : 1; what packs much better is no corpus, beyond a size where that cannot be chance.
+MAX_RATIO, RATIO_FROM = 400, 64 * MIB
+CHUNK = MIB
+Report = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class DeclaredFile:
+    """A file as the manifest declares it."""
+
+    path: str
+    rows: int
+    bytes: int
+    sha256: str
+    content_bytes: int
+    content_sha256: str
+
+    @property
+    def limits(self) -> Limits:
+        """How much of it is read."""
+        # A few bytes may be longer packed than unpacked.
+        return Limits(file=max(self.content_bytes, self.bytes), line=min(MAX_LINE, self.content_bytes + 1))
+
+
+@dataclass(frozen=True)
+class Archive:
+    """An archive whose files are there and are what their sums say."""
+
+    files: dict[str, DeclaredFile]
+    members: dict[str, Member]
+    manifest: dict[str, Any]
+
+    @property
+    def version(self) -> int:
+        """The schema version that it was written in."""
+        return int(self.manifest["schema_version"])
+
+
+@contextmanager
+def open_archive(
+    file: IO[bytes], name: str, problems: Problems, *, report: Report = lambda *_: None
+) -> Iterator[Archive]:
+    """Open an archive and verify it; readable until the block ends.
+
+    Raises
+    ------
+    BadInput
+        if it is no archive, or not whole, or not what its manifest says, or of another schema version.
+    """
+    try:
+        with open_zip(file) as zipped:
+            archive = _read(zipped, name, problems)
+            _verify(archive, problems, report)
+            yield archive
+    except UNREADABLE as error:
+        problems.add(file=name, expected="a zip archive that is whole", message=f"cannot be read: {error}")
+        problems.refuse_any()
+
+
+def _read(zipped: zipfile.ZipFile, name: str, problems: Problems) -> Archive:
+    known = {MANIFEST, *(table.file for table in archive_tables.ALL)}
+    found: dict[str, zipfile.ZipInfo] = {}
+    for info in zipped.infolist():
+        if info.filename not in known:
+            problems.add(file=info.filename, expected="the files of an archive only", message="is no such file")
+        elif info.filename in found:
+            problems.add(file=info.filename, expected="each file once", message="is there twice")
+        elif info.compress_type not in ZIP_METHODS:
+            problems.add(file=info.filename, expected=ZIP_EXPECTED, message="it is compressed with another method")
+        elif info.flag_bits & 1:
+            problems.add(file=info.filename, expected="files without a password", message="is encrypted")
+        found[info.filename] = info
+    if MANIFEST not in found:
+        problems.add(file=name, expected="an archive made by `crowdrag export`", message=f"there is no {MANIFEST}")
+        problems.refuse_any()
+    manifest = _manifest(zipped, problems)
+    expected = {table.file for table in archive_tables.of_version(manifest["schema_version"])}
+    files = _declared(manifest, expected, problems)
+    for path in sorted(expected - set(found)):
+        problems.add(file=path, expected="all files of an archive", message="is missing")
+    for path in sorted(set(found) & known - expected - {MANIFEST}):
+        message = f"is none of schema version {manifest['schema_version']}"
+        problems.add(file=path, expected="the files of an archive only", message=message)
+    problems.refuse_any()
+    for path, declared in files.items():
+        if found[path].file_size != declared.bytes:
+            message = f"has {found[path].file_size}"
+            problems.add(file=path, expected=f"{declared.bytes} bytes, as the manifest says", message=message)
+    problems.refuse_any()
+    members = {path: Member(path, declared.bytes, _opener(zipped, found[path])) for path, declared in files.items()}
+    return Archive(files, members, manifest)
+
+
+def _opener(zipped: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], BinaryIO]:
+    return lambda: zipped.open(info)  # type: ignore[return-value]
+
+
+def _manifest(zipped: zipfile.ZipFile, problems: Problems) -> dict[str, Any]:
+    with zipped.open(MANIFEST) as entry:
+        text = entry.read(MAX_MANIFEST + 1)
+    if len(text) > MAX_MANIFEST:
+        problems.add(file=MANIFEST, expected=f"at most {MAX_MANIFEST} bytes", message="is larger")
+        problems.refuse_any()
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        problems.add(file=MANIFEST, expected="JSON", message=f"cannot be read: {error}")
+        problems.refuse_any()
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        message = f"got {quote_value(found.get('format') if isinstance(found, dict) else found)}"
+        problems.add(file=MANIFEST, field="format", expected=f"{FORMAT}, made by `crowdrag export`", message=message)
+    elif not _is_readable(found.get("schema_version")):
+        expected = f"{SCHEMA_VERSION} or less, which this version reads; export it again, or update this system"
+        message = f"got {quote_value(found.get('schema_version'))}"
+        problems.add(file=MANIFEST, field="schema_version", expected=expected, message=message)
+    problems.refuse_any()
+    return found  # type: ignore[no-any-return] # it is an object, see above
+
+
+def _is_readable(version: Any) -> bool:
+    return isinstance(version, int) and not isinstance(version, bool) and version in schema_versions.READABLE
+
+
+def _declared(manifest: dict[str, Any], expected: set[str], problems: Problems) -> dict[str, DeclaredFile]:
+    given = manifest.get("files")
+    files: dict[str, DeclaredFile] = {}
+    for number, each in enumerate(given if isinstance(given, list) else []):
+        declared = _one_declared(each)
+        if declared is None:
+            message = f"got {quote_value(each)}"
+            problems.add(
+                file=MANIFEST, field=f"files[{number}]", expected="path, rows, sizes and sums", message=message
+            )
+        else:
+            files[declared.path] = declared
+    total = sum(declared.content_bytes for declared in files.values())
+    if total > MAX_UNPACKED:
+        problems.add(
+            file=MANIFEST, field="files", expected=f"at most {MAX_UNPACKED} bytes", message=f"declares {total}"
+        )
+    for declared in files.values():
+        if declared.content_bytes > max(RATIO_FROM, declared.bytes * MAX_RATIO):
+            message = f"{declared.bytes} bytes would become {declared.content_bytes}"
+            problems.add(file=declared.path, expected=f"packed {MAX_RATIO} : 1 at most", message=message)
+    for path in sorted(expected ^ set(files)):
+        problems.add(file=MANIFEST, field="files", expected="the files of an archive", message=f"not so: {path}")
+    problems.refuse_any()
+    return files
+
+
+def _one_declared(each: Any) -> DeclaredFile | None:
+    if not isinstance(each, dict) or not all(
+        isinstance(each.get(name), str) for name in ("path", "sha256", "content_sha256")
+    ):
+        return None
+    sizes = [each.get(name) for name in ("rows", "bytes", "content_bytes")]
+    if not all(isinstance(size, int) and size >= 0 for size in sizes):
+        return None
+    return DeclaredFile(**{name: each[name] for name in DeclaredFile.__dataclass_fields__})
+
+
+def _verify(archive: Archive, problems: Problems, report: Report) -> None:
+    """Compare every file with its sum, reading it as a stream."""
+    total = sum(declared.bytes for declared in archive.files.values())
+    done = 0
+    for path, declared in archive.files.items():
+        found = hashlib.sha256()
+        try:
+            with archive.members[path].open() as entry:
+                while chunk := entry.read(CHUNK):
+                    found.update(chunk)
+                    done += len(chunk)
+                    report(done, total, path)
+        except UNREADABLE as error:
+            problems.add(file=path, expected="a file that is whole", message=f"cannot be read: {error}")
+            continue
+        if found.hexdigest() != declared.sha256:
+            message = f"its SHA-256 is {found.hexdigest()}"
+            problems.add(file=path, expected=f"{declared.sha256}, as the manifest says", message=message)
+    problems.refuse_any()
+
+
+TICK = 500
+
+
+def check(archive: Archive, problems: Problems, *, report: json_lines.Report = json_lines.no_report) -> dict[str, int]:
+    """Check every row of every table; return how many there are of each.
+
+    Raises
+    ------
+    BadInput
+        if anything is wrong with one of them.
+    """
+    places = Places()
+    total = sum(declared.rows for declared in archive.files.values())
+    done = 0
+    counts = {}
+    for table in archive_tables.of_version(archive.version):
+        places.begin(table.name)
+        for number, _row in rows(table, archive, places, problems):
+            places.add(table.name, number)  # its line for now: what may be referred to is what was read
+            if number % TICK == 0:
+                report(done + number, total, table.name)
+        counts[table.name] = places.count(table.name)
+        done += counts[table.name]
+        if counts[table.name] != archive.files[table.file].rows and not problems.found:
+            expected = f"{archive.files[table.file].rows} rows, as the manifest says"
+            problems.add(file=table.file, expected=expected, message=f"has {counts[table.name]}")
+    if counts["study"] != 1:
+        problems.add(file=archive_tables.STUDY.file, expected="one row", message=f"has {counts['study']}")
+    problems.refuse_any()
+    return counts
+
+
+def rows(
+    table: ArchiveTable, archive: Archive, places: Places, problems: Problems
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows of a table with their lines, cleaned and completed; what does not fit is a problem."""
+    version = archive.version
+    shape: dict[str, Field] = {column.name: column.checker(places) for column in table.columns_of(version)}
+    member, limits = archive.members[table.file], archive.files[table.file].limits
+    known = {"id", *shape}
+    for line, text in json_lines.texts(member, problems, limits=limits):
+        found = json_lines.parse_json(text, problems, file=table.file, line=line)
+        if found is json_lines.MISSING:
+            continue
+        if isinstance(found, dict) and (unknown := found.keys() - known):
+            message = f"no such field: {', '.join(sorted(unknown))}"
+            problems.add(file=table.file, line=line, expected="the fields of this schema version", message=message)
+            continue
+        data = json_lines.check_record(found, shape, problems, file=table.file, line=line)
+        if data is None:
+            continue
+        if found.get("id") != line:
+            problems.add(file=table.file, line=line, field="id", expected=str(line), message=f"got {found.get('id')!r}")
+        _check_content(table, data, places, problems, line)
+        yield line, schema_versions.completed(version, table.name, data)
+
+
+def _check_content(table: ArchiveTable, data: dict[str, Any], places: Places, problems: Problems, line: int) -> None:
+    """Check what types cannot say: packed content that must be what its digest says, what would begin to work here."""
+    try:
+        if table.name == "log_batches":
+            _check_batch(data)
+        elif table.name == "snapshots":
+            columns.check_snapshot(data, places.count("judgments"))
+        elif table.name == "campaigns":
+            _check_campaign(data)
+        elif table.name == "runs":
+            _check_run(data)
+    except Mismatch as mismatch:
+        problems.add(
+            file=table.file, line=line, field=mismatch.path, expected=mismatch.expected, message=mismatch.message
+        )
+
+
+def _check_batch(data: dict[str, Any]) -> None:
+    if data["codec"] in codec.CODECS and hashlib.sha256(data["payload"]).digest() != data["digest"]:
+        raise Mismatch("the SHA-256 of the payload", "is another", "digest")
+
+
+def _check_campaign(data: dict[str, Any]) -> None:
+    if data.get("has_places") and data["state"] == CampaignState.OPEN:
+        raise Mismatch("a campaign that is not open: it is opened by somebody here", "is OPEN", "state")
+
+
+def _check_run(data: dict[str, Any]) -> None:
+    if data["state"] != RunState.DONE:
+        raise Mismatch("a run that is done: no archive starts work here", f"is {data['state']}", "state")
+
+
+def check_integrity(study: Study, places: Places, problems: Problems) -> None:
+    """Note every assignment that should hold a place and holds none, or holds one and should not."""
+    needs = Q(state__in=HOLDING)
+    wrong = Assignment.objects.filter(
+        Q(place__isnull=True) & needs | Q(place__isnull=False) & ~needs,
+        questionnaire__campaign__study=study,
+        questionnaire__campaign__has_places=True,
+    )
+    file = next(table.file for table in archive_tables.TABLES if table.model is Assignment)
+    for pk, state, place in wrong.order_by("pk").values_list("pk", "state", F("place")):
+        holds = "holds a place" if place else "holds no place"
+        expected = f"a place for assignments that are {', '.join(HOLDING)}, and for no others"
+        problems.add(
+            file=file, line=places.find("assignments", pk) or 0, field="state", expected=expected,
+            message=f"is {state} and {holds}",
+        )  # fmt: skip

@@ -1,0 +1,124 @@
+"""Exports as runs: a package is written beside its place, and comes under its name when it is whole."""
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.jobs import kinds, lifecycle, run_files
+from crowdrag.jobs.models import Artifact, Run
+from crowdrag.studies.models import Study, User
+
+from ..inputs import snapshots
+from . import importer, writer
+from .crowdrag25 import release
+from .writer import Package, digest_of
+
+MEDIA_TYPE = "application/zip"
+# What the command and the page call a format, and what writes it.
+WRITERS: dict[str, Callable[[Package, kinds.Work], dict[str, Any]]] = {
+    "archive": writer.write,
+    "crowdrag25": release.write,
+}
+# Formats that cannot hold all of a study: their run's summary says what is left out, and how much of it.
+INCOMPLETE = {"crowdrag25"}
+LEFT_OUT = "left_out"
+
+
+def kind_of(format_: str) -> str:
+    """Return the kind of run that exports a format."""
+    return f"export.{format_}"
+
+
+def start(*, study: Study, format_: str, by: User | None = None, now: datetime | None = None) -> Run:
+    """Start an export of a study in one of the formats of `WRITERS`."""
+    return lifecycle.start(study=study, kind=kind_of(format_), by=by, now=now)
+
+
+def finished(study: Study) -> "QuerySet[Artifact]":
+    """Return the study's exports that can be downloaded, the latest first."""
+    runs = [kind_of(format_) for format_ in WRITERS]
+    return (
+        Artifact.objects.filter(run__study=study, run__kind__in=runs)
+        .select_related("run")
+        .order_by("-created_at", "-id")
+    )
+
+
+def at_work(study: Study) -> "QuerySet[Run]":
+    """Return the study's exports that are being written."""
+    return Run.objects.filter(study=study, kind__in=[kind_of(format_) for format_ in WRITERS]).active().newest_first()
+
+
+def work(work: kinds.Work, *, format_: str) -> Callable[[], None]:
+    """Write a package; the effect publishes it."""
+    path = _place(work)
+    try:
+        with snapshots.repeatable_read(), Package(path) as package:
+            manifest = WRITERS[format_](package, work)
+            package.manifest(about(work.run, now=timezone.now()) | manifest)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    name = f"{work.run.study.slug}-{format_}.zip"
+    summary: dict[str, Any] = {"rows": {file.path: file.rows for file in package.files}}
+    if format_ in INCOMPLETE:
+        summary[LEFT_OUT] = {entry["what"]: entry["count"] for entry in manifest["left_out"]}
+    return partial(_publish, work.run, path, name, summary, digest_of(package.files))
+
+
+def _publish(run: Run, path: Path, name: str, summary: dict[str, Any], digest: str) -> None:
+    run_files.publish_artifact(run=run, name=name, path=path, media_type=MEDIA_TYPE)
+    lifecycle.note(run=run, summary=summary, inputs_digest=digest)
+
+
+def about(run: Run, *, now: datetime) -> dict[str, Any]:
+    """Return what a manifest says of the study, of when it was written and by what."""
+    study = run.study
+    return {
+        "created": now.isoformat(),
+        "code_version": run.code_version,
+        "study": {
+            "slug": study.slug,
+            "title": study.title,
+            "language": study.language,
+            "is_simulated": study.is_simulated,
+        },
+        "licence": writer.licences(study),
+    }
+
+
+def _place(work: kinds.Work) -> Path:
+    """Return where this claim of the unit writes; what earlier claims, killed at it, left behind goes."""
+    folder = Path(settings.DATA_DIR) / "tmp"
+    folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.glob(f"export-{work.run.key}-*.partial"):
+        left.unlink(missing_ok=True)
+    return folder / f"export-{work.run.key}-{work.unit.fence}.partial"
+
+
+def result_url(run: Run) -> str:
+    """Where finished exports are listed."""
+    return reverse("exports", args=[run.study.slug])
+
+
+def register() -> None:
+    """Make exports and the import of archives known to the runs; called once when the app is ready."""
+    titles = {"archive": _("Export of the whole study"), "crowdrag25": _("Export as CrowdRAG-25")}
+    for format_ in WRITERS:
+        kinds.register(
+            kinds.Kind(
+                name=kind_of(format_),
+                title=titles[format_],
+                work=partial(work, format_=format_),
+                result_url=result_url,
+            )
+        )
+    importer.register()

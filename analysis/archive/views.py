@@ -1,0 +1,58 @@
+"""A study's exports: what there is to download, and a way to make another."""
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from crowdrag.jobs import kinds
+from crowdrag.jobs.models import Artifact
+from crowdrag.studies.access import study_page
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+
+from . import services
+
+PAGE = 25
+
+
+class FormatForm(forms.Form):
+    """Which format."""
+
+    format = forms.ChoiceField(choices=[(name, name) for name in services.WRITERS])
+
+
+@study_page(Role.VIEWER)
+def exports(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the finished exports, those being written, and the formats."""
+    page = Paginator(services.finished(study), PAGE).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "rows": [
+            {"artifact": each, "format": kinds.title(each.run.kind), "left_out": _left_out(each)} for each in page
+        ],
+        "at_work": [{"run": run, "title": kinds.title(run.kind)} for run in services.at_work(study)],
+        "may_export": request.study_role >= Role.EDITOR,  # type: ignore[attr-defined]
+    }
+    return render(request, "analysis/exports.html", context)
+
+
+def _left_out(artifact: Artifact) -> dict[str, int] | None:
+    """Return what an export does not hold, or None where its format holds everything."""
+    found: dict[str, int] | None = artifact.run.summary.get(services.LEFT_OUT)
+    return found
+
+
+@study_page(Role.EDITOR)
+@require_POST
+def start(request: HttpRequest, study: Study) -> HttpResponse:
+    """Start an export and show its progress."""
+    form = FormatForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("There is no such format. Choose one of those below."))
+        return redirect("exports", slug=study.slug)
+    run = services.start(study=study, format_=form.cleaned_data["format"], by=request.user)  # type: ignore[arg-type]
+    return redirect("run", slug=study.slug, key=run.key)

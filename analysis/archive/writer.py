@@ -1,0 +1,231 @@
+"""An archive: files of JSON lines in one zip that refer to each other, the same rows giving the same bytes."""
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from crowdrag.jobs.kinds import Work
+from crowdrag.studies.models import ConsentText, Study
+
+from . import archive_tables, field_docs
+from .archive_tables import ALL, FORMAT, SCHEMA_VERSION, ArchiveTable, dumpers
+from .columns import Places
+
+BUFFER = 256 * 1024
+MANIFEST = "manifest.json"
+# The earliest time that a zip can say: the manifest says when it was made, nothing else does.
+NO_TIME = (1980, 1, 1, 0, 0, 0)
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    """One file of a package. `sha256` is of the file as it lies there, `content_sha256` of what it holds unpacked."""
+
+    path: str
+    rows: int
+    bytes: int
+    sha256: str
+    content_bytes: int
+    content_sha256: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as the manifest holds it."""
+        return asdict(self)
+
+
+class Lines:
+    """Takes objects, gives lines of JSON to a sink in large pieces, and counts and digests them."""
+
+    def __init__(self, sink: Callable[[bytes], object]) -> None:
+        self._sink = sink
+        self._waiting: list[bytes] = []
+        self._size = 0
+        self._digest = hashlib.sha256()
+        self.rows = 0
+        self.content_bytes = 0
+
+    def write(self, row: Any) -> None:
+        """Add a line."""
+        self.text(_encode(row) + "\n")
+        self.rows += 1
+
+    def text(self, text: str) -> None:
+        """Add text as it is."""
+        data = text.encode()
+        self._waiting.append(data)
+        self._size += len(data)
+        if self._size >= BUFFER:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand on what waits."""
+        data = b"".join(self._waiting)
+        self._waiting, self._size = [], 0
+        self._digest.update(data)
+        self.content_bytes += len(data)
+        self._sink(data)
+
+    @property
+    def content_sha256(self) -> str:
+        """The digest of all that was handed on."""
+        return self._digest.hexdigest()
+
+
+class Package:
+    """A zip file that is being written; whole once the block has ended. A context manager."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.files: list[WrittenFile] = []
+
+    def __enter__(self) -> Self:
+        self._file = self._path.open("wb")
+        self._zip = zipfile.ZipFile(self._file, "w", zipfile.ZIP_STORED)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._zip.close()
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    @contextmanager
+    def lines(self, path: str) -> Iterator[Lines]:
+        """Add a gzipped file of JSON lines."""
+        with self._zip.open(_info(path), "w", force_zip64=True) as entry:
+            digesting = _Digesting(entry)
+            # No name and no time in its header.
+            with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=digesting, mtime=0) as zipped:
+                found = Lines(zipped.write)
+                yield found
+                found.flush()
+        self.files.append(
+            WrittenFile(path, found.rows, digesting.size, digesting.sha256, found.content_bytes, found.content_sha256)
+        )
+
+    def manifest(self, content: dict[str, Any]) -> None:
+        """Add the manifest with what is known of the files; the last thing to do."""
+        content = content | {"files": [file.as_json() for file in self.files]}
+        text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
+        self._zip.writestr(_info(MANIFEST), text.encode())
+
+
+def digest_of(files: list[WrittenFile]) -> str:
+    """Return one digest of what several files hold."""
+    text = "".join(f"{file.content_sha256}  {file.path}\n" for file in sorted(files, key=lambda file: file.path))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _info(path: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(path, NO_TIME)
+    info.compress_type = zipfile.ZIP_STORED  # gzipped already
+    info.create_system = 3  # the same on every machine
+    info.external_attr = 0o644 << 16
+    return info
+
+
+class _Digesting(io.RawIOBase):
+    """Writes on, counting and digesting."""
+
+    def __init__(self, target: Any) -> None:
+        self._target = target
+        self._digest = hashlib.sha256()
+        self.size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._digest.update(data)
+        self.size += len(data)
+        self._target.write(data)
+        return len(data)
+
+    @property
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+
+TICK = 500
+
+
+def write(package: Package, work: Work) -> dict[str, Any]:
+    """Write every table of the run's study, and return what the manifest says of them."""
+    study = work.run.study
+    total = sum(counts(study).values())
+    done = 0
+
+    def tick(rows: int, table: str) -> None:
+        nonlocal done
+        done += rows
+        work.report(done, total, table)
+
+    places = Places()
+    for table in ALL:
+        with package.lines(table.file) as lines:
+            write_table(table, study, places, lines, lambda rows, name=table.name: tick(rows, name))  # type: ignore[misc]
+    return {
+        "format": FORMAT,
+        "schema_version": SCHEMA_VERSION,
+        "fields": field_docs.of_archive(),
+        "left_out": field_docs.left_out_of_archive(),
+    }
+
+
+def write_table(
+    table: ArchiveTable,
+    study: Study,
+    places: Places,
+    lines: Lines,
+    tick: Callable[[int], None] = lambda _rows: None,
+    version: int = SCHEMA_VERSION,
+) -> None:
+    """Write one table's rows as lines, a chunk in memory at a time, and note where they stand."""
+    names = [column.name for column in table.columns_of(version)]
+    places.begin(table.name)
+    is_referred_to = archive_tables.is_referred_to(table.name)
+    convert = dumpers(table, study, places, version)
+    rows = table.rows(study).values_list("pk", *table.sources(version)).iterator(chunk_size=table.chunk)
+    for number, (pk, *values) in enumerate(rows, start=1):
+        if is_referred_to:
+            places.add(table.name, pk)
+        line = {"id": number}
+        for name, value, dump in zip(names, values, convert, strict=True):
+            line[name] = dump(value)
+        lines.write(line)
+        if number % TICK == 0:
+            tick(TICK)
+    tick(lines.rows % TICK)
+
+
+def counts(study: Study) -> dict[str, int]:
+    """Return how many rows of each table the study has."""
+    return {table.name: table.rows(study).count() for table in ALL}
+
+
+def content(study: Study, version: int = SCHEMA_VERSION) -> dict[str, str]:
+    """Return the digest of each table as an archive of a version would hold it: equal digests, equal studies."""
+    found = {}
+    places = Places()
+    for table in archive_tables.of_version(version):
+        lines = Lines(lambda _data: None)
+        write_table(table, study, places, lines, version=version)
+        lines.flush()
+        found[table.name] = lines.content_sha256
+    return found
+
+
+def licences(study: Study) -> dict[str, Any]:
+    """Return under which licences the study's data are released."""
+    texts = ConsentText.objects.filter(study=study).order_by("name", "version", "id")
+    columns = ("name", "version", "text_licence", "log_licence", "timing_licence")
+    return {"texts": study.text_licence, "consent_texts": list(texts.values(*columns))}

@@ -1,1 +1,0 @@
-"""What can be done: module the noun, function the verb."""

@@ -1,1 +1,0 @@
-"""What each page of results shows: rows of a run's tables, arranged."""

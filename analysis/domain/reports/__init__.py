@@ -1,6 +1,0 @@
-"""Reports: a finished analysis as a value, and that as HTML, PDF, LaTeX and one archive (docs/guides/reports.md)."""
-
-from .building import report, whole_table
-from .shape import Report
-
-__all__ = ["Report", "report", "whole_table"]

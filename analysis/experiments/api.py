@@ -1,0 +1,230 @@
+"""Experiments: which there are and what each asks for, what one would come to, and starting it."""
+
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
+from crowdrag.jobs import kinds
+from crowdrag.studies.enums import Role
+
+from ..analyses.api import Started as StartedRow
+from . import experiment, question_sets, services
+from .experiment import BadParameterError, Experiment
+from .question_sets import BadCollectionError
+
+STARTED = Need(Role.EDITOR, Scope.RUN)
+MOST = 2**31 - 1
+MOST_OTHERS = 200
+
+
+class FieldRow(serializers.Serializer[Any]):
+    """A parameter of an experiment."""
+
+    name = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment] # a field, and no attribute
+    help = serializers.CharField()
+    kind = serializers.CharField(
+        help_text="`integer`, `number`, `text`, `flag`, `choice`, `choices`, `numbers`, `model`."
+    )
+    least = serializers.FloatField(allow_null=True)
+    most = serializers.FloatField(allow_null=True, help_text="Of a text: letters.")
+    choices = serializers.ListField(child=serializers.CharField())
+    default = serializers.JSONField(allow_null=True)
+
+
+class ExperimentRow(serializers.Serializer[Any]):
+    """An experiment that can be started."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    about = serializers.CharField()
+    sources = serializers.ListField(
+        child=serializers.CharField(), help_text="What it can be run on: the study, or files that were handed in."
+    )
+    parameters = FieldRow(many=True)
+
+
+class OfferedRow(serializers.Serializer[Any]):
+    """What can be started, and by which models."""
+
+    results = ExperimentRow(many=True)
+    generators = serializers.ListField(child=serializers.CharField(), help_text="Models that may answer.")
+
+
+class Questions(RequestBody):
+    """What is asked: of the study itself, or of a file that was handed in (`uploads/`)."""
+
+    source = serializers.CharField(max_length=100)  # type: ignore[assignment]
+    style = serializers.CharField(  # type: ignore[assignment]
+        max_length=100, required=False, allow_blank=True, default="", help_text="Of the study: responses in this style."
+    )
+    upload = serializers.IntegerField(
+        min_value=1, max_value=MOST, required=False, allow_null=True, default=None, help_text="Of a file: its id."
+    )
+    others = serializers.IntegerField(
+        min_value=0, max_value=MOST_OTHERS, required=False, default=0,
+        help_text="Of a file: so many passages of other questions beside each question's own.",
+    )  # fmt: skip
+
+
+class Ordered(RequestBody):
+    """An experiment as it is ordered."""
+
+    collection = Questions()
+    generator = serializers.CharField(max_length=500, help_text="One of `generators`.")
+    queries = serializers.IntegerField(
+        min_value=0, max_value=services.MOST_QUERIES, required=False, default=100,
+        help_text="Questions to ask at most, drawn with the seed; 0: all.",
+    )  # fmt: skip
+    seed = serializers.IntegerField(min_value=0, max_value=MOST, required=False, default=0)
+    parameters = serializers.DictField(
+        child=serializers.JSONField(), required=False, default=dict, help_text="Its own; what is left out is as usual."
+    )
+
+
+class EstimateRow(serializers.Serializer[Any]):
+    """What an order would come to, before anything is asked."""
+
+    calls = serializers.IntegerField(source="estimate.calls", help_text="Of distinct prompts.")
+    prompt_tokens = serializers.IntegerField(source="estimate.prompt_tokens")
+    completion_tokens = serializers.IntegerField(source="estimate.completion_tokens")
+    most_calls = serializers.IntegerField(
+        source="estimate.worst.calls", help_text="Where every reply that may have to be asked for again is."
+    )
+    most_prompt_tokens = serializers.IntegerField(source="estimate.worst.prompt_tokens")
+    most_completion_tokens = serializers.IntegerField(source="estimate.worst.completion_tokens")
+    questions = serializers.IntegerField(source="estimate.queries")
+    note = serializers.CharField(source="estimate.note")
+    units = serializers.IntegerField(help_text="Of the run.")
+    cost = serializers.FloatField(help_text="At most, in minor units of `currency`.")
+    currency = serializers.CharField()
+    left = serializers.FloatField(allow_null=True, help_text="Of the study's budget; null: nothing is paid.")
+    is_over_budget = serializers.BooleanField()
+    seconds = serializers.FloatField(allow_null=True, help_text="Null: nothing tells.")
+    problem = serializers.CharField(help_text="Why it cannot be started; empty if it can.")
+    order = serializers.CharField(help_text="Of two orders with one such name all is the same.")
+
+
+class Begun(Ordered):
+    """An experiment as it is started."""
+
+    order = serializers.CharField(
+        max_length=100, required=False, allow_blank=True, default="",
+        help_text="The estimate's `order`, if nothing else than what was estimated is to start.",
+    )  # fmt: skip
+
+
+class Experiments(Endpoint):
+    """The experiments that there are."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    serializer_class = OfferedRow
+
+    def get(self, request: Request, study: str) -> Response:
+        """List the experiments that can be started, each with its parameters, and the models that may answer."""
+        rows = [_row(each) for each in experiment.EXPERIMENTS.values()]
+        return Response(OfferedRow({"results": rows, "generators": [name for name, _title in services.offered()]}).data)
+
+
+class Ordering(Endpoint):
+    """Something that an order is sent to."""
+
+    needs: ClassVar = {"POST": STARTED}
+
+    def ordered(self, name: str, given: dict[str, Any]) -> services.Order:
+        """Return what is ordered, checked; refuse what cannot be."""
+        if name not in experiment.EXPERIMENTS:
+            raise Problem("not-found")
+        if taken := sorted(set(given["parameters"]) & set(experiment.COMMON)):
+            raise _refused(_("Not a parameter of its own: %(names)s.") % {"names": ", ".join(taken)}, "#/parameters")
+        if not _is_storable(given["parameters"]):
+            raise _refused(_("Some text holds characters that cannot be stored."), "#/parameters")
+        try:
+            collection = self._collection(**given["collection"])
+        except BadParameterError as error:
+            raise _refused(str(error), "#/collection") from None
+        common = {"collection": collection, "generator": given["generator"], "queries": given["queries"]}
+        try:
+            parameters = {**given["parameters"], **common}
+            return services.order(experiment.EXPERIMENTS[name], self.study, parameters, seed=given["seed"])
+        except BadParameterError as error:
+            raise _refused(str(error), "#/parameters") from None
+
+    def _collection(self, source: str, style: str, upload: int | None, others: int) -> dict[str, Any]:
+        if source in question_sets.OF_STUDY:
+            return {"source": source, "style": style}
+        return services.of_upload(self.study, source, upload or 0, others)
+
+
+class Estimated(Ordering):
+    """What an experiment would come to."""
+
+    @extend_schema(request=Ordered, responses=EstimateRow)
+    def post(self, request: Request, study: str, name: str) -> Response:
+        """Show what an experiment would come to; nothing is stored or asked."""
+        order = self.ordered(name, self.given(Ordered))
+        try:
+            found = services.forecast(order)
+        except (BadParameterError, BadCollectionError) as error:
+            raise _refused(str(error), "#/collection") from None
+        found_as = {field: getattr(found, field) for field in ("units", "currency", "seconds", "problem", "estimate")}
+        money = {"cost": found.cost, "left": found.left, "is_over_budget": found.is_over_budget}
+        plain = {key: float(value) if isinstance(value, Decimal) else value for key, value in money.items()}
+        return Response(EstimateRow({**found_as, **plain, "order": order.digest}).data)
+
+
+class Started(Ordering):
+    """An experiment that is started."""
+
+    @extend_schema(request=Begun, responses={202: StartedRow})
+    def post(self, request: Request, study: str, name: str) -> Response:
+        """Start an experiment. It stands among the runs at once, and among the results when it is done."""
+        given = self.given(Begun)
+        wanted = given.pop("order")
+        order = self.ordered(name, given)
+        if wanted and wanted != order.digest:
+            said = _("This is not what was estimated: ask again what it comes to, and send that `order`.")
+            raise _refused(said, "#/order")
+        try:
+            run = services.start(order, by=self.user)
+        except kinds.InputRejectedError as error:
+            raise _refused(error.problems[0]["message"], "#/collection") from None
+        where = request.build_absolute_uri(reverse("api_run", args=[self.study.slug, run.key]))
+        return Response(StartedRow(run).data, status=202, headers={"Location": where})
+
+
+def _row(each: Experiment) -> dict[str, Any]:
+    usual = each.own({}).to_dict()
+    fields = [
+        {
+            "name": field.name, "label": str(field.label), "help": str(field.help), "kind": field.kind,
+            "least": field.least, "most": field.most, "choices": [value for value, _label in field.choices],
+            "default": usual.get(field.name),
+        }
+        for field in each.fields
+    ]  # fmt: skip
+    told = {"name": each.name, "title": str(each.title), "about": str(each.about)}
+    return {**told, "sources": list(each.collections), "parameters": fields}
+
+
+def _is_storable(value: Any) -> bool:
+    """Say whether the database takes all texts of a JSON value: no null character, no half of a pair."""
+    if isinstance(value, str):
+        return "\0" not in value and not any("\ud800" <= sign <= "\udfff" for sign in value)
+    if isinstance(value, dict):
+        return all(_is_storable(each) for pair in value.items() for each in pair)
+    return not isinstance(value, list) or all(map(_is_storable, value))
+
+
+def _refused(said: str, pointer: str) -> Problem:
+    return Problem("refused", said, errors=[{"pointer": pointer, "detail": said, "code": "refused"}])

@@ -1,0 +1,265 @@
+"""A model in this process whose outputs are kept: equal prompts are generated once, whatever asks for them.
+
+What a batch gave is committed before the next one begins, so that a process which is killed loses one batch at most.
+Several processes may generate at once: where two do the same, the first to commit is what both return.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from django.db import connection, transaction
+
+from analysis.rag import checkpoints, generation
+from analysis.rag.generation import loader, model_cache, prompt_tokens
+from analysis.rag.generation import model as generation_model
+from analysis.rag.protocols import Floats, Output, Prompt, Scored
+from crowdrag.llm.replies import clean
+from crowdrag.studies.models import Participant, Study
+
+from ..methods.settings import BadParameterError
+from .models import Generation
+
+#: Digests that are looked up in one query.
+LOOKED_UP = 1000
+_NOT_TO_BE_HAD = (
+    checkpoints.NeuralPartsMissingError,
+    checkpoints.ModelMissingError,
+    loader.UnsupportedGeneratorError,
+)
+
+
+class CachedGenerator:
+    """A generator of a name and options, loaded when something must be generated, and its store.
+
+    Parameters
+    ----------
+    model : str
+        A bundle, a folder, or a name on a hub.
+    options : generation.Options
+    study : Study or None
+        Whose texts go in: they go when it is deleted, or when somebody has theirs erased.
+    check : callable(), optional
+        Called before each batch and while the device is another's; it may raise to stop. By default what the thread
+        was told to look at (`warm.looking`).
+    """
+
+    def __init__(
+        self,
+        model: str,
+        options: generation.Options,
+        *,
+        study: Study | None,
+        check: Callable[[], None] = model_cache.look,
+    ) -> None:
+        self._model = model
+        self._options = options
+        self._study = study
+        self._check = check
+        self._heard: Callable[[int], None] = lambda _answers: None
+        self._erased = _erased(study)
+
+    @property
+    def name(self) -> str:
+        """The model with the version of its files, and how it searches.
+
+        Raises
+        ------
+        BadParameterError
+            If the model is not on this machine, or none that can generate.
+        """
+        return str(self._prepared.name)
+
+    def generate(self, prompts: Sequence[Prompt]) -> list[Output]:
+        """Answer each prompt, in their order: from the store, else by the model, batch by batch.
+
+        Returns
+        -------
+        list of Output
+            An error (a prompt longer than the model reads) is not kept, as it costs nothing.
+
+        Raises
+        ------
+        BadParameterError
+            As `name`.
+        analysis.rag.generation.devices.ModelMemoryError
+            If the device's memory does not hold the model, or one prompt.
+        """
+        digests = {prompt: digest(self.name, prompt) for prompt in prompts}
+        found = self._look_up(digests.values())
+        self._heard(len(found))
+        fresh: dict[str, Output] = {}
+        if missing := [prompt for prompt, key in digests.items() if key not in found]:
+            with model_cache.one_job(self._prepared.device, check=self._check):
+                # Somebody may have generated them while the device was theirs.
+                found |= self._look_up(digests[prompt] for prompt in missing)
+                missing = [prompt for prompt in missing if digests[prompt] not in found]
+                self._check()
+                for batch in self._loaded.stream(missing) if missing else ():
+                    fresh |= self._keep({digests[prompt]: output for prompt, output in batch})
+                    self._check()
+                    self._heard(len(batch))
+        outputs, seen = [], set(found)
+        for prompt in prompts:
+            key = digests[prompt]
+            output = _output(found[key]) if key in found else fresh[key]
+            outputs.append(replace(output, is_stored=True) if key in seen else output)
+            seen.add(key)
+        return outputs
+
+    def ensemble(self, prompts: Sequence[Prompt], weights: Floats) -> Output:
+        """Answer all prompts as one, kept as outputs are; see `analysis.rag.generation.model`."""
+        key = ensemble_digest(self.name, prompts, weights)
+        if (found := self._look_up([key])) == {}:
+            with model_cache.one_job(self._prepared.device, check=self._check):
+                if (found := self._look_up([key])) == {}:
+                    self._check()
+                    return self._keep({key: self._loaded.ensemble(prompts, weights)})[key]
+        return _output(found[key])
+
+    def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
+        """Mean log-likelihood per token of each continuation after its prompt; see `score`."""
+        return self.score(prompts, continuations).values
+
+    def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Scored:
+        """Mean log-likelihood per token of each continuation after its prompt, kept as outputs are; see the model's.
+
+        Returns
+        -------
+        Scored
+            In nats; NaN where it is undefined (an empty continuation, a text longer than the model reads). Tokens are
+            not counted.
+        """
+        keys = [likelihood_digest(self.name, *pair) for pair in zip(prompts, continuations, strict=True)]
+        values = {key: row.likelihood for key, row in self._look_up(keys).items()}
+        stored = set(values)
+        self._heard(sum(key in stored for key in keys))
+        if any(key not in values for key in keys):
+            with model_cache.one_job(self._prepared.device, check=self._check):
+                values |= {key: row.likelihood for key, row in self._look_up(keys).items()}
+                missing = [place for place, key in enumerate(keys) if key not in values]
+                asked = [prompts[place] for place in missing], [continuations[place] for place in missing]
+                for batch in self._loaded.stream_likelihoods(*asked) if missing else ():
+                    values |= self._keep_likelihoods({keys[missing[place]]: value for place, value in batch})
+                    self._check()
+                    self._heard(len(batch))
+        found = np.array([np.nan if (value := values.get(key)) is None else value for key in keys], dtype=np.float64)
+        return Scored(found, tuple(Output("", is_stored=key in stored) for key in keys))
+
+    def heard_by(self, heard: Callable[[int], None]) -> CachedGenerator:
+        """The same generator, which tells of answers when they have come; what is raised then ends the generating."""
+        self._heard = heard
+        return self
+
+    @cached_property
+    def _prepared(self) -> loader.PreparedModel:
+        try:
+            return _prepare(self._model, self._options)
+        except _NOT_TO_BE_HAD as error:
+            raise BadParameterError(str(error)) from error
+
+    @property
+    def _loaded(self) -> Any:
+        prepared = self._prepared
+        key = (prepared.name, str(prepared.device), self._options)
+        try:
+            return model_cache.MODELS.take(key, prepared.load, size=prepared.size)
+        except _NOT_TO_BE_HAD as error:
+            raise BadParameterError(str(error)) from error
+
+    def _look_up(self, digests: Iterable[str]) -> dict[str, Generation]:
+        wanted = sorted(set(digests))
+        found: dict[str, Generation] = {}
+        for start in range(0, len(wanted), LOOKED_UP):
+            rows = Generation.objects.filter(digest__in=wanted[start : start + LOOKED_UP])
+            found |= {row.digest: row for row in rows}
+        return found
+
+    def _keep(self, outputs: dict[str, Output]) -> dict[str, Output]:
+        """Store outputs without an error; return what is in the store now, with what is not to be stored."""
+        rows = [
+            self._row(
+                key,
+                text=clean(output.text),
+                prompt_tokens=output.prompt_tokens,
+                completion_tokens=output.completion_tokens,
+            )
+            for key, output in outputs.items()
+            if not output.error
+        ]
+        stored = {row.digest: replace(_output(row), is_stored=False) for row in self._stored(rows)}
+        return outputs | stored
+
+    def _keep_likelihoods(self, values: dict[str, float]) -> dict[str, float | None]:
+        return {row.digest: row.likelihood for row in self._stored([self._row(*one) for one in values.items()])}
+
+    def _row(self, key: str, likelihood: float | None = None, **fields: Any) -> Generation:
+        return Generation(digest=key, generator=self.name[:400], study=self._study, likelihood=likelihood, **fields)
+
+    @transaction.atomic
+    def _stored(self, rows: list[Generation]) -> Iterable[Generation]:
+        """Store rows; return those that are in the store now. What was made of texts since erased is not stored."""
+        _hold(self._study, shared=True)
+        if _erased(self._study) != self._erased:
+            return rows
+        Generation.objects.bulk_create(rows, ignore_conflicts=True)
+        return self._look_up(row.digest for row in rows).values()
+
+
+def digest(name: str, prompt: Prompt) -> str:
+    """SHA-256 of a generator's name and all of a prompt, in hexadecimal."""
+    return _digest("output", name, prompt_tokens.digest(prompt))
+
+
+def likelihood_digest(name: str, prompt: Prompt, continuation: str) -> str:
+    """SHA-256 of a generator's name, a prompt's messages and what follows them, in hexadecimal."""
+    return _digest("likelihood", name, prompt_tokens.digest(Prompt(prompt.messages)), continuation)
+
+
+def ensemble_digest(name: str, prompts: Sequence[Prompt], weights: Floats) -> str:
+    """SHA-256 of a generator's name, prompts that it answers as one and their weights (nine digits), in hexadecimal."""
+    shares = [f"{share:.9f}" for share in generation_model.normalised_weights(weights, len(prompts))]
+    return _digest("ensemble", name, *map(prompt_tokens.digest, prompts), *shares)
+
+
+def forget(study: Study) -> None:
+    """Remove what models wrote for a study: a text of theirs may hold what somebody has erased, in other words even.
+
+    It costs nothing but generating it again.
+    """
+    _hold(study, shared=False)
+    Generation.objects.filter(study=study).delete()
+
+
+# Each unit makes a generator, and a GGUF file's settings stand among all its words.
+@lru_cache(maxsize=16)
+def _prepare(model: str, options: generation.Options) -> loader.PreparedModel:
+    return loader.prepare(model, options)
+
+
+def _erased(study: Study | None) -> int:
+    """How many people of a study have had erased what they gave."""
+    return Participant.objects.filter(study=study, erased_at__isnull=False).count() if study is not None else 0
+
+
+def _hold(study: Study | None, *, shared: bool) -> None:
+    """Let no erasure in the study come between what follows and the end of the transaction, or nobody store then."""
+    if study is None:
+        return
+    kind = "_shared" if shared else ""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT pg_advisory_xact_lock{kind}(hashtext('crowdrag.generations'), %s)", [study.pk])
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _output(row: Generation) -> Output:
+    return Output(row.text, row.prompt_tokens, row.completion_tokens, is_stored=True)

@@ -1,0 +1,66 @@
+"""What becomes of experiments on a study's own texts when somebody has theirs erased."""
+
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+
+import pgtrigger
+from django.core.files.storage import default_storage
+from django.db import transaction
+
+from crowdrag.jobs import lifecycle
+from crowdrag.jobs.models import Artifact, Run
+from crowdrag.studies.models import Participant
+from writing.models import Response
+
+from ..tables.models import Table
+from . import cached_generator
+from .experiment import PREFIX
+from .models import Finding
+from .question_sets import OF_STUDY, STUDY
+
+#: Tables whose rows hold texts, or answers that were made of them, without naming whose they are.
+OF_TEXTS = frozenset({"fair_examples", "self_preference_examples", "uplift_answers", "uplift_examples"})
+
+
+def erase(participant: Participant, *, reason: str, now: datetime) -> None:
+    """Mark experiments on the study's own texts as stale and remove what they found question by question.
+
+    Findings hold answers to texts, which may say what was erased in other words. Tables stay, without rows that name
+    the person or a response of theirs; those of texts and answers are emptied. One that is not done ends, and cannot be
+    resumed with what a worker remembers. Runs on a file that was handed in have nothing of anybody.
+    """
+    cached_generator.forget(participant.study)
+    wrote = set(Response.objects.filter(participant=participant).values_list("external_id", flat=True))
+    if not wrote:
+        return
+    for run in Run.objects.filter(study=participant.study_id, kind__startswith=PREFIX).order_by("pk"):
+        if asks_of_study(run):
+            with suppress(lifecycle.NotActiveError):  # it ended before
+                lifecycle.cancel(run=run, now=now)
+            lifecycle.mark_stale(run=run, reason=reason, now=now)
+            Finding.objects.filter(run=run).delete()
+            _remove_files(run)
+            _take_out(run, wrote | {participant.external_id})
+
+
+def asks_of_study(run: Run) -> bool:
+    """Say whether a run is an experiment on its study's own texts, and not on a file that was handed in."""
+    source = (run.parameters.get("collection") or {}).get("source", STUDY)
+    return run.kind.startswith(PREFIX) and source in OF_STUDY
+
+
+def _remove_files(run: Run) -> None:
+    """Remove what a run made of the texts: lists of its findings, models that were fitted to them."""
+    for artifact in Artifact.objects.filter(run=run).order_by("pk"):
+        transaction.on_commit(partial(default_storage.delete, str(artifact.file.name)))
+        artifact.delete()
+
+
+def _take_out(run: Run, named: set[str]) -> None:
+    with pgtrigger.ignore("analysis.Table:never_updated"):
+        for table in Table.objects.filter(run=run).order_by("pk"):
+            rows = () if table.name in OF_TEXTS else table.rows
+            kept = [row for row in rows if not any(isinstance(v, str) and v in named for v in row.values())]
+            if len(kept) < len(table.rows):
+                Table.objects.filter(pk=table.pk).update(rows=kept)

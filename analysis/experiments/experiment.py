@@ -1,0 +1,370 @@
+"""What an experiment says of itself, and where the frame finds it: pages, command and reports follow from this.
+
+An experiment is written as a value `Experiment` in a package of its own and registered when the app is ready:
+
+    EXPERIMENT = Experiment(
+        name="fair", title=_("Fair ranking"), about=_("..."), parameters=Parameters, fields=(Field(...), ...),
+        collections=("study", "qa"), stages=(Stage("utility", _("Utility of each list"), work),),
+        tables=tables, table_names=("fair_exposure", ...), estimate=estimate, methods=methods,
+    )
+
+    def register() -> None:
+        experiment.register(EXPERIMENT)   # makes the run kind "experiment.fair", too
+
+A run's parameters are flat: the frame's own (`COMMON`) beside the experiment's. docs/methods/experiments.md.
+
+Its keys are the options of `crowdrag experiment` without their dashes; the experiment's own parameters stand in a table
+`[parameters]`. A path is read from where the file lies.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from analysis.rag.protocols import Collection
+
+from ..methods.settings import BadParameterError
+from ..tables.schema import Row
+
+if TYPE_CHECKING:
+    from ..reports.types import Methods
+    from .job import Job
+
+__all__ = [
+    "COMMON",
+    "EXPERIMENTS",
+    "BadParameterError",
+    "CostEstimate",
+    "Experiment",
+    "ExperimentParameters",
+    "ParameterField",
+    "Stage",
+    "each_query",
+    "get",
+    "register",
+]  # fmt: skip
+
+#: Parameters of every experiment, which the frame reads:
+#: `collection`: {"source": "study"} or {"source": FORMAT, "upload": primary key, "name": ..., "sha256": ...};
+#: and of an experiment with folds "apart": true, as `collecting.APART` says;
+#: `generator`: "endpoint:NAME" or "model:NAME", as `generating.generator` reads it; `queries`: how many at most, drawn
+#: with the run's seed, 0 for all.
+COMMON = ("collection", "generator", "queries")
+PREFIX = "experiment."
+
+
+class ExperimentParameters(Protocol):
+    """An experiment's own parameters: a frozen dataclass, all of whose fields have defaults."""
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """Read them; what is missing has its default.
+
+        Raises
+        ------
+        BadParameterError
+            Names the parameter, what it is and what it may be. An unknown name is refused as well.
+        """
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write all of them as JSON values, so that a run says what it was made with."""
+        ...
+
+
+@dataclass(frozen=True)
+class ParameterField:
+    """One parameter as the form and the command offer it; its default is the dataclass's.
+
+    Attributes
+    ----------
+    name : str
+        The dataclass's field.
+    label, help : str
+        In the reader's language: what it is, and what it does or costs.
+    kind : str
+        "integer", "number", "text", "flag", "choice" (one of `choices`), "choices" (several of them), "numbers" (a
+        list, written with commas), "model" (a generator other than the run's; "" for none).
+    least, most : float or None
+        Bounds, of every number of a list; of "text" the most letters.
+    choices : tuple of (str, str)
+        Value and label.
+    is_advanced : bool
+        Whether it stands behind "more".
+    is_here : bool
+        Of a model: whether it must be one in a worker, as for what servers do not tell.
+    """
+
+    name: str
+    label: str | Promise
+    kind: Literal["integer", "number", "text", "flag", "choice", "choices", "numbers", "model"]
+    help: str | Promise = ""
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[tuple[str, str | Promise], ...] = ()
+    is_advanced: bool = False
+    is_here: bool = False
+
+
+@dataclass(frozen=True)
+class CostEstimate:
+    """What a run would ask of generators at most, before anything is asked: calls are of distinct prompts.
+
+    Attributes
+    ----------
+    calls, prompt_tokens, completion_tokens : int
+        An upper bound where it depends on what comes out; `note` says so.
+    seconds : float
+        Work beside the generator's (training, ranking), on two cores.
+    queries, left_out : int
+        Questions that take part; those that cannot (no gold answer, say).
+    note : str
+    likely : Estimate or None
+        What it probably comes to, where that can be said better than by the upper bound; the time is reckoned by it.
+    most : Estimate or None
+        The same where every reply that may have to be asked for again is, as often as it may be; None where none is.
+    """
+
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float = 0.0
+    queries: int = 0
+    left_out: int = 0
+    note: str = ""
+    likely: CostEstimate | None = None
+    most: CostEstimate | None = None
+
+    @property
+    def worst(self) -> CostEstimate:
+        """What it comes to at most."""
+        return self.most or self
+
+
+Payload = dict[str, Any]
+
+
+def each_query(batch: int = 1) -> Callable[[Collection, Any], Iterable[Payload]]:
+    """Units of so many queries each, in the collection's order; `Job.queries` returns those of a unit."""
+
+    def units(collection: Collection, parameters: Any) -> Iterable[Payload]:
+        names = [query.id for query in collection.queries]
+        return ({"queries": names[at : at + batch]} for at in range(0, len(names), batch))
+
+    return units
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage: its units may go on at once, and wait for all of the stage before.
+
+    Attributes
+    ----------
+    name : str
+        Keys of its findings begin with "NAME:".
+    title : str
+        What the progress says.
+    work : callable(Job) -> mapping of str to JSON value
+        What one unit found, by key (the query's id, say, without the stage's name). It writes nothing; equal inputs,
+        parameters and seed find the same. `Job` has the payload, the generator (counted), earlier findings, chance.
+    units : callable(Collection, parameters) -> payloads
+    """
+
+    name: str
+    title: str | Promise
+    work: Callable[[Job], Mapping[str, Any]]
+    units: Callable[[Collection, Any], Iterable[Payload]] = field(default_factory=each_query)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A kind of experiment.
+
+    Attributes
+    ----------
+    name : str
+        The run kind is "experiment.NAME".
+    title, about : str
+        What it is called; in some sentences, what it asks and what comes of it.
+    parameters : type
+        Reads its own parameters (not `COMMON`).
+    fields : tuple of Field
+        How they are asked for.
+    collections : tuple of str
+        What it can be run on: "study", and formats of uploaded files ("qa", "lamp", "bank").
+    stages : tuple of Stage
+    tables : callable(Job) -> dict of str to rows
+        The result tables by name (in analysis.tables.schema.COLUMNS, captions beside), from all findings: the
+        run's last unit, after all stages.
+    table_names : tuple of str
+        In the order of the report; the headline one first.
+    estimate : callable(Collection, parameters) -> Estimate
+    methods : callable(Run, rows by table) -> Methods
+        The paragraph for a paper, with references (analysis/reports/methods_paragraph.py shows how one is written).
+    folds : callable(Collection, parameters) -> mapping of str to int, optional
+        Of an experiment that trains: in which fold each question is tested, by its id, fixed before anything is drawn
+        for them. Documents of other questions then come from the question's own fold.
+    left_out : callable(Collection, parameters) -> mapping of str to int, optional
+        How many questions cannot take part, by reason, as far as that is known before anything is asked; a run of which
+        these are all does not start (`partaking.ADVICE` says what to do).
+    queue : str
+        A worker of the "gpu" queue takes it, with a device or without.
+    """
+
+    name: str
+    title: str | Promise
+    about: str | Promise
+    parameters: type[ExperimentParameters]
+    fields: tuple[ParameterField, ...]
+    collections: tuple[str, ...]
+    stages: tuple[Stage, ...]
+    tables: Callable[[Job], Mapping[str, list[Row]]]
+    table_names: tuple[str, ...]
+    estimate: Callable[[Collection, Any], CostEstimate]
+    methods: Callable[[Any, Mapping[str, list[Row]]], Methods]
+    folds: Callable[[Collection, Any], Mapping[str, int]] | None = None
+    left_out: Callable[[Collection, Any], Mapping[str, int]] | None = None
+    queue: str = "gpu"
+
+    @property
+    def kind(self) -> str:
+        """The name of its runs' kind."""
+        return PREFIX + self.name
+
+    def own(self, parameters: Mapping[str, Any]) -> ExperimentParameters:
+        """Read the experiment's own parameters out of a run's; raises `BadParameterError`."""
+        return self.parameters.from_dict({name: value for name, value in parameters.items() if name not in COMMON})
+
+    def dividing(self, parameters: Mapping[str, Any]) -> Callable[[Collection], Mapping[str, int]] | None:
+        """Return what divides a collection into folds by a run's parameters; None where nothing is trained."""
+        folds = self.folds
+        if folds is None:
+            return None
+        own = self.own(parameters)
+        return lambda collection: folds(collection, own)
+
+
+EXPERIMENTS: dict[str, Experiment] = {}
+
+
+def register(experiment: Experiment) -> Experiment:
+    """Make an experiment known, and its runs; called once when the app is ready."""
+    from . import runs
+
+    EXPERIMENTS[experiment.name] = experiment
+    runs.register(experiment)
+    return experiment
+
+
+def get(name: str) -> Experiment:
+    """Return an experiment by its name or its runs' kind; raises `LookupError` that names those there are.
+
+    Words may be joined by a hyphen, as on a command line, and `rag` may stand behind them, as in the papers' titles.
+    """
+    try:
+        return EXPERIMENTS[name.removeprefix(PREFIX).replace("-", "_").removesuffix("_rag")]
+    except KeyError:
+        raise LookupError(f"There is no experiment {name!r}; there are {', '.join(EXPERIMENTS) or 'none'}.") from None
+
+
+@dataclass(frozen=True)
+class ParameterReader(ABC):
+    """An experiment's parameters: fields with defaults, a rule for one value (`read`), and one for all (`check`)."""
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """Read them; what is missing has its default.
+
+        Raises
+        ------
+        BadParameterError
+            If one is unknown, of another kind, out of bounds, or does not go with another.
+        """
+        usual = {each.name: each.default for each in fields(cls)}
+        if unknown := sorted(set(given) - set(usual)):
+            said = _("There is no parameter %(unknown)s; there are %(known)s.")
+            raise BadParameterError(said % {"unknown": ", ".join(unknown), "known": ", ".join(sorted(usual))})
+        made = cls(**{name: cls.read(name, usual[name], value) for name, value in given.items()})
+        made.check()
+        return made
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write all of them as JSON values."""
+        return {name: _written(value) for name, value in asdict(self).items()}
+
+    @staticmethod
+    @abstractmethod
+    def read(name: str, usual: Any, value: Any) -> Any:
+        """Return one value as its field holds it, its default being `usual`; raises `BadParameterError`."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise `BadParameterError` where values do not go together."""
+
+
+def _written(value: Any) -> Any:
+    if not isinstance(value, tuple):
+        return value
+    return [str(each) if isinstance(each, str) else each for each in value]  # members of enumerations as their values
+
+
+#: What may stand in it beside the parameters, and of which kind it is.
+KEYS: dict[str, type] = {
+    "study": str,
+    "file": str,
+    "format": str,
+    "corpus": str,
+    "candidates": int,
+    "searcher": str,
+    "others": int,
+    "style": str,
+    "queries": int,
+    "generator": str,
+    "seed": int,
+}
+PATHS = {"file", "corpus"}
+PARAMETERS = "parameters"
+_KINDS = {str: "a text in quotes", int: "a whole number"}
+
+
+def read_configuration(path: Path) -> dict[str, Any]:
+    """Return what a file says: values by key, those of `PATHS` as paths, and the parameters as a dictionary.
+
+    Raises
+    ------
+    BadParameterError
+        If the file cannot be read, is no TOML, or holds a key that is unknown or of another kind; it says which.
+    """
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadParameterError(
+            _("%(path)s cannot be read: %(why)s.") % {"path": path, "why": error.strerror}
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadParameterError(_("%(path)s is no TOML: %(why)s.") % {"path": path, "why": error}) from error
+    parameters = found.pop(PARAMETERS, {})
+    if not isinstance(parameters, dict):
+        raise BadParameterError(_("%(path)s: parameters is a table, [parameters].") % {"path": path})
+    for key, value in found.items():
+        _check(path, key, value)
+    for key in PATHS & set(found):
+        found[key] = path.parent / found[key]
+    return {**found, PARAMETERS: parameters}
+
+
+def _check(path: Path, key: str, value: Any) -> None:
+    if key not in KEYS:
+        said = _("%(path)s: there is no key %(key)s; there are %(known)s, and the table [parameters].")
+        raise BadParameterError(said % {"path": path, "key": key, "known": ", ".join(KEYS)})
+    if type(value) is not KEYS[key]:
+        said = _("%(path)s: %(key)s is %(kind)s, not %(given)r.")
+        raise BadParameterError(said % {"path": path, "key": key, "kind": _KINDS[KEYS[key]], "given": value})

@@ -1,0 +1,300 @@
+"""Tables and charts of fair RAG experiments (fair_rag, Tables 1 and 2, Figures 3 to 5)."""
+
+from django.utils.translation import gettext_lazy as _
+
+from ...tables.captions import ColumnCaption, FigureCaption, TableCaption, bounded, count, estimate
+
+CURVES = {
+    "DR": _("ranking quality over disparity"),
+    "DU": _("utility over disparity"),
+    "RU": _("utility over ranking quality"),
+    "DA": _("attribution rate over disparity"),
+    "RA": _("attribution rate over ranking quality"),
+    "DD": _("attributed disparity over disparity"),
+}
+MEASURES = {
+    "disparity": _("EE-D"),
+    "relevance": _("EE-R"),
+    "distance": _("EE-L"),
+    "disparity_normalised": _("EE-D, normalised"),
+    "relevance_normalised": _("EE-R, normalised"),
+    "utility": _("EU"),
+    "utility_normalised": _("EU, normalised"),
+    "attribution": _("EAR"),
+    "attributed_disparity": _("EAE-D"),
+    "attributed_normalised": _("EAE-D, normalised"),
+}
+METRICS = {
+    "em": _("exact match"),
+    "f1": _("F1"),
+    "accuracy": _("accuracy"),
+    "mae": _("MAE"),
+    "rmse": _("RMSE"),
+    "rouge_1": _("ROUGE-1"),
+    "rouge_l": _("ROUGE-L"),
+}
+RANKS = {
+    "sampled": _("sampled"),
+    "deterministic": _("deterministic"),
+    "oracle": _("oracle"),
+    "none": _("without documents"),
+}
+REASONS = {"": _("take part")}
+STEPS = {"labels": _("utility labels"), "rankings": _("rankings"), "attribution": _("attribution")}
+
+RETRIEVER = ColumnCaption("retriever", _("Retriever"))
+RANK = ColumnCaption("rank", _("Rankings"), words=RANKS)
+CURVE = ColumnCaption("curve", _("Curve"), words=CURVES)
+ALPHA = ColumnCaption("alpha", _("Alpha"), 1, is_key=True)
+START, END = ColumnCaption("start", _("From"), 1, is_key=True), ColumnCaption("end", _("To"), 1, is_key=True)
+QUERIES, RUNS = count("n", _("Questions")), count("n", _("Runs"))
+LEFT_OUT = count("left_out", _("Left out"))
+P, ADJUSTED = ColumnCaption("p", _("p"), 4), ColumnCaption("p_adjusted", _("p adjusted"), 4)
+
+TABLES = {
+    "fair_tradeoff": TableCaption(
+        "fair",
+        _("What fairness costs"),
+        _(
+            "The slope of a straight line through all runs, one a question and alpha, and the area under the curve "
+            "through the means of five intervals of equal width. A steeper line is a stronger trade-off. Measures are "
+            "normalised; in brackets 95 % intervals, questions resampled."
+        ),
+        (
+            RETRIEVER,
+            CURVE,
+            bounded("slope", _("Slope"), digits=3),
+            bounded("area", _("Area"), digits=3),
+            RUNS,
+            LEFT_OUT,
+        ),
+    ),
+    "fair_intervals": TableCaption(
+        "fair",
+        _("Utility of fairer rankings beside deterministic ones"),
+        _(
+            "Mean normalised utility of the runs in each interval of normalised disparity less that of the "
+            "deterministic ranking. p: Student's t-test, unpaired; adjusted for the false discovery rate over this "
+            "table. In brackets 95 % intervals, questions resampled."
+        ),
+        (
+            RETRIEVER,
+            START,
+            END,
+            ColumnCaption("baseline", _("Deterministic"), 3),
+            ColumnCaption("utility", _("Utility"), 3),
+            estimate("difference", _("Difference"), digits=3),
+            P,
+            ADJUSTED,
+            RUNS,
+            LEFT_OUT,
+        ),
+    ),
+    "fair_alphas": TableCaption(
+        "fair",
+        _("Disparity by alpha"),
+        _(
+            "How far the second alpha's normalised disparity is above the first one's, on average. p: Student's "
+            "t-test, paired by question; adjusted for the false discovery rate over this table. In brackets 95 % "
+            "intervals, questions resampled."
+        ),
+        (
+            RETRIEVER,
+            ColumnCaption("alpha_1", _("Alpha"), 1, is_key=True),
+            ColumnCaption("alpha_2", _("Beside"), 1, is_key=True),
+            estimate("difference", _("Difference"), digits=3),
+            ColumnCaption("statistic", _("t"), 2),
+            P,
+            ADJUSTED,
+            QUERIES,
+        ),
+    ),
+    "fair_summary": TableCaption(
+        "fair",
+        _("Fairness, ranking quality, utility and attribution"),
+        _(
+            "Means over questions: expected exposure's disparity (EE-D: higher is less fair), its relevance (EE-R) and "
+            "distance from the ideal (EE-L); expected utility (EU; normalised: over the best seen for the question); "
+            "attribution rate (EAR); disparity of attributed exposure (EAE-D). In brackets 95 % intervals, questions "
+            "resampled. Error: the standard error of having generated some lists only."
+        ),
+        (
+            RETRIEVER,
+            RANK,
+            ALPHA,
+            ColumnCaption("measure", _("Measure"), words=MEASURES),
+            estimate("value", _("Mean"), digits=3),
+            ColumnCaption("error", _("Error"), 3),
+            QUERIES,
+        ),
+    ),
+    "fair_metrics": TableCaption(
+        "fair",
+        _("Answers by all metrics of their task"),
+        _(
+            "What the answers score, as the metric says it (of errors, MAE and RMSE, less is better): means over "
+            "questions of the mean over sampled rankings; the RMSE is the root of the mean squared error. Utility is "
+            "made of one of them. In brackets 95 % intervals, questions resampled. Error: the standard error of having "
+            "generated some lists only."
+        ),
+        (
+            RETRIEVER,
+            RANK,
+            ALPHA,
+            ColumnCaption("metric", _("Metric"), words=METRICS),
+            ColumnCaption("is_utility", _("Makes utility")),
+            estimate("value", _("Mean"), digits=3),
+            ColumnCaption("error", _("Error"), 3),
+            QUERIES,
+        ),
+    ),
+    "fair_curves": TableCaption(
+        "fair",
+        _("Curves by interval"),
+        _(
+            "Means of the runs in each of five intervals of the curve's horizontal measure. In brackets 95 % "
+            "intervals, questions resampled."
+        ),
+        (
+            RETRIEVER,
+            CURVE,
+            START,
+            END,
+            ColumnCaption("x", _("Across"), 3),
+            ColumnCaption("y", _("Up"), 3, low="low", high="high"),
+            RUNS,
+        ),
+    ),
+    "fair_queries": TableCaption(
+        "fair",
+        _("Every question, ranked in every way"),
+        _(
+            "All measures of each question; errors are standard errors of having generated some of the distinct lists "
+            "only."
+        ),
+        (
+            ColumnCaption("query", _("Question")),
+            RETRIEVER,
+            RANK,
+            ALPHA,
+            count("items", _("Documents")),
+            count("useful", _("Useful")),
+            *(ColumnCaption(key, label, 3) for key, label in MEASURES.items()),
+            ColumnCaption("best", _("Best utility seen"), 3),
+            *(
+                ColumnCaption(f"{key}_error", label, 3)
+                for key, label in (
+                    ("utility", _("EU, error")),
+                    ("utility_normalised", _("EU, normalised, error")),
+                    ("attribution", _("EAR, error")),
+                    ("attributed_disparity", _("EAE-D, error")),
+                    ("attributed_normalised", _("EAE-D, normalised, error")),
+                )
+            ),
+            count("lists", _("Distinct lists")),
+            count("generated", _("Generated")),
+        ),
+        whole=False,
+    ),
+    "fair_labels": TableCaption(
+        "fair",
+        _("Utility labels"),
+        _(
+            "The utility of the generator's answer without any document and with each one alone. A document is useful "
+            "if it adds something."
+        ),
+        (
+            ColumnCaption("query", _("Question")),
+            ColumnCaption("document", _("Document")),
+            ColumnCaption("without", _("Without"), 3),
+            ColumnCaption("alone", _("With it alone"), 3),
+            ColumnCaption("gain", _("Gain"), 3),
+            ColumnCaption("useful", _("Useful")),
+        ),
+        whole=False,
+    ),
+    "fair_examples": TableCaption(
+        "fair",
+        _("Some questions and what was answered"),
+        _(
+            "Questions drawn with the run's seed: the answer without documents, and for each way of ranking that to "
+            "one of its lists, drawn as often as it was sampled. Documents stand in the order in which they were read."
+        ),
+        (
+            ColumnCaption("query", _("Question")),
+            ColumnCaption("question", _("Text")),
+            ColumnCaption("gold", _("Right answer")),
+            RETRIEVER,
+            RANK,
+            ALPHA,
+            ColumnCaption("documents", _("Documents")),
+            ColumnCaption("answer", _("Answer")),
+            ColumnCaption("utility", _("Utility"), 3),
+        ),
+    ),
+    "fair_left_out": TableCaption(
+        "fair",
+        _("Questions that take part"),
+        _(
+            "Why others were left out, with the first of them by name. What was left out while the whole file was "
+            "read, before questions were drawn, stands beside: documents, say."
+        ),
+        (
+            ColumnCaption("reason", _("Reason"), words=REASONS),
+            count("queries", _("Questions")),
+            count("in_file", _("In the whole file")),
+            ColumnCaption("named", _("Which")),
+        ),
+    ),
+    "fair_costs": TableCaption(
+        "fair",
+        _("What the generator was asked"),
+        _(
+            "Rankings that were sampled, and the distinct prompts that they took. Tokens are those of all prompts, "
+            "also where the answer was kept from before. An answer is not to be read where the metric wants a rating "
+            "and it gives none: it counts as wrong as can be."
+        ),
+        (
+            ColumnCaption("step", _("For"), words=STEPS),
+            ColumnCaption("by", _("Asked")),
+            ColumnCaption("is_standin", _("Stands in for an entailment model")),
+            count("rankings", _("Sampled rankings")),
+            count("prompts", _("Prompts")),
+            count("prompt_tokens", _("Tokens read")),
+            count("completion_tokens", _("Tokens written")),
+            count("failed", _("Without an answer")),
+            count("unreadable", _("Not to be read")),
+        ),
+    ),
+}
+
+FIGURES = {
+    "fair_disparity": FigureCaption(
+        "fair",
+        _("Disparity by alpha"),
+        _(
+            "The normalised disparity of each question's sampled rankings, by alpha; the line is the mean. As alpha "
+            "falls, rankings become fairer."
+        ),
+        _("A column of points for each alpha, one a question; the columns of greater alphas stand higher."),
+    ),
+    "fair_tradeoffs": FigureCaption(
+        "fair",
+        _("Fairness, ranking quality and utility"),
+        _(
+            "Means of five intervals, all normalised: ranking quality over disparity, utility over ranking quality, "
+            "utility over disparity. Bars: 95 % intervals, questions resampled."
+        ),
+        _("Three panels with a line for each retriever; the numbers stand in the table of curves."),
+    ),
+    "fair_attribution": FigureCaption(
+        "fair",
+        _("Fairness and what is attributed"),
+        _(
+            "Means of five intervals, disparity and ranking quality normalised: attribution rate over disparity, "
+            "attribution rate over ranking quality, disparity of attributed sources over disparity of retrieved ones, "
+            "beside the diagonal. Bars: 95 % intervals, questions resampled."
+        ),
+        _("Three panels with a line for each retriever; the numbers stand in the table of curves."),
+    ),
+}

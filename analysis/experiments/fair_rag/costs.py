@@ -1,0 +1,147 @@
+"""What a fair RAG run asks for at most, before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import perm
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from analysis.rag.fair_rag import query_measures
+from analysis.rag.fair_rag.rankings import rank
+from analysis.rag.fair_rag.utility import FEWEST_USEFUL
+from analysis.rag.protocols import Collection, Query
+from analysis.rag.retrieval.known_scores import NoScoresError
+from analysis.ranking.plackett_luce import UnusableScoresError
+
+from .. import entailment_models, retrievers
+from ..experiment import CostEstimate
+from . import eligibility as partaking
+from .parameters import FairRagParameters
+
+#: What an English word comes to in tokens, with its part of punctuation.
+TOKENS_IN_A_WORD = 1.35
+#: Of what frames a prompt, and of a question to the model what follows from what.
+FRAME = 30
+#: A token of a pair of texts through an entailment model as large as roberta-large-mnli, on two cores.
+SECONDS_PER_PAIRED_TOKEN = 0.01
+#: Sampling and measures of a query, on one core.
+SECONDS_PER_QUERY = 0.1
+#: Retrievers that rank at once; so many questions are ranked to see how many lists are distinct.
+QUICK, RANKED = frozenset({"bm25", "given"}), 5
+
+
+def estimate(collection: Collection, parameters: FairRagParameters) -> CostEstimate:
+    """Labels of all questions that can be ranked, and as many lists as there may be at most.
+
+    Questions with fewer than two useful documents fall out after their labels, and lists repeat: what comes is less.
+
+    Raises
+    ------
+    BadParameterError
+        If a retriever or entailment is not offered, or a retriever has no scores for any question.
+    """
+    retrievers.check(parameters.retrievers)
+    entailment_models.check(parameters.entailment)
+    labelled = partaking.labelled(collection, parameters)
+    taking = [query for query in labelled if len(query.documents) >= FEWEST_USEFUL]
+    found = _asked(labelled, taking, parameters, 1.0)
+    share = _share_of_lists(collection, taking, parameters)
+    judged = 0
+    seconds = SECONDS_PER_QUERY * len(taking)
+    if parameters.entailment.startswith(entailment_models.NLI):
+        for query in taking:
+            pairs = most_lists(query, parameters) * min(parameters.k, len(query.documents))
+            judged += pairs
+            seconds += (
+                share * SECONDS_PER_PAIRED_TOKEN * pairs * (_tokens(query, parameters)[1] + parameters.max_tokens)
+            )
+    return replace(
+        found,
+        seconds=seconds,
+        queries=len(taking),
+        left_out=len(collection.queries) - len(taking),
+        note=_note(collection, parameters, judged),
+        likely=_asked(labelled, taking, parameters, share) if share < 1 else None,
+    )
+
+
+def _asked(
+    labelled: Sequence[Query], taking: Sequence[Query], parameters: FairRagParameters, share: float
+) -> CostEstimate:
+    """What the generator is asked if this share of the most lists that there may be is generated."""
+    calls = prompt_tokens = completion_tokens = 0
+    for query in labelled:
+        question, documents = _tokens(query, parameters)
+        own = len(query.documents) + 1
+        calls += own
+        prompt_tokens += own * question + round(documents * len(query.documents))
+        completion_tokens += own * parameters.max_tokens
+    for query in taking:
+        question, documents = _tokens(query, parameters)
+        held = min(parameters.k, len(query.documents))
+        lists = round(share * most_lists(query, parameters))
+        pairs = lists * held if parameters.entailment == entailment_models.GENERATOR else 0
+        calls += lists + pairs
+        prompt_tokens += lists * round(question + held * documents) + pairs * round(FRAME + documents)
+        completion_tokens += lists * parameters.max_tokens + pairs
+    return CostEstimate(calls=calls, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
+
+
+def _share_of_lists(collection: Collection, taking: Sequence[Query], parameters: FairRagParameters) -> float:
+    """How many lists are distinct, as a share of the most that there may be: ranked for some questions as a run does.
+
+    Which documents are useful is not known yet: half of them are taken to be. Where a model would have to be loaded
+    to rank, 1.
+    """
+    if not taking or not all(name.split(":")[0] in QUICK for name in parameters.retrievers):
+        return 1.0
+    generated = most = 0
+    for query in taking[:: max(1, len(taking) // RANKED)][:RANKED]:
+        useful = np.arange(len(query.documents)) < (len(query.documents) + 1) // 2
+        try:
+            scores = {name: retrievers.retriever(name, collection).scores(query) for name in parameters.retrievers}
+            ranked = rank(
+                scores, useful, parameters.alphas, samples=parameters.samples, k=parameters.k,
+                budget=parameters.budget, chance=lambda _name: np.random.default_rng(0),
+            )  # fmt: skip
+        except (UnusableScoresError, NoScoresError):
+            continue
+        generated += len(query_measures.to_generate(ranked))
+        most += most_lists(query, parameters)
+    return generated / most if most else 1.0
+
+
+def _note(collection: Collection, parameters: FairRagParameters, judged: int) -> str:
+    note = _(
+        "At most: questions with fewer than two useful documents fall out when they are labelled, and equal "
+        "lists are generated once."
+    )
+    if judged:
+        said = _("The entailment model reads up to %(n)s pairs of texts, timed as a large one on two cores.")
+        note = f"{note} {said % {'n': f'{judged:,}'}}"
+    if bare := partaking.without_scores(collection, parameters):
+        said = _("Without a score for every document, which “given” needs, and left out: %(named)s.")
+        note = f"{note} {said % {'named': partaking.named([query.id for query in bare])}}"
+    return note
+
+
+def most_lists(query: Query, parameters: FairRagParameters) -> int:
+    """How many distinct lists of a query are generated at most."""
+    n = len(query.documents)
+    every = perm(n, min(parameters.k, n))
+    sampled = min(parameters.ways * parameters.samples, every)
+    sampled = min(sampled, parameters.budget) if parameters.budget else sampled
+    return min(sampled + len(parameters.retrievers), every)
+
+
+def _tokens(query: Query, parameters: FairRagParameters) -> tuple[int, float]:
+    """Tokens of a prompt without documents, and of a document on average."""
+    words = len(query.question.split()) + len(parameters.instruction.split())
+    lengths = [len(document.title.split()) + len(document.text.split()) for document in query.documents]
+    if parameters.most_words:
+        lengths = [min(each, parameters.most_words) for each in lengths]
+    mean = sum(lengths) / len(lengths) if lengths else 0.0
+    return round(FRAME + TOKENS_IN_A_WORD * words), TOKENS_IN_A_WORD * mean

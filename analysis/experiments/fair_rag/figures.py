@@ -1,0 +1,103 @@
+"""Fair RAG: disparity by alpha, and the curves of what it costs (fair_rag, Figures 3 to 5)."""
+
+from typing import Any
+
+from django.utils.translation import gettext
+
+from analysis.rag.fair_rag import ALL
+
+from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
+from ...tables.schema import Row
+
+SIZE = 190
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3])
+SHADES = ("human", "model", "system", "n")
+UNIT = [0.0, 1.0]
+
+
+def disparity(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """Figure 3: normalised disparity of every question, a column for each alpha, a panel for each retriever."""
+    import altair as alt
+
+    rows = [
+        row for row in tables["fair_queries"] if row["rank"] == "sampled" and row["disparity_normalised"] is not None
+    ]
+    refuse_empty(rows)
+    shown = [
+        {"retriever": row["retriever"], "alpha": f"{row['alpha']:g}", "disparity": row["disparity_normalised"]}
+        for row in rows
+    ]
+    order = [f"{alpha:g}" for alpha in sorted({row["alpha"] for row in rows})]
+    x = alt.X("alpha:N", sort=order, title=gettext("Alpha"), axis=alt.Axis(labelAngle=0))
+    y = alt.Y(
+        "disparity:Q", title=gettext("EE-D, normalised"), scale=alt.Scale(domain=UNIT), axis=alt.Axis(tickCount=5)
+    )
+    base = alt.Chart().encode(x=x)
+    points = base.mark_tick(thickness=1.5, opacity=0.45, width=26, color=colours["human"]).encode(y=y)
+    means = base.mark_line(color=colours["model"], point=alt.OverlayMarkDef(filled=True, size=50)).encode(
+        y=alt.Y("mean(disparity):Q", title=gettext("EE-D, normalised"))
+    )
+    panel = (points + means).properties(width=max(120, 45 * len(order)), height=SIZE)
+    names = list(dict.fromkeys(row["retriever"] for row in shown))
+    return spec(panel.facet(column=alt.Column("retriever:N", sort=names, title=None), data=data(shown)))
+
+
+def tradeoffs(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """Figure 4: ranking quality and utility."""
+    across = gettext("Disparity (EE-D)"), gettext("Ranking quality (EE-R)"), gettext("Disparity (EE-D)")
+    up = gettext("Ranking quality (EE-R)"), gettext("Utility (EU)"), gettext("Utility (EU)")
+    return _panels(tables, colours, zip(("DR", "RU", "DU"), across, up, strict=True))
+
+
+def attribution(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """Figure 5: attribution rate, and disparity of what is attributed."""
+    across = gettext("Disparity (EE-D)"), gettext("Ranking quality (EE-R)"), gettext("Disparity (EE-D)")
+    up = gettext("Attribution rate (EAR)"), gettext("Attribution rate (EAR)"), gettext("Attributed disparity (EAE-D)")
+    return _panels(tables, colours, zip(("DA", "RA", "DD"), across, up, strict=True))
+
+
+def _panels(tables: Tables, colours: Spec, panels: Any) -> Spec:
+    import altair as alt
+
+    rows = tables["fair_curves"]
+    # Ids and names stand apart; all retrievers together are a line of their own.
+    names = list(dict.fromkeys(row["retriever"] for row in rows))
+    made = []
+    for curve, across, up in panels:
+        own = [row for row in rows if row["curve"] == curve]
+        if own:
+            made.append(_panel(own, names, across, up, colours, diagonal=curve == "DD"))
+    refuse_empty(made)
+    return spec(alt.hconcat(*made, spacing=25))
+
+
+def _panel(rows: list[Row], names: list[str], across: str, up: str, colours: Spec, *, diagonal: bool) -> Any:
+    import altair as alt
+
+    title = gettext("Retriever")
+    words = {name: gettext("all together") if name == ALL else name for name in names}
+    shown = [row | {"retriever": words[row["retriever"]]} for row in rows]
+    series = list(words.values())
+    shades = [colours[SHADES[i % len(SHADES)]] for i in range(len(series))]
+    shapes = [SHAPES[i % len(SHAPES)] for i in range(len(series))]
+    dashes = [DASHES[i % len(DASHES)] for i in range(len(series))]
+    y = alt.Y("y:Q", title=up, scale=alt.Scale(domain=UNIT, clamp=True), axis=alt.Axis(tickCount=5))
+    base = alt.Chart(data(shown)).encode(
+        x=alt.X("x:Q", title=across, scale=alt.Scale(domain=UNIT, clamp=True), axis=alt.Axis(tickCount=5)),
+        color=alt.Color("retriever:N", scale=alt.Scale(domain=series, range=shades), sort=series, title=title),
+    )
+    lines = base.mark_line(strokeWidth=1.5).encode(
+        y=y, strokeDash=alt.StrokeDash("retriever:N", scale=alt.Scale(domain=series, range=dashes), title=title)
+    )
+    rules = base.mark_rule(strokeWidth=1.5, opacity=0.5).encode(y=alt.Y("low:Q", title=up), y2="high:Q")
+    rules = rules.transform_filter("datum.low !== null")
+    points = base.mark_point(filled=True, opacity=1, size=45).encode(
+        y=y, shape=alt.Shape("retriever:N", scale=alt.Scale(domain=series, range=shapes), title=title)
+    )
+    layers = rules + lines + points
+    if diagonal:
+        corner = alt.Chart(data([{"x": 0.0, "y": 0.0}, {"x": 1.0, "y": 1.0}]))
+        line = corner.mark_line(strokeDash=[3, 3], strokeWidth=1, color=colours["n"])
+        layers = line.encode(x=alt.X("x:Q", title=across), y=alt.Y("y:Q", title=up)) + layers
+    return layers.properties(width=SIZE, height=SIZE)

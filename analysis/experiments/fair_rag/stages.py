@@ -1,0 +1,297 @@
+"""The stages: which documents are useful, all rankings of those queries that take part, what answers follow from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import isnan
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext as _
+from numpy.typing import NDArray
+
+from analysis.rag.fair_rag import query_measures, utility
+from analysis.rag.fair_rag.rankings import List, QueryRanking, rank
+from analysis.rag.fair_rag.utility import Labels, prompt
+from analysis.rag.protocols import Collection, Entailment, Output, Prompt, Query
+from analysis.rag.qa_metrics import Metric
+from analysis.rag.retrieval.known_scores import NoScoresError
+from analysis.ranking.plackett_luce import UnusableScoresError
+
+from ...tables.schema import Row, number
+from .. import entailment_models, retrievers
+from ..job import Job
+from .eligibility import NO_SCORES, metric, metrics, reason, without_scores
+from .parameters import FairRagParameters
+
+#: A document entails a claim from this probability on: more likely than not.
+ENTAILS = 0.5
+#: So many pairs are asked about at a time.
+PAIRS = 64
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """What follows from what, for the lists of one query.
+
+    Attributes
+    ----------
+    follows : tuple of tuple of bool
+        For each list and each of its documents.
+    by : str
+        Who says it.
+    is_standin : bool
+        Whether that is a language model's yes or no instead of an entailment model.
+    used : dict of str to int
+        What was asked of the generator for it; `failed`: pairs of which nothing could be said.
+    """
+
+    follows: tuple[tuple[bool, ...], ...]
+    by: str
+    is_standin: bool
+    used: dict[str, int]
+
+    def write(self) -> dict[str, Any]:
+        """Who said it and what it took, as JSON."""
+        return {"by": self.by, "is_standin": self.is_standin} | self.used
+
+
+def attribute(job: Job, query: Query, lists: Sequence[List], said: Sequence[str]) -> Attribution | None:
+    """Ask of each answer from which documents of its list it follows; None where the run does not ask.
+
+    Equal claims about one document are asked once. An empty answer is no claim and follows from nothing; so does one of
+    which nothing could be said, which is counted.
+
+    Parameters
+    ----------
+    job : Job
+    query : Query
+    lists : sequence of tuple of int
+        Documents by their places.
+    said : sequence of str
+        The answer to each list.
+    """
+    parameters: FairRagParameters = job.parameters
+    entailment = entailment_models.entailment(parameters.entailment, job.generator)
+    if entailment is None:
+        return None
+    before = asdict(job.usage)
+    claims = {(place, text): None for each, text in zip(lists, said, strict=True) for place in each if text}
+    found = _ask(job, entailment, query, list(claims))
+    after = asdict(job.usage)
+    used = {
+        "prompts": sum(after[name] - before[name] for name in ("calls", "stored")),
+        **{name: after[name] - before[name] for name in ("prompt_tokens", "completion_tokens")},
+        "failed": sum(map(isnan, found.values())),
+    }
+    follows = tuple(
+        tuple(found.get((place, text), 0.0) > ENTAILS for place in each) for each, text in zip(lists, said, strict=True)
+    )
+    return Attribution(follows, entailment.name, entailment.is_standin, used)
+
+
+def _ask(
+    job: Job, entailment: Entailment, query: Query, claims: Sequence[tuple[int, str]]
+) -> dict[tuple[int, str], float]:
+    """Probabilities by document and claim; claims about one document stand together, so that its text is read once."""
+    parameters: FairRagParameters = job.parameters
+    ordered = sorted(claims)
+    found: dict[tuple[int, str], float] = {}
+    for start in range(0, len(ordered), PAIRS):
+        job.report(start, len(ordered), _("What follows from which document"), by_answer=True)
+        part = ordered[start : start + PAIRS]
+        pairs = [(_premise(query, place), _claim(query, text, parameters)) for place, text in part]
+        found |= dict(zip(part, entailment.probabilities(pairs).tolist(), strict=True))
+    return found
+
+
+def _premise(query: Query, place: int) -> str:
+    document = query.documents[place]
+    return f"{document.title}\n{document.text}" if document.title else document.text
+
+
+def _claim(query: Query, text: str, parameters: FairRagParameters) -> str:
+    return text if parameters.claim == "answer" else f"{query.question.strip()} {text}"
+
+
+#: So many questions are shown.
+QUESTIONS = 5
+#: The ranking of an answer without documents.
+NONE = "none"
+
+
+def draw_examples(
+    query: Query,
+    ranked: Sequence[QueryRanking],
+    answers: Mapping[List, str],
+    utilities: Mapping[List, float],
+    rng: np.random.Generator,
+) -> list[Row]:
+    """Draw one list of each way of ranking, with what was answered to it; the more often sampled, the likelier."""
+    found = []
+    for one in ranked:
+        chances = one.chosen.weight / one.chosen.weight.sum()
+        each = one.chosen.items[int(rng.choice(len(chances), p=chances))]
+        found.append(
+            {
+                "retriever": one.way.retriever,
+                "rank": one.way.rank,
+                "alpha": one.way.alpha,
+                "documents": ", ".join(query.documents[place].id for place in each),
+                "answer": answers[each],
+                "utility": number(utilities[each]),
+            }
+        )
+    return found
+
+
+def examples(job: Job, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> list[Row]:
+    """The examples of some questions that take part, drawn with the run's seed, in the order of the data."""
+    taking = [name for name, found in ranked.items() if "examples" in found]
+    size = min(QUESTIONS, len(taking))
+    places = job.rng("fair examples").choice(len(taking), size=size, replace=False) if size else ()
+    return [row for place in sorted(places) for row in _of(job.by_id[taking[place]], labelled, ranked)]
+
+
+def _of(query: Query, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> Iterable[Row]:
+    about: Row = {"query": query.id, "question": query.question, "gold": " / ".join(query.answers)}
+    without = labelled[query.id]
+    yield about | {
+        "retriever": None, "rank": NONE, "alpha": None, "documents": None, "answer": without.get("said"),
+        "utility": number(without["without"]),
+    }  # fmt: skip
+    for found in ranked[query.id]["examples"]:
+        yield about | found
+
+
+LABELS, RANKINGS = "labels", "rankings"
+#: A unit of labels has about so many prompts: some minutes on two cores.
+PROMPTS = 64
+
+
+def label_units(collection: Collection, parameters: FairRagParameters) -> Iterable[dict[str, Any]]:
+    """Units of labels: queries of about `PROMPTS` prompts together.
+
+    Raises
+    ------
+    BadParameterError
+        If a retriever has no scores for any query: labels would be paid for nothing.
+    """
+    without_scores(collection, parameters)
+    unit: list[str] = []
+    size = 0
+    for query in collection.queries:
+        own = 0 if reason(query, parameters) else len(query.documents) + 1
+        if unit and size + own > PROMPTS:
+            yield {"queries": unit}
+            unit, size = [], 0
+        unit.append(query.id)
+        size += own
+    if unit:
+        yield {"queries": unit}
+
+
+def label(job: Job) -> Mapping[str, Any]:
+    """Label the documents of some queries, by the utility of answers without and with each of them alone."""
+    parameters: FairRagParameters = job.parameters
+    retrievers.check(parameters.retrievers)  # before anything is paid
+    entailment_models.check(parameters.entailment)
+    asked = {
+        query.id: utility.prompts(query, parameters.asking) for query in job.queries if not reason(query, parameters)
+    }
+    outputs = iter(_generate(job, [each for prompts in asked.values() for each in prompts]))
+    found: dict[str, Any] = {}
+    for query in job.queries:
+        if why := reason(query, parameters):
+            found[query.id] = {"reason": why}
+            continue
+        own = [next(outputs) for _prompt in asked[query.id]]
+        by = metric(query, parameters)
+        labels = utility.labels(query, [each.text for each in own], by)
+        found[query.id] = labels.write() | {
+            "said": own[0].text.strip(),
+            "reason": utility.left_out(labels),
+            "used": _used(own, by),
+        }
+    return found
+
+
+def measure(job: Job) -> Mapping[str, Any]:
+    """Rank the queries that take part in all ways, generate the distinct lists, and measure what comes of them."""
+    return {query.id: found for query in job.queries if (found := _measure(job, query))}
+
+
+def _measure(job: Job, query: Query) -> dict[str, Any]:
+    parameters: FairRagParameters = job.parameters
+    labelled = job.found_of(LABELS, query.id)
+    if labelled["reason"]:
+        return {}
+    useful = Labels.read(labelled).useful
+    try:
+        ranked = _rank(job, query, useful)
+    except (UnusableScoresError, NoScoresError):
+        return {"reason": NO_SCORES}
+    lists = query_measures.to_generate(ranked)
+    asked = [prompt(query, [query.documents[place] for place in each], parameters.asking) for each in lists]
+    outputs = _generate(job, asked)
+    said = [output.text.strip() for output in outputs]
+    attribution = attribute(job, query, lists, said)
+    by = metric(query, parameters)
+    outcomes = {
+        each: query_measures.Outcome(
+            utility.utility(by, said[place], query.answers),
+            None if attribution is None else attribution.follows[place],
+        )
+        for place, each in enumerate(lists)
+    }
+    scored = {
+        each: {one.name: one.score(text, query.answers) for one in metrics(query, parameters)}
+        for each, text in zip(lists, said, strict=True)
+    }
+    points = query_measures.measure(query.id, useful, parameters.k, ranked, outcomes, bounds=parameters.exposure_bounds)
+    return {
+        "points": [point.write() for point in points],
+        "examples": draw_examples(
+            query,
+            ranked,
+            dict(zip(lists, said, strict=True)),
+            {each: outcome.utility for each, outcome in outcomes.items()},
+            job.rng(f"fair examples {query.id}"),
+        ),
+        "scores": [each.write() for each in query_measures.scores(query.id, ranked, scored)],
+        # What one call a ranking would have come to.
+        "sampled": sum(len(each.rankings) for each in ranked),
+        "used": _used(outputs, by),
+        "attribution": None if attribution is None else attribution.write(),
+    }
+
+
+def _rank(job: Job, query: Query, useful: NDArray[np.bool_]) -> list[QueryRanking]:
+    parameters: FairRagParameters = job.parameters
+    return rank(
+        {name: retrievers.retriever(name, job.collection).scores(query) for name in parameters.retrievers},
+        useful,
+        parameters.alphas,
+        samples=parameters.samples,
+        k=parameters.k,
+        budget=parameters.budget,
+        chance=lambda name: job.rng(f"fair {query.id} {name}"),
+    )
+
+
+def _generate(job: Job, prompts: Sequence[Prompt]) -> list[Output]:
+    """Ask for all prompts; each answer is a step."""
+    job.report(0, len(prompts), _("Asking the generator"), by_answer=True)
+    return job.generator.generate(prompts)
+
+
+def _used(outputs: Sequence[Output], by: Metric) -> dict[str, int]:
+    """What prompts took, whether or not they were answered before: the same however often the unit is worked on."""
+    return {
+        "prompts": len(outputs),
+        "prompt_tokens": sum(each.prompt_tokens for each in outputs),
+        "completion_tokens": sum(each.completion_tokens for each in outputs),
+        "failed": sum(bool(each.error) for each in outputs),
+        "unreadable": sum(not each.error and not by.reads(each.text) for each in outputs),
+    }

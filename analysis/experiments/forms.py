@@ -1,0 +1,290 @@
+"""What a person sets when starting an experiment: its questions, who answers, its own parameters."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, cast
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
+from django.template.defaultfilters import filesizeformat
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from crowdrag.jobs import run_files
+from crowdrag.jobs.models import Upload
+from crowdrag.studies.models import Study, User
+from writing.models import Style
+
+from . import question_sets, services
+from .experiment import BadParameterError, Experiment, ParameterField
+from .question_sets import FORMATS, BadFileError
+
+MOST_SEED: Final = 2**31 - 1
+#: Larger files come by the command.
+MOST_BYTES: Final = 200 * 1024 * 1024
+SHOWN_UPLOADS: Final = 50
+#: How many questions a run is first offered with: enough to see what comes of it.
+QUERIES: Final = 100
+OWN: Final = "p_"
+#: What a file of each format is.
+WRITTEN: Final = {
+    "qa": gettext_lazy("JSON lines"),
+    "lamp": gettext_lazy("JSON of a task, with its outputs merged in"),
+    "bank": gettext_lazy("JSON as published, or JSON lines"),
+    "passages": gettext_lazy("JSON as published, JSON lines, or a ZIP archive of all files of the data set"),
+}
+KEPT: Final = gettext_lazy("Gzipped or not. It is kept with the study, and its digest with the run.")
+
+
+class NumbersField(forms.CharField):
+    """Numbers with commas between them."""
+
+    def __init__(self, *, least: float | None, most: float | None, whole: bool, **options: Any):
+        super().__init__(**options)
+        self.least, self.most, self.whole = least, most, whole
+
+    def prepare_value(self, value: Any) -> Any:
+        """Write numbers with commas."""
+        return value if isinstance(value, str) or value is None else ", ".join(f"{each:g}" for each in value)
+
+    def clean(self, value: Any) -> list[float]:
+        """Return the numbers in their order."""
+        given = super().clean(value) or ""
+        try:
+            found = [(int if self.whole else float)(part) for part in given.replace(",", " ").split()]
+        except ValueError:
+            raise forms.ValidationError(_("Numbers with commas between them, as in: 1, 2, 4.")) from None
+        if any(not self._is_within(each) for each in found):
+            said = _("Each must be from %(least)s to %(most)s.")
+            raise forms.ValidationError(said % {"least": _bound(self.least), "most": _bound(self.most)})
+        return list(found)
+
+    def _is_within(self, value: float) -> bool:
+        return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
+
+
+def _bound(value: float | None) -> str:
+    return "…" if value is None else f"{value:g}"
+
+
+class ExperimentForm(forms.Form):
+    """An experiment as it is ordered. Its own parameters have names that begin with `p_`."""
+
+    source = forms.ChoiceField(label=gettext_lazy("Questions"))
+    style = forms.ChoiceField(
+        label=gettext_lazy("Responses of this study in"), required=False,
+        help_text=gettext_lazy(
+            "People's are the right answers to its topics. Without citation markers; of no account for files."
+        ),
+    )  # fmt: skip
+    upload = forms.TypedChoiceField(
+        label=gettext_lazy("File handed in before"), required=False, coerce=int, empty_value=None,
+        help_text=gettext_lazy("Questions for which a corpus is to be searched come by the command (--corpus)."),
+    )  # fmt: skip
+    file = forms.FileField(label=gettext_lazy("New file"), required=False)
+    others = forms.IntegerField(
+        label=gettext_lazy("Passages of other questions beside each question's own"), initial=0, min_value=0,
+        max_value=200,
+        help_text=gettext_lazy("Of files whose questions come with candidates; drawn with the seed."),
+    )  # fmt: skip
+    queries = forms.IntegerField(
+        label=gettext_lazy("Questions to ask, at most"), initial=QUERIES, min_value=0,
+        max_value=services.MOST_QUERIES, help_text=gettext_lazy("Drawn with the seed. 0: all."),
+    )  # fmt: skip
+    generator = forms.ChoiceField(
+        label=gettext_lazy("Model that answers"),
+        help_text=gettext_lazy("What it answered before is taken from the store and costs nothing."),
+    )
+    seed = forms.IntegerField(label=gettext_lazy("Seed"), initial=0, min_value=0, max_value=MOST_SEED)
+
+    QUESTIONS: Final = ("source", "style", "upload", "file", "others", "queries")
+
+    def __init__(self, *args: Any, experiment: Experiment, study: Study, by: User | None = None, **options: Any):
+        super().__init__(*args, **options)
+        self.experiment, self.study, self.by = experiment, study, by
+        self._set_choices()
+        usual = experiment.own({}).to_dict()
+        for each in experiment.fields:
+            models = services.offered(is_here=each.is_here) if each.kind == "model" else []
+            self.fields[OWN + each.name] = _control(each, usual.get(each.name), models)
+
+    def _set_choices(self) -> None:
+        offered = [name for name in self.experiment.collections if name in FORMATS]
+        sources = [(name, FORMATS[name].title) for name in offered]
+        if question_sets.STUDY in self.experiment.collections:
+            sources.insert(0, (question_sets.STUDY, _("Topics of this study, with their passages")))
+        if question_sets.RESPONSES in self.experiment.collections:
+            sources.insert(0, (question_sets.RESPONSES, _("Responses of this study, by author")))
+        self._choices("source", sources)
+        self.fields["source"].help_text = " ".join(f"{FORMATS[name].title}: {FORMATS[name].help}" for name in offered)
+        styles = Style.objects.filter(study=self.study).order_by("name").values_list("name", "label").distinct()
+        self._choices("style", [("", _("any style")), *styles])
+        stored = run_files.reusable_uploads(self.study)[:SHOWN_UPLOADS]
+        kept = [(each.pk, f"{each.name} · {filesizeformat(each.size)} · {each.sha256[:8]}") for each in stored]
+        self._choices("upload", [("", _("none")), *kept])
+        self._choices("generator", services.offered())
+        self.fields["generator"].initial = services.default_parameters(self.study)
+        wanted = "; ".join(f"{FORMATS[name].title}: {WRITTEN[name]}" for name in offered)
+        self.fields["file"].help_text = f"{wanted}. {KEPT}"
+        if not offered:
+            for name in ("upload", "file"):
+                del self.fields[name]
+        if not any(FORMATS[name].draws for name in offered):
+            del self.fields["others"]
+        if not set(question_sets.OF_STUDY) & set(self.experiment.collections):
+            del self.fields["style"]
+
+    def _choices(self, name: str, choices: list[Any]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
+
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The fields under what they are about; what is advanced comes apart."""
+        own = [self[OWN + each.name] for each in self.experiment.fields if not each.is_advanced]
+        return [
+            (_("Questions"), [self[name] for name in self.QUESTIONS if name in self.fields]),
+            (_("Model"), [self["generator"]]),
+            *([(_("Method"), own)] if own else []),
+        ]
+
+    def advanced(self) -> list[forms.BoundField]:
+        """Fields that most leave as they are."""
+        return [*(self[OWN + each.name] for each in self.experiment.fields if each.is_advanced), self["seed"]]
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse what cannot be run; a file that can be read is stored, so that it need not be sent again."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.errors:
+            return cleaned
+        if cleaned["source"] in question_sets.OF_STUDY:
+            cleaned["file"] = cleaned["upload"] = None
+        elif (given := cleaned.get("file")) is not None:
+            self._store(given)
+        elif not cleaned.get("upload"):
+            self.add_error("upload", _("Choose a file that was handed in before, or a new one."))
+        if not self.errors:
+            self._check()
+        return cleaned
+
+    def _store(self, given: "UploadedFile[bytes]") -> None:
+        if given.size is not None and given.size > MOST_BYTES:
+            said = _("This file is larger than %(most)s: start the experiment by its command instead.")
+            self.add_error("file", said % {"most": filesizeformat(MOST_BYTES)})
+            return
+        stored = run_files.store_upload(study=self.study, source=given, by=self.by)
+        try:
+            self._read(stored)
+        except BadFileError as error:
+            run_files.discard_upload(stored)  # it would be offered again
+            self.add_error("file", str(error))
+            return
+        self.cleaned_data["upload"] = stored.pk
+        # The page that comes next names it among those that were handed in before.
+        data = cast("QueryDict", self.data).copy()
+        data["upload"] = str(stored.pk)
+        self.data = data
+        self._set_stored(stored)
+
+    def _read(self, stored: Upload) -> None:
+        """Read a file by itself; what was read is kept for the estimate."""
+        collection = services.of_upload(self.study, self.cleaned_data["source"], stored.pk)
+        question_sets.collection({"collection": collection}, self.study, seed=self.cleaned_data.get("seed") or 0)
+
+    def _set_stored(self, stored: Upload) -> None:
+        field = self.fields["upload"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [*field.choices, (stored.pk, f"{stored.name} · {filesizeformat(stored.size)}")]  # type: ignore[misc]
+
+    def _check(self) -> None:
+        try:
+            self.order()
+        except BadParameterError as error:
+            self.refuse(error)
+
+    def refuse(self, error: Exception) -> None:
+        """Say what is wrong, at the field of the parameter whose name the message begins with."""
+        name = str(error).split(maxsplit=1)[0] if str(error) else ""
+        field = next((each for each in (OWN + name, name) if each in self.fields), None)
+        self.add_error(field, str(error))
+
+    def order(self, *, now: datetime | None = None) -> services.Order:
+        """Return what is ordered."""
+        return services.order(self.experiment, self.study, self.parameters(), seed=self.cleaned_data.get("seed") or 0)
+
+    def parameters(self) -> dict[str, Any]:
+        """What was set, as a run's parameters; what is left empty has its default."""
+        cleaned = self.cleaned_data
+        own = {
+            each.name: (each, cleaned.get(OWN + each.name)) for each in self.experiment.fields if self._is_sent(each)
+        }
+        given = {name: value for name, (each, value) in own.items() if _is_said(each, value)}
+        common = {"generator": cleaned["generator"], "queries": cleaned.get("queries") or 0}
+        return {"collection": self._collection(), **common, **given}
+
+    def _is_sent(self, each: ParameterField) -> bool:
+        """Whether a control came with the form: one that did not has its default, not its choice ""."""
+        name = OWN + each.name
+        return not self.fields[name].widget.value_omitted_from_data(self.data, self.files, self.add_prefix(name))
+
+    def _collection(self) -> dict[str, Any]:
+        cleaned = self.cleaned_data
+        if cleaned["source"] in question_sets.OF_STUDY:
+            return {"source": cleaned["source"], "style": cleaned.get("style") or ""}
+        return services.of_upload(self.study, cleaned["source"], cleaned["upload"], cleaned.get("others") or 0)
+
+
+def initial(experiment: Experiment, parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """What the form shows of a run that is to be made again, a little otherwise."""
+    collection = parameters.get("collection") or {}
+    common = {name: collection.get(name) for name in ("source", "style", "upload", "others")}
+    own = {OWN + each.name: parameters.get(each.name) for each in experiment.fields}
+    found = {**common, **own, "generator": parameters.get("generator"), "queries": parameters.get("queries")}
+    return {name: value for name, value in found.items() if value is not None} | {"seed": seed}
+
+
+def _control(each: ParameterField, usual: Any, models: list[tuple[str, str]]) -> forms.Field:
+    """A parameter as a field of the form."""
+    options: dict[str, Any] = {
+        "label": each.label, "help_text": _help(each), "initial": usual,
+        "required": each.kind != "flag" and usual not in (None, "", [], ()),
+    }  # fmt: skip
+    if each.kind == "integer":
+        return forms.IntegerField(min_value=_whole(each.least), max_value=_whole(each.most), **options)
+    if each.kind == "number":
+        step = forms.NumberInput(attrs={"step": "any"})
+        return forms.FloatField(min_value=each.least, max_value=each.most, widget=step, **options)
+    if each.kind == "numbers":
+        whole = bool(usual) and all(isinstance(value, int) for value in usual)
+        return NumbersField(least=each.least, most=each.most, whole=whole, max_length=400, **options)
+    if each.kind == "flag":
+        return forms.BooleanField(**options)
+    if each.kind == "choice":
+        # Where one of the choices is "", as "not measured" is, it says something, and is no answer that is missing.
+        is_required = options["required"] and "" not in dict(each.choices)
+        return forms.ChoiceField(choices=each.choices, **options | {"required": is_required})
+    if each.kind == "choices":
+        return forms.MultipleChoiceField(choices=each.choices, widget=forms.CheckboxSelectMultiple, **options)
+    if each.kind == "model":
+        return forms.ChoiceField(choices=[("", _("none")), *models], **options | {"required": False})
+    return forms.CharField(max_length=_whole(each.most), **options)
+
+
+def _help(each: ParameterField) -> str:
+    """What a parameter does, and within which bounds."""
+    said = ""
+    if each.kind in {"integer", "number", "numbers"} and each.least is not None and each.most is not None:
+        said = _("From %(least)s to %(most)s.") % {"least": _bound(each.least), "most": _bound(each.most)}
+    elif each.kind in {"integer", "number", "numbers"} and each.least is not None:
+        said = _("%(least)s or more.") % {"least": _bound(each.least)}
+    return f"{each.help} {said}".strip()
+
+
+def _is_said(each: ParameterField, value: Any) -> bool:
+    """Whether a parameter was set; what is left empty has its default."""
+    return value is not None and value != [] and (each.kind != "choice" or value in dict(each.choices))
+
+
+def _whole(bound: float | None) -> int | None:
+    return None if bound is None else int(bound)

@@ -1,0 +1,360 @@
+"""The generator that a run's parameters name: an endpoint asked through the gateway, or a model in this process.
+
+A name is `endpoint:NAME` or `model:NAME`, with options after a question mark: `endpoint:vllm?top_p=0.9&seed=1`,
+`model:/srv/models/flan-t5-large?beams=4`. docs/guides/gpu.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import parse_qsl
+
+import numpy as np
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from analysis.rag.generation.loader import BadOptionError, Options
+from analysis.rag.protocols import Floats, Generator, NoLikelihoodsError, Output, Prompt, Scored
+from crowdrag.llm import forecasts, gateway
+from crowdrag.llm.models import Endpoint
+from crowdrag.llm.requests import RESERVED
+from crowdrag.studies.models import Study
+
+from ..methods.settings import BadParameterError
+from .cached_generator import CachedGenerator
+
+#: What a constrained answer is called in its JSON document.
+CHOICE = "choice"
+# A server may set white space between the parts of a document.
+_SPACE = 16
+
+
+@dataclass(frozen=True)
+class EndpointGenerator:
+    """Prompts to an endpoint's chat completions; what was asked before comes from the gateway's store.
+
+    Attributes
+    ----------
+    endpoint : Endpoint
+    study : Study or None
+        Who pays; None where nobody needs to (an operator's command).
+    purpose : str
+        What for, in a word or two; kept with each call.
+    sampling : mapping of str to JSON value
+        Parameters of the server's own that are sent with each prompt (`top_p`, `seed`, ...). One named as a prompt's
+        own replaces it, and an empty one takes it away: some models accept no temperature.
+    heard : callable(int)
+        Is told how many answers have come since it was told last.
+    """
+
+    endpoint: Endpoint
+    study: Study | None
+    purpose: str
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    heard: Callable[[int], None] = field(default=lambda _answers: None, compare=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """Endpoint and model, with what is sent beside a prompt."""
+        more = "".join(f" {key}={value}" for key, value in sorted(self.sampling.items()))
+        return f"{self.endpoint.identity} {self.endpoint.model}{more}"
+
+    def generate(self, prompts: Sequence[Prompt]) -> list[Output]:
+        """Answer each prompt, in their order; as many at once as the endpoint allows.
+
+        Parameters
+        ----------
+        prompts : sequence of Prompt
+            One with choices is asked for a JSON document that holds one of them, which the server is made to keep to
+            or the gateway asks again for, five times at most; `max_tokens` is raised to what the document needs.
+
+        Returns
+        -------
+        list of Output
+            Costs are in minor units of the endpoint's currency, and 0 for what is stored. An answer of nothing is an
+            empty text without an error; a refusal and a prompt that the server rejects are errors.
+
+        Raises
+        ------
+        crowdrag.llm.forecasts.UnansweredError
+            If the server failed for now: what it answered until then is stored, and a run's unit is tried again.
+        crowdrag.llm.gateway.GatewayError
+            If nothing may be asked (no budget, not allowed, a message that no server takes).
+        """
+        answers = self._asked(gateway.LazyRequests(prompts, self.request))
+        return [_output(prompt, answer) for prompt, answer in zip(prompts, answers, strict=True)]
+
+    def request(self, prompt: Prompt) -> gateway.Request:
+        """Return what the gateway is asked for a prompt: also for its estimate."""
+        limit, schema = prompt.max_tokens, None
+        if prompt.choices:
+            schema = _schema(prompt.choices)
+            limit = max(prompt.max_tokens, *map(_longest, prompt.choices))
+        parameters = {"temperature": prompt.temperature, "max_tokens": limit, **self.sampling}
+        parameters = {key: value for key, value in parameters.items() if value != ""}
+        messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
+        return gateway.Request(messages, parameters=parameters, schema=schema, sample=prompt.sample)
+
+    def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
+        """Mean log-likelihood per token of each continuation as the assistant's answer to its prompt; see `score`."""
+        return self.score(prompts, continuations).values
+
+    def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Scored:
+        """Mean log-likelihood per token of each continuation as the assistant's answer to its prompt.
+
+        Of a server that says how likely a prompt's tokens are (vLLM: `prompt_logprobs`); the answer is handed in as
+        the last message, left open.
+
+        Parameters
+        ----------
+        prompts : sequence of Prompt, length n
+            Their messages alone count.
+        continuations : sequence of str, length n
+
+        Returns
+        -------
+        Scored
+            In nats; NaN where the continuation is empty, the server rejects the two (they are too long, say), or its
+            tokens do not spell the continuation (one that begins or ends within a character).
+
+        Raises
+        ------
+        NoLikelihoodsError
+            If the endpoint does not say: most chat servers score only what they write themselves.
+        crowdrag.llm.forecasts.UnansweredError, crowdrag.llm.gateway.GatewayError
+            As `generate`.
+        """
+        found = np.full(len(prompts), np.nan)
+        pairs = {place: pair for place, pair in enumerate(zip(prompts, continuations, strict=True)) if pair[1].strip()}
+        outputs = [Output("")] * len(prompts)
+        if not pairs:
+            return Scored(found, tuple(outputs), (np.zeros(0),) * len(prompts))
+        # The shortest tells whether the server can at all, before the others are asked and paid.
+        first = min(pairs, key=lambda place: _length(*pairs[place]))
+        [answer] = self._asked([_scored(*pairs[first])]) if self.endpoint.supports_logprobs else [None]
+        if answer is None or not answer.logprobs:
+            said = f" It says: {answer.error}" if answer is not None and answer.error else ""
+            raise NoLikelihoodsError(
+                f"{self.endpoint} does not say how likely a given text is: most chat servers score only what they "
+                f"write themselves. vLLM does; so does a model in this process (“model:NAME”).{said}"
+            )
+        answers = self._asked(gateway.LazyRequests(list(pairs.values()), lambda pair: _scored(*pair)))
+        tokens = [np.zeros(0)] * len(prompts)
+        for (place, (_prompt, text)), known in zip(pairs.items(), answers, strict=True):
+            tokens[place] = _spelling(known.logprobs or [], text.strip())
+            found[place] = tokens[place].mean() if tokens[place].size else np.nan
+            # The first was paid when it was asked alone.
+            outputs[place] = _taken(answer if place == first else known)
+        return Scored(found, tuple(outputs), tuple(tokens))
+
+    def heard_by(self, heard: Callable[[int], None]) -> EndpointGenerator:
+        """The same generator, which tells of each answer when it has come; what is raised then ends the asking."""
+        return replace(self, heard=heard)
+
+    def _asked(self, requests: Sequence[gateway.Request]) -> list[gateway.Answer]:
+        answers = gateway.complete_many(
+            endpoint=self.endpoint, requests=requests, study=self.study, purpose=self.purpose,
+            on_answer=lambda _answer: self.heard(1), check=lambda: self.heard(0),
+        )  # fmt: skip
+        forecasts.check_answered(self.endpoint, answers)
+        return answers
+
+
+def _scored(prompt: Prompt, continuation: str) -> gateway.Request:
+    """A request that asks how likely the tokens of a conversation are, which ends with the continuation."""
+    messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
+    parameters = {
+        "max_tokens": 1, "temperature": 0, "prompt_logprobs": 0, "add_generation_prompt": False,
+        "continue_final_message": True,
+    }  # fmt: skip
+    return gateway.Request([*messages, {"role": "assistant", "content": continuation}], parameters=parameters)
+
+
+def _length(prompt: Prompt, continuation: str) -> int:
+    return len(continuation) + sum(len(message.content) for message in prompt.messages)
+
+
+def _spelling(tokens: Sequence[Sequence[Any]], text: str) -> Floats:
+    """Log probabilities of the last tokens that spell a text, in its order; none where none do.
+
+    Examples
+    --------
+    >>> _spelling([["is", -3.0], [" Pa", -1.0], ["ris", -2.0]], "Paris").tolist()
+    [-1.0, -2.0]
+    """
+    spelt, values = "", list[float]()
+    for token, value in reversed(tokens):
+        spelt = f"{token}{spelt}"
+        values.append(-np.inf if value is None else value)
+        if spelt.rstrip().endswith(text):
+            return np.array(values[::-1], dtype=np.float64)
+    return np.zeros(0)
+
+
+def _schema(choices: Sequence[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {CHOICE: {"enum": list(choices)}},
+        "required": [CHOICE],
+        "additionalProperties": False,
+    }
+
+
+def _longest(choice: str) -> int:
+    """Tokens that its document has at most: one a byte."""
+    return len(json.dumps({CHOICE: choice}).encode()) + _SPACE
+
+
+def _taken(answer: gateway.Answer) -> Output:
+    """What a likelihood took."""
+    return Output(
+        "",
+        prompt_tokens=answer.prompt_tokens,
+        completion_tokens=answer.completion_tokens,
+        cost=0.0 if answer.cached else float(answer.cost),
+        is_stored=answer.cached,
+        error=answer.error,
+    )
+
+
+def _output(prompt: Prompt, answer: gateway.Answer) -> Output:
+    text, error = answer.text or "", answer.error
+    if answer.refusal is not None:
+        text, error = "", _("The model refused: %s") % answer.refusal
+    elif error:
+        text = ""
+    elif prompt.choices:
+        text = answer.data[CHOICE]
+    return Output(
+        text,
+        prompt_tokens=answer.prompt_tokens,
+        completion_tokens=answer.completion_tokens,
+        cost=0.0 if answer.cached else float(answer.cost),
+        is_stored=answer.cached,
+        error=error,
+    )
+
+
+WHERE = ("endpoint", "model")
+
+
+@dataclass(frozen=True)
+class NamedGenerator:
+    """What a generator's name says.
+
+    Attributes
+    ----------
+    where : "endpoint" or "model"
+    name : str
+    options : dict of str to JSON value
+        What stands after the question mark.
+    """
+
+    where: str
+    name: str
+    options: dict[str, Any]
+
+
+def read(named: str) -> NamedGenerator:
+    """Read a generator's name; whether there is such a one is not looked at.
+
+    Raises
+    ------
+    BadParameterError
+        If it does not begin with endpoint: or model:, or names nothing.
+    """
+    where, colon, rest = named.strip().partition(":")
+    name, _mark, options = rest.partition("?")
+    if where not in WHERE or not colon or not name.strip():
+        raise BadParameterError(
+            f"generator is {named!r}; it is “endpoint:NAME” for a model server or “model:NAME” for a model in this "
+            "process, NAME being a bundle, a folder or a name on a hub."
+        )
+    try:
+        pairs = dict(parse_qsl(options, keep_blank_values=True, strict_parsing=bool(options)))
+    except ValueError as error:
+        raise BadParameterError(
+            f"generator is {named!r}; options after the question mark are NAME=VALUE, with & between them."
+        ) from error
+    return NamedGenerator(where, name.strip(), {key: _value(value) for key, value in pairs.items()})
+
+
+def generator(parameters: Mapping[str, Any], *, study: Study | None, purpose: str) -> Generator:
+    """Return the generator that a run's parameter `generator` names.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Of a run; only `generator` is read.
+    study : Study or None
+        Who pays for calls.
+    purpose : str
+        What for, in a word or two; kept with calls.
+
+    Returns
+    -------
+    Generator
+        It remembers: equal prompts are generated once, whatever asks for them, and a killed process loses what was in
+        flight alone.
+
+    Raises
+    ------
+    BadParameterError
+        If there is no such endpoint or model, or it has no such option.
+    """
+    named = read(str(parameters.get("generator") or ""))
+    if named.where == "endpoint":
+        if taken := RESERVED & set(named.options):
+            raise BadParameterError(f"These options are not a generator's to set: {', '.join(sorted(taken))}.")
+        return EndpointGenerator(endpoint(named.name), study, purpose, named.options)
+    check_offered(named.name)
+    try:
+        options = Options.read(named.options)
+    except BadOptionError as error:
+        raise BadParameterError(str(error)) from error
+    return CachedGenerator(named.name, options, study=study)
+
+
+def offered() -> list[str]:
+    """The models in this process that the operator offers, the default first (docs/guides/gpu.md)."""
+    return [model.strip() for model in settings.GENERATOR_MODELS if model.strip()]
+
+
+def check_offered(model: str) -> None:
+    """Let nobody but the operator say which files a worker loads.
+
+    Raises
+    ------
+    BadParameterError
+        If the operator does not offer it; it names what they offer.
+    """
+    if model not in offered():
+        listed = ", ".join(offered()) or "none"
+        raise BadParameterError(f"The model {model} is not offered here (CROWDRAG_GENERATORS); there are: {listed}.")
+
+
+def endpoint(name: str) -> Endpoint:
+    """Find an endpoint that may be asked by its name.
+
+    Raises
+    ------
+    BadParameterError
+        If there is none; it names those there are.
+    """
+    found = Endpoint.objects.allowed().filter(name=name).first()
+    if found is None:
+        names = ", ".join(Endpoint.objects.allowed().order_by("name").values_list("name", flat=True)) or "none"
+        raise BadParameterError(f"There is no endpoint {name!r} that may be asked; there are: {names}.")
+    return found
+
+
+def _value(text: str) -> Any:
+    """A number where it is one, else the text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, int | float | bool) else text

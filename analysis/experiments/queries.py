@@ -1,0 +1,128 @@
+"""Pages of experiments: which there are, their runs, what came of one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from string import ascii_uppercase
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.utils.translation import gettext as _
+
+from crowdrag.jobs import progress
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Artifact, Run, RunQuerySet
+from crowdrag.studies.models import Study
+
+from ..reports import bibliography, builder
+from ..reports import services as reports_services
+from . import runs as experiments_runs
+from . import services as experiments_services
+from .experiment import EXPERIMENTS, PREFIX, Experiment
+from .wording import collection_label, currency_of
+
+LATEST = 5
+RUNS_PER_PAGE = 25
+MOST_CHOICES = 200
+
+
+@dataclass(frozen=True)
+class ListedRun:
+    """A run in the list: how far it is, what it was asked with, what it took."""
+
+    run: Run
+    collection: str
+    parameters: list[tuple[str, Any]]
+    usage: dict[str, Any] | None
+    progress: progress.Progress
+
+
+@dataclass(frozen=True)
+class ExperimentRuns:
+    """An experiment with its runs; `total` of them in all, `finished` of these to compare."""
+
+    experiment: Experiment
+    rows: list[ListedRun]
+    total: int
+    finished: int
+
+
+def listing(study: Study, name: str, number: str | None) -> dict[str, Any]:
+    """Return what the list shows: the latest runs of each experiment, or all of one, a page at a time."""
+    named = [EXPERIMENTS[name]] if name else list(EXPERIMENTS.values())
+    page: Page[Run] | None = None
+    shown = []
+    for each in named:
+        found = _runs(study, each.kind)
+        if name:
+            page = Paginator(found, RUNS_PER_PAGE).get_page(number)
+            rows = list(page)
+        else:
+            rows = list(found[:LATEST])
+        far = progress.measure_listed(rows)
+        finished = found.filter(state=RunState.DONE).count()
+        shown.append(ExperimentRuns(each, [_listed(each, run, far[run.pk]) for run in rows], found.count(), finished))
+    return {"offered": shown, "page": page, "only": named[0] if name else None}
+
+
+def _runs(study: Study, kind: str) -> RunQuerySet:
+    found = Run.objects.filter(study=study, kind=kind).with_unit_counts()
+    return found.select_related("study", "created_by").newest_first()
+
+
+def _listed(experiment: Experiment, run: Run, far: progress.Progress) -> ListedRun:
+    said = collection_label(run.parameters.get("collection") or {})
+    return ListedRun(run, said, experiments_services.changed_parameters(experiment, run), spent(run), far)
+
+
+def settled(order: experiments_services.Order) -> list[tuple[str, Any]]:
+    """What an order was settled to, as the page shows it before it starts."""
+    found = [(_("Questions"), collection_label(order.parameters["collection"])), (_("Seed"), order.seed)]
+    return [*found, (_("Model"), order.parameters["generator"])]
+
+
+def spent(run: Run) -> dict[str, Any] | None:
+    """What a finished run asked of generators; money in minor units of the endpoint's currency."""
+    usage = run.summary.get("usage")
+    if usage is None:
+        return None
+    return {**usage, "cost": Decimal(str(usage.get("cost", 0))), "currency": currency_of(run)}
+
+
+def result(run: Run) -> dict[str, Any]:
+    """Return what the page of one run shows, whatever its state."""
+    found: dict[str, Any] = {
+        "experiment": EXPERIMENTS.get(run.kind.removeprefix(PREFIX)),
+        "collection_said": collection_label(run.parameters.get("collection") or {}),
+        "usage": spent(run),
+        "progress": progress.measure(run),
+        "at_work": progress.units_at_work(run),
+        "waits_for": progress.find_wait(run),
+        "warnings": experiments_runs.warnings(run),
+        "seconds": (run.finished_at - run.started_at).total_seconds() if run.finished_at and run.started_at else None,
+    }
+    if run.state != RunState.DONE or found["experiment"] is None:
+        return found
+    made = builder.report(run)
+    return found | {
+        "report": made,
+        "methods": [bibliography.in_words(each, made.methods.references) for each in made.methods.paragraphs],
+        "references": [bibliography.listed(each) for each in made.methods.references],
+        "bibtex": bibliography.bibtex(made.methods.references),
+        "packed": reports_services.packed(run),
+        "packing": reports_services.at_work(run),
+        "files": Artifact.objects.filter(run=run).order_by("name"),
+        "others": choices(run.study, run.kind)[:2],
+    }
+
+
+def choices(study: Study, kind: str) -> list[Run]:
+    """Return the finished runs of a kind that can be compared, the latest first."""
+    return list(Run.objects.filter(study=study, kind=kind, state=RunState.DONE).newest_first()[:MOST_CHOICES])
+
+
+def columns(runs: Sequence[Run]) -> list[tuple[str, ListedRun]]:
+    """Return runs of one kind that are set beside each other, each with the letter that it is called by."""
+    experiment = EXPERIMENTS[runs[0].kind.removeprefix(PREFIX)]
+    far = progress.measure_listed(list(_runs(runs[0].study, runs[0].kind).filter(pk__in=[run.pk for run in runs])))
+    return [(letter, _listed(experiment, run, far[run.pk])) for letter, run in zip(ascii_uppercase, runs, strict=False)]

@@ -1,0 +1,328 @@
+"""The questions of a run: the study's own topics or responses, or a file that somebody handed in, by its format.
+
+A collection is read once in the request that starts a run and once in each process that works on it; its digest is the
+run's inputs digest, so that a run never goes on with other questions than it began with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analysis.rag.collections import candidates, fields
+from analysis.rag.protocols import Collection, Document, Query
+from analysis.rag.self_preference.bank import HUMAN
+from analysis.stats.random_streams import named_rng
+from analysis.text.statements import without_markers
+from crowdrag.jobs.models import Run, Upload
+from crowdrag.studies.models import Study
+from writing.enums import Origin
+from writing.models import Response, RetrievedPassage, Topic
+
+
+class BadCollectionError(ValueError):
+    """The questions cannot be read; `problems` says where, as a run shows it."""
+
+    def __init__(self, message: str, problems: list[dict[str, Any]] | None = None):
+        super().__init__(message)
+        self.problems = problems or [{"message": message}]
+
+
+class BadFileError(BadCollectionError):
+    """A file of questions is faulty; reading it again will not help."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a file of questions is written: its reader is `read` of a module of `analysis.rag.collections`.
+
+    `is_bank`: texts that a question has twice are taken once, as candidates; `draws`: each question may get documents
+    of others beside its own.
+    """
+
+    title: str | Promise
+    help: str | Promise
+    module: str
+    draws: bool = False
+    is_bank: bool = False
+
+
+#: Formats by the word that parameters and the command use.
+FORMATS: dict[str, Format] = {
+    "qa": Format(
+        gettext_lazy("Questions and answers"),
+        gettext_lazy("JSON lines as FlashRAG writes them: id, question, golden_answers, and candidate documents."),
+        "qa",
+        draws=True,
+    ),
+    "lamp": Format(
+        gettext_lazy("LaMP"),
+        gettext_lazy("A LaMP task with its outputs: input, profile and output of each question."),
+        "lamp",
+    ),
+    "bank": Format(
+        gettext_lazy("Passage bank"),
+        gettext_lazy(
+            "Questions, each with true and false passages by people and models: the published JSON file "
+            "(nq-both-true.json), or JSON lines."
+        ),
+        "passage_banks",
+        draws=True,
+        is_bank=True,
+    ),
+    "passages": Format(
+        gettext_lazy("Passages by author"),
+        gettext_lazy(
+            "A passage bank with what belongs to it: its file alone, a ZIP archive of the published repository or of "
+            "one data set's files, or JSON lines of questions whose documents say author, style, answer and whether "
+            "that is true."
+        ),
+        "passages_by_author",
+    ),
+}
+
+
+def read(name: str, path: Path, *, called: str = "", others: int = 0, rng: np.random.Generator) -> Collection:
+    """Read a file of questions.
+
+    Parameters
+    ----------
+    name : str
+        Its format.
+    path : Path
+    called : str
+        The file's name as people know it; by default that of its path.
+    others : int
+        Documents of other questions that each question gets beside its own, drawn with `rng`.
+
+    Raises
+    ------
+    BadCollectionError
+        If there is no such format, or the file is not in it: with the line, where there is one.
+    """
+    if name not in FORMATS:
+        said = _("There is no format %(name)r; there are %(listed)s.")
+        raise BadCollectionError(said % {"name": name, "listed": ", ".join(FORMATS)})
+    form = FORMATS[name]
+    if others and not form.draws:
+        raise BadCollectionError(_("Files of this format cannot take documents of other questions: leave it at 0."))
+    called = called or path.name
+    reader = import_module(f"analysis.rag.collections.{form.module}").read
+    try:
+        found: Collection = reader(path, name=called.split(".")[0])
+        found = candidates.without_repeats(found) if form.is_bank else found
+        return candidates.with_others(found, others, rng) if others else found
+    except (fields.BadCollectionError, ValueError, OSError, EOFError) as error:
+        raise _refused(error, path, called) from error
+
+
+def with_others(found: Collection, others: int, folds: Mapping[str, int], rng: np.random.Generator) -> Collection:
+    """Give each question documents of other questions of its own fold; refused where a fold has too few."""
+    try:
+        return candidates.with_others(found, others, rng, folds=folds)
+    except candidates.TooFewDocumentsError as error:
+        raise BadCollectionError(str(error)) from error
+
+
+def _refused(error: Exception, path: Path, called: str) -> BadFileError:
+    """Say what a reader refused, with the name that the file had where it came from."""
+    message = str(error).replace(path.name, called)
+    if not isinstance(error, fields.BadCollectionError):
+        return BadFileError(message, [{"file": called, "message": message}])
+    line = error.place.removeprefix("line ")
+    problem: dict[str, Any] = {"file": called, "field": error.field, "expected": error.expected, "message": message}
+    return BadFileError(message, [problem | ({"line": int(line)} if line.isdecimal() else {})])
+
+
+def of_responses(study: Study, style: str = "") -> Collection:
+    """The study's current topics with the responses to them, by whoever wrote them.
+
+    A response counts that is included and not erased, and in the style where one is named; without its citation
+    markers. People are one author, each model is one by the model that it is, whatever it was told, each system by its
+    name. Nobody knows a true answer. A topic without two authors is left out and counted.
+    """
+    rows = Response.objects.filter(study=study, erased_at__isnull=True).included()
+    rows = rows.filter(style__name=style) if style else rows
+    documents: dict[str, list[Document]] = defaultdict(list)
+    for row in rows.order_by("external_id").select_related("topic", "participant", "style"):
+        if text := without_markers(row.text).strip():
+            documents[row.topic.external_id].append(
+                Document(row.external_id, text, author=_author(row), style=row.style.name)
+            )
+    topics = list(Topic.objects.filter(study=study).current().order_by("external_id", "pk"))
+    queries = tuple(
+        Query(topic.external_id, topic.query, (), tuple(documents[topic.external_id]))
+        for topic in topics
+        if len({each.author for each in documents[topic.external_id]}) > 1
+    )
+    alone = len(topics) - len(queries)
+    return Collection(study.slug, queries, (("fewer than two authors", alone),) if alone else ())
+
+
+def _author(row: Response) -> str:
+    if row.origin == Origin.HUMAN:
+        return HUMAN
+    return str((row.participant.specification or {}).get("model") or row.participant.external_id)
+
+
+STUDY = "study"
+#: The study's own responses, by author.
+RESPONSES = "responses"
+OF_STUDY = (STUDY, RESPONSES)
+#: Of the parameter `collection`: that the folds of an experiment have no document in common. Runs that were started
+#: before there was such a thing do not say so, and go on as they began.
+APART = "apart"
+#: Of the same: that nearly equal documents count as equal (analysis.rag.uplift_rag.deduplication).
+NEAR = "near_duplicates"
+#: In which fold each question is tested, by its id.
+Folds = Callable[[Collection], Mapping[str, int]]
+#: What answers of a study's topics are measured by: they are long texts.
+STUDY_METRIC = "rouge_l"
+#: Collections that a process keeps.
+KEPT = 2
+
+
+def collection(parameters: Mapping[str, Any], study: Study, *, seed: int = 0, folds: Folds | None = None) -> Collection:
+    """Read the questions of a run by its parameters `collection` and `queries`.
+
+    Parameters
+    ----------
+    parameters : mapping
+        `collection`: {"source": "study" or "responses", "style": NAME or ""} or {"source": FORMAT, "upload": primary
+        key, "others": how many documents of other questions each gets}; `queries`: how many at most, drawn with the
+        seed and left in the data's order, 0 or missing for all.
+    seed : int
+        The run's: draws queries, and documents of other questions.
+    folds : callable, optional
+        Of an experiment that trains. With `collection["apart"]` documents of other questions are drawn within a
+        question's own fold, of the queries that take part; otherwise from the whole file.
+
+    Raises
+    ------
+    BadCollectionError
+        If there is no such source or upload, or the file is not what it is said to be: with file and line.
+    """
+    asked = parameters.get("collection") or {"source": STUDY}
+    if not isinstance(asked, Mapping):
+        raise BadCollectionError(_("The collection is an object with a source, not %(given)r.") % {"given": asked})
+    source = asked.get("source", STUDY)
+    if source in OF_STUDY:
+        found = (of_study if source == STUDY else of_responses)(study, asked.get("style") or "")
+    else:
+        upload = Upload.objects.filter(study=study, pk=asked.get("upload") or 0).first()
+        if upload is None:
+            raise BadCollectionError(_("The file is not among those that were uploaded to this study."))
+        others = int(asked.get("others") or 0)
+        if others and folds and asked.get(APART):
+            plain = _of_file(source, upload.file.path, upload.name, 0, seed)
+            found = draw_questions(plain, parameters.get("queries") or 0, seed)
+            return with_others(found, others, folds(found), _chance(seed))
+        found = _of_file(source, upload.file.path, upload.name, others, seed)
+    return draw_questions(found, parameters.get("queries") or 0, seed)
+
+
+@lru_cache(maxsize=KEPT)
+def _of_file(source: str, path: str, name: str, others: int, seed: int) -> Collection:
+    """Read a file that was handed in; it never changes, and estimates ask for it again and again."""
+    return read(source, Path(path), called=name, others=others, rng=_chance(seed))
+
+
+def _chance(seed: int) -> np.random.Generator:
+    return named_rng(seed, "documents of other questions")
+
+
+def draw_questions(found: Collection, most: int, seed: int) -> Collection:
+    """Draw so many queries at most; those that are drawn stay in their order. 0: all."""
+    if not most or most >= len(found.queries):
+        return found
+    places = named_rng(seed, "experiment queries").choice(len(found.queries), size=most, replace=False)
+    return replace(found, queries=tuple(found.queries[place] for place in sorted(places)))
+
+
+def of_study(study: Study, style: str = "") -> Collection:
+    """The study's current topics: their passages in the order of the ranking, people's responses as right answers.
+
+    A response counts that is included, not erased, by a person, and in the style where one is named; without its
+    citation markers. A topic without one has no answer, one without passages is left out and counted.
+    """
+    answers: dict[str, list[str]] = defaultdict(list)
+    responses = Response.objects.filter(study=study, origin=Origin.HUMAN, erased_at__isnull=True).included()
+    responses = responses.filter(style__name=style) if style else responses
+    for topic, text in responses.order_by("external_id").values_list("topic__external_id", "text"):
+        if text.strip():
+            answers[topic].append(without_markers(text).strip())
+    documents: dict[int, list[Document]] = defaultdict(list)
+    retrieved = RetrievedPassage.objects.filter(topic__study=study).order_by("topic_id", "rank", "pk")
+    for row in retrieved.select_related("passage"):
+        passage = row.passage
+        documents[row.topic_id].append(Document(passage.external_id, passage.text, passage.title, row.score))
+    topics = list(Topic.objects.filter(study=study).current().order_by("external_id", "pk"))
+    queries = tuple(
+        Query(topic.external_id, topic.query, tuple(answers[topic.external_id]), tuple(documents[topic.pk]),
+              metric=STUDY_METRIC)
+        for topic in topics if documents[topic.pk]
+    )  # fmt: skip
+    bare = len(topics) - len(queries)
+    return Collection(study.slug, queries, (("no passages", bare),) if bare else ())
+
+
+def path_of(run: Run) -> Path | None:
+    """Where the uploaded file of a run lies; None of a run on the study's topics."""
+    upload = Upload.objects.filter(
+        study=run.study_id, pk=run.parameters.get("collection", {}).get("upload") or 0
+    ).first()
+    return None if upload is None else Path(upload.file.path)
+
+
+def digest(found: Collection) -> str:
+    """SHA-256 of all that a collection holds: equal ones ask the same."""
+    sha256 = hashlib.sha256()
+    # Question by question, as one JSON text of a large collection would take more memory than the collection.
+    sha256.update(f'{{"left_out":{_json(found.left_out)},"name":"","queries":['.encode())
+    for place, query in enumerate(found.queries):
+        sha256.update(("," * (place > 0) + _json(asdict(query))).encode())
+    sha256.update(b"]}")
+    return sha256.hexdigest()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+_kept: OrderedDict[int, Collection] = OrderedDict()
+
+
+def of_run(run: Run, *, folds: Folds | None = None) -> Collection:
+    """Read the questions of a run that is planned; a process keeps the last ones.
+
+    Raises
+    ------
+    BadCollectionError
+        If they are others than the run was planned with, or something of them was erased since.
+    """
+    if run.stale_at is not None:
+        _kept.pop(run.pk, None)
+        raise BadCollectionError(_("What this run asks about was erased in part: start it anew, without that."))
+    if run.pk not in _kept:
+        found = collection(run.parameters, run.study, seed=run.seed, folds=folds)
+        if digest(found) != run.inputs_digest:
+            raise BadCollectionError(
+                _("The questions are others than when this run was started: start it anew, so that all is of one kind.")
+            )
+        _kept[run.pk] = found
+        while len(_kept) > KEPT:
+            _kept.popitem(last=False)
+    _kept.move_to_end(run.pk)
+    return _kept[run.pk]

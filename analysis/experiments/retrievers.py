@@ -1,0 +1,127 @@
+"""The retrievers that a run's parameters name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from analysis.rag.protocols import Collection, Query, Retriever
+from analysis.rag.retrieval.search import Searcher
+
+from .experiment import BadParameterError
+
+if TYPE_CHECKING:
+    from analysis.rag.retrieval.dense import Dense
+    from analysis.rag.retrieval.splade import Splade
+
+#: Retrievers without a model. `bm25` weighs words by the question's own candidates, as LaMP does with a profile,
+#: `bm25:all` by the documents of all questions; `given` takes the scores that stand in the data.
+GIVEN = "given"
+WORDS = "bm25"
+PLAIN = (WORDS, "bm25:all", GIVEN)
+#: Retrievers with a model, `dense:NAME` and `splade:NAME`; those that the operator named (`CROWDRAG_RETRIEVERS`).
+DENSE, SPLADE = "dense", "splade"
+# The last index of a whole collection: one serves all units of a run.
+_index: list[tuple[Collection, Retriever]] = []
+
+
+def offered() -> list[str]:
+    """The names of all retrievers that may be used."""
+    return [*PLAIN, *settings.RETRIEVERS]
+
+
+def check(names: Sequence[str]) -> None:
+    """Refuse a name that is not offered, before anything is asked or loaded.
+
+    Raises
+    ------
+    BadParameterError
+        It says which there are: a model is a program's input that somebody must answer for.
+    """
+    for name in names:
+        if name not in offered():
+            said = _("There is no retriever %(name)r here; there are %(known)s. The operator names models.")
+            raise BadParameterError(said % {"name": name, "known": ", ".join(offered())})
+
+
+def can_score(names: Sequence[str], query: Query) -> bool:
+    """Whether these retrievers can score a query's documents, as far as its data says: `given` alone may lack some."""
+    from analysis.rag.retrieval.known_scores import are_given
+
+    return GIVEN not in names or are_given(query)
+
+
+def retriever(name: str, collection: Collection) -> Retriever:
+    """Make a retriever of a collection's documents; a process keeps models and the last index.
+
+    Parameters
+    ----------
+    name : str
+        One of `offered`.
+    collection : Collection
+        Of the run.
+
+    Raises
+    ------
+    BadParameterError
+        If it is not offered, or its model cannot be loaded.
+    """
+    check([name])
+    kind, _colon, model = name.partition(":")
+    if kind in (DENSE, SPLADE):
+        return _load(kind, model)
+    if name == GIVEN:
+        from analysis.rag.retrieval.known_scores import KnownScores
+
+        return KnownScores()
+    from analysis.rag.retrieval.bm25 import BM25
+
+    if name == WORDS:
+        return BM25()
+    if not _index or _index[0][0] is not collection:
+        _index[:] = [(collection, BM25.over(collection.queries))]
+    return _index[0][1]
+
+
+def searcher(name: str) -> Searcher:
+    """Make who searches a corpus: `bm25`, or one of the models that are offered.
+
+    Raises
+    ------
+    BadParameterError
+        If it is not offered, cannot search, or its model cannot be loaded.
+    """
+    check([name])
+    kind, _colon, model = name.partition(":")
+    if kind in (DENSE, SPLADE):
+        return _load(kind, model)
+    if name != WORDS:
+        can = ", ".join([WORDS, *settings.RETRIEVERS])
+        raise BadParameterError(_("%(name)r searches no corpus; there are %(known)s.") % {"name": name, "known": can})
+    from analysis.rag.retrieval.bm25 import BM25
+
+    return BM25()
+
+
+def _load(kind: str, model: str) -> Dense | Splade:
+    """A model, kept among those of the process."""
+    from analysis.rag import checkpoints
+    from analysis.rag.generation.model_cache import MODELS
+    from analysis.rag.retrieval.dense import Dense, UnsupportedEncoderError
+    from analysis.rag.retrieval.splade import NoVocabularyWeightsError, Splade
+
+    try:
+        load = Dense.load if kind == DENSE else Splade.load
+        found: Dense | Splade = MODELS.take((kind, model), partial(load, model))
+    except (
+        checkpoints.NeuralPartsMissingError,
+        checkpoints.ModelMissingError,
+        UnsupportedEncoderError,
+        NoVocabularyWeightsError,
+    ) as error:
+        raise BadParameterError(str(error)) from error
+    return found

@@ -1,0 +1,342 @@
+"""An experiment as a kind of run: its units, whether anybody takes part, how long it takes, and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, Final
+
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analysis.rag.generation import model_cache
+from analysis.rag.protocols import Collection, Generator, Usage
+from crowdrag.jobs import kinds, lifecycle, run_files
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run, RunQuerySet
+from crowdrag.llm.forecasts import Speed
+
+from ..tables.models import Table
+from ..tables.schema import Row
+from . import findings, generators, question_sets, wording
+from .experiment import BadParameterError, CostEstimate, Experiment
+from .job import Job
+from .question_sets import BadFileError
+
+#: Of a run's summary: replies that came and hold no answer that could be read, that these are all that came, that the
+#: headline table is empty, of how many questions its numbers are where these are few, and that uplift RAG never
+#: handed a document over.
+UNREADABLE, NONE_READ, EMPTY, FEW, BARE = "unreadable", "none_read", "empty", "few", "bare"
+#: Resampled, fewer than so many give intervals that are too narrow to lean on.
+ENOUGH = 10
+
+
+def summary(made: Mapping[str, Sequence[Row]], headline: str, usage: Usage) -> dict[str, Any]:
+    """What the summary of a run says of its tables and of what was asked for them."""
+    found: dict[str, Any] = {"usage": asdict(usage)}
+    counted = [row for rows in made.values() for row in rows if row.get(UNREADABLE)]
+    if counted:
+        found[UNREADABLE] = sum(row[UNREADABLE] for row in counted)
+        found[NONE_READ] = all(row[UNREADABLE] + row.get("failed", 0) == row.get("prompts") for row in counted)
+    if headline in made and not any(row.get("n", 1) for row in made[headline]):
+        found[EMPTY] = True
+    if any(row["method"] == "uplift" and row["documents"] == 0 for row in made.get("uplift_inputs", ())):
+        found[BARE] = True
+    if 0 < (questions := _questions(made, headline)) < ENOUGH:
+        found[FEW] = questions
+    return found
+
+
+def _questions(made: Mapping[str, Sequence[Row]], headline: str) -> int:
+    """Of how many questions the numbers are at most: these are resampled, however often each was measured."""
+    by_query = [len({row["query"] for row in rows}) for rows in made.values() if rows and "query" in rows[0]]
+    rows = made.get(headline) or [row for each in made.values() for row in each if "questions" in row]
+    of_rows = max((row.get("questions", row.get("n")) or 0 for row in rows), default=0)
+    return min(of_rows, max(by_query)) if by_query else of_rows
+
+
+def warnings(run: Run) -> list[str]:
+    """What whoever reads the result has to know first: that nobody answered, that nothing could be measured."""
+    usage = run.summary.get("usage") or {}
+    asked, failed = usage.get("calls", 0) + usage.get("stored", 0), usage.get("failed", 0)
+    found = []
+    if asked and failed >= asked:
+        said = _("The model refused or failed to answer every prompt (%(n)s): what stands here says nothing about it.")
+        found.append(said % {"n": f"{failed:,}"})
+    elif run.summary.get(NONE_READ):
+        said = _("None of the model's replies (%(n)s) could be read as an answer: all of them count as wrong.")
+        found.append(said % {"n": f"{run.summary[UNREADABLE]:,}"})
+    if run.summary.get(EMPTY):
+        found.append(_("No question was left to measure, so the tables are empty; why each fell out stands below."))
+    if run.summary.get(BARE):
+        said = _(
+            "Uplift RAG handed over no document: to its rerankers none was likelier than %(threshold)s to help. The "
+            "table of what stands ahead says whether they rank better than the retriever; if so, that of thresholds "
+            "what lower ones would hand over."
+        )
+        found.append(said % {"threshold": f"{run.parameters.get('threshold', 0.5):g}"})
+    if run.summary.get(FEW):
+        said = _("No number here is of more than %(n)s questions: intervals by resampling so few are too narrow.")
+        found.append(said % {"n": run.summary[FEW]})
+    return found
+
+
+def losses(run: Run) -> list[str]:
+    """How many prompts have no answer, and how many replies could not be read; nothing where there are none."""
+    found = []
+    if failed := (run.summary.get("usage") or {}).get("failed", 0):
+        found.append(_("%(n)s refused or failed") % {"n": f"{failed:,}"})
+    if unreadable := run.summary.get(UNREADABLE, 0):
+        found.append(_("%(n)s replies not to be read") % {"n": f"{unreadable:,}"})
+    return found
+
+
+_ANSWERS: Final = gettext_lazy(
+    "Right answers stand in the file; of the study's topics they are people's responses, in the style that is named."
+)
+_DOCUMENTS: Final = gettext_lazy(
+    "Give each question documents: in the file, or from a file of documents in which the command searches them "
+    "(--corpus)."
+)
+#: What to do, by why a question takes no part, as the experiments and the readers of files call it.
+ADVICE: Final[Mapping[str, str | Promise]] = {
+    "no right answer": _ANSWERS,
+    "no gold answer": _ANSWERS,
+    "no gold answer that the metric can score": gettext_lazy("Choose a metric that reads these answers."),
+    "no documents": _DOCUMENTS,
+    "no document": _DOCUMENTS,
+    "fewer than two documents": gettext_lazy("Documents are ranked: each question needs two of them or more."),
+    "no passages": gettext_lazy("Import what was retrieved for the topics, or hand in a file of questions."),
+}
+
+
+def why_none(experiment: Experiment, collection: Collection, own: Any) -> str:
+    """Say why no question of a collection can take part, and what to do; "" where one can.
+
+    Raises
+    ------
+    BadParameterError
+        Where it is the parameters that leave all of them out.
+    """
+    if not collection.queries:
+        said, reasons = [_("There are no questions to ask.")], dict(collection.left_out)
+        said += [_("Left out: %(why)s.") % {"why": _listed(reasons)}] if reasons else []
+        return " ".join([*said, *_do(reasons)])
+    reasons = dict(experiment.left_out(collection, own)) if experiment.left_out else {}
+    if sum(reasons.values()) < len(collection.queries):
+        return ""
+    none = _("None of the questions can take part: %(why)s.") % {"why": _listed(reasons)}
+    return " ".join([none, *_do(reasons)])
+
+
+def _listed(reasons: Mapping[str, int]) -> str:
+    return ", ".join(f"{reason} ({n:,})" for reason, n in reasons.items())
+
+
+def _do(reasons: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(str(ADVICE[reason]) for reason in reasons if reason in ADVICE))
+
+
+#: In the summary of a run: what it was estimated to ask for when it was planned.
+EXPECTED = "expected"
+
+
+@dataclass(frozen=True)
+class ThroughputShare:
+    """What part of its estimate a run asked for: tokens that it read, and that it wrote."""
+
+    prompt: float
+    completion: float
+
+
+def seconds(speed: Speed, found: CostEstimate, share: ThroughputShare | None = None) -> float:
+    """How long an estimate's prompts probably take.
+
+    Parameters
+    ----------
+    speed : Speed
+    found : Estimate
+        Its upper bound of what is written is brought down to what answers lately had of what they might have.
+    share : Share, optional
+        What an earlier run asked for of its estimate; then nothing else is brought down.
+    """
+    likely = found.likely or found
+    calls = found.calls * share.prompt if share else likely.calls
+    if share is None:
+        share = ThroughputShare(
+            likely.prompt_tokens / max(found.prompt_tokens, 1), speed.written * _ratio(likely, found)
+        )
+    return speed.asks * speed.seconds(
+        calls=calls,
+        prompt_tokens=share.prompt * found.prompt_tokens,
+        completion_tokens=share.completion * found.completion_tokens,
+    )
+
+
+def _ratio(likely: CostEstimate, found: CostEstimate) -> float:
+    return likely.completion_tokens / max(found.completion_tokens, 1)
+
+
+def expected(found: CostEstimate) -> dict[str, int]:
+    """What a run's summary keeps of its estimate."""
+    return {"prompt_tokens": found.prompt_tokens, "completion_tokens": found.completion_tokens}
+
+
+def share_of_latest(kind: str, generator: str) -> ThroughputShare | None:
+    """What part of its estimate the latest run of this kind by this generator asked for; None where there is none."""
+    run = _done(kind, generator).filter(summary__has_key=EXPECTED).newest_first().first()
+    if run is None:
+        return None
+    usage, most = run.summary["usage"], run.summary[EXPECTED]
+    if not most["prompt_tokens"] or not most["completion_tokens"]:
+        return None
+    return ThroughputShare(
+        usage["prompt_tokens"] / most["prompt_tokens"], usage["completion_tokens"] / most["completion_tokens"]
+    )
+
+
+def of_runs(kind: str, generator: str) -> Speed | None:
+    """The speed of the latest run of this kind by this generator that asked for something, all its other work included.
+
+    Tokens of what was kept from before took no time. None where there is no such run.
+    """
+    run = _done(kind, generator).filter(resumed_at__isnull=True).newest_first().first()
+    if run is None or run.started_at is None or run.finished_at is None:
+        return None
+    usage = run.summary["usage"]
+    share = usage["calls"] / (usage["calls"] + usage.get("stored", 0))
+    tokens = share * (usage["prompt_tokens"] + usage["completion_tokens"])
+    if tokens <= 0:
+        return None
+    each = (run.finished_at - run.started_at).total_seconds() / tokens
+    return Speed(each, each)
+
+
+def _done(kind: str, generator: str) -> RunQuerySet:
+    return Run.objects.filter(
+        kind=kind, state=RunState.DONE, parameters__generator=generator, summary__usage__calls__gt=0
+    )
+
+
+TABLES = "tables"
+
+
+def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.LaterUnit]:
+    """Plan all units; the collection's digest becomes the run's."""
+    try:
+        own = experiment.own(run.parameters)
+        collection = question_sets.collection(
+            run.parameters, run.study, seed=run.seed, folds=experiment.dividing(run.parameters)
+        )
+        nobody = why_none(experiment, collection, own)
+    except (BadParameterError, question_sets.BadCollectionError) as error:
+        raise _rejection(error) from error
+    if nobody:
+        raise kinds.InputRejectedError([{"message": nobody}])
+    run.inputs_digest = question_sets.digest(collection)
+    run.summary |= {"collection": collection.name, "queries": len(collection.queries)}
+    with suppress(BadParameterError):  # said where its units are planned
+        run.summary[EXPECTED] = expected(experiment.estimate(collection, own))
+    if collection.left_out:
+        run.summary["left_out"] = dict(collection.left_out)
+    found: list[dict[str, Any] | kinds.LaterUnit] = []
+    try:
+        for number, stage in enumerate(experiment.stages):
+            units = stage.units(collection, own)
+            found += [kinds.LaterUnit(number, {"stage": stage.name} | payload) for payload in units]
+    except BadParameterError as error:  # the parameters do not go with these questions
+        raise _rejection(error) from error
+    return [*found, kinds.LaterUnit(len(experiment.stages), {"stage": TABLES})]
+
+
+def work(experiment: Experiment, work: kinds.Work) -> Callable[[], None]:
+    """Work on one unit: what it found is kept in its effect."""
+    run, name = work.run, work.unit.payload["stage"]
+    try:
+        job = Job(
+            run=run,
+            collection=question_sets.of_run(run, folds=experiment.dividing(run.parameters)),
+            parameters=experiment.own(run.parameters),
+            payload=work.unit.payload,
+            make=partial(generator, run),
+            reporter=work.report,
+        )
+        if name == TABLES:
+            return _tabulate(experiment, job)
+        stage = next(each for each in experiment.stages if each.name == name)
+        job.report(0, 0, str(stage.title))
+        with model_cache.looking(job.look):
+            found = stage.work(job)
+    except (BadParameterError, question_sets.BadCollectionError) as error:
+        raise _rejection(error) from error
+    return partial(_keep, job, {f"{name}:{key}": data for key, data in found.items()})
+
+
+def _keep(job: Job, found: dict[str, Any]) -> None:
+    findings.keep(job.run, found, usage=job.usage)
+    _publish(job)
+
+
+def _tabulate(experiment: Experiment, job: Job) -> Callable[[], None]:
+    job.report(0, 0, _("Tables"))
+    made = experiment.tables(job)
+    if unknown := sorted(set(made) - set(experiment.table_names)):
+        raise ValueError(f"{experiment.name} makes tables that it does not name: {', '.join(unknown)}.")
+    kept = {name: made[name] for name in experiment.table_names if name in made}
+    return partial(_conclude, job, kept, experiment.table_names[0])
+
+
+def _conclude(job: Job, made: dict[str, Any], headline: str) -> None:
+    Table.objects.bulk_create(Table(run=job.run, name=name, rows=rows) for name, rows in made.items())
+    _publish(job)
+    found = summary(made, headline, findings.usage(job.run))
+    lifecycle.note(run=job.run, summary=found)
+
+
+def _publish(job: Job) -> None:
+    for name, path, media_type in job.files:
+        run_files.publish_artifact(run=job.run, name=name, path=path, media_type=media_type)
+
+
+def generator(run: Run, named: str = "") -> Generator:
+    """Make a generator of a run: its own, or another one by name."""
+    parameters = {"generator": named or run.parameters.get("generator")}
+    return generators.generator(parameters, study=run.study, purpose=run.kind)
+
+
+def problems(error: Exception) -> list[dict[str, Any]]:
+    """What is wrong with an input, as a run shows it."""
+    return getattr(error, "problems", None) or [{"message": str(error)}]
+
+
+def _rejection(error: Exception) -> kinds.InputRejectedError:
+    return kinds.InputRejectedError(problems(error), is_final=isinstance(error, BadFileError))
+
+
+def result_url(run: Run) -> str:
+    """Where an experiment's run is read."""
+    return reverse("experiment_result", args=[run.study.slug, run.key])
+
+
+def register(experiment: Experiment) -> None:
+    """Make the experiment's runs known."""
+    kinds.register(
+        kinds.Kind(
+            name=experiment.kind,
+            title=experiment.title,
+            queue=experiment.queue,
+            plan=partial(plan, experiment),
+            work=partial(work, experiment),
+            result_url=result_url,
+            told=partial(wording.parameters_in_words, experiment),
+        )
+    )
+
+
+def size(experiment: Experiment, collection: Collection, own: Any) -> int:
+    """How many units a run of this collection has."""
+    return 1 + sum(1 for stage in experiment.stages for _unit in stage.units(collection, own))

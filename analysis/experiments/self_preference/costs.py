@@ -1,0 +1,119 @@
+"""What a self-preference experiment would ask, before it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from django.utils.translation import gettext as _
+
+from analysis.rag.protocols import Collection, Document, Output, Prompt, Query
+from analysis.rag.self_preference import bank, bank_builder, knowledge, pairwise, pointwise
+
+from ..experiment import CostEstimate
+from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, SelfPreferenceParameters
+from .stages import authors, check
+
+#: Characters of an English text that make a token, about; and what a chat template adds.
+CHARACTERS = 4
+TEMPLATE = 20
+#: A token through a causal model as large as the smallest GPT-2, on two cores.
+SECONDS_PER_TOKEN = 3e-3
+
+
+class _Listener:
+    """Takes prompts and says nothing: what would be asked."""
+
+    name = "nobody"
+
+    def __init__(self) -> None:
+        self.prompts: list[Prompt] = []
+
+    def generate(self, prompts: Sequence[Prompt]) -> list[Output]:
+        self.prompts += prompts
+        return [Output("") for _prompt in prompts]
+
+
+def estimate(collection: Collection, parameters: SelfPreferenceParameters) -> CostEstimate:
+    """Count distinct prompts, each asked once; `most` has each as often as it may be asked.
+
+    Passages that are not written yet are taken to be as long as people's.
+
+    Raises
+    ------
+    BadParameterError
+        If the bank has no passages by whom the evaluator is said to be.
+    """
+    check(collection, parameters)
+    prompts: dict[Prompt, int] = {}
+    names = authors(collection, parameters)
+    bare = 0
+    for query in collection.queries:
+        asked = dict(_prompts(query, names, parameters))
+        bare += not asked
+        prompts |= asked
+    found = _added(dict.fromkeys(prompts, 1))
+    again = sum(times > 1 for times in prompts.values())
+    return replace(
+        found,
+        queries=len(collection.queries) - bare,
+        left_out=bare,
+        seconds=_reading(collection) if parameters.perplexity else 0.0,
+        note=_("%(calls)s replies may come in a form that cannot be read: each is asked for %(n)s times at most.")
+        % {"calls": f"{again:,}", "n": parameters.attempts}
+        if again
+        else "",
+        most=_added(prompts) if again else None,
+    )
+
+
+def _reading(collection: Collection) -> float:
+    """How long a small model takes to read all passages for their perplexity."""
+    letters = sum(len(passage.text) for query in collection.queries for passage in query.documents)
+    return letters / CHARACTERS * SECONDS_PER_TOKEN
+
+
+def _added(prompts: Mapping[Prompt, int]) -> CostEstimate:
+    letters = sum(n * len(message.content) for prompt, n in prompts.items() for message in prompt.messages)
+    calls = sum(prompts.values())
+    return CostEstimate(
+        calls=calls,
+        prompt_tokens=letters // CHARACTERS + TEMPLATE * calls,
+        completion_tokens=sum(n * prompt.max_tokens for prompt, n in prompts.items()),
+    )
+
+
+def _prompts(query: Query, names: Sequence[str], own: SelfPreferenceParameters) -> Iterable[tuple[Prompt, int]]:
+    """Yield what is asked about a question, with how often at most: a server may refuse, or not be bound."""
+    if BUILD in own.parts:
+        listener = _Listener()
+        bank_builder.build(listener, query, own.evaluator, styles=own.styles, attempts=1, version=own.prompts)  # type: ignore[arg-type]
+        yield from ((prompt, own.attempts) for prompt in listener.prompts)
+        query = _as_if_written(query, own)
+    if KNOWLEDGE in own.parts and query.answers:
+        asked = knowledge.requests(query, tries=own.tries, temperature=own.temperature, version=own.prompts)
+        yield from ((prompt, 1) for prompt in asked)
+    usable = bank.usable(query)[0]
+    if RATINGS in own.parts:
+        for passage, setting in pointwise.passages_to_rate(usable, [pointwise.Setting(each) for each in own.settings]):
+            prompt = pointwise.request(usable, passage, setting, is_constrained=own.constrained, version=own.prompts)
+            yield prompt, own.attempts
+    if READINGS in own.parts:
+        for pair in bank.pairs(usable, names, own.evaluator, own.cases):
+            prompt = pairwise.request(usable, pair, is_constrained=own.constrained_readings, version=own.prompts)
+            yield prompt, own.attempts
+
+
+def _as_if_written(query: Query, own: SelfPreferenceParameters) -> Query:
+    """A question as if the evaluator had written passages like people's, each with other words."""
+    me = own.evaluator
+    human = next((p for p in query.documents if p.author == bank.HUMAN and p.is_helpful), None)
+    if human is None or not query.answers:
+        return query
+    kinds = {"true": "normal"} | {style: style for style in own.styles}
+    written = [
+        replace(human, id=f"{me}_{kind}", author=me, style=style, text=f"{human.text} {kind}")
+        for kind, style in kinds.items()
+    ]
+    false = [bank_builder.falsified(query, each, f"{me} {query.id}", me) for each in (human, written[0])]
+    return replace(query, documents=(*query.documents, *written, *(p for p in false if isinstance(p, Document))))

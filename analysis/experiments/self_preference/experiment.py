@@ -1,0 +1,34 @@
+"""The self-preference experiment as the frame knows it."""
+
+from django.utils.translation import gettext_lazy as _
+
+from ..experiment import Experiment, register
+from .costs import estimate
+from .methods_paragraph import methods
+from .parameters import FIELDS, SelfPreferenceParameters
+from .stages import STAGES
+from .tables import NAMES, tables
+
+EXPERIMENT = Experiment(
+    name="self_preference",
+    title=_("Self-preference"),
+    about=_(
+        "Does a model prefer passages that it wrote itself? It rates passages by people and models, true and false, "
+        "and "
+        "answers questions from two of them in both orders: which of them it used shows whether it goes by author, by "
+        "order, or by truth."
+    ),
+    parameters=SelfPreferenceParameters,
+    fields=FIELDS,
+    collections=("passages", "responses"),
+    stages=STAGES,
+    tables=tables,
+    table_names=NAMES,
+    estimate=estimate,
+    methods=methods,
+)
+
+
+def register_experiment() -> None:
+    """Register it; called once when the app is ready."""
+    register(EXPERIMENT)

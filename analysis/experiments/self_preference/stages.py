@@ -1,0 +1,161 @@
+"""The stages of a self-preference experiment: passages are written, what is known is asked, passages rated and read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analysis.rag.protocols import Collection, Document, Query
+from analysis.rag.self_preference import bank, bank_builder, knowledge, pairwise, perplexity, pointwise
+
+from ..experiment import BadParameterError, Payload, Stage, each_query
+from ..job import Job
+from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, SelfPreferenceParameters
+
+#: Questions of a unit: what is asked of one is some tens of prompts.
+BATCH = 1
+#: Questions whose passages a model reads together for their perplexity, and its stage.
+READ_TOGETHER, PERPLEXITY = 20, "perplexity"
+
+
+def _only(part: str) -> Callable[[Collection, SelfPreferenceParameters], Iterable[Payload]]:
+    """Units of a part, if it is wanted."""
+    units = each_query(BATCH)
+
+    def wanted(collection: Collection, parameters: SelfPreferenceParameters) -> Iterable[Payload]:
+        check(collection, parameters)
+        return units(collection, parameters) if part in parameters.parts else ()
+
+    return wanted
+
+
+def _measured(collection: Collection, parameters: SelfPreferenceParameters) -> Iterable[Payload]:
+    return each_query(READ_TOGETHER)(collection, parameters) if parameters.perplexity else ()
+
+
+def build(job: Job) -> Mapping[str, Any]:
+    """Have the evaluator write its passages."""
+    own: SelfPreferenceParameters = job.parameters
+    return {
+        query.id: asdict(
+            bank_builder.build(
+                job.generator, query, own.evaluator, styles=own.styles, attempts=own.attempts, version=own.prompts
+            )
+        )
+        for query in job.queries
+    }
+
+
+def measure(job: Job) -> Mapping[str, Any]:
+    """Have the passages read for their perplexity; one that is too long for the model has none."""
+    texts = [(query.id, each.id, each.text) for query in job.queries for each in with_own(job, query).documents]
+    values = perplexity.perplexities_of(
+        job.model(job.parameters.perplexity), [text for _query, _passage, text in texts]
+    )
+    found: dict[str, dict[str, float]] = {query.id: {} for query in job.queries}
+    for (query, passage, _text), value in zip(texts, values.tolist(), strict=True):
+        if math.isfinite(value):
+            found[query][passage] = value
+    return found
+
+
+def know(job: Job) -> Mapping[str, Any]:
+    """Ask each question without a passage; of one without a gold answer nothing is known."""
+    own: SelfPreferenceParameters = job.parameters
+    return {
+        query.id: asdict(
+            knowledge.recall(job.generator, query, tries=own.tries, temperature=own.temperature, version=own.prompts)
+        )
+        for query in job.queries
+        if query.answers
+    }
+
+
+def rate(job: Job) -> Mapping[str, Any]:
+    """Have the passages rated."""
+    own: SelfPreferenceParameters = job.parameters
+    found = {}
+    for query in job.queries:
+        made = pointwise.rate(
+            job.generator,
+            bank.usable(with_own(job, query))[0],
+            [pointwise.Setting(each) for each in own.settings],
+            attempts=own.attempts,
+            is_constrained=own.constrained,
+            version=own.prompts,
+        )
+        found[query.id] = [asdict(each) for each in made]
+    return found
+
+
+def read(job: Job) -> Mapping[str, Any]:
+    """Have pairs of passages read."""
+    own: SelfPreferenceParameters = job.parameters
+    names = authors(job.collection, own)
+    found = {}
+    for query in job.queries:
+        usable = bank.usable(with_own(job, query))[0]
+        pairs = bank.pairs(usable, names, own.evaluator, own.cases)
+        made = pairwise.read(
+            job.generator,
+            usable,
+            pairs,
+            attempts=own.attempts,
+            is_constrained=own.constrained_readings,
+            version=own.prompts,
+        )
+        found[query.id] = [asdict(each) for each in made]
+    return found
+
+
+def check(collection: Collection, own: SelfPreferenceParameters) -> None:
+    """See whether the bank has passages by whom the evaluator is said to be, before anything is asked.
+
+    Raises
+    ------
+    BadParameterError
+        If it has none, or, where the evaluator writes its own, some already.
+    """
+    names = bank.authors(collection.queries)
+    if BUILD in own.parts and own.evaluator in names:
+        said = _("The bank has passages of an author %(author)r already: give the model's own passages another name.")
+        raise BadParameterError(said % {"author": own.evaluator})
+    if BUILD not in own.parts and own.author and own.author not in names:
+        said = _(
+            "author is %(author)r, and the bank has passages by %(names)s. Name the author that this model is; leave "
+            "it empty where it wrote none of them."
+        )
+        raise BadParameterError(said % {"author": own.author, "names": ", ".join(names) or "–"})
+
+
+def authors(collection: Collection, own: SelfPreferenceParameters) -> list[str]:
+    """All authors of the bank, the evaluator among them where it writes."""
+    found = bank.authors(collection.queries, own.evaluator)
+    writes = BUILD in own.parts and own.evaluator not in found
+    return [own.evaluator, *found] if writes else found
+
+
+def with_own(job: Job, query: Query) -> Query:
+    """A question with the passages that the evaluator wrote in an earlier stage."""
+    if BUILD not in job.parameters.parts:
+        return query
+    return with_passages(query, job.found_of(BUILD, query.id))
+
+
+def with_passages(query: Query, built: Mapping[str, Any]) -> Query:
+    """A question with passages as `build` found them."""
+    return replace(query, documents=(*query.documents, *(Document(**each) for each in built["passages"])))
+
+
+STAGES = (
+    Stage(BUILD, gettext_lazy("Writing passages"), build, _only(BUILD)),
+    Stage(PERPLEXITY, gettext_lazy("Reading passages for their perplexity"), measure, _measured),
+    Stage(KNOWLEDGE, gettext_lazy("Asking without a passage"), know, _only(KNOWLEDGE)),
+    Stage(RATINGS, gettext_lazy("Rating passages"), rate, _only(RATINGS)),
+    Stage(READINGS, gettext_lazy("Reading two passages"), read, _only(READINGS)),
+)

@@ -1,0 +1,74 @@
+"""What an uplift RAG run asks for at most, before it starts."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+
+from analysis.rag.protocols import Collection, Query
+from analysis.rag.uplift_rag.baselines.catalogue import BASELINES
+from analysis.rag.uplift_rag.uplift_labels import NAIVE, WITH_DOCUMENTS
+
+from ..experiment import CostEstimate
+from . import questions, trained_methods
+from .parameters import UpliftRagParameters
+
+#: What an English word comes to in tokens, with its part of punctuation.
+TOKENS_IN_A_WORD = 1.35
+#: Of a chat's frame around a prompt.
+FRAME = 20
+#: A training step on two cores with the bundled encoder takes about so long a token; of its other work little.
+SECONDS_PER_TOKEN = 1.5e-4
+
+
+def estimate(collection: Collection, own: UpliftRagParameters) -> CostEstimate:
+    """The prompts of the labels, one for each method, and the training of all rerankers.
+
+    Methods that hand over the same documents ask the same and are answered once: what comes is less.
+
+    Raises
+    ------
+    BadParameterError
+        If there are fewer questions than splits, or the run that is to lend its rerankers cannot.
+    """
+    taking = questions.taking(collection)
+    questions.check_given(collection, own)
+    where = questions.fold_of(collection, own)
+    tested = set(questions.tested_folds(collection, own))
+    trained_methods.check(own)
+    models = 2 if own.other else 1
+    calls = prompt_tokens = trained = 0
+    answering = (
+        sum(BASELINES[name].asks if name in BASELINES else 1 for name in own.compared) + 1 + (3 if own.other else 0)
+    )
+    learning = sum(BASELINES[name].asks_to_learn for name in own.learning if name in BASELINES)
+    for query in taking:
+        without, each = _tokens(query)
+        documents = min(own.retrieve, len(query.documents))
+        calls += models * (documents + 1)
+        prompt_tokens += round(models * ((documents + 1) * without + documents * each))
+        if where[query.id] in tested:
+            calls += answering
+            prompt_tokens += round(answering * (without + min(own.feed, documents) * each))
+        if where[query.id] not in tested or len(tested) > 1:
+            calls += learning
+            prompt_tokens += round(learning * (without + min(own.feed, documents) * each))
+        trained += round(documents * min(own.longest, without + each))
+    # Of each fold what the others trained; of the data's own splits what its training questions trained, once.
+    rounds = 0 if own.trained else own.epochs * max(1, len(tested) - 1)
+    rerankers = sum(name not in BASELINES or BASELINES[name].trains for name in own.learning)
+    return CostEstimate(
+        calls=calls,
+        prompt_tokens=prompt_tokens,
+        completion_tokens=calls * own.max_tokens,
+        seconds=SECONDS_PER_TOKEN * trained * rounds * rerankers,
+        queries=len(taking),
+        left_out=len(collection.queries) - len(taking),
+        note=_("At most: methods that hand over the same documents ask the same, which is answered once."),
+    )
+
+
+def _tokens(query: Query) -> tuple[float, float]:
+    """Tokens of a prompt without documents, and of a document on average."""
+    asked = len(query.question.split()) + max(len(NAIVE.split()), len(WITH_DOCUMENTS.split()))
+    words = [len(document.title.split()) + len(document.text.split()) for document in query.documents]
+    return FRAME + TOKENS_IN_A_WORD * asked, TOKENS_IN_A_WORD * sum(words) / len(words)

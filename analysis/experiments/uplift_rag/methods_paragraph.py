@@ -1,0 +1,161 @@
+"""The methods paragraph of an uplift RAG run, ready for a paper. English whatever the page's language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from analysis.rag.uplift_rag.baselines import catalogue
+from analysis.rag.uplift_rag.baselines.catalogue import BASELINES
+from analysis.rag.uplift_rag.baselines.protocol import Baseline, Form
+from analysis.rag.uplift_rag.method import VARIANTS
+from crowdrag.jobs.models import Run
+
+from ...methods.reference_metrics import encodings
+from ...reports import bibliography
+from ...reports.types import Methods
+from ...tables.schema import Row
+from .. import wording
+from ..experiment import COMMON
+from . import questions
+from .parameters import STANDARD, UpliftRagParameters
+
+METRICS = {"em": "exact match", "f1": "F1"}
+#: What each ablation leaves out.
+ABLATED = {
+    "without_point": "the pointwise loss",
+    "without_pair": "the pairwise loss",
+    "without_list": "the listwise loss",
+    "without_selection": "selection (the likeliest {feed}, whatever their probability)",
+    "without_reranking": "reranking (the retriever's order)",
+}
+
+
+def methods(run: Run, rows: Mapping[str, list[Row]]) -> Methods:
+    """Write what the run did."""
+    own = UpliftRagParameters.from_dict({name: value for name, value in run.parameters.items() if name not in COMMON})
+    paragraph = " ".join(filter(None, _sentences(run, own, rows)))
+    return Methods((paragraph,), bibliography.cited((paragraph,)))
+
+
+def _sentences(run: Run, own: UpliftRagParameters, rows: Mapping[str, list[Row]]) -> Iterable[str]:
+    counts = {row["name"]: row["count"] for row in rows.get("uplift_counts", [])}
+    taking = counts.get("questions", run.summary.get("queries", 0))
+    generator = wording.model(run.parameters.get("generator", ""))
+    yield (
+        f"Following Qu et al. [@qu2025], {generator} answered {wording.many(taking, 'question')} without documents "
+        f"and with each of the first {wording.many(own.retrieve, 'document')} that {own.retriever} ranked, alone. A "
+        f"document's uplift is the {METRICS[own.metric]} of the answer with it less that of the answer without."
+    )
+    yield _trained(own)
+    yield _divided(own, counts)
+    yield from _strangers(run)
+    forms = _forms(own, rows)
+    beside = [_cited(form, BASELINES[name]) for name, form in forms.items()]
+    more = " (more where documents were retrieved several times)" if "adaptive" in forms else ""
+    yield (
+        f"Documents with a probability above {wording.plainly(own.threshold)} were handed over, the likeliest first; "
+        f"where there was none, the prompt had no documents. Beside it stood {', '.join(beside)} with "
+        f"{wording.many(own.feed, 'document')} at most{more}, and the upper bound, which hands over exactly the "
+        "documents with a positive uplift."
+    )
+    yield from (f"{form.label[0].upper()}{form.label[1:]}: {form.departs}" for form in forms.values() if form.departs)
+    yield _ablated(own)
+    yield _exchanged(own)
+    yield _tested(own)
+    yield f"The seed was {run.seed}."
+
+
+def _divided(own: UpliftRagParameters, counts: Mapping[str, int]) -> str:
+    """What was learnt from, what was held out, and what was tested."""
+    waited = wording.many(own.patience, "epoch")
+    if "train" in counts:
+        chosen = f"{wording.many(counts['dev'], 'development question')} chose the epoch" if counts["dev"] else ""
+        stopped = f" and stopped training after {waited} without a lower loss" if chosen and own.patience else ""
+        said = "The published division was kept: what is trained learnt from "
+        said += wording.many(counts["train"], "training question")
+        return (
+            f"{said}, {chosen}{stopped}, and test questions alone were answered."
+            if chosen
+            else (f"{said}, and test questions alone were answered.")
+        )
+    watched = f", one of which was held out to stop after {waited} without a lower loss" if own.patience else ""
+    return (
+        f"Questions were divided into {own.splits} folds by a digest of their ids, before anything was trained; each "
+        f"was answered by what the other folds trained{watched}."
+    )
+
+
+def _forms(own: UpliftRagParameters, rows: Mapping[str, list[Row]]) -> dict[str, Form]:
+    """The form in which each baseline answered, as the rows have it."""
+    keys = {str(row["method"]) for row in rows.get("uplift_results", [])}
+    found = {}
+    for name in own.compared:
+        if name in BASELINES:
+            found[name] = catalogue.least(name, keys & {form.key for form in BASELINES[name].forms})
+    return found
+
+
+def _cited(form: Form, baseline: Baseline) -> str:
+    return f"{form.in_sentence} [@{baseline.work.key}]" if baseline.work else form.in_sentence
+
+
+def _strangers(run: Run) -> Iterable[str]:
+    """How documents of other questions were drawn, and what folds have in common."""
+    others = questions.strangers(run)
+    beside = (
+        f"Beside its own each question had {others} documents of other questions, drawn at random" if others else ""
+    )
+    if questions.is_apart(run):
+        yield f"{beside} among those of its own fold." if beside else ""
+        nearly = ", or one with half of its 8-grams of words in common," if questions.is_near_apart(run) else ""
+        yield f"Documents whose text{nearly} a tested question has, too, were left out of what was learnt for its fold."
+    elif beside:
+        yield f"{beside} from all folds, so that documents of tested questions stood among those learnt from."
+
+
+def _trained(own: UpliftRagParameters) -> str:
+    if own.trained:
+        return f"The rerankers are those of the run {own.trained}."
+    encoder = encodings.choose_model(own.encoder).model
+    return (
+        f"A reranker of two logits on {encoder} learnt from the uplift by the sum of the pointwise (weight "
+        f"{wording.plainly(own.weight_point)}), pairwise ({wording.plainly(own.weight_pair)}) and listwise loss, in "
+        f"{wording.many(own.epochs, 'epoch')} at most at a learning rate of {wording.plainly(own.learning_rate)} "
+        f"that falls linearly, {wording.many(own.batch, 'question')} a step."
+    )
+
+
+def _ablated(own: UpliftRagParameters) -> str:
+    """What was taken away of the whole; only losses need rerankers of their own."""
+    if not own.ablations:
+        return ""
+    left_out = ", ".join(ABLATED[name].format(feed=wording.many(own.feed, "document")) for name in own.ablations)
+    is_trained = any(VARIANTS[name].without for name in own.ablations)
+    anew = "; rerankers were trained anew for each loss that was left out" if is_trained else ""
+    return f"Ablations of uplift RAG leave out one part each: {left_out}{anew}."
+
+
+def _exchanged(own: UpliftRagParameters) -> str:
+    """Between which two models the documents that help were exchanged."""
+    if not own.other:
+        return ""
+    return (
+        f"Documents were exchanged with {wording.model(own.other)}, the other model in the tables, for which the same "
+        "documents were labelled: each of the two answered with those that help itself and with those that help the "
+        "other."
+    )
+
+
+def _tested(own: UpliftRagParameters) -> str:
+    """What is held against what, and how it is tested."""
+    against = [f"to {BASELINES[STANDARD].forms[0].in_sentence}"]
+    against += ["of ablations to the whole"] if own.ablations else []
+    against += ["of answers with the other model's documents to those with a model's own"] if own.other else []
+    return (
+        f"Differences {' and '.join(against)} are paired by question, with 95 % bootstrap intervals over "
+        f"{own.resamples:,} resamples of questions [@hesterberg2015] and Wilcoxon's signed-rank test "
+        f"[@wilcoxon1945], which "
+        "of exact match is McNemar's [@mcnemar1947], as its differences are all of one size; p-values were adjusted "
+        "for the false discovery rate within each table [@benjamini1995]. Intervals and tests are conditional on the "
+        "trained rerankers, one a fold."
+    )

@@ -1,0 +1,148 @@
+"""What came of every query by every method, as arrays with a place for each query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analysis.rag.protocols import Document, Query
+from analysis.rag.uplift_rag import document_selection
+from analysis.rag.uplift_rag.baselines import catalogue
+from analysis.rag.uplift_rag.method_comparison import Floats
+from analysis.rag.uplift_rag.uplift_labels import METRICS, LabelledQuery
+
+from ..job import Job
+from . import questions
+from .stages import ANSWER, LABEL, TRAIN
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Of all queries that were labelled and answered, in the collection's order.
+
+    Attributes
+    ----------
+    labelled : tuple of Labelled
+    found : tuple of mapping
+        What the stage of labels found of each.
+    answered : tuple of mapping
+        What the stage of answers found of each, by method.
+    split : tuple of int
+        In which fold each was tested.
+    believed : mapping of str to mapping
+        By variant of uplift RAG that learns: how likely its reranker holds it that each document helps, by query.
+    """
+
+    labelled: tuple[LabelledQuery, ...]
+    found: tuple[Mapping[str, Any], ...]
+    answered: tuple[Mapping[str, Any], ...]
+    split: tuple[int, ...]
+    believed: Mapping[str, Mapping[str, Sequence[float]]]
+
+    @property
+    def queries(self) -> list[Query]:
+        """The queries."""
+        return [each.query for each in self.labelled]
+
+    def scores(self, method: str, metric: str) -> Floats:
+        """How good a method's answers are, shape (n_queries,); NaN where the method was not possible."""
+        return self._each(method, lambda query, said: METRICS[metric](said["text"], query.answers))
+
+    def documents(self, method: str) -> Floats:
+        """How many documents were handed over."""
+        return self._each(method, lambda _query, said: len(said["documents"]))
+
+    def lengths(self, method: str, length: Callable[[Document], int]) -> Floats:
+        """How long the documents that were handed over are together; those that a method reads twice count once."""
+        by_id = {one.query.id: {each.id: each for each in one.documents} for one in self.labelled}
+        return self._each(method, lambda query, said: sum(length(by_id[query.id][name]) for name in said["documents"]))
+
+    def counts(self, method: str, what: str) -> Floats:
+        """`prompt_tokens`, `calls`, `all_tokens` or `refused`."""
+        return self._each(method, lambda _query, said: said[what])
+
+    def selections(self, method: str) -> list[document_selection.Selection | None]:
+        """What a method handed over, held against the labels; None where it was not possible."""
+        return [
+            document_selection.against(one, said[method]["documents"]) if _is_there(said, method) else None
+            for one, said in zip(self.labelled, self.answered, strict=True)
+        ]
+
+    def ordered(self, variant: str = "") -> Floats:
+        """How often what helps stands ahead of what does not, by a variant's reranker; "": in the retriever's order."""
+        believed = self.believed.get(variant, {})
+        return _floats(
+            np.nan if variant and one.query.id not in believed
+            else document_selection.ordered(one, believed[one.query.id] if variant else -np.arange(len(one.documents)))
+            for one in self.labelled
+        )  # fmt: skip
+
+    def above(self, threshold: float, variant: str) -> list[document_selection.Selection | None]:
+        """What a variant would hand over at a threshold, held against the labels; None where it was not possible."""
+        believed = self.believed.get(variant, {})
+        return [
+            document_selection.against(
+                one,
+                [
+                    each.id
+                    for each in document_selection.chosen(one.documents, believed[one.query.id], threshold=threshold)
+                ],
+            )
+            if one.query.id in believed
+            else None
+            for one in self.labelled
+        ]
+
+    def exchanged(self, of: str, by: str, metric: str) -> Floats:
+        """How well generator `by` answers with the documents that help generator `of`."""
+        key = f"{of}:{by}"
+        texts = [said["transfer"][key]["text"] for said in self.answered]
+        return _floats(METRICS[metric](text, one.query.answers) for text, one in zip(texts, self.labelled, strict=True))
+
+    def form(self, method: str) -> str:
+        """What rows of tables call a method: a baseline by the form that all of its answers have, others by name."""
+        if method not in catalogue.BASELINES:
+            return method
+        keys = {said[method].get("form", "") for said in self.answered if _is_there(said, method)}
+        return catalogue.least(method, keys).key
+
+    def why_not(self, method: str) -> str:
+        """Why a method was not possible, where it was not; the first reason. "" if it always was."""
+        said = (each.get(method, {}).get("not_possible", "") for each in self.answered)
+        return next((reason for reason in said if reason), "")
+
+    def _each(self, method: str, value: Any) -> Floats:
+        return _floats(
+            value(one.query, said[method]) if _is_there(said, method) else np.nan
+            for one, said in zip(self.labelled, self.answered, strict=True)
+        )
+
+
+def read(job: Job) -> Outcomes:
+    """Read what the stages found."""
+    where = questions.fold_of(job.collection, job.parameters)
+    answers = job.found(ANSWER)
+    labels = dict(job.each_found(LABEL, answers))
+    believed: dict[str, dict[str, Sequence[float]]] = {}
+    for key, found in job.found(TRAIN).items():
+        believed.setdefault(key.split(":")[1], {}).update(found.get("believed", {}))
+    names = [name for name in answers if name in labels]
+    return Outcomes(
+        tuple(questions.labelled(job.by_id[name], labels[name], job.parameters) for name in names),
+        tuple(labels[name] for name in names),
+        tuple(answers[name] for name in names),
+        tuple(where[name] for name in names),
+        believed,
+    )
+
+
+def _is_there(said: Mapping[str, Any], method: str) -> bool:
+    return "text" in said.get(method, {})
+
+
+def _floats(values: Any) -> Floats:
+    found: Sequence[float] = [float(each) for each in values]
+    return np.array(found, dtype=np.float64)

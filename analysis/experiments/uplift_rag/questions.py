@@ -1,0 +1,224 @@
+"""Which questions take part, in which fold each is tested, and what was found of them as the pure parts know it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from analysis.rag.collections import folds
+from analysis.rag.protocols import Collection, Document, Query
+from analysis.rag.retrieval.search import NoDocumentsError
+from analysis.rag.uplift_rag.deduplication import KnownTexts, without
+from analysis.rag.uplift_rag.uplift_labels import LabelledQuery
+from crowdrag.jobs.models import Run
+
+from .. import retrievers
+from ..experiment import BadParameterError, Payload
+from ..job import Job
+from ..question_sets import APART, NEAR, OF_STUDY, STUDY
+from .parameters import UpliftRagParameters
+
+#: Folds of data that says itself what is tested; nothing is tested by what has learnt from it or was chosen by it.
+TEST, TRAIN, DEV = 0, 1, 2
+PARTS = {folds.TEST: TEST, folds.TRAIN: TRAIN, folds.DEV: DEV}
+#: Why a question takes no part.
+NO_ANSWER, NO_DOCUMENTS = "no right answer", "no documents"
+
+
+def reason(query: Query) -> str:
+    """Why a query takes no part; "" if it does. A query with one document does."""
+    return NO_ANSWER if not query.answers else NO_DOCUMENTS if not query.documents else ""
+
+
+def taking(collection: Collection) -> list[Query]:
+    """The queries that take part, in the collection's order."""
+    return [query for query in collection.queries if not reason(query)]
+
+
+def left_out(collection: Collection) -> dict[str, int]:
+    """How many queries of the run are left out, by reason."""
+    counted = Counter(reason(query) for query in collection.queries)
+    return {why: counted[why] for why in (NO_ANSWER, NO_DOCUMENTS) if counted[why]}
+
+
+def fold_of(collection: Collection, own: UpliftRagParameters) -> dict[str, int]:
+    """In which fold each query is; fixed by the queries' ids alone, or as the data says: `TEST`, `TRAIN` or `DEV`.
+
+    Raises
+    ------
+    BadParameterError
+        If there are fewer queries than folds, or the data says it of some queries only.
+    """
+    queries = taking(collection)
+    if is_given(collection):
+        return {query.id: _part(query) for query in queries}
+    return _folds(tuple(query.id for query in queries), own.splits, own.division)
+
+
+def is_given(collection: Collection) -> bool:
+    """Whether the data says which queries are for training and which for testing."""
+    return any(folds.part_of(query) for query in collection.queries)
+
+
+def tested_folds(collection: Collection, own: UpliftRagParameters) -> range:
+    """The folds that are tested: all of them, or the data's test queries alone."""
+    return range(TEST, TEST + 1) if is_given(collection) else range(own.splits)
+
+
+def watched_fold(collection: Collection, own: UpliftRagParameters, split: int) -> int | None:
+    """The fold that is held out to choose an epoch by while a fold is tested; None: there is none."""
+    if is_given(collection):
+        return DEV if DEV in fold_of(collection, own).values() else None
+    return (split + 1) % own.splits if own.patience else None
+
+
+def _part(query: Query) -> int:
+    """The fold that the data says.
+
+    Raises
+    ------
+    BadParameterError
+        If it says none, though it does of other queries.
+    """
+    if not folds.part_of(query):
+        said = _("The question %(id)s has no split, and others have: give each one of train, dev and test, or none.")
+        raise BadParameterError(said % {"id": query.id})
+    return PARTS[folds.part_of(query)]
+
+
+def check_given(collection: Collection, own: UpliftRagParameters) -> None:
+    """Refuse splits of the data that leave nothing to learn from, or nothing to test.
+
+    Raises
+    ------
+    BadParameterError
+    """
+    parts = set(fold_of(collection, own).values())
+    for part, name in ((TRAIN, folds.TRAIN), (TEST, folds.TEST)):
+        if is_given(collection) and part not in parts:
+            said = _("No question of the split “%(name)s” takes part: add some, for training and for testing.")
+            raise BadParameterError(said % {"name": name})
+
+
+@lru_cache(maxsize=2)
+def _folds(names: tuple[str, ...], n: int, division: int) -> dict[str, int]:
+    try:
+        numbers = folds.numbers([Query(name, "", ()) for name in names], n=n, seed=division)
+    except folds.TooFewQueriesError as error:
+        said = _("%(n)s questions take part, too few for %(splits)s splits: take more questions, or fewer splits.")
+        raise BadParameterError(said % {"n": len(names), "splits": n}) from error
+    return {name: int(number) for name, number in zip(names, numbers, strict=True)}
+
+
+def batches_of(most: int, *, is_tested: bool = False) -> Callable[[Collection, UpliftRagParameters], Iterable[Payload]]:
+    """Units of so many queries of one fold at most, fold by fold: what a fold needs is loaded once.
+
+    `is_tested`: of the folds that are tested alone.
+    """
+
+    def units(collection: Collection, own: UpliftRagParameters) -> Iterable[Payload]:
+        where = fold_of(collection, own)
+        by_fold: dict[int, list[str]] = defaultdict(list)
+        for name, fold in where.items():
+            by_fold[fold].append(name)
+        for split in tested_folds(collection, own) if is_tested else sorted(by_fold):
+            names = by_fold[split]
+            yield from ({"queries": names[at : at + most], "split": split} for at in range(0, len(names), most))
+
+    return units
+
+
+def ranked(job: Job, query: Query) -> tuple[Document, ...]:
+    """The best documents by the run's retriever with its scores, best first; equal ones in the data's order."""
+    own: UpliftRagParameters = job.parameters
+    try:
+        scores = retrievers.retriever(own.retriever, job.collection).scores(query)
+    except (NoDocumentsError, ValueError) as error:
+        raise BadParameterError(str(error)) from error
+    order = np.argsort(-scores, kind="stable")[: own.retrieve]
+    return tuple(replace(query.documents[place], score=float(scores[place])) for place in order)
+
+
+def labelled(query: Query, found: Mapping[str, Any], own: UpliftRagParameters, *, other: bool = False) -> LabelledQuery:
+    """A query's labels as the first stage found them; by the other generator, if asked for."""
+    by_id = {document.id: document for document in query.documents}
+    said = found["other"] if other else found
+    documents = tuple(
+        replace(by_id[name], score=score) for name, score in zip(found["documents"], found["scores"], strict=True)
+    )
+    return LabelledQuery(query, documents, said["without"], tuple(said["alone"]), own.metric)
+
+
+class TrainingQuestions(NamedTuple):
+    """What may be learnt from for a fold.
+
+    Attributes
+    ----------
+    learnt, held_out : list of Labelled
+        Of all other folds; to stop early by, the next one is held out.
+    left_out : int
+        Documents of these questions that a question of the fold has, too.
+    """
+
+    learnt: list[LabelledQuery]
+    held_out: list[LabelledQuery]
+    left_out: int
+
+
+def training(job: Job, split: int) -> TrainingQuestions:
+    """What may be learnt from for a fold: neither its questions, nor any text that one of them has."""
+    own: UpliftRagParameters = job.parameters
+    where = fold_of(job.collection, own)
+    watched = watched_fold(job.collection, own, split)
+    tested = _tested(job, split)
+    found = TrainingQuestions([], [], 0)
+    for name, said in job.each_found("label", [name for name in where if where[name] != split]):
+        whole = labelled(job.by_id[name], said, own)
+        one = without(whole, tested.__contains__)
+        found = found._replace(left_out=found.left_out + len(whole.documents) - len(one.documents))
+        if one.documents:
+            (found.held_out if where[name] == watched else found.learnt).append(one)
+    return found
+
+
+_known: dict[tuple[int, int], KnownTexts] = {}
+
+
+def _tested(job: Job, split: int) -> KnownTexts:
+    """The documents of a fold's questions; a process keeps the last fold's, which all methods train for in turn."""
+    if (job.run.pk, split) not in _known:
+        where = fold_of(job.collection, job.parameters) if is_apart(job.run) else {}
+        _known.clear()
+        _known[job.run.pk, split] = KnownTexts(
+            (job.by_id[name] for name in where if where[name] == split), nearly=is_near_apart(job.run)
+        )
+    return _known[job.run.pk, split]
+
+
+def is_apart(run: Run) -> bool:
+    """Whether a run keeps documents of tested questions out of training; one that was started before this was does not.
+
+    It goes on as it began, so that all of its splits were trained alike, and its results say so.
+    """
+    return bool((run.parameters.get("collection") or {}).get(APART))
+
+
+def is_near_apart(run: Run) -> bool:
+    """Whether nearly equal documents count as equal; in a run that was started before they did, they do not."""
+    return bool((run.parameters.get("collection") or {}).get(NEAR))
+
+
+def is_of_people(run: Run) -> bool:
+    """Whether right answers are responses of the study's people."""
+    return (run.parameters.get("collection") or {}).get("source", STUDY) in OF_STUDY
+
+
+def strangers(run: Run) -> int:
+    """How many documents of other questions each question has beside its own."""
+    return int((run.parameters.get("collection") or {}).get("others") or 0)

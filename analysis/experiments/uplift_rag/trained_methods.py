@@ -1,0 +1,171 @@
+"""What methods have learnt, as files of the run: published by the unit that trained, taken up by those that answer."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import zipfile
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from django.core.files.storage import default_storage
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from analysis.rag.protocols import Query
+from analysis.rag.uplift_rag import reranker
+from analysis.rag.uplift_rag.baselines.protocol import Method
+from analysis.rag.uplift_rag.deduplication import digest
+from analysis.rag.uplift_rag.method import Uplift
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Artifact, Run
+
+from ..experiment import BadParameterError
+from ..job import Job
+from . import questions
+from .parameters import UpliftRagParameters
+
+ZIP = "application/zip"
+#: Of the runs that lend rerankers.
+KIND = "experiment.uplift"
+#: Equal contents make equal files: the time of the first ZIP.
+_TIME = (1980, 1, 1, 0, 0, 0)
+#: Methods that a process keeps loaded: those of a split or two.
+_MOST = 16
+_loaded: OrderedDict[tuple[int, int, str], Method] = OrderedDict()
+
+
+def publish(job: Job, made: Method, name: str) -> str:
+    """Have what a method learnt published as NAME.zip with the unit; the file's name, "" where it learnt nothing."""
+    with tempfile.TemporaryDirectory(prefix="uplift-") as folder:
+        made.save(Path(folder))
+        files = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+        if not files:
+            return ""
+        with tempfile.NamedTemporaryFile(prefix="uplift-", suffix=".zip", delete=False) as packed:
+            _pack(files, Path(folder), packed)
+    job.publish(f"{name}.zip", Path(packed.name), ZIP)
+    return f"{name}.zip"
+
+
+def _pack(files: Sequence[Path], folder: Path, into: IO[bytes]) -> None:
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_STORED) as pack:  # weights do not shrink
+        for path in files:
+            about = zipfile.ZipInfo(str(path.relative_to(folder)), _TIME)
+            with path.open("rb") as source, pack.open(about, "w", force_zip64=True) as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+
+
+def trained(job: Job, split: int, name: str) -> dict[str, Any]:
+    """What the stage of training found of a method on a split."""
+    found: dict[str, Any] = job.found_of("train", f"{split}:{name}")
+    return found
+
+
+def loaded(job: Job, name: str, split: int, make: Callable[[Job, str], Method]) -> Method:
+    """A method as it was trained on a split; a process keeps the last ones."""
+    key = (job.run.pk, split, name)
+    if key not in _loaded:
+        made = make(job, name)
+        if file := trained(job, split, name).get("file"):
+            take(made, job.run, file)
+        _loaded[key] = made
+        while len(_loaded) > _MOST:
+            _loaded.popitem(last=False)
+    _loaded.move_to_end(key)
+    return _loaded[key]
+
+
+def take(made: Method, run: Run, file: str) -> None:
+    """Let a method load what a run published.
+
+    Raises
+    ------
+    LookupError
+        If the run has no such file.
+    """
+    artifact = Artifact.objects.filter(run=run, name=file).first()
+    if artifact is None:
+        raise LookupError(f"The run {run.key} has no file {file}.")
+    with tempfile.TemporaryDirectory(prefix="uplift-") as folder:
+        with default_storage.open(str(artifact.file.name)) as source, zipfile.ZipFile(source) as pack:
+            pack.extractall(folder)
+        made.load(Path(folder))
+
+
+def take_up(job: Job, made: Uplift, key: str, name: str, *, tested: Sequence[Query]) -> None:
+    """Take an earlier run's reranker of the same split.
+
+    Raises
+    ------
+    BadParameterError
+        If the study has no such finished run, or its reranker has learnt from a question that it would be tested on, or
+        from a document of one: one that does not say from which documents is not taken.
+    """
+    run = find(job, key)
+    try:
+        take(made, run, f"{name}.zip")
+    except (LookupError, reranker.NotARerankerError) as error:
+        said = _("The run %(key)s cannot lend its rerankers: %(why)s Take one with as many splits.")
+        raise BadParameterError(said % {"key": key, "why": error}) from error
+    assert made.trained is not None
+    about = made.trained.about
+    seen = {*about["trained_on"], *about["held_out"]} & {each.id for each in tested}
+    if seen:
+        said = _("The rerankers of the run %(key)s have learnt from %(n)s questions that they would be tested on: take "
+                 "a run on the same questions with the same splits and division.")  # fmt: skip
+        raise BadParameterError(said % {"key": key, "n": len(seen)})
+    if questions.is_apart(job.run):
+        _refuse_known_documents(key, about, tested)
+
+
+def _refuse_known_documents(key: str, about: Mapping[str, Any], tested: Sequence[Query]) -> None:
+    if "documents" not in about:
+        said = _("The rerankers of the run %(key)s do not say from which documents they have learnt, as they were "
+                 "trained before rerankers did: train them anew.")  # fmt: skip
+        raise BadParameterError(said % {"key": key})
+    seen = {digest(document) for query in tested for document in query.documents} & set(about["documents"])
+    if seen:
+        said = _("The rerankers of the run %(key)s have learnt from %(n)s documents of questions that they would be "
+                 "tested on: train them anew.")  # fmt: skip
+        raise BadParameterError(said % {"key": key, "n": len(seen)})
+
+
+def check(own: UpliftRagParameters) -> None:
+    """Refuse an earlier run that cannot lend its rerankers, before anything is asked or paid.
+
+    Raises
+    ------
+    BadParameterError
+        If there is no such run that is done, or it divided its questions otherwise: its rerankers would then be tested
+        on what they learnt from.
+    """
+    if not own.trained:
+        return
+    run = _done(Run.objects.filter(kind=KIND), own.trained)
+    usual = UpliftRagParameters()
+    theirs = {name: run.parameters.get(name, getattr(usual, name)) for name in ("splits", "division")}
+    if theirs != {"splits": own.splits, "division": own.division}:
+        said = _("The run %(key)s has %(splits)s splits in its division %(division)s: set the same, so that no "
+                 "question is answered by a reranker that learnt from it.")  # fmt: skip
+        raise BadParameterError(said % {"key": own.trained, **theirs})
+
+
+def find(job: Job, key: str) -> Run:
+    """A finished uplift run of the same study by its key.
+
+    Raises
+    ------
+    BadParameterError
+        If there is none.
+    """
+    return _done(Run.objects.filter(study=job.study, kind=job.run.kind), key)
+
+
+def _done(runs: QuerySet[Run], key: str) -> Run:
+    run = next((each for each in runs.filter(state=RunState.DONE) if str(each.key) == key), None)
+    if run is None:
+        raise BadParameterError(_("There is no finished run %(key)r of this experiment in this study.") % {"key": key})
+    return run

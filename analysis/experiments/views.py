@@ -1,0 +1,179 @@
+"""Pages of experiments: all there are, starting one, what came of it, several beside each other."""
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
+from crowdrag.jobs.orders.views import order_run
+from crowdrag.studies.access import study_page
+from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
+
+from ..reports import comparison
+from . import experiment as experiments
+from . import queries as experiments_queries
+from . import services
+from .forms import MOST_BYTES, ExperimentForm, initial
+from .question_sets import BadCollectionError
+
+INVALID = 422
+
+
+@study_page(Role.VIEWER)
+@require_safe
+def listing(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the experiments and their runs; of one alone if asked, a page at a time."""
+    name = request.GET.get("experiment", "")
+    if name and name not in experiments.EXPERIMENTS:
+        raise Http404("There is no such experiment.")
+    context = experiments_queries.listing(study, name, request.GET.get("page")) | _frame(request)
+    return render(request, "analysis/experiments.html", context)
+
+
+@study_page(Role.EDITOR, most_bytes=MOST_BYTES + settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest, study: Study, name: str) -> HttpResponse:
+    """Show the form of an experiment, then what it comes to, then start it."""
+    experiment = _experiment(name)
+    options: dict[str, Any] = {"experiment": experiment, "study": study, "by": request.user}
+    if request.method == "POST":
+        form = ExperimentForm(request.POST, request.FILES, **options)
+    else:
+        form = ExperimentForm(initial=_again(request, study, experiment), **options)
+
+    def show(*, status: int = 200, **more: Any) -> HttpResponse:
+        context = {"experiment": experiment, "form": form} | more | _frame(request)
+        return render(request, "analysis/experiment_new.html", context, status=status)
+
+    return order_run(
+        request,
+        form,
+        show=show,
+        estimate=lambda order: _expected(order, form),
+        start=lambda order: services.start(order, by=form.by),
+    )
+
+
+@study_page(Role.EDITOR)
+@require_POST
+def estimate(request: HttpRequest, study: Study, name: str) -> HttpResponse:
+    """Answer the form's question what it would come to as it stands; nothing is stored or asked."""
+    experiment = _experiment(name)
+    form = ExperimentForm(request.POST, experiment=experiment, study=study)
+    context: dict[str, Any] = {"experiment": experiment, "form": form}
+    if form.is_valid():
+        order = form.order()
+        context |= {"order": order} | _expected(order)
+    return render(request, "analysis/_experiment_estimate.html", context)
+
+
+@study_page(Role.VIEWER)
+@require_safe
+def result(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
+    """Show what came of a run: its tables and charts, what they took, its report to take along."""
+    runs = Run.objects.select_related("study", "created_by")
+    run = get_object_or_404(runs, study=study, key=key, kind__startswith=experiments.PREFIX)
+    context = {"run": run} | experiments_queries.result(run) | _frame(request)
+    return render(request, "analysis/experiment.html", context)
+
+
+@study_page(Role.VIEWER)
+@require_safe
+def compare(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show what differs between two finished runs of one experiment, or several beside each other (`?run=`)."""
+    if "run" in request.GET:
+        return _beside(request, study)
+    old, new = (_asked(request, study, name) for name in ("a", "b"))
+    if old and new and old.kind != new.kind:
+        messages.error(request, _("These are runs of two experiments: choose two of one."))
+        return redirect("experiments", slug=study.slug)
+    context: dict[str, Any] = {"old": old, "new": new} | _frame(request)
+    one = new or old
+    context["choices"] = experiments_queries.choices(study, one.kind) if one else []
+    context["experiment"] = experiments.EXPERIMENTS.get(one.kind.removeprefix(experiments.PREFIX)) if one else None
+    if old and new:
+        context["comparison"] = comparison.compare(old, new)
+    return render(request, "analysis/experiments_compare.html", context)
+
+
+def _beside(request: HttpRequest, study: Study) -> HttpResponse:
+    keys = dict.fromkeys(_uuid(given) for given in request.GET.getlist("run"))
+    runs = list(_finished(study).filter(key__in=keys).order_by("created_at", "id"))
+    problem = ""
+    if len(runs) < len(keys) or len(runs) < 2:
+        problem = _("Choose two finished runs or more.")
+    elif len({run.kind for run in runs}) > 1:
+        problem = _("These are runs of several experiments: choose runs of one.")
+    elif (experiment := experiments.EXPERIMENTS.get(runs[0].kind.removeprefix(experiments.PREFIX))) is None:
+        problem = _("The experiment of these runs is not installed here.")
+    elif len(runs) > comparison.MOST_RUNS:
+        problem = _("Choose %(n)s runs at most: more do not fit beside each other.") % {"n": comparison.MOST_RUNS}
+    if problem:
+        messages.error(request, problem)
+        return redirect("experiments", slug=study.slug)
+    context = {
+        "runs": experiments_queries.columns(runs),
+        "tables": comparison.side_by_side(runs),
+        "experiment": experiment,
+    } | _frame(request)
+    return render(request, "analysis/experiments_beside.html", context)
+
+
+def _expected(order: services.Order, form: ExperimentForm | None = None) -> dict[str, Any]:
+    """What the page shows of an order: what it comes to, or why that cannot be said, in the form's field as well."""
+    try:
+        return {"expected": services.forecast(order), "settled": experiments_queries.settled(order)}
+    except (experiments.BadParameterError, BadCollectionError) as error:
+        if form is not None:
+            form.refuse(error)
+        return {"problems": getattr(error, "problems", None) or [{"message": str(error)}]}
+
+
+def _again(request: HttpRequest, study: Study, experiment: experiments.Experiment) -> dict[str, Any]:
+    """The parameters of a run that is to be made again a little otherwise (`?like=key`)."""
+    runs = Run.objects.filter(study=study, kind=experiment.kind)
+    if given := request.GET.get("like"):
+        run = get_object_or_404(runs, key=_uuid(given))
+        return initial(experiment, run.parameters, run.seed)
+    return {}
+
+
+def _experiment(name: str) -> experiments.Experiment:
+    try:
+        return experiments.EXPERIMENTS[name]
+    except KeyError:
+        raise Http404("There is no such experiment.") from None
+
+
+def _asked(request: HttpRequest, study: Study, name: str) -> Run | None:
+    """The finished run asked for under this name, if one is."""
+    given = request.GET.get(name)
+    if not given:
+        return None
+    return get_object_or_404(_finished(study), key=_uuid(given))
+
+
+def _finished(study: Study) -> QuerySet[Run]:
+    runs = Run.objects.filter(study=study, kind__startswith=experiments.PREFIX, state=RunState.DONE)
+    return runs.select_related("study")
+
+
+def _uuid(given: str) -> uuid.UUID:
+    try:
+        return uuid.UUID(given)
+    except ValueError:
+        raise Http404("This is not the key of a run.") from None
+
+
+def _frame(request: HttpRequest) -> dict[str, Any]:
+    may = request.study_role >= Role.EDITOR  # type: ignore[attr-defined]
+    return {"section": "experiments", "may_start": may}

@@ -1,0 +1,148 @@
+"""Parameters, models, counts and numbers in words: for pages, methods paragraphs and captions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import PurePath
+from typing import Any, Final
+
+from django.utils.translation import gettext as _
+
+from crowdrag.jobs import kinds
+from crowdrag.jobs.models import Run
+from crowdrag.llm.models import Endpoint
+
+from ..methods import captions
+from ..methods.captions import LazyText
+from . import generators
+from .experiment import COMMON, BadParameterError, Experiment, ParameterField
+from .question_sets import APART, FORMATS, OF_STUDY, RESPONSES, STUDY
+
+#: Parameters that name models.
+MODELS: Final = ("generator", "other")
+
+
+def model(named: str) -> str:
+    """Name the model that was asked, and how it was reached: an endpoint's name alone tells nobody which it was.
+
+    Parameters
+    ----------
+    named : str
+        As `generating.read` reads it, with its options.
+
+    Returns
+    -------
+    str
+        The model as its server calls it now, with the endpoint; as `named` stands where the endpoint is gone. Of a
+        model in this process its name, of a folder the last part: the rest is of a machine.
+
+    Examples
+    --------
+    >>> model("model:/srv/models/flan-t5-xxl?beams=4")
+    'flan-t5-xxl (beams=4)'
+    """
+    try:
+        read = generators.read(named)
+    except BadParameterError:
+        return named
+    about = [f"{name}={value}" for name, value in read.options.items()]
+    if read.where == "endpoint":
+        found = Endpoint.objects.filter(name=read.name).values_list("model", flat=True).first()
+        if found is None:
+            return named
+        return _beside(found, [f"endpoint {read.name}", *about])
+    folder = PurePath(read.name)
+    return _beside(folder.name if folder.is_absolute() else read.name, about)
+
+
+def caption(said: LazyText, parameters: Mapping[str, Any]) -> str:
+    """A caption with a run's parameters in it; models are called as in the methods paragraph."""
+    text = str(said)
+    named = [name for name in MODELS if f"{{{name}}}" in text and parameters.get(name)]
+    return captions.caption(text, {**parameters, **{name: model(str(parameters[name])) for name in named}})
+
+
+def many(number: int, thing: str) -> str:
+    """A count with what is counted, in the singular for one.
+
+    Examples
+    --------
+    >>> many(1, "question"), many(2000, "resample")
+    ('1 question', '2,000 resamples')
+    """
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def plainly(number: float) -> str:
+    """A number without an exponent, with six digits at most.
+
+    Examples
+    --------
+    >>> plainly(1e-05), plainly(1.0), plainly(2_000_000)
+    ('0.00001', '1', '2000000')
+    """
+    return f"{Decimal(f'{number:g}'):f}"
+
+
+def _beside(name: str, about: list[str]) -> str:
+    return f"{name} ({', '.join(about)})" if about else name
+
+
+#: The parameter that names an earlier run.
+EARLIER = "trained"
+
+
+def collection_label(asked: Mapping[str, Any]) -> str:
+    """A run's parameter `collection` in words."""
+    source = asked.get("source", STUDY)
+    if source in OF_STUDY:
+        style = asked.get("style")
+        if source == RESPONSES:
+            said = _("responses of this study")
+            return _("%(responses)s in %(style)s") % {"responses": said, "style": style} if style else said
+        said = _("topics of this study")
+        return _("%(topics)s, answers in %(style)s") % {"topics": said, "style": style} if style else said
+    title = FORMATS[source].title if source in FORMATS else source
+    said = f"{asked.get('name', '–')} ({title})"
+    if asked.get("others") and asked.get(APART):
+        said += _(", with %(n)s passages of other questions of the same split each") % {"n": asked["others"]}
+    elif asked.get("others"):
+        said += _(", with %(n)s passages of other questions each") % {"n": asked["others"]}
+    return said
+
+
+def parameters_in_words(experiment: Experiment, run: Run) -> dict[str, Any]:
+    """A run's parameters as its page shows them."""
+    fields = {each.name: each for each in experiment.fields}
+    found: dict[str, Any] = {
+        _("Questions"): collection_label(run.parameters.get("collection") or {}),
+        _("Questions at most"): run.parameters.get("queries") or _("all"),
+        _("Model"): run.parameters.get("generator") or "–",
+    }
+    own = {name: value for name, value in run.parameters.items() if name not in COMMON}
+    if own.get(EARLIER):
+        own[EARLIER] = kinds.run_reference_by_key(run.study, own[EARLIER])
+    return found | {_label(name, fields): _plain(value, fields.get(name)) for name, value in own.items()}
+
+
+def currency_of(run: Run) -> str:
+    """The currency that the run's generator is paid in; the study's where it is not paid, or gone."""
+    try:
+        named = generators.read(str(run.parameters.get("generator") or ""))
+    except BadParameterError:
+        return run.study.currency
+    found = Endpoint.objects.filter(name=named.name).values_list("currency", flat=True).first()
+    return found or run.study.currency
+
+
+def _label(name: str, fields: Mapping[str, ParameterField]) -> str:
+    return str(fields[name].label) if name in fields else name
+
+
+def _plain(value: Any, field: ParameterField | None) -> Any:
+    """A value, as its field calls it where it was chosen from a list."""
+    words = dict(field.choices) if field else {}
+    if isinstance(value, list):
+        return ", ".join(str(words.get(each, each)) for each in value)
+    return str(words[value]) if isinstance(value, str) and value in words else value

@@ -1,0 +1,1 @@
+"""What all charts share, and how they are drawn."""

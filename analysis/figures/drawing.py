@@ -1,0 +1,49 @@
+"""Vega-Lite specifications drawn as SVG, PNG or PDF."""
+
+import json
+from typing import Any
+
+from .. import typesetting
+from ..typesetting import visible
+from .vega_lite import Spec
+
+MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "json": "application/json"}
+
+
+VEGA_LITE = "6.4"
+
+
+class UnknownChartError(LookupError):
+    """There is no chart of this name, format or theme."""
+
+
+def draw(spec: Spec, form: str) -> bytes:
+    """Draw a specification as "svg", "png" or "pdf", or write it as "json".
+
+    Raises
+    ------
+    UnknownChartError
+        If there is no such format.
+    """
+    import vl_convert  # starts a JavaScript engine: only those who draw pay for it
+
+    # A control character in a label makes it abort the whole process: what nobody sees is written as its number.
+    spec = spec if form == "json" else _visible(spec)
+    if form == "svg":
+        return vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE).encode()
+    if form == "png":
+        return vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=2)
+    if form == "pdf":
+        return typesetting.picture_pdf(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE), alt=spec["description"])
+    if form == "json":
+        return json.dumps(spec, ensure_ascii=False, indent=1).encode()
+    raise UnknownChartError(f"There is no chart as {form!r}; there are {', '.join(MEDIA_TYPES)}.")
+
+
+def _visible(part: Any) -> Any:
+    """A specification, or a part of it, in which every letter can be seen."""
+    if isinstance(part, str):
+        return visible(part)
+    if isinstance(part, dict):
+        return {_visible(key): _visible(value) for key, value in part.items()}
+    return [_visible(each) for each in part] if isinstance(part, list | tuple) else part

@@ -1,0 +1,283 @@
+"""What makes of charts share: names in words, data, the frame, colours by origin, and the size to be drawn in.
+
+A chart says how wide a panel is on paper; here its panels grow, or stand below each other, until the whole fits.
+Letters stay as large as they are.
+"""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext
+
+from ..tables import value_labels
+from ..tables.schema import Row
+from ..tables.value_labels import Questions
+
+Spec = dict[str, Any]
+#: Rows of the tables that a chart shows, by table.
+Tables = dict[str, list[Row]]
+
+
+class EmptyChartError(LookupError):
+    """The run holds nothing that this chart could show."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Names in words."""
+
+    dimensions: dict[str, str]
+    styles: dict[str, str]
+    questions: Questions = field(default_factory=Questions)
+
+    def dimension(self, row: Row) -> str:
+        """Return the label of a row's dimension."""
+        return self.dimensions.get(row["dimension"], str(row["dimension"]))
+
+
+def data(rows: list[Any]) -> Any:
+    """Rows as the data of a chart."""
+    import altair as alt
+
+    return alt.InlineData(values=rows)
+
+
+def spec(chart: Any) -> Spec:
+    """A chart as a specification, with room around it."""
+    found: Spec = chart.to_dict()
+    # Drawn with the fonts of this machine, read with those of the reader's: room for labels that come out wider.
+    return found | {"padding": {"left": 30, "right": 40, "top": 4, "bottom": 4}}
+
+
+def category(field: str, order: list[str], **axis: Any) -> Any:
+    """Vertical places of categories: all of `order`, also those without a value, so that panels agree on them."""
+    import altair as alt
+
+    return alt.Y(f"{field}:N", sort=order, scale=alt.Scale(domain=order), title=None, axis=alt.Axis(**axis))
+
+
+def wrapped(panel: Any, field: str, order: list[str], rows: list[Any], *, columns: int) -> Any:
+    """Panels in rows of so many. Each has its own axis: a shared one also stands where the last row has no panel."""
+    import altair as alt
+
+    facet = alt.Facet(f"{field}:N", sort=order, title=None)
+    return panel.facet(facet, columns=columns, data=data(rows)).resolve_axis(x="independent")
+
+
+def whole_ticks(low: int, high: int, most: int = 5) -> list[int]:
+    """At most `most` whole numbers for an axis, at equal distances, from `low` on."""
+    step = max(1, -(-(high - low) // max(most - 1, 1)))
+    return list(range(low, high + 1, step))
+
+
+def refuse_empty(rows: list[Any]) -> None:
+    """Raise `EmptyChartError` if there is nothing to show."""
+    if not rows:
+        raise EmptyChartError("This run holds nothing that the chart could show.")
+
+
+def coloured_areas(base: Any, field: str, colour: Any, **how: Any) -> list[Any]:
+    """An area for each value of a field, in its colour. They are no part of the legend, which shows lines."""
+    import altair as alt
+
+    scale = colour.to_dict()["scale"]
+    return [
+        base.mark_area(color=shade, **how).transform_filter(alt.datum[field] == name)
+        for name, shade in zip(scale["domain"], scale["range"], strict=True)
+    ]
+
+
+def style_label(labels: Labels, name: str) -> str:
+    """A style as people read it."""
+    return labels.styles.get(name, name)
+
+
+def origins_in(rows: list[Row]) -> list[str]:
+    """The origins of rows, each once."""
+    return list(dict.fromkeys(row["origin"] for row in rows))
+
+
+def origin_colours(rows: list[Row], colours: Spec) -> tuple[list[str], Any]:
+    """The origins in words, and their colours."""
+    import altair as alt
+
+    names = origins_in(rows)
+    domain = [value_labels.origin(name) for name in names]
+    scale = alt.Scale(domain=domain, range=[str(colours.get(name, colours["n"])) for name in names])
+    return domain, alt.Color("origin:N", scale=scale, title=gettext("Written by"))
+
+
+SIZES = ("paper", "wide", "narrow")
+#: Pixels for panels and labels: of a card on a page of 1,280, of one on a telephone of 390.
+ROOM = {"wide": 1080, "narrow": 290}
+#: A panel that is wider says nothing more; one that is narrower cannot be read.
+WIDEST, NARROWEST = 560, 96
+GAP, LETTER, AXIS = 30, 6.6, 34
+#: By how much a reader's letters may be wider.
+WIDER = 0.2
+#: Labels beyond so many pixels are cut, with an ellipsis: on a telephone they leave room for what they name.
+LABELS = {"wide": 190, "narrow": 150}
+_MULTIPLE = ("hconcat", "vconcat", "concat")
+
+
+def sized(spec: Spec, size: str) -> Spec:
+    """A chart for so much room: "wide", "narrow", or as it is ("paper")."""
+    if size == "paper":
+        return spec
+    made = deepcopy(spec)
+    if size == "narrow":
+        for axis in _axes(made):
+            axis.pop("labelLimit", None)  # that of paper, which a telephone has no room for
+        for encoding in _encodings(made):
+            (encoding.get("color", {}).get("legend") or {}).pop("columns", None)
+    made = _fitted(made, size, spec, ROOM[size])
+    config = made.get("config", {})
+    legend = {
+        "orient": "top", "direction": "horizontal" if size == "wide" else "vertical", "offset": 8, "columnPadding": 34,
+    }  # fmt: skip
+    made["config"] = config | {
+        "legend": config.get("legend", {}) | legend,
+        "axisY": config.get("axisY", {}) | {"labelLimit": LABELS[size]},
+        "facet": {"spacing": GAP},
+        "concat": {"spacing": GAP},
+    }
+    # The reader's letters may be wider than those of this machine, and push long labels out on the left.
+    left = 14 + int(WIDER * _longest(made, spec, size))
+    return made | {"padding": {"left": left, "right": 20, "top": 4, "bottom": 4}}
+
+
+def _longest(part: Spec, whole: Spec, size: str) -> float:
+    """About how wide the widest labels of any vertical axis come out."""
+    inner = [each for name in _MULTIPLE for each in part.get(name, ())]
+    return max((_longest(each, whole, size) for each in inner), default=_labels(part.get("spec", part), whole, size))
+
+
+def _fitted(part: Spec, size: str, whole: Spec, room: float) -> Spec:
+    """A part of a chart whose panels together are about so wide."""
+    if "facet" in part:
+        return _faceted(part, size, whole, room)
+    for name in _MULTIPLE:
+        if name in part:
+            return _beside(part, name, size, whole, room)
+    width = part.get("width")
+    if isinstance(width, int | float):
+        part["width"] = _bounded(room - _labels(part, whole, size))
+    elif isinstance(width, dict) and "step" in width and size == "narrow":
+        count = max(len(_values(part, whole, _field(part, "x"))), 1)
+        part["width"] = {"step": max(30, int((room - _labels(part, whole, size)) / count))}
+    return part
+
+
+def _faceted(part: Spec, size: str, whole: Spec, room: float) -> Spec:
+    """Panels by the values of a field: as many beside each other as before, on a telephone below each other."""
+    facet = part["facet"]
+    by_column = "column" in facet
+    field = (facet["column"] if by_column else facet).get("field", "")
+    count = max(len(_values(part, whole, field)), 1)
+    across = count if by_column else min(int(part.get("columns", count)), count)
+    own_axes = part.get("resolve", {}).get("scale", {}).get("y") == "independent"
+    labels = _labels(part["spec"], whole, size)
+    if size == "narrow":
+        across = 2 if labels <= AXIS and not own_axes and _natural(part["spec"]) <= 165 else 1
+        if by_column and "row" not in facet:
+            part["facet"] = facet["column"]
+            part["columns"] = across
+        elif not by_column:
+            part["columns"] = across
+        else:  # rows and columns: they stay, with less room each
+            across = count
+    if "columns" in part and count % across:  # a shared axis would also stand where the last row has no panel
+        part.setdefault("resolve", {}).setdefault("axis", {})["x"] = "independent"
+    kept = labels * (across if own_axes else 1)
+    part["spec"]["width"] = _bounded((room - kept - GAP * (across - 1)) / across)
+    return part
+
+
+def _beside(part: Spec, name: str, size: str, whole: Spec, room: float) -> Spec:
+    """Charts beside each other, below each other on a telephone; what was said once for a row is said of each then."""
+    parts = part[name]
+    across = {"hconcat": len(parts), "vconcat": 1}.get(name, min(int(part.get("columns", len(parts))), len(parts)))
+    if size == "narrow" and name != "vconcat":
+        across = 1
+        if name == "hconcat":
+            part["vconcat"] = part.pop("hconcat")
+            name = "vconcat"
+            _label_all(parts)
+        else:
+            part["columns"] = 1
+    hidden = [size == "wide" and across > 1 and place % across > 0 and not _is_labelled(each)
+              for place, each in enumerate(parts)]  # fmt: skip
+    first = max((_labels(each, whole, size) for each in parts), default=0.0) if any(hidden) else 0.0
+    share = (room - first - GAP * (across - 1)) / across
+    part[name] = [_fitted(each, size, whole, share + (first if first and place % across == 0 else 0))
+                  for place, each in enumerate(parts)]  # fmt: skip
+    return part
+
+
+def _label_all(parts: list[Spec]) -> None:
+    """Give every chart its labels, which only the first of a row had."""
+    for axis in (axis for part in parts for axis in _axes(part)):
+        axis.pop("labels", None)
+        if axis.get("domain") is not False:
+            axis.pop("ticks", None)
+
+
+def _is_labelled(part: Spec) -> bool:
+    return all(axis.get("labels") is not False for axis in _axes(part))
+
+
+def _axes(part: Spec) -> Iterator[Spec]:
+    for encoding in _encodings(part):
+        axis = encoding.get("y", {}).get("axis")
+        if isinstance(axis, dict):
+            yield axis
+
+
+def _encodings(part: Spec) -> Iterator[Spec]:
+    if "encoding" in part:
+        yield part["encoding"]
+    for name in ("layer", *_MULTIPLE):
+        for each in part.get(name, ()):
+            yield from _encodings(each)
+    if "spec" in part:
+        yield from _encodings(part["spec"])
+
+
+def _field(part: Spec, channel: str) -> str:
+    found = (encoding[channel].get("field") for encoding in _encodings(part) if channel in encoding)
+    return next((str(name) for name in found if name), "")
+
+
+def _labels(part: Spec, whole: Spec, size: str) -> float:
+    """About how wide the labels of the vertical axis come out."""
+    if not _is_labelled(part):
+        return 0.0
+    for encoding in _encodings(part):
+        y = encoding.get("y", {})
+        if y.get("type") in {"nominal", "ordinal"}:
+            names = _values(part, whole, y.get("field", ""))
+            longest = max((len(str(name)) for name in names), default=0)
+            limit = float((y.get("axis") or {}).get("labelLimit", LABELS[size]))
+            return min(longest * LETTER, limit) + 10
+    return AXIS
+
+
+def _natural(part: Spec) -> float:
+    width = part.get("width")
+    return float(width) if isinstance(width, int | float) else float("inf")
+
+
+def _values(part: Spec, whole: Spec, field: str) -> list[Any]:
+    """The different values of a field in the data of a part of a chart, or in all where it has none of its own."""
+    sets = whole.get("datasets", {})
+    name = part.get("data", {}).get("name")
+    found: dict[Any, None] = {}
+    for rows in [sets[name]] if name in sets else sets.values():
+        found |= dict.fromkeys(row[field] for row in rows if isinstance(row.get(field), str | int | float))
+    return list(found)
+
+
+def _bounded(width: float) -> int:
+    return int(min(max(width, NARROWEST), WIDEST))

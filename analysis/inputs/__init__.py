@@ -1,0 +1,1 @@
+"""Rows to arrays: what a run computes from."""

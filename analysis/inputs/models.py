@@ -1,0 +1,34 @@
+"""What a run used, and what was computed once of a log."""
+
+import pgtrigger
+from django.db import models
+
+from crowdrag.jobs.models import Run
+from writing.models import WritingLog
+
+
+class Snapshot(models.Model):
+    """A run's inputs, frozen: ids and values, compressed, with their digest (docs/adr/0008).
+
+    `mark` holds sums over the rows that counted then: what they are now tells cheaply whether anything changed since.
+    """
+
+    run = models.OneToOneField(Run, models.CASCADE, related_name="snapshot")
+    pool = models.CharField(max_length=100)
+    digest = models.CharField(max_length=64)
+    judgments = models.PositiveIntegerField()
+    responses = models.PositiveIntegerField()
+    mark = models.JSONField(default=dict)
+    payload = models.BinaryField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
+
+
+class LogMeasures(models.Model):
+    """The figures of one log by the version of the method; they go when the log goes (an erasure)."""
+
+    log = models.OneToOneField(WritingLog, models.CASCADE, related_name="measures")
+    version = models.PositiveSmallIntegerField()
+    values = models.JSONField(default=dict)

@@ -1,0 +1,395 @@
+"""Rows to arrays: the judgments of a study that count, as they stand now.
+
+A judgment as a tuple of Python's numbers costs half a microsecond of its own, a few hundred times what its bytes do.
+
+The judgments come by one statement, so that the set is one that held at one moment; topics, dimensions and texts never
+change. They come as bytes of columns (`columns`): memory is a few dozen bytes a judgment.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.core.exceptions import EmptyResultSet
+from django.db import connections
+from django.db.models import Count, Min, QuerySet
+from numpy.typing import NDArray
+
+from annotation.enums import CampaignKind, Inference, Judges
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignDimension,
+    Dimension,
+    GoldLabel,
+    Item,
+    Judgment,
+    PlatformSubmission,
+    QuestionnaireItem,
+)
+from crowdrag.studies.enums import ParticipantKind
+from crowdrag.studies.models import Participant, Study
+
+from . import arrays, wages
+from . import responses as inputs_responses
+from .arrays import COMBINED, EXPERT, INDIVIDUAL, POINTWISE
+
+#: Rows whose first columns agree in all but so many bits come together: memory is that of so many rows, twice.
+BITS = 20
+
+
+def read(rows: QuerySet[Any], fields: Mapping[str, str]) -> NDArray[Any]:
+    """Read columns of whole numbers.
+
+    Parameters
+    ----------
+    rows : QuerySet
+        In any order; it is not kept.
+    fields : dict of str to str
+        The field of each column, none of which is ever null. The first is a row id, or another number that is spread.
+
+    Returns
+    -------
+    structured ndarray of int64, shape (n,)
+        A field for each name; rows by their first column, read by one statement.
+    """
+    kind = [(name, np.int64) for name in fields]
+    try:
+        sql, parameters = rows.order_by().values_list(*fields.values()).query.sql_with_params()
+    except EmptyResultSet:  # Django knows without asking
+        return np.empty(0, dtype=kind)
+    names = [f"column_{i}" for i in range(len(fields))]
+    sums = ", ".join(f"string_agg(int8send({name}::bigint), '')" for name in names)
+    asked = f"SELECT {sums} FROM ({sql}) AS found({', '.join(names)}) GROUP BY {names[0]} >> {BITS}"  # noqa: S608
+    parts = []
+    with connections[rows.db].chunked_cursor() as cursor:
+        cursor.execute(asked, parameters)
+        while some := cursor.fetchmany(1):
+            parts.append([np.frombuffer(column, dtype=">i8") for column in some[0]])
+    found = np.empty(sum(len(part[0]) for part in parts), dtype=kind)
+    for place, name in enumerate(fields):
+        found[name] = np.concatenate([part[place] for part in parts]) if parts else 0
+    return found[np.argsort(found[next(iter(fields))], kind="stable")]
+
+
+FIELDS = {
+    "row": "id",
+    "item": "item_id",
+    "questionnaire": "assignment__questionnaire_id",
+    "assignment": "assignment_id",
+    "coder": "assignment__participant_id",
+    "dimension": "dimension_id",
+    "value": "value",
+}
+
+Rows = NDArray[Any]
+
+
+class NothingToAnalyseError(Exception):
+    """The study has neither responses nor judgments that count."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "There are no included responses and no accepted and included judgments in this study. "
+            "Import some, or collect them; then analyse again."
+        )
+
+
+@dataclass(frozen=True)
+class _Item:
+    """What was judged: the pair's sides or the pointwise item, and how many votes were asked for."""
+
+    left: str | None
+    right: str | None
+    topic: str
+    name: str
+    campaign: int
+    k: int
+
+
+def load(study: Study, *, pool: str = Judges.CROWD) -> arrays.Inputs:
+    """Read what an analysis of this pool needs; the pool is empty where nobody has judged yet.
+
+    Raises
+    ------
+    NothingToAnalyseError
+        If there is neither a response nor a judgment that counts.
+    """
+    campaigns = _campaigns(study, pool)
+    rows = _judgments(study, campaigns)
+    items = _items(campaigns)
+    rows = rows[np.isin(rows["item"], np.fromiter(items, dtype=np.int64, count=len(items)))]
+    names = np.array([campaigns[items[item].campaign] for item in rows["item"].tolist()], dtype=object)
+    main = pool.lower()
+    asked = (main, EXPERT, POINTWISE, COMBINED, INDIVIDUAL)
+    found = {name: rows[names == name] for name in asked if np.any(names == name)}
+    wrote = inputs_responses.load_responses(study)
+    if not found and not wrote.responses:
+        raise NothingToAnalyseError
+    found.setdefault(main, rows[:0])
+    responses = wrote.responses
+    dimensions, place = _dimensions(campaigns, found)
+    context = _Context(
+        items=items,
+        participants=dict(Participant.objects.filter(study=study).values_list("id", "external_id")),
+        dimensions=dimensions,
+        responses={response.name: i for i, response in enumerate(responses)},
+        topics=_topics(responses, items),
+        positions=_positions(campaigns),
+        known=_known(campaigns),
+    )
+    pools = {name: _pool(chosen, place[name], context) for name, chosen in found.items()}
+    return arrays.Inputs(
+        pool=main,
+        topics=tuple(context.topics),
+        styles=tuple(sorted({response.style for response in responses})),
+        dimensions=tuple(dimensions),
+        responses=responses,
+        pools=pools,
+        counts=_counts(study) | _questionnaires(study, pool),
+        seconds=_seconds(study, pool),
+        simulated=Campaign.objects.filter(study=study, judges=pool, is_simulated=True).exists(),
+        passages=wrote.passages,
+        rankings=wrote.rankings,
+        answers=wrote.answers,
+        processes=inputs_responses.load_log_measures(study, responses),
+        wages=wages.load(study, pool, responses),
+        language=study.language,
+        currency=study.currency,
+        models=_models(study, responses, pools),
+    )
+
+
+@dataclass(frozen=True)
+class _Context:
+    """Names and places that the pools share."""
+
+    items: dict[int, _Item]
+    participants: dict[int, str]
+    dimensions: list[arrays.Dimension]
+    responses: dict[str, int]
+    topics: dict[str, int]
+    positions: "_Positions"
+    known: dict[int, list[tuple[int, int]]]
+
+
+def _campaigns(study: Study, pool: str) -> dict[int, str]:
+    """The pool that each campaign's judgments belong to; campaigns of other pools are left out."""
+    found = {}
+    asked = {Inference.COMBINED.value: COMBINED, Inference.INDIVIDUAL.value: INDIVIDUAL}
+    columns = ("id", "kind", "judges", "inference")
+    for pk, kind, judges, inference in Campaign.objects.filter(study=study).values_list(*columns):
+        if kind == CampaignKind.POINTWISE:
+            if judges == Judges.CROWD:
+                found[pk] = POINTWISE
+        elif judges in (pool, Judges.EXPERT):
+            found[pk] = judges.lower()
+        elif judges == Judges.MODEL:
+            found[pk] = asked[inference]
+    return found
+
+
+def _judgments(study: Study, campaigns: dict[int, str]) -> Rows:
+    counted = Judgment.objects.of_study(study).counted().filter(item__campaign__in=campaigns)
+    return read(counted, FIELDS)
+
+
+def _items(campaigns: dict[int, str]) -> dict[int, _Item]:
+    """Items whose responses are included, by row id."""
+    items = Item.objects.filter(campaign__in=campaigns)
+    items = items.exclude(pair__a__is_included=False).exclude(pair__b__is_included=False)
+    items = items.exclude(response__is_included=False)
+    columns = ("id", "pair__a__external_id", "pair__b__external_id", "response__external_id", "external_id",
+               "topic__external_id", "campaign_id", "campaign__k")  # fmt: skip
+    return {
+        pk: _Item(left or response, right, topic, "" if left or response else name, campaign, k)
+        for pk, left, right, response, name, topic, campaign, k in items.values_list(*columns)
+    }
+
+
+def _dimensions(
+    campaigns: dict[int, str], found: dict[str, Rows]
+) -> tuple[list[arrays.Dimension], dict[str, dict[int, int]]]:
+    """Dimensions that were judged, in the order of the questionnaires, and the place of each version, by pool.
+
+    Pools may ask a dimension with other options (pointwise) or in another version: it goes by one name. Within a pool a
+    second version is another question, and says so in its name.
+    """
+    asked = CampaignDimension.objects.filter(campaign__in=campaigns).values("dimension")
+    position = dict(asked.annotate(first=Min("position")).values_list("dimension", "first"))
+    judged = {name: set(np.unique(rows["dimension"]).tolist()) for name, rows in found.items()}
+    versions = Dimension.objects.filter(id__in=set().union(*judged.values()))
+    ordered = sorted(
+        versions.values_list("id", "name", "version", "label", "options"),
+        key=lambda row: (position.get(row[0], len(position)), row[1], row[2]),
+    )
+    dimensions: dict[arrays.Dimension, int] = {}
+    place: dict[str, dict[int, int]] = {name: {} for name in found}
+    for pool, present in judged.items():
+        taken = set()
+        for pk, name, version, label, options in ordered:
+            if pk in present:
+                suffix = f" v{version}" if name in taken else ""
+                taken.add(name)
+                values = tuple(sorted(option["value"] for option in options))
+                dimension = arrays.Dimension(name + suffix, label + suffix, values)
+                place[pool][pk] = dimensions.setdefault(dimension, len(dimensions))
+    return list(dimensions), place
+
+
+def _topics(responses: tuple[arrays.Response, ...], items: dict[int, _Item]) -> dict[str, int]:
+    names = {response.topic for response in responses} | {item.topic for item in items.values()}
+    return {name: i for i, name in enumerate(sorted(names))}
+
+
+@dataclass(frozen=True, eq=False)
+class _Positions:
+    """Where items stand in questionnaires: rows of questionnaire, item and position, sorted."""
+
+    rows: Rows
+
+    def of(self, questionnaire: NDArray[np.int64], item: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The position of each judgment's item, 0 where its questionnaire does not hold it."""
+        if not len(self.rows):
+            return np.zeros(len(item), dtype=np.int64)
+        # Items are counted along those that there are, so that a questionnaire and an item make one number.
+        items = np.unique(self.rows["item"])
+        held = self.rows["questionnaire"] * len(items) + np.searchsorted(items, self.rows["item"])
+        along = np.minimum(np.searchsorted(items, item), len(items) - 1)
+        asked = questionnaire * len(items) + along
+        found = np.minimum(np.searchsorted(held, asked), len(held) - 1)
+        return np.where((held[found] == asked) & (items[along] == item), self.rows["position"][found], 0)
+
+
+def _positions(campaigns: dict[int, str]) -> _Positions:
+    """Positions by questionnaire and item. The first is 1, also in campaigns whose positions are counted from 0."""
+    entries = QuestionnaireItem.objects.filter(questionnaire__campaign__in=campaigns)
+    from_0 = list(entries.filter(position=0).values_list("questionnaire__campaign", flat=True).distinct())
+    fields = {"questionnaire": "questionnaire_id", "item": "item_id", "position": "position",
+              "campaign": "questionnaire__campaign"}  # fmt: skip
+    rows = read(entries, fields)
+    rows["position"] += np.isin(rows["campaign"], np.array(from_0, dtype=np.int64))
+    return _Positions(rows[np.lexsort((rows["item"], rows["questionnaire"]))])
+
+
+def _models(
+    study: Study, responses: tuple[arrays.Response, ...], pools: dict[str, arrays.Pool]
+) -> tuple[tuple[str, str], ...]:
+    """The language models that wrote or judged, each with the model that it is, as `judging_models.judges` tells it."""
+    names = {response.participant for response in responses if response.origin == "model"}
+    names |= {name for asked in (COMBINED, INDIVIDUAL) if asked in pools for name in pools[asked].participants}
+    found = Participant.objects.filter(study=study).of_kind(ParticipantKind.MODEL)
+    named = found.values_list("external_id", "specification__model")
+    return tuple(sorted((name, str(model or name)) for name, model in named if name in names))
+
+
+def _pool(rows: Rows, place: dict[int, int], context: _Context) -> arrays.Pool:
+    """One pool's judgments in an order that follows from names, votes counted from 0 within unit and dimension."""
+    item_pks, item_place = np.unique(rows["item"], return_inverse=True)
+    units_of_items = [_unit(context.items[pk], context) for pk in item_pks.tolist()]
+    units = sorted(set(units_of_items), key=lambda unit: (unit[2], *unit))
+    unit_place = {unit: i for i, unit in enumerate(units)}
+    unit = np.array([unit_place[each] for each in units_of_items], dtype=np.int64)[item_place]
+    k = np.array([context.items[pk].k for pk in item_pks.tolist()], dtype=np.int64)[item_place]
+    coder_pks, coder_place = np.unique(rows["coder"], return_inverse=True)
+    names = [context.participants[pk] for pk in coder_pks.tolist()]
+    order = sorted(range(len(names)), key=lambda i: (names[i], coder_pks[i]))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    coder = rank[coder_place]
+    dimension, value = _answers(rows, place, context)
+
+    # Votes count in the order in which questionnaires and their assignments came into the system.
+    came = np.lexsort((rows["assignment"], rows["questionnaire"], unit, dimension))
+    key = (dimension[came] * len(units) + unit[came]) * len(names) + coder[came]
+    _, first = np.unique(key, return_index=True)
+    kept = came[np.sort(first)]
+    start = np.r_[True, (np.diff(dimension[kept]) != 0) | (np.diff(unit[kept]) != 0)]
+    begun = np.maximum.accumulate(np.where(start, np.arange(len(kept)), 0))
+    return arrays.Pool(
+        participants=tuple(names[i] for i in order),
+        units=tuple(units),
+        unit=unit[kept],
+        coder=coder[kept],
+        dimension=dimension[kept],
+        value=value[kept],
+        vote=np.arange(len(kept)) - begun,
+        k=k[kept],
+        position=context.positions.of(rows["questionnaire"][kept], rows["item"][kept]),
+        row=rows["row"][kept],
+        repeated=len(came) - len(kept),
+        known=_known_units(
+            {pk: unit_place[each] for pk, each in zip(item_pks.tolist(), units_of_items, strict=True)}, place, context
+        ),
+    )
+
+
+def _known(campaigns: dict[int, str]) -> dict[int, list[tuple[int, int]]]:
+    """Labels that are known of items shown as gold items: dimension and value, by row id."""
+    gold = QuestionnaireItem.objects.filter(questionnaire__campaign__in=campaigns, is_gold=True).values("item")
+    found: dict[int, list[tuple[int, int]]] = {}
+    rows = GoldLabel.objects.filter(item__in=gold).values_list("item_id", "dimension_id", "value")
+    for item, dimension, value in rows:
+        found.setdefault(item, []).append((dimension, value))
+    return found
+
+
+def _known_units(unit: dict[int, int], place: dict[int, int], context: _Context) -> tuple[tuple[int, int, int], ...]:
+    """Known labels by unit, dimension and the value's position; none where two campaigns contradict each other."""
+    found: dict[tuple[int, int], set[int]] = {}
+    for item, labels in context.known.items():
+        for dimension, value in labels:
+            if item in unit and dimension in place:
+                domain = context.dimensions[place[dimension]].domain
+                if value in domain:
+                    found.setdefault((unit[item], place[dimension]), set()).add(domain.index(value))
+    sure = {key: values.pop() for key, values in found.items() if len(values) == 1}
+    return tuple(sorted((where, asked, value) for (where, asked), value in sure.items()))
+
+
+def _unit(item: _Item, context: _Context) -> tuple[int, int, int, str]:
+    left = -1 if item.left is None else context.responses[item.left]
+    right = -1 if item.right is None else context.responses[item.right]
+    return left, right, context.topics[item.topic], item.name
+
+
+def _answers(rows: Rows, place: dict[int, int], context: _Context) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The place of each judgment's dimension, and of its value among the dimension's values; of pairs a, n, b."""
+    dimension = np.zeros(len(rows), dtype=np.int64)
+    value = np.zeros(len(rows), dtype=np.int64)
+    for pk, where in place.items():
+        here = rows["dimension"] == pk
+        dimension[here] = where
+        value[here] = np.searchsorted(context.dimensions[where].domain, rows["value"][here])
+    return dimension, value
+
+
+def _counts(study: Study) -> dict[str, int]:
+    """Judgments that count, by whose they are."""
+    by = ("item__campaign__judges", "item__campaign__kind")
+    grouped = (
+        Judgment.objects.of_study(study).counted().order_by().values(*by).annotate(n=Count("id")).values_list(*by, "n")
+    )
+    counts: Counter[str] = Counter()
+    for judges, kind, n in grouped:
+        counts[POINTWISE if kind == CampaignKind.POINTWISE else judges.lower()] += n
+    return dict(sorted(counts.items()))
+
+
+def _questionnaires(study: Study, pool: str) -> dict[str, int]:
+    """How many questionnaires of pairs a pool has answered that count."""
+    campaigns = Campaign.objects.filter(study=study, judges=pool).exclude(kind=CampaignKind.POINTWISE)
+    return {"questionnaires": Assignment.objects.counted().filter(questionnaire__campaign__in=campaigns).count()}
+
+
+def _seconds(study: Study, pool: str) -> tuple[float, ...]:
+    """Time that each counted questionnaire of the pool took, in ascending order; else as the platform said."""
+    campaigns = Campaign.objects.filter(study=study, judges=pool).exclude(kind=CampaignKind.POINTWISE)
+    taken = Assignment.objects.counted().filter(questionnaire__campaign__in=campaigns, seconds__isnull=False)
+    found = list(taken.values_list("seconds", flat=True))
+    if not found:
+        said = PlatformSubmission.objects.filter(campaign__in=campaigns, seconds__isnull=False)
+        found = list(said.values_list("seconds", flat=True))
+    return tuple(sorted(float(seconds or 0) for seconds in found))

@@ -1,0 +1,59 @@
+"""What writers and judges were paid, and how long it took them: hourly rates follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import ExpressionWrapper, F, IntegerField, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+
+from annotation.enums import CampaignKind
+from annotation.models import Assignment, AssignmentPayment
+from crowdrag.studies.models import Study
+from writing.models import TaskPayment, WritingTask
+
+from . import arrays
+
+QUESTIONNAIRE = -1
+
+
+def load(study: Study, pool: str, responses: Sequence[arrays.Response]) -> tuple[arrays.Wage, ...]:
+    """Read what the counted responses, and the counted questionnaires of pairs of a pool, were paid."""
+    place = {response.name: i for i, response in enumerate(responses)}
+    tasks = WritingTask.objects.filter(study=study, response__is_included=True)
+    written = _paid(tasks, TaskPayment, "task").values_list(
+        "response__external_id", "paid", _charges("study__writing_plan"), "active_seconds"
+    )
+    found = [
+        arrays.Wage(place[name], pay, charges, seconds)
+        for name, pay, charges, seconds in written
+        if name in place and pay
+    ]
+    judged = Assignment.objects.counted().filter(
+        questionnaire__campaign__study=study, questionnaire__campaign__judges=pool
+    )
+    judged = judged.exclude(questionnaire__campaign__kind=CampaignKind.POINTWISE)
+    answered = _paid(judged, AssignmentPayment, "assignment").values_list(
+        "paid", _charges("questionnaire__campaign"), "seconds"
+    )
+    found += [arrays.Wage(QUESTIONNAIRE, pay, charges, seconds) for pay, charges, seconds in answered if pay]
+    return tuple(sorted(found, key=_order))
+
+
+def _paid(rows: QuerySet[Any], payments: type[Any], key: str) -> QuerySet[Any]:
+    """Say of each row what was paid; where nothing was booked yet, what was promised."""
+    booked = payments.objects.filter(**{key: OuterRef("pk")}).order_by().values(key).annotate(sum=Sum("amount"))
+    number = IntegerField()
+    paid: QuerySet[Any] = rows.annotate(paid=Coalesce(Subquery(booked.values("sum")), F("pay"), output_field=number))
+    return paid
+
+
+def _charges(where: str) -> ExpressionWrapper[Any]:
+    """The platform's fee and tax for one; None where one of them is not known."""
+    return ExpressionWrapper(F(f"{where}__fee") + F(f"{where}__tax"), output_field=IntegerField())
+
+
+def _order(wage: arrays.Wage) -> tuple[int, int, int, float]:
+    """By what is in it: another database has other row ids."""
+    return wage.response, wage.pay, wage.charges or 0, wage.seconds or 0.0

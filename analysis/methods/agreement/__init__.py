@@ -1,0 +1,1 @@
+"""Agreement: Krippendorff's alpha (docs/methods/agreement.md)."""

@@ -1,0 +1,181 @@
+"""Agreement: Krippendorff's alpha by dimension, split and coders, with intervals over topics and judges."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.enums import Coders, Split
+from analysis.stats import agreement
+from analysis.stats.cluster_variance import Terms, combined, interval_of
+from analysis.stats.labels import differentiable
+
+from ...inputs.arrays import EXPERT, POINTWISE, Ints
+from ...tables.schema import NOTE, Row, number
+from ..context import Context, Tables
+from ..fits import Fit, Fitted
+from ..settings import AnalysisSettings
+
+Mask = NDArray[np.bool_]
+#: Coders who were chosen. All others are draws from many who might have been asked, so that intervals are over them
+#: too.
+CHOSEN = (Coders.EXPERT.value, Coders.MODEL.value)
+NO_ITEMS = "no presented pair that two people or more judged is in this split"
+ONE_TOPIC = (
+    f"an interval needs at least two topics (mostly more), {agreement.FEWEST_CODERS} judges unless they were "
+    "chosen, and judgments that differ"
+)
+#: Coders whose intervals hold the true value too rarely to be shown (docs/methods/intervals.md).
+WITHOUT_INTERVAL = (Coders.CORRECTED_QUARTER.value,)
+TOO_RARELY = "no interval: who is left out depends on the same votes, and intervals held the true value too rarely"
+
+
+@dataclass
+class _Means:
+    """Alpha of each dimension with its terms, by split and coders, for the mean over dimensions."""
+
+    points: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    terms: dict[tuple[str, str], list[Terms]] = field(default_factory=dict)
+
+
+def compute_tables(analysed: Context) -> Tables:
+    """Agreement of the pool, then of experts and pointwise raters where there are any."""
+    rows: list[Row] = []
+    means: list[Row] = []
+    for fitted, coders, corrected, masks in _parts(analysed):
+        found = of_pairs(fitted, coders=coders, corrected=corrected, masks=masks, settings=analysed.settings)
+        rows, means = rows + found[0], means + found[1]
+    return {"agreement": rows, "agreement_means": means}
+
+
+def _parts(analysed: Context) -> Iterator[tuple[Fitted, str, str | None, dict[str, Mask]]]:
+    """Whose agreement is said: the pool, what its judges are called, what without those not trusted, its splits."""
+    pool, fitted = analysed.inputs.pool, analysed.fitted
+    masks = dict(analysed.masks)
+    if EXPERT in fitted and pool != EXPERT:
+        masks[Split.EXPERT_PAIRS.value] = judged_by(fitted[EXPERT], analysed.main)
+    yield analysed.main, coders_of(pool), Coders.CORRECTED.value, masks
+    if EXPERT in fitted and pool != EXPERT:
+        masks = expert_masks(fitted[EXPERT], analysed.main, analysed.masks)
+        yield fitted[EXPERT], Coders.EXPERT.value, None, masks
+    if POINTWISE in fitted:
+        masks = split_masks(fitted[POINTWISE])
+        yield fitted[POINTWISE], Coders.POINTWISE.value, Coders.POINTWISE_CORRECTED.value, masks
+
+
+def split_masks(fitted: Fitted) -> dict[str, Mask]:
+    """Which units are differentiable, by the votes of all their judges; all of them where pairs were not compared.
+
+    Pairs that nobody but one judged are neither differentiable nor not: one vote is always its own majority.
+    """
+    preferences = [fit.counts for fit in fitted.fits if fit.dimension.is_preference]
+    masks = {Split.COMPLETE.value: np.ones(len(fitted.pool.units), dtype=bool)}
+    if preferences:
+        votes = np.stack(preferences, axis=1)
+        several = votes.sum(axis=2).max(axis=1) > 1
+        told_apart = differentiable(votes)
+        masks |= {Split.DIFFERENTIABLE.value: told_apart & several, Split.MINIMAL.value: ~told_apart & several}
+    return masks
+
+
+def of_pairs(
+    fitted: Fitted,
+    *,
+    coders: str,
+    corrected: str | None,
+    masks: dict[str, Mask],
+    settings: AnalysisSettings,
+) -> tuple[list[Row], list[Row]]:
+    """Rows of one pool: its own coders and, if named, the corrected ones; and the means over dimensions."""
+    if not fitted.fits:
+        return [], []
+    means = _Means()
+    rows = []
+    for fit in fitted.fits:
+        everybody = np.ones(len(fit.unit), dtype=bool)
+        variants: list[tuple[str, Mask | None]] = [(coders, everybody)]
+        if corrected:
+            variants.append((corrected, fit.trusted(settings.spam_threshold) if fit.model else None))
+        if corrected == Coders.CORRECTED:
+            quarter = (settings.least_competent, settings.kept_votes)
+            variants.append(
+                (Coders.CORRECTED_QUARTER.value, fit.without_least_competent(*quarter) if fit.model else None)
+            )
+        for name, keep in variants:
+            for split, mask in masks.items():
+                key = {"dimension": fit.dimension.name, "split": split, "coders": name}
+                rows.append(key | _alpha(fit, keep, mask, fitted.pool.topic, means, (split, name)))
+    return rows, _mean_rows(means)
+
+
+def _alpha(fit: Fit, keep: Mask | None, mask: Mask, topic: Ints, means: _Means, where: tuple[str, str]) -> Row:
+    """Alpha of some of the votes (None: nobody's competence is known) on some of the units."""
+    if keep is None:
+        return {"alpha": None, "low": None, "high": None, "items": 0, "judgments": 0, NOTE: fit.problem}
+    counts = fit.counts_of(keep)
+    # What counts for alpha are units with at least two judgments; the figures say how many those are.
+    pairable = mask & (counts.sum(axis=1) > 1)
+    used = counts[pairable]
+    sizes = {"items": len(used), "judgments": int(used.sum())}
+    domain = _domain(fit)
+    try:
+        point = agreement.alpha(used, values=domain)
+    except agreement.AlphaUndefinedError as error:
+        note = str(error) if mask.any() else NO_ITEMS
+        return {"alpha": None, "low": None, "high": None, **sizes, NOTE: note}
+    heard = keep & pairable[fit.unit]
+    votes = (fit.unit[heard], fit.coder[heard], fit.value[heard])
+    terms = agreement.alpha_terms(
+        *votes, topic, values=counts.shape[1], drawn_coders=where[1] not in CHOSEN, domain=domain
+    )
+    means.points.setdefault(where, []).append(point)
+    means.terms.setdefault(where, []).append(terms)
+    return _with_interval(point, terms, where[1]) | sizes
+
+
+def _domain(fit: Fit) -> tuple[int, ...] | None:
+    """Along which values alpha counts distances: A, N, B (None), or those of a rating."""
+    return None if fit.dimension.is_preference else fit.dimension.domain
+
+
+def _mean_rows(means: _Means) -> list[Row]:
+    """The mean over dimensions of each split and coders, with its interval, for pages at a glance."""
+    rows = []
+    for where, points in means.points.items():
+        split, coders = where
+        terms = combined(means.terms[where], [1 / len(points)] * len(points))
+        row = {"split": split, "coders": coders} | _with_interval(float(np.mean(points)), terms, coders)
+        rows.append(row | {"dimensions": len(points)})
+    return rows
+
+
+def _with_interval(alpha: float, terms: Terms, coders: str) -> Row:
+    """Alpha with the ends of its interval, and why where it has none."""
+    low, high = interval_of(alpha, terms, most=1.0)
+    row: Row = {"alpha": number(alpha), "low": number(low), "high": number(high)}
+    if row["low"] is None:
+        return row | {NOTE: ONE_TOPIC}
+    return row | {"low": None, "high": None, NOTE: TOO_RARELY} if coders in WITHOUT_INTERVAL else row
+
+
+def expert_masks(expert: Fitted, main: Fitted, masks: dict[str, Mask]) -> dict[str, Mask]:
+    """The crowd's splits for the experts' pairs; those that the crowd did not judge are in the complete one only."""
+    place = {unit[:2]: i for i, unit in enumerate(main.pool.units)}
+    known = [place.get(unit[:2], -1) for unit in expert.pool.units]
+    found = {Split.COMPLETE.value: np.ones(len(known), dtype=bool)}
+    for split, mask in masks.items():
+        if split != Split.COMPLETE:
+            found[split] = np.array([i >= 0 and bool(mask[i]) for i in known], dtype=bool)
+    return found
+
+
+def judged_by(others: Fitted, main: Fitted) -> Mask:
+    """Which of the pool's pairs others judged too, as presented."""
+    theirs = {unit[:2] for unit in others.pool.units}
+    return np.array([unit[:2] in theirs for unit in main.pool.units], dtype=bool)
+
+
+def coders_of(pool: str) -> str:
+    """What the coders of a pool are called in the table."""
+    return Coders(pool).value

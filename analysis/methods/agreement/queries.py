@@ -1,0 +1,83 @@
+"""The first page of results: key figures and agreement."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import Promise
+
+from analysis.enums import Coders, Split
+from crowdrag.studies.models import Study
+
+from ...tables import run_tables, value_labels
+from ...tables.run_tables import AnalysisState
+from ...tables.schema import Row
+from .. import missing_value_notes
+from ..missing_value_notes import reasons
+
+HEADLINE = ("topics_judged", "responses_judged", "pairs", "judges", "judgments", "differentiable_share")
+#: The same of a study that nobody has judged yet.
+WRITTEN = ("topics", "responses", "judgments")
+
+
+@dataclass(frozen=True)
+class DimensionColumn:
+    """A column of the table of agreement."""
+
+    split: str
+    coders: str
+    split_label: str | Promise
+    coders_label: str | Promise
+
+
+def overview(study: Study, state: AnalysisState) -> dict[str, Any]:
+    """Return what the page shows; nothing but the state where there is no result yet."""
+    if state.run is None:
+        return {}
+    found = run_tables.read(state.run, "key_figures", "agreement", "agreement_means", "mace")
+    labels = value_labels.dimensions(study)
+    figures = [
+        row | {"label": value_labels.figure(row["name"]), "is_share": row["name"] in value_labels.SHARES,
+               "is_count": isinstance(row["value"], int), "digits": 2 if row.get("unit") else 1}
+        for row in found["key_figures"]
+    ]  # fmt: skip
+    by_name = {row["name"]: row for row in figures}
+    headline = HEADLINE if state.run.summary.get("judgments", 0) else WRITTEN
+    own = [Coders(state.run.parameters.get("pool", "crowd").lower()), Coders.CORRECTED]
+    crowd = [row for row in found["agreement"] if row["coders"] in own and row["split"] != Split.EXPERT_PAIRS]
+    quarter = [row for row in found["agreement"] if row["coders"] == Coders.CORRECTED_QUARTER]
+    # The crowd on the pairs that experts judged stands beside the experts.
+    others = [row for row in found["agreement"] if row not in crowd and row not in quarter]
+    return {
+        "headline": [by_name[name] for name in headline if name in by_name],
+        "figures": figures,
+        "surplus": by_name["judgments_surplus"]["value"] if "judgments_surplus" in by_name else 0,
+        "agreement": _grid(crowd, found["agreement_means"], labels),
+        "others": _grid(others, found["agreement_means"], labels),
+        "quarter": _grid(quarter, found["agreement_means"], labels),
+        "parameters": state.run.parameters,
+        "notes": reasons((row, _place(row, labels)) for row in found["agreement"]),
+        "threshold": state.run.parameters.get("spam_threshold", 0.7),
+        "no_intervals": missing_value_notes.without_intervals(found),
+        "models": [row | {"label": labels.get(row["dimension"], row["dimension"])} for row in found["mace"]],
+    }
+
+
+def _grid(rows: list[Row], means: list[Row], labels: dict[str, str]) -> dict[str, Any]:
+    """Rows by dimension, a cell for each split and coders, and the means over dimensions below."""
+    keys = list(dict.fromkeys((row["split"], row["coders"]) for row in rows))
+    keys.sort(key=lambda key: (list(Split).index(Split(key[0])), list(Coders).index(Coders(key[1]))))
+    cells = {(row["dimension"], row["split"], row["coders"]): row for row in rows}
+    mean = {(row["split"], row["coders"]): row for row in means}
+    return {
+        "columns": [DimensionColumn(s, c, Split(s).label, Coders(c).label) for s, c in keys],
+        "rows": [
+            {"label": labels.get(name, name), "cells": [cells.get((name, *key)) for key in keys]}
+            for name in dict.fromkeys(row["dimension"] for row in rows)
+        ],
+        "means": [mean.get(key) for key in keys],
+    }
+
+
+def _place(row: Row, labels: dict[str, str]) -> str:
+    name = labels.get(row["dimension"], row["dimension"])
+    return f"{name} ({Coders(row['coders']).label}, {Split(row['split']).label})"

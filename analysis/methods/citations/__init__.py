@@ -1,0 +1,1 @@
+"""What responses cite, in which order, and where."""

@@ -1,0 +1,159 @@
+"""What is cited, in which order, and where (crowdrag25, sections 4.2, 4.3, 4.5; Table 3, Figures 2 and 4)."""
+
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import combinations, combinations_with_replacement
+
+import numpy as np
+
+from analysis.stats.bootstrap import weighted_mean
+from analysis.stats.weighted import weighted_ratio
+from analysis.text.citations import binned, jaccard, median_ranks, order_correlation
+
+from ...inputs.arrays import Inputs
+from ...tables.schema import Row
+from ..context import Tables
+from ..grouping import ALL, Resampling, cells, groups, origins_of
+from ..settings import AnalysisSettings
+from ..text_features import TextFeatures
+
+RETRIEVED = "retrieved"
+CITED, UNCITED = "cited", "uncited"
+
+#: A style, the name of a pair, the place of its topic in the weights, and a value.
+Value = tuple[str, str, int, float]
+
+
+def compute_tables(
+    inputs: Inputs, found: Sequence[TextFeatures], settings: AnalysisSettings, resampling: Resampling
+) -> Tables:
+    """All tables about citations."""
+    overlap, order = _pairs(inputs, found, resampling)
+    return {
+        "citation_overlap": _pair_rows(inputs, found, overlap, "jaccard", resampling),
+        "citation_order": _pair_rows(inputs, found, order, "rho", resampling),
+        "citation_ranks": rank_rows(inputs, found, resampling),
+        "citation_rank_medians": median_rows(inputs, found, resampling),
+        "citation_density": density_rows(inputs, found, settings, resampling),
+    }
+
+
+def rank_rows(inputs: Inputs, found: Sequence[TextFeatures], resampling: Resampling) -> list[Row]:
+    """How probable it is that the passage at a rank is cited, of the responses whose author had one there."""
+    rows: list[Row] = []
+    for style, origin, members in _grouped(inputs, found):
+        topic = resampling.places([inputs.responses[each.place] for each in members])
+        ranks = range(1 + max((each.available[-1] for each in members if each.available), default=-1))
+        is_cited = np.full((len(members), len(ranks)), np.nan)
+        for row, each in enumerate(members):
+            is_cited[row, list(each.available)] = 0.0
+            is_cited[row, list(each.cited)] = 1.0
+        for rank in ranks:
+            probability = weighted_mean(is_cited[:, rank], topic, resampling.topics)
+            interval = resampling.interval(probability, share=True)
+            key: Row = {"style": style, "origin": origin, "rank": rank}
+            n = int(np.sum(~np.isnan(is_cited[:, rank])))
+            rows.append(key | cells(interval, n, "probability"))
+    return rows
+
+
+def median_rows(inputs: Inputs, found: Sequence[TextFeatures], resampling: Resampling) -> list[Row]:
+    """The median rank of what a response cites and of what it does not, mean over responses."""
+    rows: list[Row] = []
+    for style, origin, members in _grouped(inputs, found):
+        topic = resampling.places([inputs.responses[each.place] for each in members])
+        medians = np.array([median_ranks(each.cited, each.available) for each in members])
+        for column, passages in enumerate((CITED, UNCITED)):
+            interval = resampling.interval(weighted_mean(medians[:, column], topic, resampling.topics))
+            key: Row = {"style": style, "origin": origin, "passages": passages}
+            rows.append(key | cells(interval, int(np.sum(~np.isnan(medians[:, column]))), "median_rank"))
+    return rows
+
+
+def density_rows(
+    inputs: Inputs, found: Sequence[TextFeatures], settings: AnalysisSettings, resampling: Resampling
+) -> list[Row]:
+    """How densely statements with citations end along the text: 1 throughout if evenly."""
+    bins = settings.density_bins
+    rows: list[Row] = []
+    for style, origin, members in _grouped(inputs, found):
+        topic = resampling.places([inputs.responses[each.place] for each in members])
+        counts = np.array([binned(each.positions, bins) for each in members], dtype=np.float64)
+        totals = counts.sum(axis=1)
+        for place in range(bins):
+            ratio = weighted_ratio(counts[:, place] * bins, totals, topic, resampling.topics)
+            key: Row = {"style": style, "origin": origin, "bin": place}
+            row = key | cells(resampling.interval(ratio), int(totals.sum()), "density")
+            per_response = float(counts[:, place].mean())
+            rows.append(row | {"start": place / bins, "end": (place + 1) / bins, "per_response": per_response})
+    return rows
+
+
+def _pairs(inputs: Inputs, found: Sequence[TextFeatures], resampling: Resampling) -> tuple[list[Value], list[Value]]:
+    """Overlap and order of each response with what it was given, and of each two of one topic and style."""
+    overlap: list[Value] = []
+    order: list[Value] = []
+    for each in found:
+        response = inputs.responses[each.place]
+        key = (response.style, f"{response.origin}_{RETRIEVED}", resampling.topic[response.topic])
+        overlap.append((*key, jaccard(each.cited, each.available)))
+        order.append((*key, order_correlation(each.available, each.cited)))
+    rank = {origin: place for place, origin in enumerate(origins_of(inputs.responses))}
+    for one, other in _of_one_slot(inputs, found):
+        first, second = sorted((one, other), key=lambda each: rank[inputs.responses[each.place].origin])
+        about, beside = inputs.responses[first.place], inputs.responses[second.place]
+        key = (about.style, f"{about.origin}_{beside.origin}", resampling.topic[about.topic])
+        cited = _as_passages(inputs, first, second)
+        overlap.append((*key, jaccard(*cited)))
+        order.append((*key, order_correlation(*cited)))
+    return overlap, order
+
+
+def _of_one_slot(inputs: Inputs, found: Sequence[TextFeatures]) -> Iterator[tuple[TextFeatures, TextFeatures]]:
+    """Each two responses to one topic in one style."""
+    slots: dict[tuple[str, str], list[TextFeatures]] = {}
+    for each in found:
+        response = inputs.responses[each.place]
+        slots.setdefault((response.topic, response.style), []).append(each)
+    for members in slots.values():
+        yield from combinations(members, 2)
+
+
+def _as_passages(
+    inputs: Inputs, first: TextFeatures, second: TextFeatures
+) -> tuple[Sequence[Hashable], Sequence[Hashable]]:
+    """What two responses cite, told apart alike: by rank, or by text if their authors had other lists of passages."""
+    if first.ranking == second.ranking:
+        return first.cited, second.cited
+    one, other = (
+        [inputs.rankings[each.ranking][rank] for rank in each.cited] if each.ranking >= 0 else []
+        for each in (first, second)
+    )
+    return one, other
+
+
+def _pair_rows(
+    inputs: Inputs, found: Sequence[TextFeatures], values: Sequence[Value], name: str, resampling: Resampling
+) -> list[Row]:
+    """The mean of a measure by style and pair; `n` responses or pairs of responses for which it is defined."""
+    by_key: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    for style, pair, topic, value in values:
+        by_key.setdefault((style, pair), []).append((topic, value))
+        by_key.setdefault((ALL, pair), []).append((topic, value))
+    origins = origins_of([inputs.responses[each.place] for each in found])
+    pairs = [f"{origin}_{RETRIEVED}" for origin in origins]
+    pairs += [f"{one}_{other}" for one, other in combinations_with_replacement(origins, 2)]
+    rows: list[Row] = []
+    for style in (*inputs.styles, ALL):
+        for pair in pairs:
+            if (style, pair) in by_key:
+                places, measured = (np.array(column) for column in zip(*by_key[style, pair], strict=True))
+                interval = resampling.interval(weighted_mean(measured, places, resampling.topics))
+                n = int(np.sum(~np.isnan(measured)))
+                rows.append({"style": style, "pair": pair} | cells(interval, n, name))
+    return rows
+
+
+def _grouped(inputs: Inputs, found: Sequence[TextFeatures]) -> Iterator[tuple[str, str, list[TextFeatures]]]:
+    responses = [inputs.responses[each.place] for each in found]
+    for style, origin, chosen in groups(responses, inputs.styles):
+        yield style, origin, [each for each, is_in in zip(found, chosen, strict=True) if is_in]

@@ -1,0 +1,179 @@
+"""Tests of differences between grades, paired by topic (crowdrag25, Table 7; docs/methods/significance.md)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from scipy import sparse
+
+from analysis.stats import significance
+from analysis.stats.bootstrap import Floats, percentile_interval, weighted_mean
+
+from ..inputs.arrays import Inputs, Ints
+from ..tables.schema import NOTE, Row, number
+from .grade_fits import Graded, Resampled
+
+ALL = "all"
+# Resamples in which grades are others are gone through so many at a time: there are many cells.
+_AT_ONCE = 100
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Mean grade of each topic, style, origin and dimension; NaN where there is none."""
+
+    inside: sparse.csr_array  # from grades to cells
+    shape: tuple[int, int, int, int]
+
+    def of(self, grade: Floats) -> Floats:
+        """Cells of grades of shape (n,) or (n, resamples): topics by styles by origins by dimensions (by resamples)."""
+        counts = np.asarray(self.inside.sum(axis=1)).ravel()
+        counts = counts if grade.ndim == 1 else counts[:, None]
+        sums = np.asarray(self.inside @ grade)
+        means: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+        return means.reshape(*self.shape, *grade.shape[1:])
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """What is tested: two origins within a style, or two styles; within a dimension or over all."""
+
+    dimension: int
+    style: int
+    one: tuple[int, int]
+    origins: bool
+
+    def difference(self, cells: Floats) -> Floats:
+        """The difference of each topic, over what both have there: styles, origins or dimensions."""
+        at = [slice(None), slice(None), slice(None), slice(None)]
+        sides = []
+        for side in self.one:
+            where: list[object] = list(at)
+            where[2 if self.origins else 1] = [side]
+            if self.origins and self.style >= 0:
+                where[1] = [self.style]
+            if self.dimension >= 0:
+                where[3] = [self.dimension]
+            sides.append(_picked(cells, where))
+        apart = sides[0] - sides[1]
+        there = ~np.isnan(apart)
+        n = there.sum(axis=(1, 2, 3))
+        total = np.where(there, apart, 0.0).sum(axis=(1, 2, 3))
+        found: Floats = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+        return found
+
+
+def rows(inputs: Inputs, graded: Graded, resampled: Resampled) -> list[Row]:
+    """One row a test: origins within each style and all, then styles; p adjusted within all of them."""
+    names = [fit.dimension.name for fit in graded.comparisons.fits]
+    of = [inputs.responses[response] for response in graded.response.tolist()]
+    styles, style = np.unique([response.style for response in of], return_inverse=True)
+    origins, origin = np.unique([response.origin for response in of], return_inverse=True)
+    shape = (len(resampled.topics), len(styles), len(origins), len(names))
+    cell = np.ravel_multi_index((resampled.topic, style, origin, graded.fit), shape)
+    places = np.arange(len(cell))
+    inside = sparse.coo_array((np.ones(len(cell)), (cell, places)), shape=(int(np.prod(shape)), len(cell))).tocsr()
+    cells = _Cells(inside, shape)
+    tests = list(_comparisons(len(names), len(styles), len(origins)))
+    differences = _differences(tests, cells, graded, resampled)
+    found = []
+    for test, (difference, samples) in zip(tests, differences, strict=True):
+        sides = (origins if test.origins else styles)[list(test.one)]
+        key: Row = {
+            "dimension": names[test.dimension] if test.dimension >= 0 else ALL,
+            "style": str(styles[test.style]) if test.style >= 0 else ALL,
+            "comparison": " - ".join(sides.tolist()),
+        }
+        found.append(key | tested_row(difference, resampled.weights, samples))
+    return adjust(found)
+
+
+def _comparisons(dimensions: int, styles: int, origins: int) -> Iterator[_Comparison]:
+    for dimension in (*range(dimensions), -1):
+        for style in (*range(styles), -1) if styles > 1 else range(styles):
+            for one in combinations(range(origins), 2):
+                yield _Comparison(dimension, style, one, origins=True)
+        for one in combinations(range(styles), 2):
+            yield _Comparison(dimension, -1, one, origins=False)
+
+
+def _differences(
+    tests: list[_Comparison], cells: _Cells, graded: Graded, resampled: Resampled
+) -> Iterator[tuple[Floats, Floats | None]]:
+    """The difference of each topic, and those of each resample where grades are others there, by test."""
+    now = cells.of(graded.comparable(graded.grade))
+    if resampled.grade is None:
+        yield from ((test.difference(now), None) for test in tests)
+        return
+    again = np.empty((len(tests), resampled.grade.shape[1], len(resampled.topics)), dtype=np.float32)
+    for begin in range(0, resampled.grade.shape[1], _AT_ONCE):
+        block = slice(begin, begin + _AT_ONCE)
+        then = cells.of(graded.comparable(resampled.grade[:, block].astype(np.float64)))
+        for place, test in enumerate(tests):
+            again[place, block] = test.difference(then).T
+    for place, test in enumerate(tests):
+        yield test.difference(now), again[place].astype(np.float64)
+
+
+def _picked(cells: Floats, where: list[object]) -> Floats:
+    """Some of the cells along their first four axes, all axes kept."""
+    for axis, which in enumerate(where):
+        if isinstance(which, list):
+            cells = np.take(cells, which, axis=axis)
+    return cells
+
+
+def tested_row(difference: Floats, weights: Floats, samples: Floats | None) -> Row:
+    """What a test says of the differences of topics, with intervals over these; p is adjusted later.
+
+    `samples`: the differences of each resample, shape (resamples, topics), where they are others there.
+    """
+    there = ~np.isnan(difference)
+    n = int(there.sum())
+    # Most pairs of participants met on few of the topics.
+    difference, weights = difference[there], weights[:, there]
+    samples = None if samples is None else samples[:, there]
+    row: Row = {"statistic": None, "p": None, "p_adjusted": None}
+    try:
+        tested = significance.signed_rank(difference)
+        row |= {"statistic": number(tested.statistic), "p": number(tested.p)}
+    except significance.TooFewDifferencesError as error:
+        row[NOTE] = str(error)
+    effect = significance.rank_biserial(difference)[0]
+    effects = significance.rank_biserial(difference if samples is None else samples, weights)
+    sized = percentile_interval(effect, effects, clusters=n, bounds=(-1.0, 1.0))
+    mean = percentile_interval(_mean(difference), _means(difference, weights, samples), clusters=n)
+    row |= {
+        "effect": number(effect),
+        "n": n,
+        "effect_low": number(sized.low) if number(effect) is not None else None,
+        "effect_high": number(sized.high) if number(effect) is not None else None,
+        "difference": number(mean.estimate),
+        "difference_low": number(mean.low),
+        "difference_high": number(mean.high),
+    }
+    return row
+
+
+def adjust(found: list[Row]) -> list[Row]:
+    """Put the adjusted p-values into the rows of a table."""
+    p: Ints | Floats = np.array([np.nan if row["p"] is None else row["p"] for row in found], dtype=np.float64)
+    for row, value in zip(found, significance.adjusted(p), strict=True):
+        row["p_adjusted"] = number(value)
+    return found
+
+
+def _mean(difference: Floats) -> float:
+    there = ~np.isnan(difference)
+    return float(difference[there].mean()) if there.any() else float("nan")
+
+
+def _means(difference: Floats, weights: Floats, samples: Floats | None) -> Floats:
+    if samples is None:
+        return weighted_mean(difference, np.arange(len(difference)), len(difference))(weights)
+    there = ~np.isnan(samples)
+    n = (weights * there).sum(axis=1)
+    sums = (weights * np.where(there, samples, 0.0)).sum(axis=1)
+    means: Floats = np.divide(sums, n, out=np.full(n.shape, np.nan), where=n > 0)
+    return means

@@ -1,0 +1,183 @@
+"""A statistic with its values in the resamples: what tables hold of it, and means and differences of several.
+
+Statistics that stand beside each other are computed from the same resamples, or keep the terms that they are sums of,
+so that their means and differences have intervals too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.stats import agreement
+from analysis.stats.bootstrap import Floats, Statistic, percentile_interval
+from analysis.stats.cluster_variance import Terms, combined, interval_of, variance
+from analysis.stats.proportions import effective_wilson
+
+from ..inputs.arrays import Ints
+from ..tables.schema import NOTE, Row, number
+from .agreement.compute import ONE_TOPIC
+
+NOTHING = "there is nothing to compute it from"
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A statistic, its values in the resamples, and of how many topics; or why it cannot be said.
+
+    Attributes
+    ----------
+    point : float
+        NaN where undefined.
+    samples : ndarray of shape (resamples,)
+        NaN in resamples where it is undefined.
+    topics : int
+        How many topics hold what it is of.
+    n : int
+        How many things it is of.
+    problem : str
+        Why it is undefined; empty where it is defined.
+    terms : Terms or None
+        Of alpha and what is made of it: its interval follows from them, and `samples` is empty.
+    most : float or None
+        What a statistic with terms cannot exceed.
+    is_share : bool
+        Whether a statistic with terms is a share.
+    bounds : (float, float)
+        Between what a statistic with samples lies.
+    has_interval : bool
+        False where no interval would hold the true value as often as it says.
+    """
+
+    point: float
+    samples: Floats
+    topics: int
+    n: int
+    problem: str = ""
+    terms: Terms | None = None
+    most: float | None = None
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    has_interval: bool = True
+    is_share: bool = False
+
+    @property
+    def note(self) -> str:
+        """What a reader must know of it: why it or its interval is not there."""
+        return self.problem or (ONE_TOPIC if self.has_interval and self.interval[0] is None else "")
+
+    @property
+    def interval(self) -> tuple[float | None, float | None]:
+        """The ends of its interval."""
+        if self.problem or not self.has_interval:
+            return None, None
+        if self.terms is not None:
+            if self.is_share:
+                low, high = effective_wilson(self.point, *variance(self.terms))
+            else:
+                low, high = interval_of(self.point, self.terms, most=self.most)
+            return number(low), number(high)
+        found = percentile_interval(self.point, self.samples, clusters=self.topics, bounds=self.bounds)
+        return number(found.low), number(found.high)
+
+    def columns(self, name: str, low: str = "low", high: str = "high") -> dict[str, float | None]:
+        """Its columns in a table."""
+        ends = self.interval
+        return {name: number(self.point), low: ends[0], high: ends[1]}
+
+
+def undefined(problem: str, n: int = 0) -> Estimate:
+    """A statistic that cannot be said."""
+    return Estimate(float("nan"), np.zeros(0), 0, n, problem)
+
+
+def alpha(
+    votes: tuple[Ints, Ints, Ints],
+    topic: Ints,
+    *,
+    values: int,
+    drawn_coders: bool,
+    domain: Sequence[float] | None = None,
+) -> Estimate:
+    """Krippendorff's alpha of votes, with its interval over topics, and over judges where they were drawn.
+
+    `votes`: unit, coder and value; `topic`: of each unit; `domain`: the values of a rating, None for A, N and B.
+    n is how many units have two votes.
+    """
+    counts = agreement.count_values(*votes, units=len(topic), values=values)
+    pairable = counts.sum(axis=1) > 1
+    n = int(pairable.sum())
+    try:
+        point = agreement.alpha(np.where(pairable[:, None], counts, 0), values=domain)
+    except agreement.AlphaUndefinedError as error:
+        return undefined(str(error), n)
+    terms = agreement.alpha_terms(*votes, topic, values=values, drawn_coders=drawn_coders, domain=domain)
+    return Estimate(point, np.zeros(0), terms.topics, n, terms=terms, most=1.0)
+
+
+def share(yes: NDArray[np.bool_], topic: Ints, coder: Ints | None, *, problem: str) -> Estimate:
+    """The share of votes that are so, over topics, and judges where they were drawn.
+
+    `problem` says why where there is no vote.
+    """
+    n = len(yes)
+    if not n:
+        return undefined(problem)
+    point = float(np.mean(yes))
+    terms = Terms(topic, coder, None, (yes - point) / n)
+    return Estimate(point, np.zeros(0), terms.topics, n, terms=terms, is_share=True)
+
+
+def of_clusters(statistic: Statistic, weights: Floats, *, topics: int, n: int, problem: str = NOTHING) -> Estimate:
+    """A statistic of weighted topics; `problem` says why where it is undefined."""
+    point = float(statistic(np.ones((1, weights.shape[1])))[0])
+    return undefined(problem, n) if np.isnan(point) else Estimate(point, statistic(weights), topics, n)
+
+
+def mean(parts: Sequence[Estimate]) -> Estimate:
+    """The mean of those that are defined; n is that of the largest."""
+    defined = [each for each in parts if not each.problem]
+    if not defined:
+        return undefined(parts[0].problem if parts else NOTHING)
+    point = float(np.mean([each.point for each in defined]))
+    topics, n = max(each.topics for each in defined), max(each.n for each in defined)
+    if not all(each.has_interval for each in defined):
+        return Estimate(point, np.zeros(0), topics, n, has_interval=False)
+    terms = [each.terms for each in defined if each.terms is not None]
+    if len(terms) == len(defined):
+        whole = combined(terms, [1 / len(terms)] * len(terms))
+        return Estimate(point, np.zeros(0), topics, n, terms=whole, most=defined[0].most, is_share=defined[0].is_share)
+    samples: Floats = np.mean([each.samples for each in defined], axis=0)
+    return Estimate(point, samples, topics, n, bounds=defined[0].bounds)
+
+
+def difference(first: Estimate, second: Estimate) -> Estimate:
+    """The first less the second; n is that of the smaller."""
+    if problem := first.problem or second.problem:
+        return undefined(problem)
+    point = first.point - second.point
+    topics, n = min(first.topics, second.topics), min(first.n, second.n)
+    if first.terms is not None and second.terms is not None:
+        return Estimate(point, np.zeros(0), topics, n, terms=combined([first.terms, second.terms], [1.0, -1.0]))
+    samples: Floats = first.samples - second.samples
+    return Estimate(point, samples, topics, n)
+
+
+def largest(differences: Sequence[Estimate]) -> Estimate:
+    """The largest of the absolute differences, without an interval.
+
+    It is never below 0, so that where nothing differs no interval of it would hold that.
+    """
+    if problem := next((each.problem for each in differences if each.problem), ""):
+        return undefined(problem)
+    point = max(abs(each.point) for each in differences)
+    topics, n = min(each.topics for each in differences), min(each.n for each in differences)
+    return Estimate(point, np.zeros(0), topics, n, has_interval=False)
+
+
+def noted(row: Row, notes: Sequence[str]) -> Row:
+    """A row with what must be said of it, each thing once."""
+    said = list(dict.fromkeys(note for note in notes if note))
+    return row | {NOTE: "; ".join(said)} if said else row

@@ -1,0 +1,303 @@
+"""Votes of one pool by dimension, with the model of who can be trusted; and the same in every resample."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.stats import labels, mace, mace_posterior
+from analysis.stats.agreement import count_values
+from analysis.stats.bootstrap import Floats, resample_weights
+from analysis.stats.mace_resampled import Resampled, resample
+from analysis.stats.random_streams import key
+
+from ..inputs.arrays import Dimension, Inputs, Ints, Pool
+from .reusable_fits import ReusableFit, ReusableFits, Votes
+from .settings import REFIT, TOPICS_AND_WORKERS, AnalysisSettings, named_rng
+
+LABELS = 3
+#: Where more judgments of a dimension than these are to be fitted anew, an update goes on from the earlier fit instead
+#: of searching as an analysis does (a second for each dimension at this size), for so many iterations at most.
+SEARCHED, WARM = 10_000, 500
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The votes on one dimension, and MACE fitted to all of them.
+
+    Attributes
+    ----------
+    unit, coder, value : ndarray of int, shape (n_votes,)
+        The votes from which agreement is computed: the first k of each unit.
+    counts : ndarray of int, shape (n_units, n_values)
+        How often each value was given to each unit, of those votes.
+    model : Mace or None
+        None where the votes cannot tell who is competent; `problem` says why.
+    seen : tuple of ndarray
+        Unit, coder and value of all votes: MACE is fitted to them, and grades from votes follow from them.
+    known : ndarray of int, shape (n_units,), or None
+        Labels that MACE was told.
+    averaged : Averaged or None
+        Labels and competences averaged over all optima; None where those of the likeliest one are used.
+    before : Averaged or None
+        Those that an earlier analysis found.
+    """
+
+    dimension: Dimension
+    unit: Ints
+    coder: Ints
+    value: Ints
+    counts: Ints
+    model: mace.Mace | None
+    seen: Votes
+    problem: str = ""
+    known: Ints | None = None
+    averaged: mace_posterior.AveragedPosterior | None = None
+    before: mace_posterior.AveragedPosterior | None = None
+
+    @property
+    def is_drawn_before(self) -> np.ndarray:
+        """Of which units an earlier analysis drew the same labels, shape (n_units,)."""
+        now, then = self.averaged, self.before
+        if now is None or then is None or now.label.shape != then.label.shape:
+            return np.zeros(len(self.counts), dtype=bool)
+        return np.asarray((now.label == then.label).all(axis=1) & ~np.isnan(then.posterior).any(axis=1))
+
+    @property
+    def posterior(self) -> Floats:
+        """The probability of each label of each unit, shape (n_units, n_values)."""
+        assert self.model is not None
+        return self.model.posterior if self.averaged is None else self.averaged.posterior
+
+    @property
+    def spam_probability(self) -> Floats:
+        """Everybody's spam probability, shape (n_participants,)."""
+        assert self.model is not None
+        return self.model.spam_probability if self.averaged is None else self.averaged.spam_probability
+
+    def counts_of(self, keep: np.ndarray) -> Ints:
+        """Counts of some of the votes."""
+        units, values = self.counts.shape
+        return count_values(self.unit[keep], self.coder[keep], self.value[keep], units=units, values=values)
+
+    def trusted(self, threshold: float) -> np.ndarray:
+        """Which votes the corrected crowd keeps."""
+        return np.asarray(self.spam_probability[self.coder] <= threshold)
+
+    def without_least_competent(self, share: float, keep: int) -> np.ndarray:
+        """Which votes the other rule of correction keeps: some of each unit, whoever gave them."""
+        return labels.without_least_competent(self.unit, self.coder, self.spam_probability, share=share, keep=keep)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """One pool with its fits, in the order of the dimensions."""
+
+    pool: Pool
+    fits: tuple[Fit, ...]
+
+
+def fit(
+    inputs: Inputs,
+    name: str,
+    *,
+    settings: AnalysisSettings,
+    seed: int,
+    report: Report,
+    capped: bool,
+    earlier: ReusableFits | None = None,
+) -> Fitted:
+    """Fit MACE to each dimension of a pool.
+
+    MACE sees all votes. `capped`: agreement is computed from the first k votes of a unit. The crowd of pairs is capped;
+    experts and pointwise raters were chosen. Where a label is known, MACE is told it.
+
+    `earlier`: fits of which as much is kept as still stands; only the others are fitted anew.
+    """
+    pool = inputs.pools[name]
+    keys = np.array([key(participant) for participant in pool.participants], dtype=np.uint64)
+    places = None if earlier is None or name not in earlier.inputs.pools else earlier.places(inputs, name)
+    asked = []
+    for place in np.unique(pool.dimension).tolist():
+        dimension = inputs.dimensions[place]
+        votes, seen, known = _votes(pool, place, settings, capped=capped)
+        standing = drawn = None
+        if earlier is not None and places is not None and (before := earlier.place(dimension)) >= 0:
+            _counted, saw, told = _votes(earlier.inputs.pools[name], before, settings, capped=capped)
+            standing = earlier.standing(inputs, name, dimension.name, seen, known, (saw, told), places)
+            drawn = earlier.drawn(inputs, name, dimension.name, standing) if standing and settings.averages else None
+        sizes = (len(pool.units), len(pool.participants), len(dimension.domain))
+        rng = named_rng(seed, f"mace {name} {dimension.name}")
+        asked.append(_FitRequest(dimension, votes, seen, sizes, known, keys, rng, standing, drawn))
+    models = _models(asked, settings, report)
+    fits = []
+    for each, model in zip(asked, models, strict=True):
+        rng = named_rng(seed, f"labels {name} {each.dimension.name}")
+        fits.append(each.fit(model, rng if settings.averages else None))
+    return Fitted(pool, tuple(fits))
+
+
+def _votes(pool: Pool, place: int, settings: AnalysisSettings, *, capped: bool) -> tuple[Votes, Votes, Ints | None]:
+    """The votes on a dimension that agreement is computed from, all of them, and the labels that MACE is told."""
+    mine = pool.dimension == place
+    first = mine & pool.first_votes(settings.k) if capped else mine
+    votes, seen = ((pool.unit[keep], pool.coder[keep], pool.value[keep]) for keep in (first, mine))
+    return votes, seen, pool.known_of(place) if settings.fix_known and pool.known else None
+
+
+@dataclass(frozen=True, eq=False)
+class _FitRequest:
+    """One dimension: votes for agreement and for MACE, how many units, participants and values there are."""
+
+    dimension: Dimension
+    votes: Votes
+    seen: Votes
+    sizes: tuple[int, int, int]
+    known: Ints | None
+    keys: NDArray[np.uint64]
+    rng: np.random.Generator
+    standing: ReusableFit | None
+    drawn: mace_posterior.AveragedPosterior | None
+
+    def is_warm(self, settings: AnalysisSettings) -> bool:
+        """Whether the fit goes on from an earlier one instead of being searched."""
+        return self.standing is not None and (self.standing.searched > SEARCHED or not settings.refine)
+
+    def given(self, settings: AnalysisSettings) -> mace.MaceInput:
+        """What MACE is given."""
+        unit, coder, value = self.seen
+        units, participants, values = self.sizes
+        return mace.MaceInput(
+            item=unit,
+            annotator=coder,
+            label=value,
+            rng=self.rng,
+            items=units,
+            annotators=participants,
+            labels=values,
+            fixed=self.known,
+            start=self.standing.start if self.standing is not None and self.is_warm(settings) else None,
+            settled=None if self.standing is None else self.standing.settled,
+            keys=self.keys,
+        )
+
+    def fit(self, model: mace.Mace | mace.UnfitError, rng: np.random.Generator | None) -> Fit:
+        """The votes with what MACE says of them; averaged over the optima where there is a source of chance."""
+        counts = count_values(*self.votes, units=self.sizes[0], values=self.sizes[2])
+        unfit = isinstance(model, mace.UnfitError)
+        return Fit(
+            self.dimension,
+            *self.votes,
+            counts=counts,
+            model=None if isinstance(model, mace.UnfitError) else model,
+            problem=str(model) if unfit else "",
+            seen=self.seen,
+            known=self.known,
+            averaged=None if unfit or rng is None else self.averaged(rng),
+            before=self.drawn,
+        )
+
+    def averaged(self, rng: np.random.Generator) -> mace_posterior.AveragedPosterior:
+        """The posterior of labels and competences."""
+        units, participants, values = self.sizes
+        return mace_posterior.sample(
+            *self.seen,
+            rng=rng,
+            items=units,
+            annotators=participants,
+            labels=values,
+            fixed=self.known,
+            keys=self.keys,
+            earlier=self.drawn,
+        )
+
+
+def _models(
+    asked: Sequence[_FitRequest], settings: AnalysisSettings, report: Report
+) -> list[mace.Mace | mace.UnfitError]:
+    """Fit each dimension; those of which an update has little to search all at once."""
+    searched = mace.MaceSettings(restarts=settings.restarts, refine=settings.refine)
+    warm = mace.MaceSettings(restarts=0, max_iter=WARM)
+    found: dict[int, mace.Mace | mace.UnfitError] = {}
+    together = [i for i, each in enumerate(asked) if each.standing is not None and not each.is_warm(settings)]
+    for i, each in enumerate(asked):
+        report(f"Competence: {each.dimension.label}")
+        if i in found:
+            continue
+        chosen = together if i in together else [i]
+        how = warm if each.is_warm(settings) else searched
+        fits = mace.fit_together([asked[other].given(settings) for other in chosen], settings=how)
+        found |= dict(zip(chosen, fits, strict=True))
+    return [found[i] for i in range(len(asked))]
+
+
+@dataclass(frozen=True, eq=False)
+class ResampledFits:
+    """What each resample drew of a pool, and what it says.
+
+    Attributes
+    ----------
+    topics : ndarray of shape (resamples, n_topics)
+        How often each topic of the pool was drawn, topics in ascending order.
+    judges : ndarray of shape (resamples, n_participants), or None
+        How often each judge was drawn; None: all are heard once.
+    fits : tuple of Resampled or None
+        Labels and competences of each dimension, beside the pool's fits; None where none could be fitted.
+    """
+
+    topics: Floats
+    judges: Floats | None
+    fits: tuple[Resampled | None, ...]
+
+    def heard(self, coder: np.ndarray, block: slice) -> Floats:
+        """How often the judge of each vote was drawn, shape (n_votes, resamples of the block)."""
+        if self.judges is None:
+            return np.ones((len(coder), len(self.topics[block])))
+        heard: Floats = self.judges[block].T[coder]
+        return heard
+
+
+def refit_resamples(
+    fitted: Fitted, name: str, *, settings: AnalysisSettings, seed: int, step: Callable[[str], None]
+) -> ResampledFits | None:
+    """Draw topics, and judges if they are asked for, and find the labels of each resample.
+
+    None where labels are the same in every resample, or there are none: then there is nothing to keep, and families
+    draw topics alone.
+    """
+    if not settings.redraws or not fitted.fits:
+        return None
+    pool = fitted.pool
+    topics, topic = np.unique(pool.topic, return_inverse=True)
+    drawn = resample_weights(len(topics), settings.resamples, named_rng(seed, f"resampled topics of {name}"))
+    judges = None
+    if settings.resample == TOPICS_AND_WORKERS:
+        judges = resample_weights(
+            len(pool.participants), settings.resamples, named_rng(seed, f"resampled judges of {name}")
+        )
+    found: list[Resampled | None] = []
+    for fit in fitted.fits:
+        if fit.model is None:
+            found.append(None)
+            continue
+        said = f"Resampling: {fit.dimension.label}"
+        step(said)
+        found.append(
+            resample(
+                fit.model,
+                *fit.seen,
+                item_weights=drawn[:, topic],
+                annotator_weights=judges,
+                refit=settings.bootstrap == REFIT,
+                fixed=fit.known,
+                report=partial(_report_progress, step, said, settings.resamples),
+            )
+        )
+    return ResampledFits(drawn, judges, tuple(found))
+
+
+def _report_progress(step: Callable[[str], None], said: str, resamples: int, done: int) -> None:
+    step(f"{said}, {done:,} of {resamples:,}")

@@ -1,0 +1,422 @@
+"""Comparisons of the responses of a topic, the grades they give, and the same in resamples and for drawn labels."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.stats import bradley_terry
+from analysis.stats.bootstrap import Floats
+from analysis.stats.labels import gold
+from analysis.stats.random_streams import KeyedRng
+from analysis.stats.unique_columns import unique_columns
+
+from ..inputs.arrays import Ints
+from .fits import Fit, Fitted, ResampledFits
+from .settings import VOTES
+
+# So many small problems are fitted beside each other.
+_PROBLEMS_AT_ONCE = 4_000
+#: So many drawn comparisons are held at a time.
+CELLS_AT_ONCE = 1_000_000
+_TAIL = 0.025
+
+#: Grades of many resamples: whole and half numbers, which single precision holds exactly.
+Halves = NDArray[np.float32]
+
+#: From a block of resamples to outcomes and weights of the comparisons, each of shape (n_comparisons, resamples).
+Draw = Callable[[slice], tuple[Floats, Floats]]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """What responses are graded by: gold labels of presented pairs, or the votes on them.
+
+    Attributes
+    ----------
+    fits : tuple of Fit
+        The dimensions graded.
+    fit, unit, coder : ndarray of int, shape (n,)
+        Which of `fits` and which presented pair each is of; who voted, -1 of labels.
+    problem : ndarray of int, shape (n,)
+        Along `problems`.
+    first, second : ndarray of int, shape (n,)
+        Places of the left and the right response among those judged on the topic.
+    outcome, weight : ndarray of shape (n,)
+        -1: the left response is better, 0: neither, 1: the right one. 1 of labels, of votes the voter's competence.
+    problems : ndarray of int, shape (n_problems, 2)
+        Topic (as numbered in the inputs) and dimension (along `fits`) of what is graded together.
+    """
+
+    fits: tuple[Fit, ...]
+    fit: Ints
+    unit: Ints
+    coder: Ints
+    problem: Ints
+    first: Ints
+    second: Ints
+    outcome: Floats
+    weight: Floats
+    problems: Ints
+
+    @property
+    def of_votes(self) -> bool:
+        """Whether these are votes."""
+        return bool(self.coder[0] >= 0)
+
+    @property
+    def of_averaged(self) -> bool:
+        """Whether these are labels averaged over the optima, of which there are joint draws."""
+        return not self.of_votes and all(fit.averaged is not None for fit in self.fits)
+
+    @cached_property
+    def chances(self) -> Floats:
+        """How probable the outcomes -1, 0 and 1 are, shape (n, 3), of labels."""
+        found = np.empty((len(self.unit), 3))
+        for number, fit in enumerate(self.fits):
+            here = self.fit == number
+            found[here] = fit.posterior[self.unit[here]]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Graded:
+    """Grades, one entry a response and dimension on which it was compared.
+
+    Attributes
+    ----------
+    topic, response, fit : ndarray of int, shape (n,)
+        Topic and response as numbered in the inputs, dimension along `comparisons.fits`.
+    problem, place : ndarray of int, shape (n,)
+        Where each stands in arrays of shape (n_problems, n_places).
+    merit, se, grade : ndarray of shape (n,)
+    converged : ndarray of bool, shape (n,)
+    """
+
+    comparisons: Comparisons
+    topic: Ints
+    response: Ints
+    fit: Ints
+    problem: Ints
+    place: Ints
+    merit: Floats
+    se: Floats
+    grade: Floats
+    converged: np.ndarray
+
+    @cached_property
+    def size(self) -> Ints:
+        """How many responses are graded together with each, itself included, shape (n,)."""
+        return np.bincount(self.problem)[self.problem]
+
+    @cached_property
+    def usual(self) -> int:
+        """The most usual number of responses graded together; of equally usual ones the larger."""
+        times = np.bincount(np.bincount(self.problem))
+        return int(len(times) - 1 - np.argmax(times[::-1]))
+
+    def comparable(self, grade: Floats) -> Floats:
+        """Grades on one scale for all topics, from 1 to the most usual number of responses.
+
+        Where a topic has another number of them, its worst is worst and its best is best all the same: its grades are
+        stretched to the scale. Where all topics have as many, nothing changes. Shape (n,) or (n, resamples).
+        """
+        size = self.size if grade.ndim == 1 else self.size[:, None]
+        return np.where(size == self.usual, grade, 1.0 + (grade - 1.0) * (self.usual - 1.0) / (size - 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Imputed:
+    """Grades by every draw of the labels, shape (n, draws); mean and variance of the merits over the draws, (n,)."""
+
+    grade: Halves
+    merit: Floats
+    variance: Floats
+
+    def pooled(self, graded: Graded) -> Graded:
+        """Means over the draws; standard errors by Rubin's rules, within draws that of the most probable labels."""
+        grade = self.grade.mean(axis=1, dtype=np.float64)
+        between = (1.0 + 1.0 / self.grade.shape[1]) * self.variance
+        return replace(graded, grade=grade, merit=self.merit, se=np.sqrt(graded.se**2 + between))
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """Grades in the resamples of topics that means, tests and the leaderboard share.
+
+    Attributes
+    ----------
+    topics : ndarray of int, shape (n_topics,)
+        The topics graded, as numbered in the inputs.
+    topic : ndarray of int, shape (n,)
+        The topic of each grade, along `topics`.
+    weights : ndarray of shape (resamples, n_topics)
+        How often each topic was drawn.
+    grade : ndarray of shape (n, resamples), or None
+        Grades of each resample; None where they are the same in all.
+    draw : Draw or None
+        The comparisons of each resample, likewise.
+    """
+
+    topics: Ints
+    topic: Ints
+    weights: Floats
+    grade: Halves | None
+    draw: Draw | None
+
+
+def comparisons_of(fitted: Fitted, grades_from: str) -> Comparisons | None:
+    """The comparisons of a pool, by gold labels or by votes; None where no dimension has labels."""
+    fits = tuple(fit for fit in fitted.fits if fit.dimension.is_preference and fit.model is not None)
+    if not fits:
+        return None
+    parts: list[tuple[np.ndarray, ...]] = []
+    for number, fit in enumerate(fits):
+        assert fit.model is not None
+        if grades_from == VOTES:
+            unit, coder, value = fit.seen
+            outcome = value - 1.0
+            weight = 1.0 - fit.spam_probability[coder]
+        else:
+            unit = np.flatnonzero(fit.counts.sum(axis=1))
+            coder, outcome = np.full(len(unit), -1), gold(fit.posterior)[unit] - 1.0
+            weight = np.ones(len(unit))
+        parts.append((np.full(len(unit), number), unit, coder, outcome, weight))
+    d, unit, coder, outcome, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
+    pool, place = fitted.pool, _places(fitted)
+    names, problem = np.unique(pool.topic[unit] * len(fits) + d, return_inverse=True)
+    return Comparisons(
+        fits=fits,
+        fit=d,
+        unit=unit,
+        coder=coder,
+        problem=problem,
+        first=place[pool.left[unit]],
+        second=place[pool.right[unit]],
+        outcome=outcome.astype(np.float64),
+        weight=weight,
+        problems=np.stack(np.divmod(names, len(fits)), axis=1),
+    )
+
+
+def grade(fitted: Fitted, comparisons: Comparisons) -> Graded:
+    """Grade every response within its topic and dimension; topics, then dimensions, then responses in order."""
+    c = comparisons
+    found = bradley_terry.fit(bradley_terry.tally(c.problem, c.first, c.second, c.outcome, weight=c.weight))
+    problem, place = np.nonzero(~np.isnan(found.merit))
+    members = _members(fitted)
+    topic, fit = c.problems[problem].T
+    return Graded(
+        comparisons=c,
+        topic=topic,
+        response=np.array([members[t][i] for t, i in zip(topic.tolist(), place.tolist(), strict=True)], dtype=np.int64),
+        fit=fit,
+        problem=problem,
+        place=place,
+        merit=found.merit[problem, place],
+        se=found.standard_error[problem, place],
+        grade=found.grade[problem, place],
+        converged=found.converged[problem],
+    )
+
+
+def resampled_grades(graded: Graded, draw: Draw, resamples: int, step: Callable[[str], None]) -> Halves:
+    """Grades of every resample, shape (n, resamples)."""
+    return impute(graded, draw, resamples, step).grade
+
+
+def impute(graded: Graded, draw: Draw, draws: int, step: Callable[[str], None]) -> Imputed:
+    """Grades and merits by every draw, fitted from where the merits stand.
+
+    Draws that give a topic and dimension the same comparisons give it the same grades: they are fitted once.
+    """
+    c = graded.comparisons
+    order = np.argsort(c.problem, kind="stable")
+    rows = _Rows(graded, order, np.flatnonzero(np.diff(c.problem[order], prepend=-1)))
+    found = np.empty((2, len(graded.grade), draws), dtype=np.float32)
+    size = max(1, CELLS_AT_ONCE // len(c.unit))
+    for begin in range(0, draws, size):
+        block = slice(begin, min(begin + size, draws))
+        step(f"Grades: draw {begin:,} of {draws:,}")
+        outcome, weight = (part[order] for part in draw(block))
+        different = unique_columns(rows.begin, outcome, weight)
+        fitted = np.empty((2, len(different.group), rows.start.shape[1]), dtype=np.float32)
+        for first in range(0, len(different.group), _PROBLEMS_AT_ONCE):
+            some = slice(first, first + _PROBLEMS_AT_ONCE)
+            fits = rows.fit(different.group[some], different.column[some], outcome, weight)
+            fitted[:, some] = fits.grade, fits.merit
+        found[:, :, block] = fitted[:, different.place[graded.problem], graded.place[:, None]]
+    grade, merit = found
+    variance = merit.var(axis=1, ddof=1, dtype=np.float64) if draws > 1 else np.zeros(len(merit))
+    return Imputed(grade, merit.mean(axis=1, dtype=np.float64), variance)
+
+
+class _Rows:
+    """The comparisons of each problem one after another, and where fits start."""
+
+    def __init__(self, graded: Graded, order: Ints, begin: Ints) -> None:
+        c = graded.comparisons
+        self.begin, self.sizes = begin, np.diff(np.r_[begin, len(order)])
+        self.first, self.second = c.first[order], c.second[order]
+        self.start = np.full((len(c.problems), int(graded.place.max(initial=0)) + 1), np.nan)
+        self.start[graded.problem, graded.place] = graded.merit
+
+    def fit(self, problem: Ints, column: Ints, outcome: Floats, weight: Floats) -> bradley_terry.Grades:
+        """Grades of some problems as some draws have them, of shape (n, places)."""
+        sizes = self.sizes[problem]
+        number = np.repeat(np.arange(len(problem)), sizes)
+        row = np.arange(len(number)) - np.repeat(np.cumsum(sizes) - sizes - self.begin[problem], sizes)
+        drawn, start = np.repeat(column, sizes), self.start[problem]
+        tallies = bradley_terry.tally(
+            number,
+            self.first[row],
+            self.second[row],
+            outcome[row, drawn],
+            weight=weight[row, drawn],
+            problems=len(problem),
+            items=self.start.shape[1],
+        )
+        everybody = bradley_terry.Tallies(tallies.wins, tallies.ties, ~np.isnan(start))
+        return bradley_terry.fit(everybody, start=start, errors=False)
+
+
+def only(graded: Graded, problems: np.ndarray) -> Graded:
+    """The grades of some of the problems (a mask along `Comparisons.problems`)."""
+    if problems.all():
+        return graded
+    c, mine, place = graded.comparisons, problems[graded.problem], np.cumsum(problems) - 1
+    there = problems[c.problem]
+    picked = {
+        name: getattr(c, name)[there] for name in ("fit", "unit", "coder", "first", "second", "outcome", "weight")
+    }
+    comparisons = replace(c, **picked, problem=place[c.problem[there]], problems=c.problems[problems])
+    columns = ("topic", "response", "fit", "place", "merit", "se", "grade", "converged")
+    kept = {name: getattr(graded, name)[mine] for name in columns}
+    return Graded(comparisons=comparisons, problem=place[graded.problem[mine]], **kept)
+
+
+def rank_intervals(graded: Graded, draw: Draw, resamples: int, step: Callable[[str], None]) -> tuple[Floats, Floats]:
+    """Between which grades each response stands in 95 % of the draws, rounded outwards to grades that occurred.
+
+    NaN where there was nothing to draw: votes of which every pair has one.
+    """
+    if not len(graded.grade):
+        return np.zeros(0), np.zeros(0)
+    low, high = rank_quantiles(resampled_grades(graded, draw, resamples, step))
+    c = graded.comparisons
+    if c.of_votes:
+        pairs, times = np.unique(np.stack([c.problem, c.unit]), axis=1, return_counts=True)
+        several = np.zeros(len(c.problems), dtype=bool)
+        several[pairs[0][times > 1]] = True
+        said = several[graded.problem]
+        low, high = (np.where(said, end, np.nan) for end in (low, high))
+    return low, high
+
+
+def rank_quantiles(drawn: Halves) -> tuple[Floats, Floats]:
+    """Between which grades 95 % of the draws lie, rounded outwards to grades that occurred."""
+    low = np.quantile(drawn, _TAIL, axis=1, method="lower")
+    high = np.quantile(drawn, 1.0 - _TAIL, axis=1, method="higher")
+    return low.astype(np.float64), high.astype(np.float64)
+
+
+def mean_rank_quantiles(drawn: Halves) -> tuple[Floats, Floats]:
+    """Likewise, rounded outwards to whole grades where the mean of the draws lies outside."""
+    (low, high), mean = rank_quantiles(drawn), drawn.mean(axis=1, dtype=np.float64)
+    return np.where(mean < low, np.floor(mean), low), np.where(mean > high, np.ceil(mean), high)
+
+
+def _members(fitted: Fitted) -> dict[int, list[int]]:
+    """Responses judged in each topic, in the order of their names."""
+    members: dict[int, set[int]] = {}
+    for left, right, topic, _name in fitted.pool.units:
+        members.setdefault(topic, set()).update((left, right))
+    return {topic: sorted(responses) for topic, responses in members.items()}
+
+
+def _places(fitted: Fitted) -> np.ndarray:
+    """The place of each response within its topic."""
+    members = _members(fitted)
+    size = 1 + max(response for responses in members.values() for response in responses)
+    place = np.full(size, -1, dtype=np.int64)
+    for responses in members.values():
+        place[responses] = np.arange(len(responses))
+    return place
+
+
+def of_labels_drawn(comparisons: Comparisons) -> tuple[Draw, int]:
+    """Take the joint draws of the labels, one after another and then again; and how many there are."""
+    c = comparisons
+    drawn = [fit.averaged.label for fit in c.fits if fit.averaged is not None]
+    draws = drawn[0].shape[1]
+
+    def draw(block: slice) -> tuple[Floats, Floats]:
+        which = np.arange(block.start, block.stop) % draws
+        outcome = np.empty((len(c.unit), len(which)))
+        for number, labels in enumerate(drawn):
+            here = np.flatnonzero(c.fit == number)
+            outcome[here] = labels[c.unit[here][:, None], which] - 1.0
+        return outcome, np.ones_like(outcome)
+
+    return draw, draws
+
+
+def of_labels_left_open(comparisons: Comparisons, draws: KeyedRng) -> Draw:
+    """Draw each label from its posterior: what the votes leave open, given the competences."""
+    c = comparisons
+    below = np.empty((len(c.unit), 2))
+    for d, fit in enumerate(c.fits):
+        assert fit.model is not None
+        mine = c.fit == d
+        below[mine] = np.cumsum(fit.posterior[c.unit[mine]], axis=1)[:, :2]
+
+    def draw(block: slice) -> tuple[Floats, Floats]:
+        chance = draws.uniform(block.stop - block.start, 1)[:, :, 0].T
+        outcome = drawn_labels(chance, below)
+        return outcome, np.ones_like(outcome)
+
+    return draw
+
+
+def drawn_labels(chance: Floats, below: Floats) -> Floats:
+    """-1, 0 or 1, shape (n, resamples), by chance and by the probabilities of a, and of a or n, shape (n, 2)."""
+    return (chance >= below[:, :1]).astype(np.float64) + (chance >= below[:, 1:]) - 1.0
+
+
+def of_votes_drawn(comparisons: Comparisons, rng: np.random.Generator) -> Draw:
+    """Draw as many votes of each presented pair as it has, with replacement: other people might have been asked."""
+    c = comparisons
+    _names, stratum = np.unique(c.unit * len(c.fits) + c.fit, return_inverse=True)
+    order = np.argsort(stratum, kind="stable")
+    sizes = np.bincount(stratum)
+    begin, size = (np.cumsum(sizes) - sizes)[stratum], sizes[stratum]
+
+    def draw(block: slice) -> tuple[Floats, Floats]:
+        chance = rng.random((block.stop - block.start, len(c.unit))).T
+        drawn = order[begin[:, None] + np.floor(chance * size[:, None]).astype(np.int64)]
+        return c.outcome[drawn], c.weight[drawn]
+
+    return draw
+
+
+def of_resampled_fits(comparisons: Comparisons, fitted: Fitted, redrawn: ResampledFits) -> Draw:
+    """Labels, or votes and their weights, as they are in each resample of topics and judges."""
+    c = comparisons
+    again = [redrawn.fits[fitted.fits.index(fit)] for fit in c.fits]
+
+    def draw(block: slice) -> tuple[Floats, Floats]:
+        outcome = np.repeat(c.outcome[:, None], block.stop - block.start, axis=1)
+        weight = np.ones_like(outcome)
+        for d, each in enumerate(again):
+            assert each is not None
+            mine = c.fit == d
+            if c.of_votes:
+                weight[mine] = 1.0 - each.spam_probability[c.coder[mine], block]
+                weight[mine] *= redrawn.heard(c.coder[mine], block)
+            else:
+                outcome[mine] = each.label[c.unit[mine], block] - 1.0
+        return outcome, weight
+
+    return draw

@@ -1,0 +1,1 @@
+"""Grades of responses (docs/methods/grades.md)."""

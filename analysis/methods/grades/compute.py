@@ -1,0 +1,318 @@
+"""Grades of responses, their means, tests of differences, and the leaderboard (docs/methods/grades.md)."""
+
+from collections.abc import Sequence
+from itertools import chain, product
+
+import numpy as np
+
+from analysis.stats.bootstrap import Floats, Interval, percentile_interval, resample_weights, resampled_mean
+from analysis.stats.random_streams import KeyedRng, key
+
+from ...inputs.arrays import Inputs, Ints
+from ...tables.schema import NOTE, Row, number
+from .. import difference_tests, grade_fits
+from ..agreement.compute import ONE_TOPIC
+from ..context import Context, Tables
+from ..grade_fits import Graded
+from ..leaderboard import compute
+from ..reusable_fits import packed, unpacked
+from ..settings import VOTES, named_rng
+
+#: A topic and a dimension.
+Problem = tuple[str, str]
+
+ALL = "all"
+NOT_CONVERGED = "the fit did not converge"
+ONE_VOTE = "pairs with one vote each leave nothing to draw"
+
+
+def compute_tables(analysed: Context) -> Tables:
+    """Grades, and their means."""
+    settings = analysed.settings
+    comparisons = grade_fits.comparisons_of(analysed.main, settings.grades_from)
+    if comparisons is None:
+        return {"grades": [], "grade_means": []}
+    graded = grade_fits.grade(analysed.main, comparisons)
+    imputed = None
+    if comparisons.of_averaged:
+        imputed = _imputed(analysed, graded)
+        analysed.imputed = imputed_rows(analysed.inputs, graded, imputed)
+        graded = imputed.pooled(graded)
+    resampled = _resampled(analysed, graded, imputed)
+    analysed.graded = graded, resampled
+    return {
+        "grades": grade_rows(analysed, graded, imputed),
+        "grade_means": mean_rows(analysed.inputs, graded, resampled),
+    }
+
+
+def compute_comparisons(analysed: Context) -> Tables:
+    """Tests of differences between grades, and the leaderboard."""
+    if analysed.graded is None:
+        return {name: [] for name in ("grade_tests", "leaderboard", "leaderboard_tests")}
+    tests = {"grade_tests": difference_tests.rows(analysed.inputs, *analysed.graded)}
+    return tests | compute.compute_tables(analysed, *analysed.graded)
+
+
+def _imputed(analysed: Context, graded: Graded) -> grade_fits.Imputed:
+    """Grades by every draw of the labels; of an update those of the earlier analysis, where all draws are the same."""
+    c = graded.comparisons
+    _draw, draws = grade_fits.of_labels_drawn(c)
+    before = _imputed_before(analysed, graded)
+    anew = np.array([not rows for rows in before])
+    found = grade_fits.Imputed(np.zeros((len(graded.grade), draws), np.float32), *np.zeros((2, len(graded.grade))))
+    if anew.any():
+        part = grade_fits.only(graded, anew)
+        draw, _draws = grade_fits.of_labels_drawn(part.comparisons)
+        mine, made = anew[graded.problem], grade_fits.impute(part, draw, draws, analysed.step)
+        found.grade[mine], found.merit[mine], found.variance[mine] = made.grade, made.merit, made.variance
+    for i in np.flatnonzero(~anew[graded.problem]).tolist():
+        row = before[graded.problem[i]][analysed.inputs.responses[graded.response[i]].name]
+        found.grade[i], found.merit[i], found.variance[i] = unpacked(row["grades"]) / 2, row["merit"], row["variance"]
+    return found
+
+
+def _imputed_before(analysed: Context, graded: Graded) -> list[dict[str, Row]]:
+    """The earlier rows of each topic and dimension by response; none where the draws of a label are others."""
+    c, inputs, earlier = graded.comparisons, analysed.inputs, analysed.earlier
+    if earlier is None:
+        return [{} for _ in c.problems]
+    then = _by_problem(earlier.inputs, earlier.tables.get("gold", ()))
+    same = np.concatenate([fit.is_drawn_before[c.unit[c.fit == number]] for number, fit in enumerate(c.fits)])
+    stands = np.bincount(c.problem, weights=~same, minlength=len(c.problems)) == 0
+    pairs = np.bincount(c.problem, minlength=len(c.problems))
+    found = []
+    for (topic, d), is_same, n in zip(c.problems.tolist(), stands.tolist(), pairs.tolist(), strict=True):
+        problem = inputs.topics[topic], c.fits[d].dimension.name
+        found.append(earlier.imputed.get(problem, {}) if is_same and len(then.get(problem, ())) == n else {})
+    return found
+
+
+def imputed_rows(inputs: Inputs, graded: Graded, imputed: grade_fits.Imputed) -> list[Row]:
+    """Write down the grades by every draw; an update of this analysis reads them."""
+    names = [fit.dimension.name for fit in graded.comparisons.fits]
+    return [
+        {
+            "topic": inputs.topics[graded.topic[i]],
+            "response": inputs.responses[graded.response[i]].name,
+            "dimension": names[graded.fit[i]],
+            "grades": packed(2 * imputed.grade[i]),
+            "merit": float(imputed.merit[i]),
+            "variance": float(imputed.variance[i]),
+        }
+        for i in range(len(graded.grade))
+    ]
+
+
+def _resampled(analysed: Context, graded: Graded, imputed: grade_fits.Imputed | None) -> grade_fits.Resampled:
+    """How often each topic was drawn in each resample, and the grades then, where they are others."""
+    settings, seed = analysed.settings, analysed.seed
+    topics, topic = np.unique(graded.topic, return_inverse=True)
+    redrawn = analysed.redrawn.get(analysed.inputs.pool)
+    if redrawn is None:
+        # How far averaged grades differ between topics tells what is not known of their labels, too: draws of these
+        # would count it twice.
+        weights = resample_weights(len(topics), settings.resamples, named_rng(seed, "topics of grades"))
+        return grade_fits.Resampled(topics, topic, weights, None, None)
+    drawn = np.searchsorted(np.unique(analysed.main.pool.topic), topics)
+    if imputed is not None:
+        which = np.arange(settings.resamples) % imputed.grade.shape[1]
+        draw, _draws = grade_fits.of_labels_drawn(graded.comparisons)
+        return grade_fits.Resampled(topics, topic, redrawn.topics[:, drawn], imputed.grade[:, which], draw)
+    draw = grade_fits.of_resampled_fits(graded.comparisons, analysed.main, redrawn)
+    found = grade_fits.resampled_grades(graded, draw, settings.resamples, analysed.step)
+    return grade_fits.Resampled(topics, topic, redrawn.topics[:, drawn], found, draw)
+
+
+def grade_rows(analysed: Context, graded: Graded, imputed: grade_fits.Imputed | None) -> list[Row]:
+    """One row a response and dimension: merit, its standard error, and the grade within topic and dimension.
+
+    Of an update those of the earlier analysis, where the labels that they follow from are the same.
+    """
+    inputs = analysed.inputs
+    names = [fit.dimension.name for fit in graded.comparisons.fits]
+    problems = [(inputs.topics[topic], names[d]) for topic, d in graded.comparisons.problems.tolist()]
+    if imputed is not None:
+        return list(
+            chain.from_iterable(_made(analysed, graded, grade_fits.mean_rank_quantiles(imputed.grade)).values())
+        )
+    standing = _standing(analysed)
+    anew = np.array([problem not in standing for problem in problems])
+    part = grade_fits.only(graded, anew)
+    found = _made(analysed, part, _rank_intervals(analysed, part))
+    rows = []
+    for problem in problems:
+        rows += standing.get(problem) or found[problem]
+    return rows
+
+
+def _made(analysed: Context, graded: Graded, ends: tuple[Floats, Floats]) -> dict[tuple[str, str], list[Row]]:
+    """Rows by topic and dimension, with the ends of the rank intervals."""
+    inputs = analysed.inputs
+    names = [fit.dimension.name for fit in graded.comparisons.fits]
+    low, high = ends
+    found: dict[tuple[str, str], list[Row]] = {}
+    for i, (topic, response, d) in enumerate(zip(graded.topic, graded.response, graded.fit, strict=True)):
+        row: Row = {
+            "topic": inputs.topics[topic],
+            "response": inputs.responses[response].name,
+            "dimension": names[d],
+            "merit": number(graded.merit[i]),
+            "se": number(graded.se[i]),
+            "grade": number(graded.grade[i]),
+            "rank_low": number(low[i]),
+            "rank_high": number(high[i]),
+        }
+        if not graded.converged[i]:
+            row[NOTE] = NOT_CONVERGED
+        elif row["rank_low"] is None:
+            row[NOTE] = ONE_VOTE
+        found.setdefault((row["topic"], row["dimension"]), []).append(row)
+    return found
+
+
+def _rank_intervals(analysed: Context, graded: Graded) -> tuple[Floats, Floats]:
+    """Between which grades each stands, some topics and dimensions at a time: the draws of one are its own.
+
+    Votes are drawn from one stream for all.
+    """
+    problems, settings = len(graded.comparisons.problems), analysed.settings
+    cells = max(1, len(graded.comparisons.unit) * settings.resamples)
+    size = max(1, problems * grade_fits.CELLS_AT_ONCE // cells) if settings.grades_from != VOTES else problems
+    ends = []
+    for begin in range(0, max(problems, 1), max(size, 1)):
+        some = (np.arange(problems) >= begin) & (np.arange(problems) < begin + size)
+        part = grade_fits.only(graded, some)
+        ends.append(grade_fits.rank_intervals(part, _draw(analysed, part), settings.resamples, analysed.step))
+    low, high = zip(*ends, strict=True)
+    return np.concatenate(low), np.concatenate(high)
+
+
+def _draw(analysed: Context, graded: Graded) -> grade_fits.Draw:
+    """Where the comparisons of each draw come from: the votes, or what they leave open of the labels."""
+    c, seed = graded.comparisons, analysed.seed
+    if analysed.settings.grades_from == VOTES:
+        return grade_fits.of_votes_drawn(c, named_rng(seed, "votes of grades"))
+    names = [fit.dimension.name for fit in c.fits]
+    pairs = zip(c.unit.tolist(), c.fit.tolist(), strict=True)
+    return grade_fits.of_labels_left_open(
+        c, _draws(analysed, [(*analysed.inputs.sides(u), names[d]) for u, d in pairs])
+    )
+
+
+def _draws(analysed: Context, labels: list[tuple[str, str, str]]) -> KeyedRng:
+    """What labels are drawn by, one of them by its left and right response and its dimension."""
+    keys = np.array([key(*label) for label in labels], dtype=np.uint64)
+    return KeyedRng(keys, named_rng(analysed.seed, "labels of grades"))
+
+
+def _standing(analysed: Context) -> dict[Problem, list[Row]]:
+    """Rows of an earlier analysis by topic and dimension, where all labels are what they were, and all their draws."""
+    if analysed.earlier is None or analysed.settings.grades_from == VOTES:
+        return {}
+    before = analysed.earlier.tables
+    labels = _by_problem(analysed.inputs, analysed.tables["gold"])
+    found: dict[Problem, list[Row]] = {}
+    for row in before.get("grades", ()):
+        found.setdefault((row["topic"], row["dimension"]), []).append(row)
+    then = _by_problem(analysed.earlier.inputs, before.get("gold", ()))
+    alike = {problem for problem in found if _labels(labels.get(problem, [])) == _labels(then.get(problem, []))}
+    redrawn = _drawn_otherwise(analysed, [(problem, then[problem], labels[problem]) for problem in alike])
+    return {problem: rows for problem, rows in found.items() if problem in alike and problem not in redrawn}
+
+
+def _labels(gold: list[Row]) -> list[tuple[str, str, str | None]]:
+    return [(row["response_a"], row["response_b"], row["label"]) for row in gold]
+
+
+def _drawn_otherwise(analysed: Context, labels: list[tuple[Problem, list[Row], list[Row]]]) -> set[Problem]:
+    """Which topics and dimensions have another label in one of the draws; of each: its labels before, and now."""
+    moved = [
+        (problem, row, other)
+        for problem, then, now in labels
+        if then != now
+        for row, other in zip(then, now, strict=True)
+        if row != other
+    ]
+    if not moved:
+        return set()
+    draws = _draws(analysed, [(row["response_a"], row["response_b"], row["dimension"]) for _problem, row, _ in moved])
+    chance = draws.uniform(analysed.settings.resamples, 1)[:, :, 0].T
+    before, now = (
+        grade_fits.drawn_labels(chance, np.array([(row["p_a"], row["p_a"] + row["p_n"]) for row in rows]))
+        for rows in ([row for _, row, _ in moved], [row for _, _, row in moved])
+    )
+    return {moved[place][0] for place in np.flatnonzero((before != now).any(axis=1)).tolist()}
+
+
+def _by_problem(inputs: Inputs, gold: Sequence[Row]) -> dict[Problem, list[Row]]:
+    topic = {response.name: response.topic for response in inputs.responses}
+    found: dict[Problem, list[Row]] = {}
+    for row in gold:
+        found.setdefault((topic[row["response_a"]], row["dimension"]), []).append(row)
+    return found
+
+
+def mean_rows(inputs: Inputs, graded: Graded, resampled: grade_fits.Resampled) -> list[Row]:
+    """Mean grade by dimension, style and origin, with "all" for the margins; `n` grades each."""
+    names = [fit.dimension.name for fit in graded.comparisons.fits]
+    styles, style = _coded([inputs.responses[response].style for response in graded.response.tolist()])
+    origins, origin = _coded([inputs.responses[response].origin for response in graded.response.tolist()])
+    found = []
+    for d, s, o in product((*range(len(names)), -1), (*range(len(styles)), -1), (*range(len(origins)), -1)):
+        chosen = np.flatnonzero(_is(graded.fit, d) & _is(style, s) & _is(origin, o))
+        if not chosen.size:
+            continue
+        interval = _mean(graded, resampled, chosen)
+        row: Row = {
+            "dimension": names[d] if d >= 0 else ALL,
+            "style": styles[s] if s >= 0 else ALL,
+            "origin": origins[o] if o >= 0 else ALL,
+            "mean": number(interval.estimate),
+            "low": number(interval.low),
+            "high": number(interval.high),
+            "n": len(chosen),
+        }
+        found.append(row if row["low"] is not None else row | {NOTE: ONE_TOPIC})
+    return found
+
+
+def informative(rows: Sequence[Row]) -> list[Row]:
+    """Keep the means that say something of a style or an origin.
+
+    Grades are ranks within a topic, so that the mean of all responses of a topic is the same whatever they are like.
+    A group that is nobody's choice, because it holds all responses or is another group under a second name, goes.
+    """
+    whole = {row["dimension"]: row["n"] for row in rows if row["style"] == ALL and row["origin"] == ALL}
+    origins = {row["origin"] for row in rows} - {ALL}
+    styles = {row["style"] for row in rows} - {ALL}
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["style"], row["origin"]), []).append(row)
+    kept = {
+        (style, origin)
+        for (style, origin), group in groups.items()
+        if any(row["n"] != whole.get(row["dimension"]) for row in group)
+        and not (origin == ALL and len(origins) == 1)
+        and not (style == ALL and len(styles) == 1)
+    }
+    return [row for row in rows if (row["style"], row["origin"]) in kept]
+
+
+def _mean(graded: Graded, resampled: grade_fits.Resampled, chosen: Ints) -> Interval:
+    values = graded.grade if resampled.grade is None else resampled.grade
+    samples = resampled_mean(values[chosen], resampled.topic[chosen], resampled.weights)
+    best = float(graded.size[chosen].max())
+    return percentile_interval(
+        float(graded.grade[chosen].mean()), samples, clusters=len(resampled.topics), bounds=(1.0, best)
+    )
+
+
+def _coded(names: list[str]) -> tuple[list[str], Ints]:
+    """The distinct names in order, and the place of each."""
+    found, place = np.unique(names, return_inverse=True)
+    return [str(name) for name in found], place
+
+
+def _is(column: Ints, value: int) -> np.ndarray:
+    return np.asarray((column == value) | (value < 0))

@@ -1,0 +1,120 @@
+"""Groups of responses by style and origin; statistics and distributions of them with their intervals."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.stats.bootstrap import Floats, Interval, Statistic, bootstrap, resample_weights, weighted_mean
+from analysis.stats.weighted import quantile_has_interval, weighted_quantile, weighted_sd
+
+from ..inputs.arrays import Ints, Response
+from ..tables.schema import NOTE, Row, number
+from .settings import AnalysisSettings, named_rng
+
+ALL = "all"
+#: The order in which origins stand, in tables and in the names of pairs of them.
+ORIGINS = ("human", "model", "system")
+ONE_TOPIC = "an interval needs at least two topics, and values that differ between them"
+NO_SPREAD = "no interval: that of a standard deviation would hold the true one too seldom"
+FEW_TOPICS = "no interval: with so few topics none would hold the true value often enough"
+NOTHING = "there is nothing to measure here"
+
+
+@dataclass(frozen=True, eq=False)
+class Resampling:
+    """Topics with their bootstrap weights, drawn once for a family of tables.
+
+    Attributes
+    ----------
+    topic : dict of str to int
+        The place of each topic in the weights.
+    weights : ndarray of shape (resamples, n_topics)
+    """
+
+    topic: dict[str, int]
+    weights: Floats
+
+    @classmethod
+    def of(cls, responses: Sequence[Response], settings: AnalysisSettings, seed: int) -> "Resampling":
+        """Draw the topics of all responses that count; the same draw for every family about what was written."""
+        topics = sorted({response.topic for response in responses})
+        if not topics:
+            return cls({}, np.ones((1, 0)))
+        rng = named_rng(seed, "topics of responses")
+        return cls({name: i for i, name in enumerate(topics)}, resample_weights(len(topics), settings.resamples, rng))
+
+    @property
+    def topics(self) -> int:
+        """How many topics there are."""
+        return len(self.topic)
+
+    def places(self, responses: Sequence[Response]) -> Ints:
+        """The topic of each response."""
+        return np.array([self.topic[response.topic] for response in responses], dtype=np.int64)
+
+    def interval(self, statistic: Statistic, *, share: bool = False) -> Interval:
+        """The statistic with its interval; `share`: whether it is a share."""
+        return bootstrap(statistic, self.weights, share=share)
+
+
+def cells(interval: Interval, n: int, name: str = "value") -> Row:
+    """A statistic with its interval and n as cells of a row; a note says why one of them is missing."""
+    row: Row = {name: number(interval.estimate), "low": number(interval.low), "high": number(interval.high), "n": n}
+    if row[name] is None:
+        return row | {"low": None, "high": None, NOTE: NOTHING}
+    return row if row["low"] is not None else row | {NOTE: ONE_TOPIC}
+
+
+def origins_of(responses: Sequence[Response]) -> list[str]:
+    """The origins that there are, in their order."""
+    there = {response.origin for response in responses}
+    return [origin for origin in ORIGINS if origin in there] + sorted(there - set(ORIGINS))
+
+
+def groups(responses: Sequence[Response], styles: Sequence[str]) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
+    """Yield style, origin and which responses: each style, then all together; groups without any are left out."""
+    of_style = np.array([response.style for response in responses], dtype=object)
+    of_origin = np.array([response.origin for response in responses], dtype=object)
+    for style in (*styles, ALL):
+        for origin in origins_of(responses):
+            chosen: NDArray[np.bool_] = (of_origin == origin) & ((of_style == style) | (style == ALL))
+            if chosen.any():
+                yield style, origin, chosen
+
+
+#: The parts of a distribution below which its quantiles lie.
+QUANTILES = {"p05": 0.05, "lower_quartile": 0.25, "median": 0.5, "upper_quartile": 0.75, "p95": 0.95}
+
+
+def with_reason(row: Row, name: str, topics: int) -> Row:
+    """A row of a distribution's statistic; without its interval, and with the reason, where that would not cover."""
+    if row["low"] is None:
+        return row
+    if name == "sd":
+        return row | {"low": None, "high": None, NOTE: NO_SPREAD}
+    quantile = QUANTILES.get(name)
+    if quantile is not None and not quantile_has_interval(quantile, topics):
+        return row | {"low": None, "high": None, NOTE: FEW_TOPICS}
+    return row
+
+
+def statistics(values: Any, topic: Ints, resampling: Resampling) -> dict[str, Statistic]:
+    """What is said of a distribution: mean, spread, and the quantiles that a box plot shows."""
+    data = (values, topic, resampling.topics)
+    return {
+        "mean": weighted_mean(*data),
+        "sd": weighted_sd(*data),
+        **{name: weighted_quantile(*data, quantile) for name, quantile in QUANTILES.items()},
+    }
+
+
+def distribution_rows(key: Row, values: Sequence[float] | np.ndarray, topic: Ints, resampling: Resampling) -> list[Row]:
+    """The distribution of values over responses: one row a statistic, with its interval."""
+    n = int(np.sum(~np.isnan(np.asarray(values, dtype=np.float64))))
+    return [
+        with_reason(key | {"statistic": name} | cells(found := resampling.interval(statistic), n), name, found.clusters)
+        for name, statistic in statistics(values, topic, resampling).items()
+    ]

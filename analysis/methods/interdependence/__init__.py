@@ -1,0 +1,1 @@
+"""How far the dimensions say the same (docs/methods/interdependence.md)."""

@@ -1,0 +1,1 @@
+"""Key figures of a study."""

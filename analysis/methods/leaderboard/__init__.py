@@ -1,0 +1,1 @@
+"""The leaderboard (docs/methods/leaderboard.md)."""

@@ -1,0 +1,312 @@
+"""The leaderboard: participants, and origins, ranked by dimension (docs/methods/leaderboard.md)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from analysis.stats import sparse_bradley_terry
+from analysis.stats.bootstrap import Floats, small_sample_factor
+from analysis.stats.bradley_terry import NoComparisonsError
+from analysis.stats.significance import FEWEST
+
+from ...inputs.arrays import Inputs, Ints
+from ...tables.schema import NOTE, Row, number
+from .. import difference_tests
+from ..context import Context, Tables
+from ..grade_fits import Comparisons, Graded, Halves, Resampled
+
+ALL = "all"
+PARTICIPANT, ORIGIN = "participant", "origin"
+HUMAN = "human"
+NEVER = "never compared with anybody else: not ranked"
+ONE_TOPIC = "graded on one topic: nothing says what another would change"
+FEW = "graded on fewer topics than a rank asks for"
+APART = "no chain of comparisons joins this one with the largest group: the dummy alone does"
+# Comparisons, topics or pairs by resamples that are held at a time.
+_AT_ONCE = 4_000_000
+_TAIL = 0.025
+# What rounding leaves of samples that are all the same.
+_NOTHING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """Who is ranked: participants, or the origins of responses.
+
+    Attributes
+    ----------
+    kind : str
+    names, origins : list of str
+        Of everybody, compared or not.
+    whose : ndarray of int, shape (n_responses,)
+        Whose each response of the inputs is.
+    """
+
+    kind: str
+    names: list[str]
+    origins: list[str]
+    whose: Ints
+
+
+def compute_tables(analysed: Context, graded: Graded, resampled: Resampled) -> Tables:
+    """The leaderboard, and tests between those who were graded on enough topics in common."""
+    ranked: list[Row] = []
+    for board in boards(analysed.inputs):
+        for dimension in (*range(len(graded.comparisons.fits)), -1):
+            analysed.step(f"Leaderboard: {_name(graded, dimension)}")
+            ranked += _rows(analysed, board, graded, resampled, dimension)
+    people = boards(analysed.inputs)[0]
+    tested = difference_tests.adjust(list(_tests(people, graded, resampled)))
+    return {"leaderboard": ranked, "leaderboard_tests": tested}
+
+
+def boards(inputs: Inputs) -> tuple[Board, Board]:
+    """Participants, and origins."""
+    origin_of = {response.participant: response.origin for response in reversed(inputs.responses)}
+    people = sorted(origin_of)
+    origins = sorted({response.origin for response in inputs.responses})
+    by_person = np.searchsorted(people, [response.participant for response in inputs.responses])
+    by_origin = np.searchsorted(origins, [response.origin for response in inputs.responses])
+    return (
+        Board(PARTICIPANT, people, [origin_of[name] for name in people], by_person),
+        Board(ORIGIN, origins, origins, by_origin),
+    )
+
+
+def systems(rows: Sequence[Row]) -> list[Row]:
+    """The rows of each system by dimension: models and systems one by one, people together; none where all are one.
+
+    Systems that were graded stand in the order of their mean grade over all dimensions.
+    """
+    names = {row["participant"] for row in rows if row["kind"] == PARTICIPANT and row["origin"] != HUMAN}
+    together = {row["origin"] for row in rows if row["kind"] == ORIGIN and row["origin"] == HUMAN}
+    if len(names) < 2:
+        return []
+    found = [row for row in rows if row["participant"] in (names if row["kind"] == PARTICIPANT else together)]
+    means = {row["participant"]: row["mean_grade"] for row in found if row["dimension"] == ALL}
+    found = [row for row in found if means.get(row["participant"]) is not None]
+    return sorted(found, key=lambda row: (-means[row["participant"]], row["participant"]))
+
+
+def _name(graded: Graded, dimension: int) -> str:
+    return graded.comparisons.fits[dimension].dimension.name if dimension >= 0 else ALL
+
+
+def _rows(analysed: Context, board: Board, graded: Graded, resampled: Resampled, dimension: int) -> Iterator[Row]:
+    """Rows of one dimension (-1: all), the best first, then those who cannot be ranked."""
+    mine = np.flatnonzero((graded.fit == dimension) | (dimension < 0))
+    means = _Means.of(board, graded, resampled, mine)
+    merits = _merits(analysed, board, graded, resampled, dimension, means.topics)
+    merit = np.nan_to_num(merits.point, nan=-np.inf)
+    order = np.lexsort((np.arange(len(board.names)), -merit, np.isnan(merits.rank)))
+    for who in order.tolist():
+        if np.isnan(merits.point[who]) and not means.n[who] and dimension >= 0:
+            continue  # who is graded on no dimension stands once, under all
+        topics = int(means.topics[who])
+        further = small_sample_factor(topics)
+        low, high = _interval(merits.samples[who], merits.point[who], further)
+        best, worst = _ranks(merits.ranks[who], further)
+        mean_low, mean_high = np.clip(_interval(means.samples(who), means.mean[who], further), 1.0, graded.usual)
+        row: Row = {
+            "participant": board.names[who],
+            "dimension": _name(graded, dimension),
+            "mean_grade": number(means.mean[who]),
+            "merit": number(merits.point[who]),
+            "low": number(low),
+            "high": number(high),
+            "rank_low": _whole(best),
+            "rank_high": _whole(worst),
+            "n": int(means.n[who]),
+            "rank": _whole(merits.rank[who]),
+            "kind": board.kind,
+            "origin": board.origins[who],
+            "topics": topics,
+            "mean_low": number(mean_low),
+            "mean_high": number(mean_high),
+            "group": int(merits.group[who]) + 1 if merits.group[who] >= 0 else None,
+        }
+        notes = [NEVER] if row["merit"] is None else [ONE_TOPIC] if topics < 2 else []
+        notes += [FEW] if row["rank"] is None and row["merit"] is not None else []
+        notes += [APART] if merits.group[who] > 0 else []
+        yield row | {NOTE: "; ".join(notes)} if notes else row
+
+
+@dataclass(frozen=True, eq=False)
+class _Means:
+    """Mean grades of everybody on a scale that all topics share, and how to have them in the resamples."""
+
+    mean: Floats
+    n: Ints
+    topics: Ints
+    samples: Callable[[int], Floats]
+
+    @classmethod
+    def of(cls, board: Board, graded: Graded, resampled: Resampled, mine: Ints) -> "_Means":
+        who = board.whose[graded.response[mine]]
+        people = len(board.names)
+        grade = graded.comparable(graded.grade)[mine]
+        counts = np.bincount(who, minlength=people)
+        sums = np.bincount(who, weights=grade, minlength=people)
+        pairs = np.unique(np.stack([who, graded.response[mine]]), axis=1)[0]
+        at = np.unique(np.stack([who, resampled.topic[mine]]), axis=1)[0]
+        order = np.argsort(who, kind="stable")
+        ends = np.cumsum(counts)
+
+        def samples(person: int) -> Floats:
+            own = order[ends[person] - counts[person] : ends[person]]
+            if not own.size:
+                return np.zeros(0)
+            topic, again = resampled.topic[mine][own], resampled.grade
+            drawn = resampled.weights[:, topic]
+            values = grade[own] if again is None else _again(graded, again, mine[own]).T
+            n = drawn.sum(axis=1)
+            sums = (drawn * values).sum(axis=1)
+            found: Floats = np.divide(sums, n, out=np.full(n.shape, np.nan), where=n > 0)
+            return found
+
+        return cls(
+            mean=np.divide(sums, counts, out=np.full(people, np.nan), where=counts > 0),
+            n=np.bincount(pairs, minlength=people),
+            topics=np.bincount(at, minlength=people),
+            samples=samples,
+        )
+
+
+def _again(graded: Graded, grade: Halves, which: Ints) -> Floats:
+    """Some of the grades of all resamples, on the scale that all topics share."""
+    size, usual = graded.size[which][:, None], graded.usual
+    values = grade[which].astype(np.float64)
+    return np.where(size == usual, values, 1.0 + (values - 1.0) * (usual - 1.0) / (size - 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Merits:
+    """Merits of everybody: of the data, and in the resamples those that a resample holds a topic of."""
+
+    point: Floats
+    rank: Floats
+    group: Ints
+    samples: NDArray[np.floating[Any]]
+    ranks: NDArray[np.floating[Any]]
+
+
+def _merits(
+    analysed: Context, board: Board, graded: Graded, resampled: Resampled, dimension: int, topics: Ints
+) -> _Merits:
+    c, pool, people = graded.comparisons, analysed.main.pool, len(board.names)
+    mine = np.flatnonzero((c.fit == dimension) | (dimension < 0))
+    unit = c.unit[mine]
+    resamples = len(resampled.weights)
+    try:
+        met = sparse_bradley_terry.meetings(board.whose[pool.left[unit]], board.whose[pool.right[unit]], people)
+    except NoComparisonsError:
+        nobody, never = np.full(people, np.nan), np.full((people, resamples), np.nan)
+        return _Merits(nobody, nobody, np.full(people, -1), never, never)
+    topic = np.searchsorted(resampled.topics, pool.topic[unit])
+    point = sparse_bradley_terry.fit(met, *_sums(met, c, mine, topic, np.ones((1, len(resampled.topics))))).merit[:, 0]
+    further = np.array([small_sample_factor(int(number)) for number in topics])
+    # Who was seen on too few topics has a merit, but takes nobody's rank.
+    is_ranked = (topics >= analysed.settings.least_topics) | (board.kind == ORIGIN)
+    samples = np.empty((people, resamples), dtype=np.float32)
+    ranks = np.empty((people, resamples), dtype=np.float32)
+    size = max(1, _AT_ONCE // max(len(resampled.topics) if resampled.draw is None else len(mine), len(met.low), people))
+    for begin in range(0, resamples, size):
+        block = slice(begin, min(begin + size, resamples))
+        if resampled.draw is None:
+            sums = _sums(met, c, mine, topic, resampled.weights[block])
+        else:
+            outcome, weight = (part[mine] for part in resampled.draw(block))
+            sums = sparse_bradley_terry.add_up(met, outcome, weight * resampled.weights[block].T[topic])
+        merit = sparse_bradley_terry.fit(met, *sums, start=point).merit
+        samples[:, block] = merit
+        # Who is not there stays where all topics put them, so that the others' ranks do not move up for it.
+        apart = further[:, None] * (merit - point[:, None])
+        whole = point[:, None] + np.where(np.isnan(apart), 0.0, apart)
+        ranks[:, block] = np.where(np.isnan(merit), np.nan, sparse_bradley_terry.ranks(_only(whole, is_ranked)))
+    return _Merits(point, sparse_bradley_terry.ranks(_only(point, is_ranked)), met.group, samples, ranks)
+
+
+def _sums(
+    met: sparse_bradley_terry.Meetings, c: Comparisons, mine: Ints, topic: Ints, weights: Floats
+) -> tuple[Floats, Floats]:
+    """Wins and losses of each pair in each resample of topics: of averaged labels their expectation."""
+    if not c.of_averaged:
+        return sparse_bradley_terry.add_up_strata(met, c.outcome[mine], c.weight[mine], topic, weights)
+    parts = [
+        sparse_bradley_terry.add_up_strata(met, np.full(len(mine), outcome), c.chances[mine, place], topic, weights)
+        for place, outcome in enumerate((-1.0, 0.0, 1.0))
+    ]
+    won, lost = np.sum(parts, axis=0)
+    return won, lost
+
+
+def _only(merit: Floats, is_ranked: NDArray[np.bool_]) -> Floats:
+    """Merits, shape (n,) or (n, resamples), of those who are ranked; NaN of the others."""
+    return np.where(is_ranked if merit.ndim == 1 else is_ranked[:, None], merit, np.nan)
+
+
+def _interval(samples: NDArray[np.floating[Any]], point: float, further: float) -> tuple[float, float]:
+    """The percentile interval, stretched as few topics need it; NaN where nothing can be said, or nothing varies."""
+    defined = samples[~np.isnan(samples)]
+    if np.isnan(further) or not defined.size or np.ptp(defined) <= _NOTHING:
+        return float("nan"), float("nan")
+    low, high = point + further * (np.quantile(defined, [_TAIL, 1.0 - _TAIL]) - point)
+    return float(low), float(high)
+
+
+def _ranks(samples: NDArray[np.floating[Any]], further: float) -> tuple[float, float]:
+    """The percentile interval of ranks, rounded outwards; their merits are stretched already."""
+    defined = samples[~np.isnan(samples)]
+    if np.isnan(further) or not defined.size:
+        return float("nan"), float("nan")
+    best = np.quantile(defined, _TAIL, method="lower")
+    return float(best), float(np.quantile(defined, 1.0 - _TAIL, method="higher"))
+
+
+def _whole(value: float | np.floating) -> int | None:
+    return None if np.isnan(value) else int(value)
+
+
+def _tests(board: Board, graded: Graded, resampled: Resampled) -> Iterator[Row]:
+    """Tests between participants graded on at least six topics in common: of fewer nothing could be significant."""
+    who = board.whose[graded.response]
+    topics = len(resampled.topics)
+    one, where = np.unique(np.stack([who, resampled.topic]), axis=1)
+    seen = sparse.coo_array((np.ones(len(one)), (one, where)), shape=(len(board.names), topics)).tocsr()
+    shared = sparse.triu(seen @ seen.T, k=1).tocoo()
+    enough = shared.data >= FEWEST
+    together = sorted(zip(shared.row[enough].tolist(), shared.col[enough].tolist(), strict=True))
+    now = graded.comparable(graded.grade)
+    for dimension in (*range(len(graded.comparisons.fits)), -1):
+        mine = (graded.fit == dimension) | (dimension < 0)
+        sides: dict[int, tuple[Floats, Floats | None]] = {}
+        for person in sorted({person for pair in together for person in pair}):
+            own = np.flatnonzero(mine & (who == person))
+            again = None if resampled.grade is None else _again(graded, resampled.grade, own)
+            place = resampled.topic[own]
+            sides[person] = (
+                _by_topic(now[own][:, None], place, topics)[:, 0],
+                (None if again is None else _by_topic(again, place, topics).T),
+            )
+        for one, other in together:
+            (a, a_again), (b, b_again) = sides[one], sides[other]
+            samples = None if a_again is None or b_again is None else a_again - b_again
+            key: Row = {
+                "dimension": _name(graded, dimension),
+                "participant_1": board.names[one],
+                "participant_2": board.names[other],
+            }
+            yield key | difference_tests.tested_row(a - b, resampled.weights, samples)
+
+
+def _by_topic(grade: Floats, topic: Ints, topics: int) -> Floats:
+    """Mean grade of each topic, (topics, columns); NaN where there is none."""
+    sums = np.zeros((topics, grade.shape[1]))
+    np.add.at(sums, topic, grade)
+    counts = np.bincount(topic, minlength=topics)[:, None]
+    means: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return means

@@ -1,0 +1,64 @@
+"""The page of the leaderboard: who is ranked where on a dimension, and who differs from whom."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.utils.translation import gettext
+
+from crowdrag.studies.models import Study
+
+from ...tables import run_tables, value_labels
+from ...tables.run_tables import AnalysisState
+from ...tables.schema import Row
+from .. import missing_value_notes, significance_marks
+from .compute import ORIGIN, PARTICIPANT
+
+PER_PAGE = 50
+TESTS_SHOWN = 100
+
+
+def leaderboard(study: Study, state: AnalysisState, *, dimension: str, page: str | None) -> dict[str, Any]:
+    """Return the ranks on one dimension (all of them by default), who cannot be ranked, and the tests."""
+    if state.run is None:
+        return {}
+    found = run_tables.read(state.run, "leaderboard", "leaderboard_tests")
+    rows = found["leaderboard"]
+    labels = value_labels.dimensions(study)
+    names = list(dict.fromkeys(row["dimension"] for row in rows))
+    chosen = dimension if dimension in names else value_labels.ALL
+    here = [row for row in rows if row["dimension"] == chosen]
+    people = [row for row in here if row["kind"] == PARTICIPANT]
+    ranked = [row for row in people if row["rank"] is not None]
+    tests = [row for row in found["leaderboard_tests"] if row["dimension"] == chosen]
+    tests.sort(key=lambda row: (row["p"] is None, row["p"] or 0.0))
+    return {
+        "dimensions": [
+            (name, _label(name, labels)) for name in sorted(names, key=lambda name: name != value_labels.ALL)
+        ],
+        "dimension": chosen,
+        "dimension_label": _label(chosen, labels),
+        "no_intervals": missing_value_notes.without_intervals(found),
+        "page": Paginator(_said(ranked), PER_PAGE).get_page(page),
+        "ranked": len(ranked),
+        "last": max((row["rank_high"] or row["rank"] for row in ranked), default=0),
+        "not_ranked": _not_ranked(rows, people),
+        "origins": _said([row for row in here if row["kind"] == ORIGIN and row["rank"] is not None]),
+        "apart": [row for row in ranked if (row["group"] or 1) > 1],
+        "tests": [row | {"stars": significance_marks.stars(row["p_adjusted"])} for row in tests[:TESTS_SHOWN]],
+        "tests_made": len(tests),
+    }
+
+
+def _not_ranked(rows: list[Row], people: list[Row]) -> list[Row]:
+    """Who has no rank here: those who met nobody on this dimension, and those graded on none, who stand under all."""
+    here = {row["participant"] for row in people}
+    nowhere = [row for row in rows if row["kind"] == PARTICIPANT and not row["n"] and row["participant"] not in here]
+    return [row for row in people if row["rank"] is None] + nowhere
+
+
+def _label(name: str, labels: dict[str, str]) -> str:
+    return gettext("All dimensions") if name == value_labels.ALL else labels.get(name, name)
+
+
+def _said(rows: list[Row]) -> list[Row]:
+    return [row | {"origin_said": value_labels.origin(row["origin"])} for row in rows]

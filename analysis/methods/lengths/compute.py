@@ -1,0 +1,100 @@
+"""What was written: every response, and how long responses are (crowdrag25, section 4.1 and Figures 1 and 5)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...inputs.arrays import Inputs, Ints, Response
+from ...tables.schema import NOTE, Row, number
+from .. import text_features
+from ..citations import compute
+from ..context import Context, Tables
+from ..grouping import Resampling, distribution_rows, groups
+from ..readability.compute import NO_EASE, readability_rows
+from ..settings import AnalysisSettings
+from ..text_features import TextFeatures
+
+NO_STATEMENT = "the response has no statement"
+NOTHING_CITED = "the response cites nothing"
+
+
+def compute_tables(analysed: Context) -> Tables:
+    """Responses, their lengths, and which passages they cite. Without texts there is nothing to say."""
+    inputs, settings = analysed.inputs, analysed.settings
+    found = text_features.read(analysed.texts, inputs.language)
+    if not found:
+        return {}
+    analysed.step("How long responses are, and what they cite")
+    resampling = Resampling.of(inputs.responses, settings, analysed.seed)
+    return {
+        "responses": response_rows(inputs, found),
+        "lengths": length_rows(inputs, found, settings, resampling),
+        "readability": readability_rows(inputs, found, resampling),
+        **compute.compute_tables(inputs, found, settings, resampling),
+    }
+
+
+def response_rows(inputs: Inputs, found: Sequence[TextFeatures]) -> list[Row]:
+    """One row a response."""
+    has_ease = text_features.is_readable(inputs.language)
+    rows = []
+    for each in found:
+        response = inputs.responses[each.place]
+        row: Row = {
+            "response": response.name,
+            "topic": response.topic,
+            "style": response.style,
+            "origin": response.origin,
+            "words": response.words,
+            "statements": each.statements,
+            "citations": each.citations,
+            "cited_passages": len(each.cited),
+            "flesch": number(each.flesch),
+            "source_flesch": number(each.source_flesch),
+        }
+        if not has_ease:
+            row[NOTE] = NO_EASE
+        elif row["flesch"] is None:
+            row[NOTE] = NO_STATEMENT
+        elif row["source_flesch"] is None:
+            row[NOTE] = NOTHING_CITED
+        rows.append(row)
+    return rows
+
+
+def length_rows(
+    inputs: Inputs, found: Sequence[TextFeatures], settings: AnalysisSettings, resampling: Resampling
+) -> list[Row]:
+    """Distributions by style and origin, without non-responses: one row a measure and statistic.
+
+    Words, statements and cited passages are of responses. Citations per passage are of cited passages: how many
+    statements of its response cite it. Passages per statement are of statements, those without citations too.
+    """
+    full = [each for each in found if inputs.responses[each.place].words >= settings.min_words]
+    responses = [inputs.responses[each.place] for each in full]
+    rows = []
+    for style, origin, chosen in groups(responses, inputs.styles):
+        members = [each for each, is_in in zip(full, chosen, strict=True) if is_in]
+        for measure, (values, topic) in _measures(inputs, members, resampling).items():
+            rows += distribution_rows({"style": style, "origin": origin, "measure": measure}, values, topic, resampling)
+    return rows
+
+
+def _measures(
+    inputs: Inputs, members: Sequence[TextFeatures], resampling: Resampling
+) -> dict[str, tuple[Sequence[float], Ints]]:
+    """The values of each measure with their topics."""
+    responses: list[Response] = [inputs.responses[each.place] for each in members]
+    topic = resampling.places(responses)
+    return {
+        "words": ([response.words for response in responses], topic),
+        "statements": ([each.statements for each in members], topic),
+        "cited_passages": ([len(each.cited) for each in members], topic),
+        "citations_per_passage": _flat([each.cited_times for each in members], topic),
+        "passages_per_statement": _flat([each.cited_by for each in members], topic),
+    }
+
+
+def _flat(values: Sequence[Sequence[int]], topic: Ints) -> tuple[Sequence[float], Ints]:
+    flat = [float(value) for each in values for value in each]
+    return flat, np.repeat(topic, [len(each) for each in values])

@@ -1,0 +1,102 @@
+"""What could not be computed, and why: each reason once, with what it is about; and captions without intervals."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from ..tables.schema import NOTE, Row
+from . import captions
+from .captions import table
+
+#: So many places are named; a wall of names says less than how many there are.
+NAMED = 8
+
+#: A reason, and what it is about.
+Reasons = list[tuple[str, str]]
+
+
+def reason_of(row: Row) -> list[str]:
+    """The reasons that a row gives."""
+    return [reason for reason in str(row.get(NOTE) or "").split("; ") if reason]
+
+
+def reasons(rows: Iterable[tuple[Row, str]]) -> Reasons:
+    """Return the reasons of rows, given with how each row is called, in the order in which they come.
+
+    Of a reason that all rows give no names are needed; of one that many give the first are named.
+    """
+    given = list(rows)
+    about: dict[str, dict[str, None]] = {}
+    times: dict[str, int] = {}
+    for row, place in given:
+        for reason in reason_of(row):
+            about.setdefault(reason, {})[place] = None
+            times[reason] = times.get(reason, 0) + 1
+    return [
+        (reason, _("All rows.") if times[reason] == len(given) > 1 else enumerated(list(places)))
+        for reason, places in about.items()
+    ]
+
+
+def by_table(found: Mapping[str, Sequence[Row]], names: Iterable[str]) -> Reasons:
+    """Return the reasons that rows of tables give, with the title of each table and how many of its rows give it."""
+    about: dict[str, list[str]] = {}
+    for name in names:
+        rows = found.get(name, ())
+        for reason in dict.fromkeys(each for row in rows for each in reason_of(row)):
+            times = sum(reason in reason_of(row) for row in rows)
+            about.setdefault(reason, []).append(f"{captions.table(name).title} ({counted(times, len(rows))})")
+    return [(reason, ", ".join(places)) for reason, places in sorted(about.items())]
+
+
+def counted(times: int, rows: int) -> str:
+    """How many of so many rows."""
+    if times == rows:
+        return _("all rows")
+    return ngettext("%(times)s of %(rows)s row", "%(times)s of %(rows)s rows", rows) % {
+        "times": f"{times:,}",
+        "rows": f"{rows:,}",
+    }
+
+
+def enumerated(places: Sequence[str], named: int = NAMED, between: str = ", ") -> str:
+    """The places, the first ones alone where they are many."""
+    if len(places) <= named:
+        return between.join(places)
+    more = _("and %(n)s more") % {"n": f"{len(places) - named:,}"}
+    return between.join([*places[:named], more])
+
+
+NO_INTERVALS_NOTE = "note"
+#: What captions that promise intervals hold, in whatever language.
+PROMISE = "95 %"
+
+
+def without_intervals(found: Mapping[str, Iterable[Mapping[str, Any]]]) -> dict[str, str]:
+    """Return of tables whose numbers stand without a single interval what a caption says of it.
+
+    Parameters
+    ----------
+    found : mapping of str to iterable of mapping
+        Rows by table. A table without a number has nothing that an interval could be of, and is left out.
+    """
+    return {name: said for name, rows in found.items() if (said := _said(name, list(rows)))}
+
+
+def with_interval_note(caption: str, names: Iterable[str], without: Mapping[str, str]) -> str:
+    """Return a caption of some tables, with what must be said of intervals that it promises and that are not there."""
+    said = next((without[name] for name in names if name in without), "")
+    return f"{caption} {said}" if said and PROMISE in caption else caption
+
+
+def _said(name: str, rows: list[Mapping[str, Any]]) -> str:
+    estimates = [column for column in table(name).columns if column.low]
+    stand = [row for row in rows if any(row.get(column.key) is not None for column in estimates)]
+    if not stand or any(row.get(column.low) is not None for row in stand for column in estimates):
+        return ""
+    notes = dict.fromkeys(row[NO_INTERVALS_NOTE] for row in stand if row.get(NO_INTERVALS_NOTE))
+    if len(notes) != 1:
+        return _("Here without intervals.")
+    return _("Here without intervals: %(reason)s.") % {"reason": next(iter(notes)).removeprefix("no interval: ")}

@@ -1,0 +1,1 @@
+"""Language models as judges (docs/methods/model-judges.md)."""

@@ -1,0 +1,326 @@
+"""Models as judges: their votes, how consistent, how close to people, and what they make of their own responses.
+
+A model's judgments are pools of their own (design 2): they never enter the gold labels that they are compared with.
+
+design 7.9, last sentence: any study's own responses can be such a bank. The yardstick is the gold label: a model that
+chooses its own response as often as people do may simply have written better ones.
+
+crowdrag25, section 5.4, Table 9. A model's judgments are a pool of their own: what they are compared with, the gold
+label, is made of the analysed pool's votes alone.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analysis.stats.bootstrap import Floats, resample_weights, weighted_mean
+from analysis.stats.correlation import rho
+from analysis.stats.judgments import canonical
+
+from ...inputs.arrays import COMBINED, INDIVIDUAL, Inputs, Ints, Pool
+from ...tables.schema import Row
+from .. import estimates
+from ..context import Context, Tables
+from ..estimates import Estimate, noted, undefined
+from ..interdependence.compute import correlation, labels_of
+from ..order_effects.compute import ALL, FRONT, NEUTRAL
+from ..settings import named_rng
+
+INFERENCES = {COMBINED: "combined", INDIVIDUAL: "individual"}
+#: Labels of presented pairs (places of the left and the right response), by dimension.
+Gold = dict[str, dict[tuple[int, int], int]]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelVotes:
+    """What one model said of pairs, asked in one way.
+
+    Attributes
+    ----------
+    left, right, topic : ndarray of int, shape (n_pairs,)
+        The presented pairs, as places in the inputs; topics as places among those that the model judged.
+    labels : dict of str to ndarray of int, shape (n_pairs,)
+        By dimension what it said, as presented (0, 1, 2: a, n, b); -1 where it said nothing. Only preferences.
+    """
+
+    left: Ints
+    right: Ints
+    topic: Ints
+    labels: dict[str, Ints]
+
+    def beside(self, labels: dict[tuple[int, int], int]) -> Ints:
+        """Other labels of the same presented pairs; -1 where there is none."""
+        pairs = zip(self.left.tolist(), self.right.tolist(), strict=True)
+        return np.array([labels.get(pair, -1) for pair in pairs], dtype=np.int64)
+
+    def by_pair(self, dimension: str) -> dict[tuple[int, int], int]:
+        """What it said on a dimension, by presented pair."""
+        said = zip(self.left.tolist(), self.right.tolist(), self.labels[dimension].tolist(), strict=True)
+        return {(left, right): label for left, right, label in said if label >= 0}
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """A model as a judge: what it said, by how it was asked, and the resamples of its topics."""
+
+    name: str
+    said: dict[str, ModelVotes]
+    weights: Floats
+
+
+def judges(analysed: Context) -> list[Judge]:
+    """The models that judged pairs, in the order of their names."""
+    inputs, settings = analysed.inputs, analysed.settings
+    pools = {way: inputs.pools[name] for name, way in INFERENCES.items() if name in inputs.pools}
+    found = []
+    for name in sorted({name for pool in pools.values() for name in pool.participants}):
+        said = {way: _said(inputs, pool, name) for way, pool in pools.items() if name in pool.participants}
+        said = {way: judged for way, judged in said.items() if judged.labels}
+        if not said:
+            continue
+        topics = np.unique(np.concatenate([judged.topic for judged in said.values()]))
+        for way, judged in said.items():
+            place = np.searchsorted(topics, judged.topic)
+            said[way] = ModelVotes(judged.left, judged.right, place, judged.labels)
+        rng = named_rng(analysed.seed, f"topics of the model {name}")
+        found.append(Judge(name, said, resample_weights(len(topics), settings.resamples, rng)))
+    return found
+
+
+def two_coders(first: Ints, second: Ints, topic: Ints, nothing: str) -> Estimate:
+    """Krippendorff's alpha of two labels of each pair (-1: none); `nothing` says why where no pair has both."""
+    there = (first >= 0) & (second >= 0)
+    if not there.any():
+        return undefined(nothing)
+    pairs = int(there.sum())
+    votes = (np.tile(np.arange(pairs), 2), np.repeat([0, 1], pairs), np.concatenate([first[there], second[there]]))
+    return estimates.alpha(votes, topic[there], values=3, drawn_coders=False)
+
+
+def with_gold_label(said: Ints, gold: Ints, topic: Ints, nothing: str) -> Estimate:
+    """Krippendorff's alpha of a model and the gold label, without an interval.
+
+    How good the labels are depends on which judges took part. Resampled topics do not tell that, and intervals over
+    topics held the true value in 90 % of studies (docs/methods/intervals.md).
+    """
+    found = two_coders(said, gold, topic, nothing)
+    return found if found.problem else replace(found, terms=None, has_interval=False)
+
+
+def gold_labels(analysed: Context) -> Gold:
+    """The gold label of each presented pair (places of its responses), by dimension."""
+    main = analysed.main
+    sides = list(zip(main.pool.left.tolist(), main.pool.right.tolist(), strict=True))
+    return {
+        fit.dimension.name: {
+            pair: label for pair, label in zip(sides, labels_of(fit).tolist(), strict=True) if label >= 0
+        }
+        for fit in main.fits
+    }
+
+
+def _said(inputs: Inputs, pool: Pool, name: str) -> ModelVotes:
+    """What a model of a pool said. `loading` keeps the first judgment of those that were asked for twice."""
+    own = (pool.coder == pool.participants.index(name)) & (pool.right[pool.unit] >= 0)
+    units, unit = np.unique(pool.unit[own], return_inverse=True)
+    labels = {}
+    for place in np.unique(pool.dimension[own]).tolist():
+        dimension = inputs.dimensions[place]
+        if dimension.is_preference:
+            here = pool.dimension[own] == place
+            labels[dimension.name] = np.full(len(units), -1, dtype=np.int64)
+            labels[dimension.name][unit[here]] = pool.value[own][here]
+    return ModelVotes(pool.left[units], pool.right[units], pool.topic[units], labels)
+
+
+# Codes of labels when the own response is turned to the front.
+OWN = 0
+NO_OWN = "no pair on which both the model and the gold label chose holds one response of the model and one of another's"
+NO_OWN_GOLD = "no pair of one response of the model and one of another's has a gold label"
+NO_OTHER_GOLD = "no pair without a response of the model's own has a gold label: let it judge others' responses too"
+SHARES = ("model", "gold", "difference")
+#: Its agreement with people where one of the two responses is its own, and where none is or both are.
+AGREEMENTS = ("alpha_own", "alpha_others")
+SELF_PREFERENCE_MEASURES = (*SHARES, *AGREEMENTS)
+
+
+def self_preference_rows(judge: Judge, gold: Gold, inputs: Inputs) -> list[Row]:
+    """One row a way of asking and dimension; none for a model that wrote no response that it judged."""
+    own = own_responses(judge.name, inputs)
+    rows = []
+    for way, judged in judge.said.items():
+        if not np.any(own[judged.left] != own[judged.right]):
+            continue
+        found = {name: _preferences(judged, name, gold.get(name, {}), own, judge.weights) for name in judged.labels}
+        shares = {name: each[0] for name, each in found.items()}
+        shares[ALL] = {
+            measure: estimates.mean([each[measure] for each in shares.values()]) for measure in SELF_PREFERENCE_MEASURES
+        }
+        undecided = {name: each[1] for name, each in found.items()}
+        undecided[ALL] = max(undecided.values())
+        rows += [_self_preference_row(judge.name, way, name, shares[name], undecided[name]) for name in shares]
+    return rows
+
+
+def own_responses(judge: str, inputs: Inputs) -> np.ndarray:
+    """Which responses the same model wrote, whatever it was told."""
+    model = dict(inputs.models)
+    if judge not in model:
+        return np.zeros(len(inputs.responses), dtype=bool)
+    return np.array(
+        [
+            response.origin == "model" and model.get(response.participant, response.participant) == model[judge]
+            for response in inputs.responses
+        ],
+        dtype=bool,
+    )
+
+
+def _preferences(
+    judged: ModelVotes, name: str, gold: dict[tuple[int, int], int], own: np.ndarray, weights: Floats
+) -> tuple[dict[str, Estimate], int]:
+    """Shares of choices for the own response by model and by gold label, how far both agree, and undecided pairs."""
+    label, said = judged.beside(gold), judged.labels[name]
+    is_own = own[judged.left] != own[judged.right]
+    agreements = {
+        "alpha_own": with_gold_label(np.where(is_own, said, -1), label, judged.topic, NO_OWN_GOLD),
+        "alpha_others": with_gold_label(np.where(is_own, -1, said), label, judged.topic, NO_OTHER_GOLD),
+    }
+    there = is_own & (said >= 0) & (label >= 0)
+    decided = there & (said != NEUTRAL) & (label != NEUTRAL)
+    n, undecided = int(decided.sum()), int((there & ~decided).sum())
+    if not n:
+        return dict.fromkeys(SHARES, undefined(NO_OWN)) | agreements, undecided
+    # The own response has the lower number, so that the canonical orientation puts it first on whichever side it stood.
+    rank = np.where(own, 0, 1)
+    sides = canonical(rank[judged.left[decided]], rank[judged.right[decided]])
+    chose = {"model": sides.labels(said[decided]) == OWN, "gold": sides.labels(label[decided]) == OWN}
+    topic = judged.topic[decided]
+    shares = {measure: estimates.share(own, topic, None, problem=NO_OWN) for measure, own in chose.items()}
+    apart = weighted_mean(chose["model"].astype(float) - chose["gold"], topic, weights.shape[1])
+    difference = estimates.of_clusters(apart, weights, topics=len(np.unique(topic)), n=n)
+    shares["difference"] = replace(difference, bounds=(-1.0, 1.0))
+    return shares | agreements, undecided
+
+
+def _self_preference_row(judge: str, way: str, name: str, shares: dict[str, Estimate], undecided: int) -> Row:
+    row: Row = {"participant": judge, "inference": way, "dimension": name}
+    row |= shares["model"].columns("model", "model_low", "model_high")
+    row |= shares["gold"].columns("gold", "gold_low", "gold_high")
+    row |= shares["difference"].columns("difference")
+    row |= {"n": shares["difference"].n, "undecided": undecided}
+    for measure, items in zip(AGREEMENTS, ("items_own", "items_others"), strict=True):
+        row |= shares[measure].columns(measure, f"{measure}_low", f"{measure}_high")
+        row[items] = shares[measure].n
+    return noted(row, [shares[measure].note for measure in ("difference", *AGREEMENTS)])
+
+
+NO_REVERSE = "the model judged no pair in both orders on this dimension: let it judge each pair in both"
+NO_GOLD = "no pair that the model judged on this dimension has a gold label: let people judge the same pairs"
+NO_INFERENCE = "the model was asked in one way only: let it judge all dimensions at once and one at a time"
+ONE_DIMENSION = "the model judged no other dimension of these pairs"
+NO_CHOICE = "the model chose neither response in any pair"
+ALL_EQUAL = "all judgments of the model on this dimension are the same"
+#: One judgment is not remarkable for being like itself.
+FEWEST_EQUAL = 2
+MEASURES = ("alpha_orders", "alpha_gold", "alpha_inference", "mean_rho", "front_preference")
+SIZES = ("pairs_in_both_orders", "items_with_gold", "items_in_both_inferences")
+
+
+def compute_tables(analysed: Context) -> Tables:
+    """One row a model, way of asking and dimension; and what models that also wrote make of their own responses."""
+    gold = gold_labels(analysed)
+    found = judges(analysed)
+    rows = [row for judge in found for row in _rows(judge, gold)]
+    return {
+        "model_judges": rows,
+        "model_self_preference": [row for judge in found for row in self_preference_rows(judge, gold, analysed.inputs)],
+    }
+
+
+def _rows(judge: Judge, gold: Gold) -> list[Row]:
+    rows = []
+    for way, judged in judge.said.items():
+        other = next((each for asked, each in judge.said.items() if asked != way), None)
+        found = {
+            name: {
+                "alpha_orders": _between_orders(judged, name),
+                "alpha_gold": _with_gold(judged, name, gold.get(name, {})),
+                "alpha_inference": _between_inferences(judged, other, name),
+                "mean_rho": _with_other_dimensions(judged, name, judge.weights),
+                "front_preference": _front(judged, name),
+            }
+            for name in judged.labels
+        }
+        sizes = {name: int((labels >= 0).sum()) for name, labels in judged.labels.items()}
+        found[ALL] = {measure: estimates.mean([each[measure] for each in found.values()]) for measure in MEASURES}
+        sizes[ALL] = max(sizes.values())
+        key: Row = {"participant": judge.name, "inference": way}
+        rows += [
+            _row(key | {"dimension": name}, measures, sizes[name], _remark(judged.labels.get(name)))
+            for name, measures in found.items()
+        ]
+    return rows
+
+
+def _remark(labels: Ints | None) -> str:
+    """Say so where a model gave one answer to everything: then its figures tell of that answer, not of the texts."""
+    given = np.zeros(0, dtype=np.int64) if labels is None else labels[labels >= 0]
+    return ALL_EQUAL if len(given) >= FEWEST_EQUAL and len(np.unique(given)) == 1 else ""
+
+
+def _row(key: Row, measures: dict[str, Estimate], items: int, remark: str) -> Row:
+    row = dict(key)
+    for name in MEASURES:
+        row |= measures[name].columns(name, f"{name}_low", f"{name}_high")
+    row["items"] = items
+    row |= {size: measures[measure].n for size, measure in zip(SIZES, MEASURES, strict=False)}
+    row["choices"] = measures["front_preference"].n
+    return noted(row, [remark, *(measures[name].note for name in MEASURES)])
+
+
+def _between_orders(judged: ModelVotes, name: str) -> Estimate:
+    """Two coders: the model with the lower response id left, and with it right; units are the two responses."""
+    there = judged.labels[name] >= 0
+    if not there.any():
+        return undefined(NO_REVERSE)
+    sides = canonical(judged.left[there], judged.right[there])
+    label = sides.labels(judged.labels[name][there])
+    _, pair = np.unique(np.column_stack([sides.low, sides.high]), axis=0, return_inverse=True)
+    both = np.bincount(pair)[pair] > 1
+    if not both.any():
+        return undefined(NO_REVERSE)
+    topic = np.zeros(pair.max() + 1, dtype=np.int64)
+    topic[pair] = judged.topic[there]
+    votes = (pair[both], sides.flipped[both].astype(np.int64), label[both])
+    return estimates.alpha(votes, topic, values=3, drawn_coders=False)
+
+
+def _with_gold(judged: ModelVotes, name: str, gold: dict[tuple[int, int], int]) -> Estimate:
+    """Two coders: the model and the gold label; units are the presented pairs, each as it was presented."""
+    return with_gold_label(judged.labels[name], judged.beside(gold), judged.topic, NO_GOLD)
+
+
+def _between_inferences(judged: ModelVotes, other: ModelVotes | None, name: str) -> Estimate:
+    """Two coders: the model asked in both ways; units are the presented pairs, each as it was presented."""
+    if other is None or name not in other.labels:
+        return undefined(NO_INFERENCE)
+    label = judged.beside(other.by_pair(name))
+    return two_coders(judged.labels[name], label, judged.topic, NO_INFERENCE)
+
+
+def _with_other_dimensions(judged: ModelVotes, name: str, weights: Floats) -> Estimate:
+    """The mean of Spearman's rho with the model's judgments on each other dimension, of the same presented pairs."""
+    own = judged.labels[name]
+    others = [
+        correlation(own, labels, judged.topic, weights, rho) for other, labels in judged.labels.items() if other != name
+    ]
+    return estimates.mean(others) if others else undefined(ONE_DIMENSION)
+
+
+def _front(judged: ModelVotes, name: str) -> Estimate:
+    """The share of choices for the response shown first."""
+    label = judged.labels[name]
+    chosen = (label >= 0) & (label != NEUTRAL)
+    topic = judged.topic[chosen]
+    return estimates.share(label[chosen] == FRONT, topic, None, problem=NO_CHOICE)

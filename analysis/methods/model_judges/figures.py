@@ -1,0 +1,150 @@
+"""Models as judges: how consistent, how close to people; and what they make of their own responses."""
+
+from textwrap import wrap
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from ...figures.vega_lite import Labels, Spec, Tables, category, data, refuse_empty, spec
+from ...tables import value_labels
+from ...tables.schema import Row
+from ..captions import judge_effects
+
+PANEL = 150
+ROW = 30
+#: Letters of a title that fit over a panel.
+TITLE = 20
+#: More models than these would make a chart that nobody can take in; the table has all.
+MOST_MODELS = 6
+#: The measure that compares both ways of asking.
+BOTH_WAYS = "alpha_inference"
+#: Where a measure says "nothing": no more agreement than chance, no side preferred.
+NOTHING = {"front_preference": 0.5}
+
+
+def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """Each measure with its interval by dimension: a panel a measure, a row a model, a colour a way of asking."""
+    import altair as alt
+
+    rows = tables["model_judges"]
+    models = list(dict.fromkeys(row["participant"] for row in rows))[:MOST_MODELS]
+    inferences = [name for name in judge_effects.INFERENCES if any(row["inference"] == name for row in rows)]
+    panels: list[Any] = []
+    for model in models:
+        own = [row for row in rows if row["participant"] == model]
+        order = list(dict.fromkeys(_name(row, labels) for row in own))
+        drawn: list[Any] = []
+        for measure in judge_effects.MEASURES:
+            shown = _shown(own, measure, labels)
+            if not shown:
+                continue
+            y = category("dimension", order, labels=not drawn, ticks=not drawn)
+            drawn.append(_panel(shown, measure, colours, inferences, y, ROW * len(order)))
+        if drawn:
+            panels.append(alt.hconcat(*drawn, title=model).resolve_scale(x="independent"))
+    refuse_empty(panels)
+    return spec(alt.vconcat(*panels))
+
+
+def _name(row: Row, labels: Labels) -> str:
+    return _("Mean") if row["dimension"] == value_labels.ALL else labels.dimension(row)
+
+
+def _shown(rows: list[Row], measure: str, labels: Labels) -> list[Row]:
+    """What a measure says of each dimension and way of asking; what concerns both ways stands in the rows of either."""
+    found = [
+        {
+            "dimension": _name(row, labels),
+            "inference": str(judge_effects.INFERENCES[row["inference"]]),
+            "value": row[measure],
+            "low": row[f"{measure}_low"],
+            "high": row[f"{measure}_high"],
+        }
+        for row in rows
+        if row[measure] is not None
+    ]
+    return list({row["dimension"]: row for row in reversed(found)}.values()) if measure == BOTH_WAYS else found
+
+
+def _panel(shown: list[Row], measure: str, colours: Spec, inferences: list[str], y: Any, height: int) -> Any:
+    import altair as alt
+
+    if measure == BOTH_WAYS:
+        return _both_ways(shown, colours, y, height)
+    domain = [str(judge_effects.INFERENCES[name]) for name in inferences]
+    palette = [colours["a"], colours["b"]][: len(domain)]
+    legend = alt.Legend(orient="bottom")
+    base = alt.Chart(data(shown)).encode(
+        y=y,
+        yOffset=alt.YOffset("inference:N", sort=domain),
+        color=alt.Color("inference:N", scale=alt.Scale(domain=domain, range=palette), title=_("Asked"), legend=legend),
+    )
+    axis = alt.Axis(tickCount=3, labelFlush=False)
+    x = alt.X("low:Q", title=None, axis=axis, scale=alt.Scale(zero=measure not in NOTHING))
+    rules = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
+    shape = alt.Shape("inference:N", scale=alt.Scale(domain=domain), title=_("Asked"), legend=legend)
+    points = base.mark_point(filled=True, opacity=1, size=50).encode(x="value:Q", shape=shape)
+    nothing = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(x=alt.datum(NOTHING.get(measure, 0)))
+    title = _title(measure)
+    return (nothing + rules + points).properties(width=PANEL, height=height, title=title)
+
+
+def _title(measure: str) -> list[str]:
+    """Over its panel, in as many lines as it takes not to run into the next one."""
+    return wrap(str(judge_effects.MEASURES[measure]), width=TITLE)
+
+
+def _both_ways(shown: list[Row], colours: Spec, y: Any, height: int) -> Any:
+    import altair as alt
+
+    base = alt.Chart(data(shown)).encode(y=y)
+    x = alt.X("low:Q", title=None, axis=alt.Axis(tickCount=3, labelFlush=False))
+    rules = base.mark_rule(strokeWidth=2, color=colours["system"]).encode(x=x, x2="high:Q")
+    points = base.mark_point(filled=True, opacity=1, size=50, color=colours["system"], shape="triangle-up")
+    nothing = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(x=alt.datum(0))
+    title = _title(BOTH_WAYS)
+    made = nothing + rules + points.encode(x="value:Q")
+    return made.properties(width=PANEL, height=height, title=title)
+
+
+def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """The shares of choices for a model's own response by the model and by the gold label, a panel a way of asking."""
+    import altair as alt
+
+    rows = [row for row in tables["model_self_preference"] if row["difference"] is not None]
+    refuse_empty(rows)
+    models = list(dict.fromkeys(row["participant"] for row in rows))[:MOST_MODELS]
+    whose = {"model": _("The model chose"), "gold": _("The gold label")}
+    shown = [
+        {
+            "dimension": _name(row, labels),
+            "panel": str(judge_effects.INFERENCES[row["inference"]]),
+            "model": row["participant"],
+            "whose": said,
+            "share": row[key],
+            "low": row[f"{key}_low"],
+            "high": row[f"{key}_high"],
+        }
+        for row in rows
+        if row["participant"] in models
+        for key, said in whose.items()
+    ]
+    order = list(dict.fromkeys(row["dimension"] for row in shown))
+    panels = list(dict.fromkeys(row["panel"] for row in shown))
+    domain = list(whose.values())
+    scale = alt.Scale(domain=domain, range=[colours["model"], colours["human"]])
+    base = alt.Chart().encode(
+        y=alt.Y("dimension:N", sort=order, title=None),
+        yOffset=alt.YOffset("whose:N", sort=domain),
+        color=alt.Color("whose:N", scale=scale, title=None),
+    )
+    axis = alt.Axis(format="~%", tickCount=4)
+    x = alt.X("low:Q", title=_("Choices for the model's own response"), axis=axis, scale=alt.Scale(zero=False))
+    rules = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
+    shape = alt.Shape("whose:N", scale=alt.Scale(domain=domain), title=None)
+    points = base.mark_point(filled=True, opacity=1, size=50).encode(x="share:Q", shape=shape)
+    half = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(x=alt.datum(0.5))
+    panel = (half + rules + points).properties(width=230, height=alt.Step(12))
+    column = alt.Column("panel:N", sort=panels, title=None)
+    row = alt.Row("model:N", sort=models, title=None) if len(models) > 1 else alt.Undefined
+    return spec(panel.facet(column=column, row=row, data=data(shown)))

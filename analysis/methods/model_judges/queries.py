@@ -1,0 +1,97 @@
+"""The page about language models as judges (crowdrag25, Table 9)."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+
+from annotation.enums import Judges
+from crowdrag.studies.models import Study
+
+from ...tables import run_tables, value_labels
+from ...tables.run_tables import AnalysisState
+from ...tables.schema import Row
+from .. import captions
+from ..captions.judge_effects import INFERENCES, MEASURES, SIZES
+from ..missing_value_notes import reasons
+from . import compute
+
+MODELS_PER_PAGE = 5
+NAMES = ("model_judges", "model_self_preference")
+#: What Table 9 holds of each way of asking; how both ways agree stands once.
+OF_A_WAY = ("alpha_orders", "alpha_gold", "mean_rho", "front_preference")
+#: What analyses made before this was reckoned do not hold.
+AGREEMENT: Row = dict.fromkeys(
+    f"{name}{end}" for name in compute.AGREEMENTS for end in ("", "_low", "_high")
+) | dict.fromkeys(("items_own", "items_others"))
+
+
+def model_judges(study: Study, state: AnalysisState, *, page: str | None) -> dict[str, Any]:
+    """Return what the page shows: some models, each with a row a dimension."""
+    if state.run is None:
+        return {}
+    found = run_tables.read(state.run, *NAMES)
+    labels = value_labels.dimensions(study) | {value_labels.ALL: str(value_labels.EVERY_DIMENSION)}
+    models = list(dict.fromkeys(row["participant"] for row in found["model_judges"]))
+    shown = Paginator(models, MODELS_PER_PAGE).get_page(page)
+    return {
+        "page": shown,
+        "models": [_model(name, found["model_judges"], labels) for name in shown],
+        "own": [_own(name, found["model_self_preference"], labels) for name in shown],
+        "headers": [MEASURES[name] for name in OF_A_WAY],
+        "notes": reasons((row, _about(row, labels)) for name in NAMES for row in found[name]),
+        "captions": {name: captions.caption(captions.table(name).caption, state.run.parameters) for name in NAMES},
+        "drawn": {name: captions.caption(captions.figure(name).caption, state.run.parameters) for name in NAMES},
+        # The models' judgments are then the analysed ones, and their gold label is of themselves.
+        "is_own_pool": state.run.parameters.get("pool") == Judges.MODEL,
+    }  # fmt: skip
+
+
+def _about(row: Row, labels: dict[str, str]) -> str:
+    dimension = labels.get(row["dimension"], row["dimension"])
+    return f"{dimension} ({row['participant']}, {INFERENCES[row['inference']]})"
+
+
+def _model(name: str, rows: list[Row], labels: dict[str, str]) -> dict[str, Any]:
+    own = [row for row in rows if row["participant"] == name]
+    ways = [way for way in INFERENCES if any(row["inference"] == way for row in own)]
+    cells = {(row["inference"], row["dimension"]): row for row in own}
+    dimensions = [
+        *dict.fromkeys(row["dimension"] for row in own if row["dimension"] != value_labels.ALL),
+        value_labels.ALL,
+    ]
+    return {
+        "name": name,
+        "ways": [INFERENCES[way] for way in ways],
+        "rows": [
+            {
+                "label": labels.get(dimension, dimension),
+                "is_all": dimension == value_labels.ALL,
+                "cells": [_cell(cells.get((way, dimension)), measure) for way in ways for measure in OF_A_WAY],
+                "both": next(
+                    (_cell(cells[way, dimension], "alpha_inference") for way in ways if (way, dimension) in cells), None
+                ),
+            }
+            for dimension in dimensions
+        ],
+    }
+
+
+def _cell(row: Row | None, measure: str) -> dict[str, Any] | None:
+    if row is None:
+        return None
+    return {"value": row[measure], "low": row[f"{measure}_low"], "high": row[f"{measure}_high"],
+            "n": row[SIZES[measure]]}  # fmt: skip
+
+
+def _own(name: str, rows: list[Row], labels: dict[str, str]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "rows": [
+            AGREEMENT
+            | row
+            | {"label": labels.get(row["dimension"], row["dimension"]), "is_all": row["dimension"] == value_labels.ALL,
+                   "asked": INFERENCES[row["inference"]]}
+            for row in rows
+            if row["participant"] == name
+        ],
+    }  # fmt: skip

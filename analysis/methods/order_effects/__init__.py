@@ -1,0 +1,1 @@
+"""Order effects (docs/methods/order-effects.md)."""

@@ -1,0 +1,250 @@
+"""Order effects: whether the side of a response or the place of an item sways judges (docs/methods/order-effects.md).
+
+crowdrag25, section 5.1, Table 5.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from analysis.stats.judgments import canonical
+from analysis.stats.labels import A, N
+from analysis.stats.position_bias import side_test
+
+from ...inputs.arrays import EXPERT, Inputs, Ints
+from ...tables.schema import Row, number
+from .. import estimates
+from ..agreement.compute import CHOSEN, coders_of
+from ..context import Context, Tables
+from ..estimates import Estimate, noted, undefined
+from ..fits import Fit, Fitted
+from ..settings import AnalysisSettings
+
+ALL = "all"
+WITHIN, ACROSS = "within", "across"
+FORWARD, REVERSE, BOTH, FIRST, SECOND = "forward", "reverse", "both", "first", "second"
+NO_PAIR = "no pair was judged in both orders on this dimension"
+NOT_PREFERENCES = "only choices between two responses have an order: the options of this dimension are others"
+NO_POSITION = "it is not known where the items stood in the questionnaires"
+NO_CHOICE = "nobody chose one of the two responses on this dimension"
+BOTH_ORDERS = "both_orders"
+# Codes of labels as presented.
+FRONT, NEUTRAL = A, N
+
+
+@dataclass(frozen=True, eq=False)
+class _Votes:
+    """The votes of one dimension that count: whose, on which response of which pair, and where in the questionnaire.
+
+    Attributes
+    ----------
+    pair : ndarray of int
+        The two responses, whichever stood left.
+    value : ndarray of int
+        In the canonical orientation: 0 is the lower response id.
+    flipped : ndarray of bool
+        Whether the higher id stood left.
+    """
+
+    pair: Ints
+    coder: Ints
+    value: Ints
+    flipped: NDArray[np.bool_]
+    pairs: int
+    coders: int
+
+    def alpha(self, keep: NDArray[np.bool_], topic: Ints, drawn: bool) -> Estimate:
+        """Alpha of the votes to keep, each judge counted once on a pair; `topic`: of each pair."""
+        key = self.pair[keep] * self.coders + self.coder[keep]
+        # Of somebody who judged both orders the canonical one stays: they would agree with themselves.
+        order = np.lexsort((self.flipped[keep], key))
+        once = order[np.unique(key[order], return_index=True)[1]]
+        votes = (self.pair[keep][once], self.coder[keep][once], self.value[keep][once])
+        return estimates.alpha(votes, topic, values=3, drawn_coders=drawn)
+
+
+def compute_tables(analysed: Context) -> Tables:
+    """Agreement by order, differences between orders, and which side people prefer."""
+    inputs = analysed.inputs
+    parts = _by_order(inputs, analysed.main, analysed.settings)
+    return {
+        "order_effects": [
+            noted(
+                {"dimension": dimension, "effect": effect, "part": part} | found.columns("alpha") | {"items": found.n},
+                [found.note],
+            )
+            for (dimension, effect), by_part in parts.items()
+            for part, found in by_part.items()
+        ],
+        "order_differences": _differences(parts),
+        "front_preferences": list(_front_preferences(analysed)),
+    }
+
+
+Parts = dict[tuple[str, str], dict[str, Estimate]]
+
+
+def _by_order(inputs: Inputs, main: Fitted, settings: AnalysisSettings) -> Parts:
+    """Alpha of each part by dimension and effect, and the means over dimensions."""
+    found: Parts = {}
+    if not main.fits:
+        return found
+    for effect, make in ((WITHIN, _within), (ACROSS, _across)):
+        for fit in main.fits:
+            found[fit.dimension.name, effect] = make(inputs, main, fit, settings)
+        own = [found[fit.dimension.name, effect] for fit in main.fits]
+        found[ALL, effect] = {part: estimates.mean([each[part] for each in own]) for part in own[0]}
+    return found
+
+
+def _pairs(main: Fitted) -> tuple[Ints, NDArray[np.bool_], Ints]:
+    """The two responses of each unit as one number (-1: not a pair), whether it was flipped, and units of each pair."""
+    left, right = main.pool.left, main.pool.right
+    is_pair = (left >= 0) & (right >= 0)
+    sides = canonical(left[is_pair], right[is_pair])
+    pair = np.full(len(left), -1, dtype=np.int64)
+    flipped = np.zeros(len(left), dtype=np.bool_)
+    _, pair[is_pair], sizes = np.unique(
+        np.column_stack([sides.low, sides.high]), axis=0, return_inverse=True, return_counts=True
+    )
+    flipped[is_pair] = sides.flipped
+    return pair, flipped, np.append(sizes, 0)
+
+
+def _votes(main: Fitted, fit: Fit) -> _Votes:
+    pair, flipped, sizes = _pairs(main)
+    value = canonical(main.pool.left[fit.unit], main.pool.right[fit.unit]).labels(fit.value)
+    return _Votes(
+        pair[fit.unit], fit.coder, value, flipped[fit.unit], max(1, len(sizes) - 1), len(main.pool.participants)
+    )
+
+
+def _within(inputs: Inputs, main: Fitted, fit: Fit, _settings: AnalysisSettings) -> dict[str, Estimate]:
+    """Each order of the pairs that were judged in both, and both pooled in the canonical orientation."""
+    if not fit.dimension.is_preference or np.any(main.pool.right[fit.unit] < 0):
+        return dict.fromkeys((FORWARD, REVERSE, BOTH), undefined(NOT_PREFERENCES))
+    votes = _votes(main, fit)
+    judged = [np.bincount(votes.pair[votes.flipped == side], minlength=votes.pairs) > 0 for side in (False, True)]
+    both = (judged[0] & judged[1])[votes.pair]
+    if not both.any():
+        return dict.fromkeys((FORWARD, REVERSE, BOTH), undefined(NO_PAIR))
+    of_pair = np.zeros(votes.pairs, dtype=np.int64)
+    of_pair[votes.pair] = main.pool.topic[fit.unit]
+    chosen = {FORWARD: both & ~votes.flipped, REVERSE: both & votes.flipped, BOTH: both}
+    return {part: votes.alpha(keep, of_pair, coders_of(inputs.pool) not in CHOSEN) for part, keep in chosen.items()}
+
+
+def _across(inputs: Inputs, main: Fitted, fit: Fit, settings: AnalysisSettings) -> dict[str, Estimate]:
+    """The first items of the questionnaires against the later ones."""
+    pool = main.pool
+    counted = pool.first_votes(settings.k) & (pool.dimension == inputs.dimensions.index(fit.dimension))
+    position = pool.position[counted]
+    if not np.any(position > 0):
+        return dict.fromkeys((FIRST, SECOND), undefined(NO_POSITION))
+    chosen = {
+        FIRST: (position > 0) & (position <= settings.first_positions),
+        SECOND: position > settings.first_positions,
+    }
+    how: dict[str, Any] = {
+        "values": len(fit.dimension.domain),
+        "drawn_coders": coders_of(inputs.pool) not in CHOSEN,
+        "domain": None if fit.dimension.is_preference else fit.dimension.domain,
+    }
+    return {
+        part: estimates.alpha((fit.unit[keep], fit.coder[keep], fit.value[keep]), pool.topic, **how)
+        for part, keep in chosen.items()
+    }
+
+
+def _differences(parts: Parts) -> list[Row]:
+    """How far apart the parts are: the largest difference as published, and the signed one, which can say "none"."""
+    found: dict[tuple[str, str], tuple[Estimate, Estimate]] = {}
+    for (dimension, effect), by_part in parts.items():
+        if dimension == ALL:
+            own = [each for key, each in found.items() if key[1] == effect]
+            found[ALL, effect] = (
+                estimates.mean([each[0] for each in own]),
+                estimates.difference(*list(by_part.values())[:2]),
+            )
+        elif effect == WITHIN:
+            apart = [estimates.difference(by_part[BOTH], by_part[part]) for part in (FORWARD, REVERSE)]
+            signed = estimates.difference(by_part[FORWARD], by_part[REVERSE])
+            found[dimension, effect] = estimates.largest(apart), signed
+        else:
+            signed = estimates.difference(by_part[FIRST], by_part[SECOND])
+            found[dimension, effect] = estimates.largest([signed]), signed
+    return [
+        noted(
+            {"dimension": dimension, "effect": effect}
+            | largest.columns("largest", "largest_low", "largest_high")
+            | signed.columns("difference")
+            | {"items": signed.n},
+            [largest.note, signed.note],
+        )
+        for (dimension, effect), (largest, signed) in found.items()
+    ]
+
+
+def _front_preferences(analysed: Context) -> Iterator[Row]:
+    """The share of choices for the first response, by pool of people, pairs and dimension."""
+    pools = [analysed.inputs.pool, *(name for name in (EXPERT,) if name != analysed.inputs.pool)]
+    for name in pools:
+        fitted = analysed.fitted.get(name)
+        if fitted is None or not fitted.fits:
+            continue
+        pair, _, sizes = _pairs(fitted)
+        for pairs, units in ((ALL, pair >= 0), (BOTH_ORDERS, sizes[pair] > 1)):
+            front = _Front(fitted, pair, units, coders_of(name) not in CHOSEN)
+            yield from front.rows({"coders": coders_of(name), "pairs": pairs}, tests=pairs == BOTH_ORDERS)
+
+
+@dataclass(frozen=True, eq=False)
+class _Front:
+    """Choices for the first response in some units of a pool."""
+
+    fitted: Fitted
+    pair: Ints
+    units: NDArray[np.bool_]
+    drawn: bool
+
+    def rows(self, key: Row, *, tests: bool) -> list[Row]:
+        """One row a dimension, and one for the choices on all of them."""
+        fits = [fit for fit in self.fitted.fits if fit.dimension.is_preference]
+        found = [self._row(key, fit.dimension.name, [fit]) for fit in fits]
+        if fits:
+            found.append(self._row(key, ALL, fits))
+        if tests:
+            adjusted = _adjusted([p for _, p in found])
+            for (row, p), also in zip(found, adjusted, strict=True):
+                row |= {"p": number(p), "p_adjusted": number(also)}
+        return [row for row, _ in found]
+
+    def _row(self, key: Row, name: str, fits: list[Fit]) -> tuple[Row, float]:
+        unit = np.concatenate([fit.unit for fit in fits])
+        value = np.concatenate([fit.value for fit in fits])
+        choice = (value != NEUTRAL) & self.units[unit]
+        coder = np.concatenate([fit.coder for fit in fits])[choice]
+        unit, first = unit[choice], value[choice] == FRONT
+        problem = NO_CHOICE if self.units.any() else NO_PAIR
+        topic = self.fitted.pool.topic[unit]
+        share = estimates.share(first, topic, coder if self.drawn else None, problem=problem)
+        # The two responses of a pair in both orders: choices of the first less choices of the second.
+        signs = np.where(first, 1, -1)
+        excess = np.bincount(self.pair[unit], weights=signs, minlength=1).astype(np.int64)
+        row = {"coders": key["coders"], "dimension": name, "pairs": key["pairs"]} | share.columns("front_preference")
+        return noted(row | {"p": None, "p_adjusted": None, "n": share.n}, [share.note]), side_test(excess).p
+
+
+def _adjusted(tested: list[float]) -> list[float]:
+    """Benjamini and Hochberg's adjustment over the dimensions; all of them together, the last, is one question."""
+    if not tested:
+        return []
+    p = np.array(tested[:-1])
+    known = ~np.isnan(p)
+    if known.any():
+        p[known] = scipy.stats.false_discovery_control(p[known])
+    return [*p.tolist(), tested[-1]]

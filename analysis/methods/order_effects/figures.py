@@ -1,0 +1,59 @@
+"""Agreement by order, within pairs and across questionnaires."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from ...figures.vega_lite import Labels, Spec, Tables, category, data, refuse_empty, spec
+from ...tables import value_labels
+from ...tables.schema import Row
+from ..captions import judge_effects
+
+#: Height of a dimension: its parts stand side by side in it, three in one panel, two in the other.
+ROW = 40
+
+
+def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """Alpha with its interval by dimension, one colour for each part; a panel for each effect."""
+    import altair as alt
+
+    known = [row for row in tables["order_effects"] if row["alpha"] is not None]
+    order = list(dict.fromkeys(_name(row, labels) for row in known))
+    panels: list[Any] = []
+    for effect, parts in judge_effects.PARTS.items():
+        shown = [
+            {
+                "dimension": _name(row, labels),
+                "part": str(parts[row["part"]]),
+                "alpha": row["alpha"],
+                "low": row["low"],
+                "high": row["high"],
+            }
+            for row in known
+            if row["effect"] == effect
+        ]
+        if not shown:
+            continue
+        domain = [str(label) for label in parts.values()]
+        palette = [colours["a"], colours["b"], colours["system"]][: len(domain)]
+        legend = alt.Legend(orient="bottom", columns=1)
+        colour = alt.Color("part:N", scale=alt.Scale(domain=domain, range=palette), title=None, legend=legend)
+        base = alt.Chart(data(shown)).encode(
+            y=category("dimension", order, labels=not panels),
+            yOffset=alt.YOffset("part:N", sort=domain),
+            color=colour,
+        )
+        x = alt.X("low:Q", title=_("Krippendorff's alpha"), axis=alt.Axis(tickCount=4))
+        rules = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
+        shape = alt.Shape("part:N", scale=alt.Scale(domain=domain), title=None, legend=legend)
+        points = base.mark_point(filled=True, opacity=1, size=50).encode(x="alpha:Q", shape=shape)
+        panel = (rules + points).properties(
+            width=250, height=ROW * len(order), title=str(judge_effects.EFFECTS[effect])
+        )
+        panels.append(panel)
+    refuse_empty(panels)
+    return spec(alt.hconcat(*panels).resolve_scale(color="independent", shape="independent", yOffset="independent"))
+
+
+def _name(row: Row, labels: Labels) -> str:
+    return _("Mean") if row["dimension"] == value_labels.ALL else labels.dimension(row)

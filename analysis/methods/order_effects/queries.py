@@ -1,0 +1,110 @@
+"""The page about order effects and about how far the dimensions say the same."""
+
+from typing import Any
+
+from analysis.enums import Coders
+from crowdrag.studies.models import Study
+
+from ...tables import run_tables, value_labels
+from ...tables.run_tables import AnalysisState
+from ...tables.schema import Row
+from .. import captions, missing_value_notes
+from ..captions.judge_effects import EFFECTS, PAIRS, PARTS
+from ..missing_value_notes import reasons
+
+NAMES = ("order_effects", "order_differences", "front_preferences", "interdependence")
+
+
+def order_effects(study: Study, state: AnalysisState) -> dict[str, Any]:
+    """Return what the page shows; nothing where there is no result yet."""
+    if state.run is None:
+        return {}
+    found = run_tables.read(state.run, *NAMES)
+    without = missing_value_notes.without_intervals(found)
+    labels = value_labels.dimensions(study) | {value_labels.ALL: str(value_labels.EVERY_DIMENSION)}
+    return {
+        "effects": _effects(found["order_effects"], found["order_differences"], labels),
+        "fronts": _fronts(found["front_preferences"], labels),
+        "matrix": _matrix(found["interdependence"], labels),
+        "notes": _reasons(found, labels),
+        "has_alpha": any(row["alpha"] is not None for row in found["order_effects"]),
+        "has_tau": any(row["tau"] is not None for row in found["interdependence"]),
+        "captions": {
+            name: missing_value_notes.with_interval_note(
+                captions.caption(captions.table(name).caption, state.run.parameters), [name], without
+            )
+            for name in NAMES
+        },
+        "drawn": {
+            name: missing_value_notes.with_interval_note(
+                captions.caption(captions.figure(name).caption, state.run.parameters), [name], without
+            )
+            for name in ("order_effects", "interdependence")
+        },
+    }
+
+
+def _effects(rows: list[Row], differences: list[Row], labels: dict[str, str]) -> list[dict[str, Any]]:
+    """One table an effect, a row a dimension: each part, then how far they are apart (crowdrag25, Table 5)."""
+    cells = {(row["effect"], row["dimension"], row["part"]): row for row in rows}
+    apart = {(row["effect"], row["dimension"]): row for row in differences}
+    found = []
+    for effect, parts in PARTS.items():
+        names = list(dict.fromkeys(row["dimension"] for row in rows if row["effect"] == effect))
+        if names:
+            found.append(
+                {
+                    "effect": effect,
+                    "title": EFFECTS[effect],
+                    "parts": list(parts.values()),
+                    "rows": [
+                        {
+                            "label": labels.get(name, name),
+                            "is_all": name == value_labels.ALL,
+                            "cells": [cells.get((effect, name, part)) for part in parts],
+                            "apart": apart.get((effect, name)),
+                        }
+                        for name in names
+                    ],
+                }
+            )
+    return found
+
+
+def _fronts(rows: list[Row], labels: dict[str, str]) -> list[dict[str, Any]]:
+    """A row for each dimension and pool of people."""
+    cells = {(row["coders"], row["dimension"], row["pairs"]): row for row in rows}
+    return [
+        {
+            "coders": Coders(coders).label,
+            "label": labels.get(name, name),
+            "cells": [cells.get((coders, name, pairs)) for pairs in PAIRS],
+            "tested": cells.get((coders, name, "both_orders")),
+        }
+        for coders, name in dict.fromkeys((row["coders"], row["dimension"]) for row in rows)
+    ]
+
+
+def _matrix(rows: list[Row], labels: dict[str, str]) -> dict[str, Any]:
+    """Dimensions against dimensions, and the mean of each with the others below (crowdrag25, Table 6)."""
+    cells = {(row["dimension_1"], row["dimension_2"]): row for row in rows}
+    names = [name for name in dict.fromkeys(row["dimension_1"] for row in rows) if name != value_labels.ALL]
+    return {
+        "columns": [labels.get(name, name) for name in names],
+        "rows": [
+            {"label": labels.get(one, one), "cells": [cells.get((one, other)) for other in names]} for one in names
+        ],
+        "means": [cells.get((name, value_labels.ALL)) for name in names],
+        "mean": cells.get((value_labels.ALL, value_labels.ALL)),
+        "pairs": max((row["items"] for row in rows), default=0),
+    }
+
+
+def _reasons(found: dict[str, list[Row]], labels: dict[str, str]) -> list[tuple[str, str]]:
+    return [
+        *reasons((row, f"{labels.get(row['dimension'], row['dimension'])} ({EFFECTS[row['effect']]})")
+                 for row in found["order_effects"]),
+        *reasons((row, f"{labels.get(row['dimension'], row['dimension'])} ({Coders(row['coders']).label})")
+                 for row in found["front_preferences"]),
+        *reasons((row, str(labels.get(row["dimension_1"], row["dimension_1"]))) for row in found["interdependence"]),
+    ]  # fmt: skip

@@ -1,0 +1,1 @@
+"""Reading ease (docs/methods/readability.md)."""

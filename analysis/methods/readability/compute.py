@@ -1,0 +1,37 @@
+"""Reading ease of responses and of the passages they had (docs/methods/readability.md)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...inputs.arrays import Inputs, Ints
+from ...tables.schema import Row
+from ..grouping import Resampling, distribution_rows, groups
+from ..text_features import TextFeatures
+
+NO_EASE = "there is no reading ease for texts in this language"
+
+
+def readability_rows(inputs: Inputs, found: Sequence[TextFeatures], resampling: Resampling) -> list[Row]:
+    """Reading ease of responses and of what they cite, by style and origin: one row a text and statistic."""
+    responses = [inputs.responses[each.place] for each in found]
+    rows = []
+    for style, origin, chosen in groups(responses, inputs.styles):
+        members = [each for each, is_in in zip(found, chosen, strict=True) if is_in]
+        topic = resampling.places([inputs.responses[each.place] for each in members])
+        for name in ("flesch", "source_flesch"):
+            values = np.array([getattr(each, name) for each in members])
+            key = {"style": style, "origin": origin, "measure": name}
+            if np.isnan(values).all():
+                continue
+            rows += distribution_rows(key, values, topic, resampling)
+        rows += _difference({"style": style, "origin": origin}, members, topic, resampling)
+    return rows
+
+
+def _difference(key: Row, members: Sequence[TextFeatures], topic: Ints, resampling: Resampling) -> list[Row]:
+    """How much easier responses are to read than what they cite, response by response."""
+    values = np.array([each.flesch - each.source_flesch for each in members])
+    if np.isnan(values).all():
+        return []
+    return distribution_rows(key | {"measure": "difference"}, values, topic, resampling)

@@ -1,0 +1,1 @@
+"""Reference-based metrics, BERTScore among them (docs/methods/reference-metrics.md)."""

@@ -1,0 +1,276 @@
+"""BERTScore of a study's responses as a run: how much there is to do, and doing it a few topics at a time."""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Count, Exists, OuterRef, Sum
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from analysis.rag import checkpoints, encoders
+from analysis.rag.checkpoints import BUNDLED
+from analysis.rag.generation import model_cache
+from analysis.text import bertscore
+from analysis.text.statements import without_markers
+from annotation.models import Pair
+from crowdrag.jobs import kinds, lifecycle
+from crowdrag.jobs.enums import Queue, RunState
+from crowdrag.jobs.models import Run
+from crowdrag.studies.models import Study, User
+from writing.models import Response
+
+from ...inputs.texts import Digest, digest
+from . import encodings
+from .encodings import EncoderChoice
+from .models import Encoder, Encoding
+
+KIND = "metrics.bertscore"
+#: A unit holds topics of about so many responses: some seconds on two cores with the bundled model.
+TEXTS_IN_A_UNIT = 24
+
+
+class NothingToCompareError(LookupError):
+    """No topic has two responses that are judged against each other."""
+
+    def __init__(self) -> None:
+        super().__init__("There is nothing to compare: BERTScore needs topics with two or more responses in pairs.")
+
+
+def responses_to_compare(study: Study) -> "models.QuerySet[Response]":
+    """The responses that count and stand in pairs: those that get grades."""
+    rows = Response.objects.filter(study=study, erased_at__isnull=True).included()
+    pairs = Pair.objects.filter(study=study)
+    return rows.filter(Exists(pairs.filter(a=OuterRef("pk"))) | Exists(pairs.filter(b=OuterRef("pk"))))
+
+
+def start(*, study: Study, model: str = "", by: User | None = None) -> Run:
+    """Start a run that encodes what was not encoded and scores what was not scored, with a model that is offered.
+
+    Raises
+    ------
+    BadParameterError
+        If the model is not offered.
+    NothingToCompareError
+        If no topic has two responses in pairs.
+    """
+    choice = encodings.choose_model(model)
+    if not topics_to_compare(study):
+        raise NothingToCompareError
+    return lifecycle.start(study=study, kind=KIND, parameters={"model": choice.model, "layer": choice.layer}, by=by)
+
+
+def topics_to_compare(study: Study) -> dict[str, int]:
+    """Topics in which there is something to compare, and how many responses each has."""
+    found: dict[str, int] = defaultdict(int)
+    for topic in responses_to_compare(study).values_list("topic__external_id", flat=True):
+        found[topic] += 1
+    return {topic: n for topic, n in sorted(found.items()) if n > 1}
+
+
+def plan(run: Run) -> Iterable[dict[str, Any]]:
+    """Share the topics out."""
+    units: list[list[str]] = []
+    texts = 0
+    for topic, n in topics_to_compare(run.study).items():
+        if not units or texts + n > TEXTS_IN_A_UNIT:
+            units.append([])
+            texts = 0
+        units[-1].append(topic)
+        texts += n
+    return [{"topics": unit} for unit in units]
+
+
+def load(model: str, layer: int | None) -> encoders.Encoder:
+    """Load an encoder; a worker keeps it among its models, as far as they fit."""
+    found: encoders.Encoder = model_cache.MODELS.take(
+        ("bertscore", model, layer), partial(encoders.load, model, layer=layer)
+    )
+    return found
+
+
+@dataclass(frozen=True)
+class _Text:
+    row: int
+    digest: str
+    text: str
+
+
+def work(work: kinds.Work) -> Callable[[], None]:
+    """Encode and score some topics; what a topic gave is kept when it is done."""
+    study, parameters = work.run.study, work.run.parameters
+    names = work.unit.payload["topics"]
+    work.report(0, len(names), gettext("Loading the model"))
+    try:
+        encoder = load(parameters["model"], parameters["layer"])
+    except (
+        checkpoints.NeuralPartsMissingError,
+        checkpoints.ModelMissingError,
+        encoders.BadLayerError,
+        encoders.UnsupportedModelError,
+    ) as error:
+        raise kinds.InputRejectedError([{"message": str(error)}]) from error
+    done = _FinishedTopic()
+    for i, topic in enumerate(names):
+        work.report(i, len(names), gettext("Topic %(topic)s") % {"topic": topic})
+        if (effect := _score(study, encoder, _texts(study, topic), done)) is not None:
+            work.keep(effect)
+    return partial(_note, work.run, encoder, done)
+
+
+@dataclass
+class _FinishedTopic:
+    """What one unit did anew."""
+
+    texts: int = 0
+    tokens: int = 0
+    pairs: int = 0
+    cut: int = 0
+    seconds: float = 0.0
+
+
+def _texts(study: Study, topic: str) -> list[_Text]:
+    rows = responses_to_compare(study).filter(topic__external_id=topic).order_by("pk").values_list("pk", "text")
+    return [_Text(row, digest(text), text) for row, text in rows]
+
+
+def _score(
+    study: Study, encoder: encoders.Encoder, texts: list[_Text], done: _FinishedTopic
+) -> Callable[[], None] | None:
+    """Encode and score what is missing of a topic; None if nothing is."""
+    by_digest = {text.digest: text.text for text in texts}
+    names = sorted(by_digest)
+    row = encodings.find(study, encoder.identity)
+    scored = encodings.scored(row, names)
+    pairs = [pair for pair in combinations(names, 2) if pair not in scored]
+    wanted = sorted({name for pair in pairs for name in pair})
+    if not wanted:
+        return None
+    encoded = encodings.encodings(row, wanted)
+    missing = [name for name in wanted if name not in encoded]
+    began = time.monotonic()
+    made = encoder.encode([without_markers(by_digest[name]) for name in missing])
+    done.seconds += time.monotonic() - began
+    done.texts += len(made)
+    done.tokens += sum(len(one.ids) for one in made)
+    done.cut += sum(one.cut for one in made)
+    done.pairs += len(pairs)
+    new = dict(zip(missing, made, strict=True))
+    # As they will be read the next time: a score does not depend on whether its texts were encoded before.
+    ready = encoded | {name: encodings.unpack(encodings.pack(one), len(one.ids)) for name, one in new.items()}
+    places = {name: i for i, name in enumerate(wanted)}
+    scores = bertscore.scores(
+        [ready[name] for name in wanted], [(places[first], places[second]) for first, second in pairs]
+    )
+    return partial(
+        encodings.keep,
+        study,
+        encoder.identity,
+        encoded=new,
+        scores=dict(zip(pairs, scores, strict=True)),
+        responses=[text.row for text in texts],
+    )
+
+
+def _note(run: Run, encoder: encoders.Encoder, done: _FinishedTopic) -> None:
+    """Add to the run's sums. Its row is held: several units may end at once."""
+    encodings.encoder(run.study, encoder.identity)
+    summary = Run.objects.select_for_update(no_key=True).values_list("summary", flat=True).get(pk=run.pk)
+    sums = {name: summary.get(name, 0) + value for name, value in vars(done).items()}
+    identity = encoder.identity
+    about = {"model": identity.model, "layer": identity.layer, "version": identity.version}
+    lifecycle.note(
+        run=run, summary={**sums, "seconds": round(sums["seconds"], 3), **about, "device": str(encoder.device)}
+    )
+
+
+def _result_url(run: Run) -> str:
+    return reverse("reference_metrics", args=[run.study.slug])
+
+
+def _told(run: Run) -> dict[str, Any]:
+    layer = run.parameters.get("layer")
+    named = run.parameters.get("model", "")
+    return {gettext("Model"): named, gettext("Layer"): gettext("last") if layer is None else layer}
+
+
+def register() -> None:
+    """Make these runs known; called once when the app is ready."""
+    kinds.register(
+        kinds.Kind(
+            name=KIND, title=_("BERTScore"), queue=queue(), plan=plan, work=work, result_url=_result_url, told=_told
+        )
+    )
+
+
+def queue() -> str:
+    """Where these runs are worked on: beside the device, if some worker has one."""
+    return Queue.GPU if settings.HAS_GPU_WORKER else Queue.DEFAULT
+
+
+#: What an English word comes to, with its part of punctuation.
+TOKENS_IN_A_WORD = 1.35
+#: Measured on two cores (docs/methods/bertscore.md); what earlier runs took here counts for more.
+SECONDS_PER_TOKEN = {BUNDLED: 0.0002}
+#: Torch and the model are loaded.
+SECONDS_TO_LOAD = 10.0
+
+
+@dataclass(frozen=True)
+class EncodingEstimate:
+    """What a run would do.
+
+    Attributes
+    ----------
+    texts : int
+        Distinct texts that are compared.
+    missing : int
+        Of these, not encoded yet.
+    seconds : float or None
+        How long a run would take; None before the first run of a model that is not the bundled one.
+    """
+
+    texts: int
+    missing: int
+    seconds: float | None
+
+    @property
+    def minutes(self) -> int | None:
+        """Whole minutes, at least one; None where it is not known."""
+        return None if self.seconds is None else max(1, round(self.seconds / 60))
+
+
+def estimate_encoding(study: Study, choice: EncoderChoice) -> EncodingEstimate:
+    """Look at what stands, and at what earlier runs of this model took per token on this system."""
+    topics = list(topics_to_compare(study))
+    texts = responses_to_compare(study).filter(topic__external_id__in=topics).annotate(digest=Digest("text"))
+    encoders = Encoder.objects.filter(study=study, model=choice.model)
+    encoders = encoders if choice.layer is None else encoders.filter(layer=choice.layer)
+    there = Encoding.objects.filter(encoder=encoders.order_by("-used_at", "-pk").first()).values("text")
+    missing = texts.exclude(digest__in=there)
+    counted = missing.aggregate(texts=Count("digest", distinct=True), words=Sum("words"))
+    every = texts.aggregate(texts=Count("digest", distinct=True))["texts"]
+    rate = _seconds_per_token(choice)
+    tokens = (counted["words"] or 0) * TOKENS_IN_A_WORD
+    seconds = None if rate is None else tokens * rate + SECONDS_TO_LOAD
+    return EncodingEstimate(every, counted["texts"], seconds)
+
+
+def _seconds_per_token(choice: EncoderChoice) -> float | None:
+    """Of the latest run that encoded anything with this model, on whatever it ran."""
+    runs = Run.objects.filter(kind=KIND, state=RunState.DONE, parameters__model=choice.model)
+    for summary in runs.filter(summary__tokens__gt=0).newest_first().values_list("summary", flat=True)[:1]:
+        return float(summary["seconds"]) / float(summary["tokens"])
+    return SECONDS_PER_TOKEN.get(choice.model)
+
+
+def already_encoded() -> list[EncoderChoice]:
+    """The models that are offered."""
+    return encodings.offered_models()

@@ -1,0 +1,207 @@
+"""Reference-based metrics against grades (crowdrag25, section 5.3 and Table 8; docs/methods/reference-metrics.md).
+
+The best-graded response of a topic is the reference, the others are candidates. A metric ranks them by how much they
+resemble it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.stats.bootstrap import Floats, resample_weights, weighted_mean
+from analysis.stats.correlation import spearman
+from analysis.text.overlap import Bleu, RougeL
+from analysis.text.statements import without_markers
+
+from ...inputs.arrays import Inputs
+from ...inputs.texts import TopicTexts
+from ...tables.schema import Row
+from ..context import Context, Similarity, Tables
+from ..estimates import Estimate, noted, undefined
+from ..settings import AnalysisSettings, named_rng
+
+BLEU, ROUGE_L, BERTSCORE = "bleu", "rouge_l", "bertscore"
+FULL, BEST_WORST = "full", "best_worst"
+
+NO_TEXTS = "the texts of the responses are not known to this run"
+NO_BERTSCORE = "no BERTScores were computed for these responses"
+SOME_BERTSCORES = "some BERTScores were not computed: their topics are among those left out"
+UNRANKED = (
+    "no topic can be ranked: it takes two responses beside the best one, of different grades and of different scores"
+)
+
+#: A candidate and its reference, as places in `Inputs.responses`.
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """The responses of one topic as graded on one dimension.
+
+    Attributes
+    ----------
+    topic : str
+    places : tuple of int
+        Places in `Inputs.responses`, ascending.
+    grades : ndarray of float, shape (n_responses,)
+    """
+
+    topic: str
+    places: tuple[int, ...]
+    grades: Floats
+
+    @property
+    def contests(self) -> list[tuple[int, Floats]]:
+        """Each best-graded response as the reference, with the grades of all others (its own is NaN)."""
+        found = []
+        for index in np.flatnonzero(self.grades == self.grades.max()).tolist():
+            grades = self.grades.copy()
+            grades[index] = np.nan
+            found.append((self.places[index], grades))
+        return found
+
+
+def compute_tables(analysed: Context) -> Tables:
+    """How well each metric ranks responses as the grades do, by dimension."""
+    inputs = analysed.inputs
+    fields = read_fields(inputs, analysed.tables.get("grades", []))
+    if not fields:
+        return {}
+    pairs = {pair for own in fields.values() for field in own for pair in pairs_of(field)}
+    scores: dict[str, Mapping[Pair, float]] = {
+        BERTSCORE: bertscores(pairs, analysed.similarity),
+        **overlaps(inputs, pairs, analysed.texts),
+    }
+    return {"reference_metrics": rows_of(fields, scores, analysed.settings, analysed.seed)}
+
+
+def read_fields(inputs: Inputs, rows: Sequence[Row]) -> dict[str, list[Field]]:
+    """The graded responses by dimension, a field a topic, dimensions and topics in the order of the table."""
+    place = {response.name: i for i, response in enumerate(inputs.responses)}
+    grades: dict[str, dict[str, dict[int, float]]] = {}
+    for row in rows:
+        if row["grade"] is not None:
+            own = grades.setdefault(row["dimension"], {}).setdefault(row["topic"], {})
+            own[place[row["response"]]] = row["grade"]
+    return {
+        dimension: [
+            Field(topic, tuple(sorted(own)), np.array([own[each] for each in sorted(own)], dtype=np.float64))
+            for topic, own in topics.items()
+        ]
+        for dimension, topics in grades.items()
+    }
+
+
+def pairs_of(field: Field) -> set[Pair]:
+    """The candidates of a field, each with its reference."""
+    return {(other, reference) for reference, _grades in field.contests for other in field.places if other != reference}
+
+
+def overlaps(inputs: Inputs, pairs: Iterable[Pair], texts: Iterable[TopicTexts]) -> dict[str, dict[Pair, float]]:
+    """BLEU and ROUGE-L of candidates against references, a topic at a time; pairs without texts are left out."""
+    asked: dict[str, list[Pair]] = {}
+    for pair in sorted(pairs):
+        if inputs.responses[pair[0]].text and inputs.responses[pair[1]].text:
+            asked.setdefault(inputs.responses[pair[0]].topic, []).append(pair)
+    found: dict[str, dict[Pair, float]] = {BLEU: {}, ROUGE_L: {}}
+    for topic in texts:
+        bleu, rouge = Bleu(), RougeL()
+        plain = {written.place: without_markers(written.text) for written in topic.responses}
+        for candidate, reference in asked.get(topic.topic, ()):
+            found[BLEU][candidate, reference] = bleu.score(plain[candidate], [plain[reference]])
+            found[ROUGE_L][candidate, reference] = rouge.score(plain[candidate], plain[reference])
+    return found
+
+
+def bertscores(pairs: Iterable[Pair], similarity: Similarity | None) -> dict[Pair, float]:
+    """The BERTScores that stand."""
+    if similarity is None:
+        return {}
+    found = {pair: similarity(*pair) for pair in sorted(pairs)}
+    return {pair: score for pair, score in found.items() if score is not None}
+
+
+def rows_of(
+    fields: Mapping[str, Sequence[Field]],
+    scores: Mapping[str, Mapping[Pair, float]],
+    settings: AnalysisSettings,
+    seed: int,
+) -> list[Row]:
+    """One row a dimension, metric and ranking; the same resamples of topics for all of them."""
+    topics = sorted({field.topic for own in fields.values() for field in own})
+    weights = resample_weights(len(topics), settings.resamples, named_rng(seed, "topics of reference metrics"))
+    place = {topic: i for i, topic in enumerate(topics)}
+    rows = []
+    for dimension, own in fields.items():
+        where = np.array([place[field.topic] for field in own])
+        for metric in (BERTSCORE, BLEU, ROUGE_L):
+            known = scores[metric]
+            problem = "" if known else NO_BERTSCORE if metric == BERTSCORE else NO_TEXTS
+            for ranking, values in zip((FULL, BEST_WORST), by_topic(own, known), strict=True):
+                found = undefined(problem) if problem else _mean(values, where, weights)
+                row: Row = {"dimension": dimension, "metric": metric, "ranking": ranking} | found.columns("rho")
+                row |= {"topics": found.topics, "left_out": len(own) - found.topics}
+                partly = metric == BERTSCORE and not all(pair in known for field in own for pair in pairs_of(field))
+                rows.append(noted(row, [found.note, SOME_BERTSCORES if partly and not problem else ""]))
+    return rows
+
+
+def by_topic(fields: Sequence[Field], scores: Mapping[Pair, float]) -> tuple[Floats, Floats]:
+    """How well scores rank each field: Spearman's rho, and whether the best candidate is above the worst.
+
+    Returns
+    -------
+    full, best_worst : ndarray of float, shape (n_fields,)
+        NaN where a field cannot be ranked so. Where several responses share the best grade, the mean over each of them
+        as the reference.
+    """
+    contests = [(i, field, *contest) for i, field in enumerate(fields) for contest in field.contests]
+    size = max(len(field.places) for field in fields)
+    graded, scored = np.full((2, len(contests), size), np.nan)
+    for row, (_i, field, reference, grades) in enumerate(contests):
+        graded[row, : len(grades)] = grades
+        own = [scores.get((place, reference), np.nan) for place in field.places]
+        scored[row, : len(own)] = own
+    # A candidate without a score leaves its whole topic out: a ranking of some of them is another question.
+    complete = (np.isnan(graded) | ~np.isnan(scored)).all(axis=1)
+    scored[~complete] = np.nan
+    index = np.array([contest[0] for contest in contests])
+    return (
+        _mean_by(spearman(graded, scored), index, len(fields)),
+        _mean_by(_best_above_worst(graded, scored), index, len(fields)),
+    )
+
+
+def _best_above_worst(graded: Floats, scored: Floats) -> Floats:
+    """Row by row 1 if the best candidate scores above the worst, -1 if below, 0 if equal; of several, the mean."""
+    there = ~np.isnan(graded)
+    best = there & (graded == np.max(graded, axis=1, where=there, initial=-np.inf, keepdims=True))
+    worst = there & (graded == np.min(graded, axis=1, where=there, initial=np.inf, keepdims=True))
+    signs = np.sign(scored[:, :, None] - scored[:, None, :])
+    meet = best[:, :, None] & worst[:, None, :]
+    total = np.where(meet, signs, 0.0).sum(axis=(1, 2))
+    # Where all candidates have one grade, none of them is best.
+    meetings = meet.sum(axis=(1, 2))
+    ranked = (meetings > 0) & ~(best & worst).any(axis=1)
+    found: Floats = np.divide(total, meetings, out=np.full(len(total), np.nan), where=ranked)
+    return found
+
+
+def _mean_by(values: Floats, index: np.ndarray, size: int) -> Floats:
+    """The mean of the values of each index, NaN ones left out."""
+    there = ~np.isnan(values)
+    n = np.bincount(index[there], minlength=size)
+    sums = np.bincount(index[there], weights=values[there], minlength=size)
+    found: Floats = np.divide(sums, n, out=np.full(size, np.nan), where=n > 0)
+    return found
+
+
+def _mean(values: Floats, topic: np.ndarray, weights: Floats) -> Estimate:
+    """The mean over topics that can be ranked."""
+    ranked = int((~np.isnan(values)).sum())
+    if not ranked:
+        return undefined(UNRANKED)
+    mean = weighted_mean(values, topic, weights.shape[1])
+    point = float(mean(np.ones((1, weights.shape[1])))[0])
+    return Estimate(point, mean(weights), ranked, ranked)

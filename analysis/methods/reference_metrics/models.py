@@ -1,0 +1,62 @@
+"""What encoded the texts of a study, the texts as encoders see them, and how alike they are."""
+
+from django.db import models
+from django.db.models import F, Q
+
+from crowdrag.studies.models import Study
+
+
+class Encoder(models.Model):
+    """A model, a layer of it, and which files it was: what it made can be compared with nothing else."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="encoders")
+    model = models.CharField(max_length=300)
+    layer = models.PositiveSmallIntegerField()
+    version = models.CharField(max_length=40)
+    used_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "model", "layer", "version"], name="encoder_once_per_study"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model}, layer {self.layer}"
+
+
+class Encoding(models.Model):
+    """The embeddings of a text's tokens (docs/methods/bertscore.md).
+
+    `text` is the digest under which the response's text stands in inputs; the payload is packed by
+    `domain.similarity.keeping`. It says much of what the text said, and goes with it when it is erased.
+    """
+
+    encoder = models.ForeignKey(Encoder, models.CASCADE, related_name="encodings")
+    text = models.CharField(max_length=32)
+    tokens = models.PositiveIntegerField()
+    is_cut = models.BooleanField(default=False)
+    payload = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["encoder", "text"], name="encoding_once_per_text")]
+
+
+class Likeness(models.Model):
+    """BERTScore of two texts of a topic, each by its digest, the lower one first.
+
+    `precision` and `recall` are of the first text as candidate; the other way round they are swapped, and F1 is the
+    same. Null where the score is undefined: one of the texts is empty.
+    """
+
+    encoder = models.ForeignKey(Encoder, models.CASCADE, related_name="likenesses")
+    first = models.CharField(max_length=32)
+    second = models.CharField(max_length=32)
+    precision = models.FloatField(null=True)
+    recall = models.FloatField(null=True)
+    f1 = models.FloatField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["encoder", "first", "second"], name="likeness_once_per_pair"),
+            models.CheckConstraint(condition=Q(first__lt=F("second")), name="likeness_lower_first"),
+        ]

@@ -1,0 +1,113 @@
+"""The page about reference-based metrics, and what it offers where BERTScores are missing."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
+from crowdrag.studies.models import Study
+
+from ...tables import run_tables, value_labels
+from ...tables.run_tables import AnalysisState
+from ...tables.schema import NOTE, Row
+from ..captions.study import METRICS, RANKINGS
+from ..missing_value_notes import reasons
+from . import bertscore_runs, encodings
+from .bertscore_runs import EncodingEstimate
+from .compute import NO_BERTSCORE
+from .encodings import EncoderChoice
+from .models import Encoder
+
+
+@dataclass(frozen=True)
+class OfferedEncoder:
+    """A model that scores may be computed with, and what that takes."""
+
+    choice: EncoderChoice
+    estimate: EncodingEstimate
+
+
+@dataclass(frozen=True)
+class Offer:
+    """How BERTScores of a study stand.
+
+    Attributes
+    ----------
+    models : list of Offered
+        The default first.
+    run : Run or None
+        The latest run, if it is at work, failed or was cancelled.
+    encoder : Encoder or None
+        Which scores stand: those that an analysis takes.
+    is_newer : bool
+        Whether scores came after the analysis that is shown.
+    """
+
+    models: list[OfferedEncoder]
+    run: Run | None
+    encoder: Encoder | None
+    is_newer: bool
+
+    @property
+    def texts(self) -> int:
+        """How many texts there are to compare."""
+        return self.models[0].estimate.texts if self.models else 0
+
+    @property
+    def missing(self) -> int:
+        """How many of them the default model has not encoded."""
+        return self.models[0].estimate.missing if self.models else 0
+
+
+def offer(study: Study, shown: Run | None) -> Offer:
+    """See how BERTScores stand, for a page that shows an analysis (or none yet)."""
+    latest = Run.objects.filter(study=study, kind=bertscore_runs.KIND).newest_first().first()
+    encoder = Encoder.objects.filter(study=study, likenesses__isnull=False).order_by("-used_at", "-pk").first()
+    since = shown.started_at or shown.created_at if shown else None
+    return Offer(
+        models=[
+            OfferedEncoder(choice, bertscore_runs.estimate_encoding(study, choice))
+            for choice in encodings.offered_models()
+        ],
+        run=None if latest is None or latest.state == RunState.DONE else latest,
+        encoder=encoder,
+        is_newer=bool(encoder and since and encoder.used_at > since),
+    )
+
+
+#: In the order of the paper's table: best and worst alone first, then the whole ranking; the neural metric first.
+SHOWN_RANKINGS = ("best_worst", "full")
+SHOWN_METRICS = ("bertscore", "bleu", "rouge_l")
+
+
+def metrics(study: Study, state: AnalysisState) -> dict[str, Any]:
+    """Return what the page shows; nothing where there is no result yet."""
+    if state.run is None:
+        return {}
+    rows = run_tables.read(state.run, "reference_metrics")["reference_metrics"]
+    labels = value_labels.dimensions(study)
+    return {
+        "rankings": [(RANKINGS[ranking], [METRICS[metric] for metric in SHOWN_METRICS]) for ranking in SHOWN_RANKINGS],
+        "rows": _rows(rows, labels),
+        "has_rho": any(row["rho"] is not None for row in rows),
+        "left_out": max((row["left_out"] for row in rows if row["rho"] is not None), default=0),
+        # That there are no BERTScores is said where they can be had.
+        "notes": reasons((row, _place(row, labels)) for row in rows if row.get(NOTE) != NO_BERTSCORE),
+        "bertscore": offer(study, state.run),
+    }
+
+
+def _rows(rows: list[Row], labels: dict[str, str]) -> list[dict[str, Any]]:
+    """A row a dimension, a cell for each ranking and metric."""
+    columns = [(ranking, metric) for ranking in SHOWN_RANKINGS for metric in SHOWN_METRICS]
+    cells = {(row["dimension"], row["ranking"], row["metric"]): row for row in rows}
+    return [
+        {"label": labels.get(name, name), "cells": [cells.get((name, *column)) for column in columns]}
+        for name in dict.fromkeys(row["dimension"] for row in rows)
+    ]
+
+
+def _place(row: Row, labels: dict[str, str]) -> str:
+    """What a reason is about."""
+    dimension = labels.get(row["dimension"], row["dimension"])
+    return f"{dimension} ({METRICS[row['metric']]})"

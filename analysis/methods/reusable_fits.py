@@ -1,0 +1,245 @@
+"""The fits of an earlier analysis, and what of them still stands among today's judgments (docs/methods/updating.md)."""
+
+import base64
+import zlib
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.stats import mace
+from analysis.stats.mace_posterior import AveragedPosterior
+
+from ..inputs.arrays import Dimension, Inputs, Ints, Pool
+from ..tables.schema import Row
+
+#: The table that keeps a run's fits. It is no table of results and stands in none of their lists; who has what they
+#: gave erased leaves it as they leave the others.
+FITS = "fits"
+
+Votes = tuple[Ints, Ints, Ints]
+
+
+def rows_of(pool: str, dimension: str, participants: Sequence[str], model: mace.Mace) -> list[Row]:
+    """Write down what a fit found of everybody; `ReusableFits` reads it."""
+    found = model.parameters
+    return [
+        {
+            "pool": pool,
+            "dimension": dimension,
+            "participant": participants[who],
+            "spam": float(found.spam[who]),
+            "know": float(found.know[who]),
+            "strategy": found.strategy[who].tolist(),
+        }
+        for who in range(len(participants))
+    ]
+
+
+def drawn_rows(inputs: Inputs, pool: str, dimension: str, averaged: AveragedPosterior, judged: np.ndarray) -> list[Row]:
+    """Write down the posterior of everybody and of the units that were judged; `Earlier.drawn` reads it."""
+    key: Row = {"pool": pool, "dimension": dimension}
+    spam = zip(inputs.pools[pool].participants, averaged.spam_probability.tolist(), strict=True)
+    rows = [key | {"participant": name, "expected_spam": value} for name, value in spam]
+    units = _units(inputs, inputs.pools[pool])
+    return rows + [
+        key | {"unit": units[i], "posterior": averaged.posterior[i].tolist(), "labels": packed(averaged.label[i])}
+        for i in np.flatnonzero(judged).tolist()
+    ]
+
+
+def packed(values: np.ndarray) -> str:
+    """Whole numbers below 32,768 as text."""
+    return base64.b85encode(zlib.compress(values.astype("<i2").tobytes())).decode()
+
+
+def unpacked(text: str) -> NDArray[np.int16]:
+    """Whole numbers from the text that `packed` made of them."""
+    return np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype="<i2")
+
+
+@dataclass(frozen=True, eq=False)
+class ReusableFit:
+    """What is known before a dimension is fitted anew.
+
+    Attributes
+    ----------
+    start : Parameters
+        Of everybody who was fitted before; NaN of others.
+    settled : Parameters
+        The same of those alone whose judgments, and those of the same units by others, are what they were.
+    searched : int
+        How many judgments are connected with some that changed: what there is to fit anew.
+    """
+
+    start: mace.MaceParameters
+    settled: mace.MaceParameters
+    searched: int
+
+
+@dataclass(frozen=True, eq=False)
+class ReusableFits:
+    """An earlier analysis with the same settings and seed: what it computed from, and what it found.
+
+    Attributes
+    ----------
+    inputs : Inputs
+    fits : sequence of dict
+        The parameters of its fits: `rows_of` of each.
+    tables : dict
+        Some of its tables by name; what follows from labels alone is taken from them where these are the same.
+    """
+
+    inputs: Inputs
+    fits: Sequence[Row] = field(repr=False)
+    tables: Mapping[str, Sequence[Row]] = field(repr=False, default_factory=dict)
+
+    @cached_property
+    def _parameters(self) -> dict[tuple[str, str], dict[str, Row]]:
+        found: dict[tuple[str, str], dict[str, Row]] = {}
+        for row in self.fits:
+            if "spam" in row:
+                found.setdefault((row["pool"], row["dimension"]), {})[row["participant"]] = row
+        return found
+
+    @cached_property
+    def _drawn(self) -> dict[tuple[str, str], list[Row]]:
+        found: dict[tuple[str, str], list[Row]] = {}
+        for row in self.fits:
+            if "pool" in row and "spam" not in row:
+                found.setdefault((row["pool"], row["dimension"]), []).append(row)
+        return found
+
+    @cached_property
+    def imputed(self) -> dict[tuple[str, str], dict[str, Row]]:
+        """Rows of the grades by every draw (`grades.imputed_rows`), by topic and dimension, then by response."""
+        found: dict[tuple[str, str], dict[str, Row]] = {}
+        for row in self.fits:
+            if "grades" in row:
+                found.setdefault((row["topic"], row["dimension"]), {})[row["response"]] = row
+        return found
+
+    def drawn(self, inputs: Inputs, pool: str, dimension: str, standing: "ReusableFit") -> AveragedPosterior | None:
+        """The posterior of an earlier analysis; NaN of who gave a judgment since, and of units that are new."""
+        rows = self._drawn.get((pool, dimension), [])
+        labels = [unpacked(row["labels"]) for row in rows if "unit" in row]
+        if not labels:
+            return None
+        now = inputs.pools[pool]
+        people = {row["participant"]: row["expected_spam"] for row in rows if "participant" in row}
+        spam = np.array([people.get(name, np.nan) for name in now.participants])
+        place = {unit: i for i, unit in enumerate(_units(inputs, now))}
+        where = np.array([place.get(tuple(row["unit"]), -1) for row in rows if "unit" in row])
+        there = where >= 0
+        posterior = np.full((len(place), len(next(row["posterior"] for row in rows if "unit" in row))), np.nan)
+        posterior[where[there]] = np.array([row["posterior"] for row in rows if "unit" in row])[there]
+        label = np.zeros((len(place), len(labels[0])), dtype=np.int8)
+        label[where[there]] = np.stack(labels)[there]
+        changed = np.isnan(standing.settled.spam)
+        return AveragedPosterior(posterior, np.where(changed, np.nan, spam), label, float("nan"))
+
+    def place(self, dimension: Dimension) -> int:
+        """The place of a dimension among the earlier ones; -1 if it was not there. Pools may share its name alone."""
+        asked = (dimension.name, dimension.values)
+        return next((i for i, each in enumerate(self.inputs.dimensions) if (each.name, each.values) == asked), -1)
+
+    def places(self, inputs: Inputs, pool: str) -> tuple[Ints, Ints]:
+        """The places now of the units and of the participants of an earlier pool; -1 of those that are gone."""
+        now, then = inputs.pools[pool], self.inputs.pools[pool]
+        return (
+            _translation(_units(self.inputs, then), _units(inputs, now)),
+            _translation(then.participants, now.participants),
+        )
+
+    def standing(
+        self,
+        inputs: Inputs,
+        pool: str,
+        dimension: str,
+        seen: Votes,
+        known: Ints | None,
+        before: tuple[Votes, Ints | None],
+        places: tuple[Ints, Ints],
+    ) -> ReusableFit | None:
+        """Compare what MACE is to see with what it saw `before`; None where it was not fitted then."""
+        parameters = self._parameters.get((pool, dimension), {})
+        if not parameters:
+            return None
+        now = inputs.pools[pool]
+        labels = len(next(iter(parameters.values()))["strategy"])
+        start = _empty(len(now.participants), labels)
+        for who, name in enumerate(now.participants):
+            if name in parameters:
+                row = parameters[name]
+                start.spam[who], start.know[who], start.strategy[who] = row["spam"], row["know"], row["strategy"]
+        changed = _changed(now, seen, known, *before, places) | np.isnan(start.spam)
+        settled = mace.MaceParameters(np.where(changed, np.nan, start.spam), start.know, start.strategy)
+        judged = np.bincount(seen[1], minlength=len(changed)) > 0
+        if not (changed & judged).any():
+            return ReusableFit(start, settled, 0)
+        reached = mace.linked(seen[0], seen[1], changed & judged, items=len(now.units))
+        return ReusableFit(start, settled, int(np.count_nonzero(reached[seen[1]])))
+
+
+def _empty(annotators: int, labels: int) -> mace.MaceParameters:
+    return mace.MaceParameters(
+        np.full(annotators, np.nan), np.full(annotators, np.nan), np.full((annotators, labels), np.nan)
+    )
+
+
+def _changed(
+    now: Pool,
+    seen: Votes,
+    known: Ints | None,
+    seen_then: Votes,
+    known_then: Ints | None,
+    places: tuple[Ints, Ints],
+) -> np.ndarray:
+    """Who gave a judgment that is new, or judged a unit on which one is gone or whose label is known otherwise."""
+    unit_of, coder_of = places
+    people, values = len(now.participants), 1 + max(int(each[2].max(initial=0)) for each in (seen, seen_then))
+    unit, coder, value = seen
+    u, c, v = unit_of[seen_then[0]], coder_of[seen_then[1]], seen_then[2]
+    changed = np.zeros(people, dtype=bool)
+    if not np.array_equal(_in_use(value, known, values), _in_use(v, known_then, values)):
+        changed[:] = True  # the model itself is another: so many labels are equally likely beforehand
+        return changed
+    both = (u >= 0) & (c >= 0)
+    key = (unit * people + coder) * values + value
+    key_then = np.where(both, (u * people + c) * values + v, -1)
+    changed[coder[~np.isin(key, key_then)]] = True
+    gone = ~np.isin(key_then, key)
+    changed[c[gone & (c >= 0)]] = True
+    touched = np.zeros(len(now.units), dtype=bool)
+    touched[u[gone & (u >= 0)]] = True
+    touched |= _told_otherwise(known, known_then, unit_of, len(now.units))
+    changed[coder[touched[unit]]] = True
+    return changed
+
+
+def _told_otherwise(known: Ints | None, known_then: Ints | None, unit_of: Ints, units: int) -> np.ndarray:
+    """Units whose label was known and is not, or the other way round, or is another."""
+    before = np.full(units, -1)
+    if known_then is not None:
+        there = unit_of >= 0
+        before[unit_of[there]] = known_then[there]
+    return np.asarray(before != (known if known is not None else -1))
+
+
+def _in_use(value: Ints, known: Ints | None, values: int) -> np.ndarray:
+    told = known[known >= 0] if known is not None else np.zeros(0, dtype=np.int64)
+    return np.bincount(np.r_[value, told], minlength=values) > 0
+
+
+def _units(inputs: Inputs, pool: Pool) -> list[tuple[str, str, str, str]]:
+    """What was judged, by names."""
+    names = [response.name for response in inputs.responses] + [""]  # the last stands for none
+    return [(names[left], names[right], inputs.topics[topic], name) for left, right, topic, name in pool.units]
+
+
+def _translation(before: Sequence[Hashable], now: Sequence[Hashable]) -> Ints:
+    """The place now of each that was there before, -1 of those that are gone."""
+    place = {name: i for i, name in enumerate(now)}
+    return np.array([place.get(name, -1) for name in before], dtype=np.int64)

@@ -1,0 +1,1 @@
+"""What writers said before and after writing."""

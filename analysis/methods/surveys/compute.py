@@ -1,0 +1,91 @@
+"""What writers said before and after writing (crowdrag25, section 3.1.4), for whatever questions a study asks."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from analysis.stats.bootstrap import Floats, Statistic, weighted_mean
+from analysis.stats.weighted import weighted_quantile, weighted_spearman
+
+from ...inputs.arrays import Inputs, Ints
+from ...tables.schema import NOTE, Row
+from ..context import Context, Tables
+from ..grouping import Resampling, cells, with_reason
+
+#: A question with more different answers is no scale: its answers are not listed one by one.
+MOST_OPTIONS = 11
+
+Answers = dict[tuple[str, str], tuple[Ints, Floats]]
+
+
+def compute_tables(analysed: Context) -> Tables:
+    """Surveys; none where nobody was asked."""
+    inputs = analysed.inputs
+    answers = _by_question(inputs)
+    if not answers:
+        return {}
+    return {"survey": survey_rows(inputs, answers, Resampling.of(inputs.responses, analysed.settings, analysed.seed))}
+
+
+def survey_rows(inputs: Inputs, answers: Answers, resampling: Resampling) -> list[Row]:
+    """Mean, median and shares of each question, and how two questions go together."""
+    topic = resampling.places(inputs.responses)
+    names = _names(answers)
+    rows: list[Row] = []
+    for question, (response, value) in answers.items():
+        kind, name = question[0], names[question]
+        data = (topic[response], resampling.topics)
+        statistics = {"mean": weighted_mean(value, *data), "median": weighted_quantile(value, *data, 0.5)}
+        for statistic, found in statistics.items():
+            about = {"kind": kind, "question": question[1], "statistic": statistic, "option": None}
+            rows.append(_row(f"{name}_{statistic}", resampling, found, len(value), about))
+        options = sorted(set(value.tolist()))
+        for option in options if len(options) <= MOST_OPTIONS else ():
+            about = {"kind": kind, "question": question[1], "statistic": "share", "option": option}
+            share = weighted_mean((value == option).astype(np.float64), *data)
+            rows.append(_row(f"{name}_share_{option:g}", resampling, share, len(value), about))
+    for one, other in combinations(answers, 2):
+        rows.append(_together(one, other, names, answers, topic, resampling))
+    return rows
+
+
+def _together(
+    one: tuple[str, str],
+    other: tuple[str, str],
+    names: dict[tuple[str, str], str],
+    answers: Answers,
+    topic: Ints,
+    resampling: Resampling,
+) -> Row:
+    """Spearman's rho of the answers to two questions about the same responses."""
+    shared, first, second = np.intersect1d(answers[one][0], answers[other][0], return_indices=True)
+    rho = weighted_spearman(answers[one][1][first], answers[other][1][second], topic[shared], resampling.topics)
+    kind = one[0] if one[0] == other[0] else f"{one[0]}, {other[0]}"
+    about = {"kind": kind, "question": f"{one[1]}, {other[1]}", "statistic": "rho", "option": None}
+    row = _row(f"{names[one]}_{names[other]}_rho", resampling, rho, len(shared), about)
+    if row["value"] is None:
+        row[NOTE] = "all gave the same answer to one of the questions, or fewer than two answered both"
+    return row
+
+
+def _row(name: str, resampling: Resampling, statistic: Statistic, n: int, about: Row) -> Row:
+    interval = resampling.interval(statistic, share=about["statistic"] == "share")
+    return with_reason({"name": name} | cells(interval, n) | about, str(about["statistic"]), interval.clusters)
+
+
+def _by_question(inputs: Inputs) -> Answers:
+    """The responses that each question was answered about, and the answers; one answer a response, the first."""
+    found: dict[tuple[str, str], dict[int, float]] = {}
+    for answer in inputs.answers:
+        found.setdefault((answer.kind, answer.question), {}).setdefault(answer.response, answer.value)
+    return {
+        question: (np.array(list(given), dtype=np.int64), np.array(list(given.values()), dtype=np.float64))
+        for question, given in sorted(found.items())
+    }
+
+
+def _names(questions: Sequence[tuple[str, str]] | Answers) -> dict[tuple[str, str], str]:
+    """What each question is called: with when it was asked, where the same question was asked twice."""
+    names = [name for _kind, name in questions]
+    return {each: each[1] if names.count(each[1]) == 1 else f"{each[0]}_{each[1]}" for each in questions}

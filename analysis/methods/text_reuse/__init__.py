@@ -1,0 +1,1 @@
+"""Text reuse (docs/methods/text-reuse.md)."""

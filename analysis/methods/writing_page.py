@@ -1,0 +1,232 @@
+"""The page about writing: lengths, what is cited where, reading ease, surveys, and how texts came about."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from crowdrag.studies.models import Study
+
+from ..tables import run_tables, value_labels
+from ..tables.run_tables import AnalysisState
+from ..tables.schema import NOTE, Row
+from ..tables.value_labels import Questions
+from . import captions, missing_value_notes
+from .captions.study import SETS
+from .captions.writing import EASES, LENGTHS, PASSAGES, PROCESS, PROCESS_SHARES, STATISTICS
+from .charts import CHARTS
+from .missing_value_notes import by_table
+
+RESPONSES_PER_PAGE = 25
+SHOWN = ("mean", "median")
+READ = (
+    "lengths", "readability", "citation_overlap", "citation_order", "citation_rank_medians", "survey",
+    "writing_process_means", "responses", "text_reuse_shares",
+)  # fmt: skip
+#: The chart of Figure 3 comes with the table of text reuse.
+REUSE = "text_reuse"
+
+Words = str | Promise
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number of a table of the page, with its interval and how many it is of; None where it cannot be said."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    digits: int
+    note: str = ""
+
+
+@dataclass
+class Pivot:
+    """A table of the page: groups of rows with one cell a column. `name` is the table that it is made of."""
+
+    name: str
+    corner: Words
+    columns: list[str]
+    title: str
+    caption: str
+    groups: list[dict[str, Any]] = field(default_factory=list)
+
+
+def writing(study: Study, state: AnalysisState, *, page: str | None) -> dict[str, Any]:
+    """Return what the page shows."""
+    if state.run is None:
+        return {}
+    found = run_tables.read(state.run, *READ)
+    there = set(run_tables.names(state.run))
+    styles = value_labels.styles(study)
+    made = _Maker(found, styles, Questions.of(study), state.run.parameters)
+    shown = Paginator(found["responses"], RESPONSES_PER_PAGE).get_page(page)
+    return {
+        "lengths": made.lengths(),
+        "overlap": made.pairs("citation_overlap", "jaccard"),
+        "order": made.pairs("citation_order", "rho"),
+        "medians": made.medians(),
+        "ease": made.ease(),
+        "questions": made.questions(),
+        "together": made.together(),
+        "process": made.process(),
+        "page": shown,
+        "responses": [
+            row | {"style": styles.get(row["style"], row["style"]), "origin_label": value_labels.origin(row["origin"])}
+            for row in shown
+        ],
+        "has_reuse": REUSE in there and REUSE in CHARTS,
+        "reuse": made.reuse(),
+        "no_intervals": made.without,
+        "notes": by_table(found, READ),
+    }
+
+
+class _Maker:
+    """Makes the tables of the page from rows."""
+
+    def __init__(
+        self, found: dict[str, list[Row]], styles: dict[str, str], asked: Questions, parameters: dict[str, Any]
+    ) -> None:
+        self.found, self.styles, self.asked, self.parameters = found, styles, asked, parameters
+        self.without = missing_value_notes.without_intervals(found)
+
+    def lengths(self) -> Pivot | None:
+        """Mean and median by style, a group for each measure, columns for each origin."""
+        rows = [row for row in self.found["lengths"] if row["statistic"] in SHOWN]
+        digits = {"words": 0}
+        return self._pivot(
+            "lengths", rows, group=("measure",), row=("style",), column=("origin", "statistic"), corner=_("Style"),
+            say={"measure": LENGTHS, "statistic": STATISTICS}, digits=lambda each: digits.get(each["measure"], 2),
+        )  # fmt: skip
+
+    def pairs(self, name: str, value: str) -> Pivot | None:
+        """One row for each pair of sets, columns for styles: the layout of crowdrag25, Table 3."""
+        return self._pivot(
+            name, self.found[name], row=("pair",), column=("style",), corner=_("Pair"), say={"pair": SETS}, value=value
+        )
+
+    def medians(self) -> Pivot | None:
+        """Median ranks of cited and uncited passages by style and origin: crowdrag25, Figure 2 (right)."""
+        return self._pivot(
+            "citation_rank_medians", self.found["citation_rank_medians"], row=("style",),
+            column=("origin", "passages"), corner=_("Style"), say={"passages": PASSAGES}, value="median_rank",
+            digits=lambda _each: 1,
+        )  # fmt: skip
+
+    def reuse(self) -> Pivot | None:
+        """Share of statements that are no copies, by style and origin, in per cent: what Figure 3 is about."""
+        rows = [
+            row | {key: None if row[key] is None else 100 * row[key] for key in ("share", "low", "high")}
+            for row in self.found["text_reuse_shares"]
+        ]
+        return self._pivot(
+            "text_reuse_shares", rows, row=("style",), column=("origin",), corner=_("Style"), value="share",
+            say={}, digits=lambda _each: 1,
+        )  # fmt: skip
+
+    def ease(self) -> Pivot | None:
+        """Median reading ease of responses, of what they cite, and the difference, by style and origin."""
+        rows = [row for row in self.found["readability"] if row["statistic"] == "median"]
+        return self._pivot(
+            "readability", rows, row=("style",), column=("origin", "measure"), corner=_("Style"),
+            say={"measure": EASES}, digits=lambda _each: 1,
+        )  # fmt: skip
+
+    def questions(self) -> Pivot | None:
+        """Mean and median of each question; the shares of its answers are drawn."""
+        rows = [row for row in self.found["survey"] if row["statistic"] in SHOWN]
+        return self._pivot(
+            "survey", rows, row=("question", "kind"), column=("statistic",), corner=_("Question"),
+            say={"statistic": STATISTICS},
+        )  # fmt: skip
+
+    def together(self) -> Pivot | None:
+        """How the answers to two questions go together, the closest first."""
+        rows = [row for row in self.found["survey"] if row["statistic"] == "rho"]
+        rows = sorted(rows, key=lambda row: -abs(row["value"] or 0))
+        made = self._pivot(
+            "survey", rows, row=("question", "kind"), column=("statistic",), corner=_("Questions"),
+            say={"statistic": STATISTICS},
+        )  # fmt: skip
+        if made is not None:
+            made.title = _("Answers to two questions")
+        return made
+
+    def process(self) -> Pivot | None:
+        """Medians of what the logs say, a column for each style."""
+        rows = [row for row in self.found["writing_process_means"] if row["statistic"] == "median"]
+        return self._pivot(
+            "writing_process_means", rows, row=("measure",), column=("style",), corner=_("Measure"),
+            say={"measure": PROCESS}, digits=lambda each: 2 if each["measure"] in PROCESS_SHARES else 0,
+        )  # fmt: skip
+
+    def _pivot(
+        self,
+        name: str,
+        rows: Sequence[Row],
+        *,
+        row: Key,
+        column: Key,
+        corner: str,
+        say: dict[str, Any],
+        group: Key = (),
+        value: str = "value",
+        digits: Callable[[Row], int] = lambda _each: 2,
+    ) -> Pivot | None:
+        if not rows:
+            return None
+        at = {(_key(each, group), _key(each, row), _key(each, column)): each for each in rows}
+        columns = list(dict.fromkeys(_key(each, column) for each in rows))
+        described = captions.table(name)
+        made = Pivot(
+            name=name,
+            corner=corner,
+            columns=[self._said(column, key, say) for key in columns],
+            title=str(described.title),
+            caption=missing_value_notes.with_interval_note(
+                captions.caption(described.caption, self.parameters), [name], self.without
+            ),
+        )
+        for group_key in dict.fromkeys(_key(each, group) for each in rows):
+            lines = dict.fromkeys(_key(each, row) for each in rows if _key(each, group) == group_key)
+            made.groups.append({
+                "label": self._said(group, group_key, say) if group else "",
+                "rows": [
+                    {
+                        "label": self._said(row, line, say),
+                        "cells": [_cell(at.get((group_key, line, key)), value, digits) for key in columns],
+                    }
+                    for line in lines
+                ],
+            })  # fmt: skip
+        return made
+
+    def _said(self, names: Key, key: Key, say: dict[str, Any]) -> str:
+        """A key in words."""
+        if "question" in names:
+            return self.asked.text(dict(zip(names, key, strict=True)))
+        parts = []
+        for name, part in zip(names, key, strict=True):
+            if name == "style":
+                parts.append(self.styles.get(part, part))
+            elif name == "origin":
+                parts.append(value_labels.origin(part))
+            else:
+                parts.append(str(say.get(name, {}).get(part, part)))
+        return ": ".join(parts)
+
+
+def _key(row: Row, names: Key) -> Key:
+    return tuple(row[name] for name in names)
+
+
+def _cell(row: Row | None, value: str, digits: Callable[[Row], int]) -> Cell | None:
+    if row is None:
+        return None
+    return Cell(row[value], row["low"], row["high"], row["n"], digits(row), row.get(NOTE, ""))

@@ -1,0 +1,1 @@
+"""How responses were written, by their logs (docs/methods/writing-process.md)."""

@@ -1,0 +1,50 @@
+"""What writers said, and what their logs say."""
+
+import numpy as np
+from django.utils.translation import gettext
+
+from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
+from ..captions.writing import PROCESS
+
+#: The measures that are drawn, in this order, where a log says them.
+SHOWN = (
+    "active_seconds", "pauses", "revisions", "deleted", "at_once_share", "passage_share", "pasted_share",
+    "passages_opened", "away_seconds",
+)  # fmt: skip
+BINS = 20
+#: A few logs that lie open over night would stretch an axis: what lies beyond this quantile is counted at its end.
+LAST = 0.98
+
+
+def writing_process(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """How many logs have which value of a measure, a panel for each; the median as a line."""
+    import altair as alt
+
+    shown = []
+    for measure in SHOWN:
+        values = np.array(
+            [row[measure] for row in tables["writing_process"] if row.get(measure) is not None], dtype=float
+        )
+        if not values.size:
+            continue
+        title = str(PROCESS[measure])
+        end = float(np.quantile(values, LAST))
+        edges = np.linspace(0, end if end > 0 else 1, BINS + 1)
+        counts, _edges = np.histogram(np.minimum(values, edges[-1]), edges)
+        median = float(np.median(values))
+        shown += [
+            {"measure": title, "from": float(low), "to": float(high), "share": int(n) / values.size, "median": median}
+            for low, high, n in zip(edges[:-1], edges[1:], counts, strict=True)
+        ]
+    refuse_empty(shown)
+    bars = alt.Chart().mark_bar(binSpacing=1, color=colours["a"]).encode(
+        x=alt.X("from:Q", bin="binned", title=None, axis=alt.Axis(tickCount=4)),
+        x2="to:Q",
+        y=alt.Y("share:Q", title=gettext("Share of logs"), axis=alt.Axis(format="~%", tickCount=3)),
+    )  # fmt: skip
+    line = alt.Chart().mark_rule(strokeWidth=2, strokeDash=[4, 3], color=colours["b"]).encode(x="mean(median):Q")
+    order = list(dict.fromkeys(str(row["measure"]) for row in shown))
+    panel = (bars + line).properties(width=150, height=90)
+    facet = alt.Facet("measure:N", sort=order, title=None)
+    made = panel.facet(facet, columns=4, data=data(shown)).resolve_scale(x="independent", y="independent")
+    return spec(made)

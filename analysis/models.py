@@ -1,0 +1,25 @@
+"""Tables of the analysis, one model a file."""
+
+from .experiments.models import Finding, Generation
+from .inputs.models import LogMeasures, Snapshot
+from .methods.reference_metrics.models import Encoder, Encoding, Likeness
+from .releases.models import Release, ReleaseFile, ReleaseLink, ReleasePerson, ReleaseTable
+from .releases.personal_data.models import PersonalFinding
+from .tables.models import Table
+
+__all__ = [
+    "Encoder",
+    "Encoding",
+    "Finding",
+    "Generation",
+    "Likeness",
+    "LogMeasures",
+    "PersonalFinding",
+    "Release",
+    "ReleaseFile",
+    "ReleaseLink",
+    "ReleasePerson",
+    "ReleaseTable",
+    "Snapshot",
+    "Table",
+]

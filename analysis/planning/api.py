@@ -1,0 +1,100 @@
+"""Planning a study: what its own campaigns and analyses say of it, and starting a plan of other designs."""
+
+from dataclasses import fields
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
+from crowdrag.jobs.api import RunRow
+from crowdrag.jobs.orders.api import NEEDS_TO_START, accepted_response
+from crowdrag.studies.enums import Role
+
+from . import queries, services
+from .parameters import BOUNDS, MOST_POINTS, BadPlanError, PlanParameters
+
+MOST = 2**31 - 1
+
+
+def _whole(name: str, said: str = "", **options: Any) -> serializers.IntegerField:
+    low, high = (int(bound) for bound in BOUNDS[name])
+    return serializers.IntegerField(min_value=low, max_value=high, required=False, help_text=said, **options)
+
+
+def _part(name: str, said: str = "", **options: Any) -> serializers.FloatField:
+    low, high = BOUNDS[name]
+    return serializers.FloatField(min_value=low, max_value=high, required=False, help_text=said, **options)
+
+
+def _wholes(name: str, said: str) -> serializers.ListField:
+    return serializers.ListField(child=_whole(name), max_length=MOST_POINTS, required=False, help_text=said)
+
+
+class PlanOfDesigns(RequestBody):
+    """A study's design, the designs beside it, what each costs, and what is expected. What is left out is as in GET."""
+
+    topics = _whole("topics")
+    more_topics = _wholes("topics", "Numbers of topics to look at beside it.")
+    k = _whole("k", "People who judge each pair.")
+    more_k = _wholes("k", "Numbers of judges to look at beside it.")
+    responses = _whole("responses", "To each topic: half by people, half by models.")
+    styles = _whole("styles")
+    dimensions = _whole("dimensions")
+    forced = _whole("forced", "Dimensions without the answer “neither”.")
+    pairs = _whole("pairs", "Of each topic; null: all.", allow_null=True)
+    both_orders = _part("both_orders", "Share of pairs that are shown in both orders.")
+    items = _whole("items", "Pairs in a questionnaire.")
+    questionnaires_per_person = _whole("questionnaires_per_person", "At most.")
+    minutes = _whole("minutes", "That a questionnaire takes.")
+    pay = _whole("pay", "Per questionnaire, in minor units, as `fee`, `tax` and `writing`.")
+    fee = _whole("fee")
+    tax = _whole("tax")
+    writing = _whole("writing", "What one more response by a person costs.")
+    source = serializers.UUIDField(  # type: ignore[assignment] # a field's own, which a serializer has not
+        required=False, allow_null=True, help_text="The analysis from which expectations that are null are taken."
+    )
+    competence = _part("competence", "Mean of the judges'; null: as in the source.", allow_null=True)
+    competence_spread = _part("competence_spread", "Between people.", allow_null=True)
+    preferred = _part("preferred", "How often the model's response is better.", allow_null=True)
+    neutral = _part("neutral", "Share of pairs of which neither is better.", allow_null=True)
+    simulations = _whole("simulations", "Studies of each design.")
+
+
+class NewPlan(PlanOfDesigns):
+    """A plan that is to be made."""
+
+    seed = serializers.IntegerField(min_value=0, max_value=MOST, required=False, default=0)
+
+
+class Planner(Endpoint):
+    """The planner."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": NEEDS_TO_START}
+    serializer_class = PlanOfDesigns
+
+    def get(self, request: Request, study: str) -> Response:
+        """Show what a plan is made of unless it is said otherwise: of the study's campaigns and latest analysis."""
+        usual = {field.name: field.default for field in fields(PlanParameters)}
+        return Response(PlanOfDesigns({**usual, **queries.default_parameters(self.study)}).data)
+
+    @extend_schema(request=NewPlan, responses={202: RunRow})
+    def post(self, request: Request, study: str) -> Response:
+        """Start a plan. Its tables (`plan`, `plan_costs`, `plan_next`) stand among the results when it is done."""
+        given = self.given(NewPlan)
+        seed, known = given.pop("seed"), queries.default_parameters(self.study)
+        beside = queries.alternatives(given.get("topics", known["topics"]), given.get("k", known["k"]))
+        wanted = {**known, **beside, **given}
+        lists = {name: tuple(sorted(set(wanted[name]))) for name in ("more_topics", "more_k")}
+        source = str(wanted["source"]) if wanted["source"] else None
+        try:
+            asked = PlanParameters(**{**wanted, **lists, "source": source})
+            run = services.start(study=self.study, asked=asked, by=self.user, seed=seed)
+        except BadPlanError as error:
+            said = [{"pointer": "#", "detail": str(error), "code": "refused"}]
+            raise Problem("refused", str(error), errors=said) from None
+        return accepted_response(self, run)

@@ -1,0 +1,199 @@
+"""What a plan expects to be true: as an earlier analysis found it, and what its maker says otherwise."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from analysis.stats import calibration, designs
+from analysis.stats.judgments import canonical
+from analysis.stats.labels import gold
+from analysis.stats.random_streams import named_rng
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
+
+from ..inputs import arrays
+from ..inputs.models import Snapshot
+from ..methods import fits as methods_fits
+from ..methods import grade_fits
+from ..methods.fits import Fit, Fitted
+from ..methods.settings import AVERAGED, GOLD, AnalysisSettings
+from ..tables import run_tables
+from ..tables.schema import Row
+from .parameters import BadPlanError, PlanParameters
+
+HUMAN = "human"
+#: As found in the published study (docs/methods/planning.md): expected where no analysis says otherwise.
+SPREAD = 2.8
+CORRELATION = 0.85
+DIFFICULTY = 0.6
+#: So many draws of the labels say what a grade is on average.
+_DRAWS = 256
+
+
+class UnusableSourceError(BadPlanError):
+    """The analysis named as source cannot say what to expect."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What an earlier analysis says: the design that it was of, and what its simulation is to be drawn from."""
+
+    design: designs.Design
+    expectation: designs.Expectation
+
+
+def expectation(asked: PlanParameters, *, study_id: int, seed: int) -> designs.Expectation:
+    """What a plan expects; computed once in a process, and the same in every one."""
+    if asked.source is None:
+        assert asked.competence is not None
+        assert asked.competence_spread is not None
+        people = designs.competence(
+            asked.competence, asked.competence_spread, dimensions=asked.dimensions, rng=named_rng(seed, "plan people")
+        )
+        found = designs.Expectation(people, spread=SPREAD, correlation=CORRELATION, difficulty=DIFFICULTY)
+    else:
+        found = source(study_id, asked.source, seed).expectation
+        if asked.competence is not None or asked.competence_spread is not None:
+            found = replace(found, competence=_people(asked, found.competence, seed))
+    if asked.neutral is not None:
+        found = replace(found, neutral=asked.neutral)
+    if asked.preferred is not None:
+        found = designs.with_preferred(asked.design(asked.k, asked.topics), found, asked.preferred)
+    return found
+
+
+def expectation_in_numbers(asked: PlanParameters, expected: designs.Expectation) -> dict[str, Any]:
+    """What is expected, in numbers that people know."""
+    able = 1 - expected.competence.spam
+    return {
+        "competence": float(able.mean()),
+        "competence_spread": float(able.mean(axis=1).std()),
+        "preferred": designs.preferred(asked.design(asked.k, asked.topics), expected),
+        "neutral": expected.neutral,
+        "effect": expected.effect,
+        "spread": expected.spread,
+        "correlation": expected.correlation,
+        "difficulty": expected.difficulty,
+    }
+
+
+@lru_cache(maxsize=4)
+def source(study_id: int, key: str, seed: int) -> Source:
+    """What an earlier analysis says: its competences as fitted, and merits such that simulations look like it.
+
+    Raises
+    ------
+    UnusableSourceError
+        If there is no such analysis in the study, or it could fit or grade nothing.
+    """
+    run = Run.objects.filter(study=study_id, key=key, state=RunState.DONE, snapshot__isnull=False).first()
+    if run is None:
+        raise UnusableSourceError("The analysis that expectations were to be taken from is not there any more.")
+    used = arrays.unpack(bytes(Snapshot.objects.get(run=run).payload))
+    # As simulated studies are analysed.
+    settings = replace(AnalysisSettings.read(run.parameters), preset="", labels=AVERAGED)
+    fitted = methods_fits.fit(
+        used, used.pool, settings=settings, seed=run.seed, report=lambda _message: None, capped=True
+    )
+    design, people, like = source_of_analysis(used, fitted, run_tables.read(run, "agreement"))
+    return Source(design, calibration.calibrate(design, people, like, rng=named_rng(seed, "plan expectation")))
+
+
+def source_of_analysis(
+    used: arrays.Inputs, fitted: Fitted, found: dict[str, list[Row]]
+) -> tuple[designs.Design, designs.Competence, calibration.StudyFindings]:
+    """What an analysis says of its design, its judges and its responses, from its inputs, fits and agreement.
+
+    Raises
+    ------
+    UnusableSourceError
+        If it could fit or grade nothing.
+    """
+    fits = [fit for fit in fitted.fits if fit.dimension.is_preference and fit.model is not None]
+    if not fits:
+        raise UnusableSourceError("The analysis has no fitted competences: say what to expect instead.")
+    fits.sort(key=lambda fit: 0 not in fit.dimension.values)  # those that force a choice come last
+    try:
+        return _design(used, fitted, fits), _competence(fits), _found(used, Fitted(fitted.pool, tuple(fits)), found)
+    except calibration.NothingFoundError as error:
+        raise UnusableSourceError(f"The analysis says too little: {error}.") from error
+
+
+def _people(asked: PlanParameters, found: designs.Competence, seed: int) -> designs.Competence:
+    """People of the mean and spread that were said; what was not said is as found."""
+    able = 1 - found.spam.mean(axis=1)
+    mean = asked.competence if asked.competence is not None else float(able.mean())
+    spread = asked.competence_spread if asked.competence_spread is not None else float(able.std())
+    rng = named_rng(seed, "plan people")
+    return designs.competence(mean, spread, dimensions=found.spam.shape[1], rng=rng)
+
+
+def _competence(fits: list[Fit]) -> designs.Competence:
+    """Those who judged on every dimension, as MACE found them."""
+    models = [fit.model for fit in fits if fit.model is not None]
+    judged = np.all([model.judgments > 0 for model in models], axis=0)
+    spam = np.stack([model.spam_probability[judged] for model in models], axis=1)
+    strategy = np.stack([model.parameters.strategy[judged] for model in models], axis=1)
+    if not len(spam):
+        raise UnusableSourceError("Nobody judged on all dimensions: say what to expect instead.")
+    # Both are exponentials of expected logarithms and sum to a little less than 1.
+    return designs.Competence(spam, strategy / strategy.sum(axis=2, keepdims=True))
+
+
+def _design(used: arrays.Inputs, fitted: Fitted, fits: list[Fit]) -> designs.Design:
+    """The design that the judgments are of, as nearly as one can say."""
+    pool = fitted.pool
+    judged = np.flatnonzero(fits[0].counts.sum(axis=1))
+    sides = canonical(pool.left[judged], pool.right[judged])
+    once = len(set(zip(sides.low.tolist(), sides.high.tolist(), strict=True)))
+    topics = len(np.unique(pool.topic[judged]))
+    responses = len(np.unique(np.r_[pool.left[judged], pool.right[judged]]))
+    return designs.Design(
+        topics=topics,
+        responses=max(2, round(responses / topics)),
+        styles=len(used.styles) or 1,
+        dimensions=len(fits),
+        forced=sum(0 not in fit.dimension.values for fit in fits),
+        k=max(1, round(len(fits[0].unit) / len(judged))),
+        both_orders=min(1.0, (len(judged) - once) / once),
+        pairs=max(1, round(once / topics)),
+        items=max(1, round(len(fits[0].unit) / len(np.unique(fits[0].coder)))),
+    )
+
+
+def _found(used: arrays.Inputs, fitted: Fitted, found: dict[str, list[Row]]) -> calibration.StudyFindings:
+    fits = fitted.fits
+    names = {fit.dimension.name for fit in fits}
+    comparisons = grade_fits.comparisons_of(fitted, GOLD)
+    assert comparisons is not None
+    graded = grade_fits.grade(fitted, comparisons)
+    draw, draws = grade_fits.of_labels_drawn(comparisons)
+    graded = grade_fits.impute(graded, draw, min(draws, _DRAWS), lambda _message: None).pooled(graded)
+    responses, place = np.unique(graded.response, return_inverse=True)
+    merit, grade = np.full((2, len(responses), len(fits)), np.nan)
+    merit[place, graded.fit], grade[place, graded.fit] = graded.merit, graded.grade
+    about = [used.responses[response] for response in responses.tolist()]
+    topic_of = {name: index for index, name in enumerate(used.topics)}
+    alphas = [
+        row for row in found["agreement"]
+        if row["dimension"] in names and row["split"] == "complete" and row["coders"] == used.pool.lower()
+    ]  # fmt: skip
+    said = [row for row in alphas if row["alpha"] is not None]
+    wide = [row["high"] - row["low"] for row in said if row["low"] is not None]
+    return calibration.study_findings(
+        merit,
+        np.array([topic_of[response.topic] for response in about], dtype=np.int64),
+        np.array([int(response.origin != HUMAN) for response in about], dtype=np.int64),
+        np.stack([_labels(fit) for fit in fits], axis=1),
+        grade=grade,
+        style=np.array([used.styles.index(each.style) if used.styles else 0 for each in about], dtype=np.int64),
+        alpha=float(np.mean([row["alpha"] for row in said])) if said else float("nan"),
+        alpha_width=float(np.mean(wide)) if wide else float("nan"),
+    )
+
+
+def _labels(fit: Fit) -> np.ndarray:
+    assert fit.model is not None
+    return np.where(fit.counts.sum(axis=1) > 0, gold(fit.posterior), -1)

@@ -1,0 +1,81 @@
+"""What money buys: interval widths, power and accuracy of designs against what they cost."""
+
+from typing import Any
+
+from django.utils.translation import gettext
+
+from crowdrag.studies import money
+
+from ..figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
+from ..tables.schema import Row
+from .captions import MEASURES
+
+#: What is drawn, a panel each.
+PANELS = ("difference_width", "power_all", "rank_width", "power", "alpha_width", "label_accuracy")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+COLUMNS = 2
+
+
+def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """A panel for each figure, a line for each number of judges, a point for each number of topics."""
+    import altair as alt
+
+    shown = _points(tables)
+    refuse_empty(shown)
+    panels = [
+        _panel([row for row in shown if row["measure"] == name], name, shown[0]["unit"], colours)
+        for name in PANELS
+        if any(row["measure"] == name for row in shown)
+    ]
+    return spec(alt.concat(*panels, columns=COLUMNS, align="all", spacing=25))
+
+
+def _points(tables: Tables) -> list[Row]:
+    """Each figure of each design with what the design costs; hours where nothing is paid."""
+    costs = {(row["k"], row["topics"]): row for row in tables["plan_costs"]}
+    present = {row["k"] for row in costs.values() if row["present"]}
+    is_paid = any(row["total"] for row in costs.values())
+    found = []
+    for row in tables["plan"]:
+        if row["measure"] not in PANELS or row["value"] is None:
+            continue
+        cost = costs[row["k"], row["topics"]]
+        x = float(money.to_major(cost["total"], cost["currency"])) if is_paid else cost["hours"]
+        unit = gettext("Cost in %(currency)s") % {"currency": cost["currency"]} if is_paid else gettext("Hours")
+        judges = gettext("%(k)s judges") % {"k": row["k"]}
+        kept = {name: row[name] for name in ("measure", "topics", "value", "low", "high")}
+        marks = {"present": cost["present"], "named": row["k"] in present}
+        found.append(kept | marks | {"x": x, "unit": unit, "judges": judges})
+    return found
+
+
+def _panel(rows: list[Row], name: str, unit: str, colours: Spec) -> Any:
+    import altair as alt
+
+    series = list(dict.fromkeys(row["judges"] for row in rows))
+    palette = [colours[each] for each in ("human", "model", "system", "n")]
+    domain = alt.Scale(domain=series, range=[palette[i % len(palette)] for i in range(len(series))])
+    shapes = alt.Scale(domain=series, range=[SHAPES[i % len(SHAPES)] for i in range(len(series))])
+    axis = alt.Axis(format=",~f", tickCount=5)
+    base = alt.Chart(data(rows)).encode(
+        x=alt.X("x:Q", title=unit, axis=axis, scale=alt.Scale(zero=False, nice=False, padding=14)),
+        color=alt.Color("judges:N", scale=domain, title=gettext("Each pair by"), sort=series),
+    )
+    y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=False))
+    lines = base.mark_line(strokeWidth=1.5).encode(y=y, order="x:Q")
+    rules = base.mark_rule(strokeWidth=2, opacity=0.6).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
+    rules = rules.transform_filter("datum.low !== null")
+    points = base.mark_point(filled=True, opacity=1, size=45).encode(
+        y=y, shape=alt.Shape("judges:N", scale=shapes, title=gettext("Each pair by"), sort=series)
+    )
+    # Numbers of topics stand on one line alone: on the others the points are of the same ones.
+    counts = base.mark_text(dy=-15, fontSize=11).encode(y=y, text="topics:Q").transform_filter("datum.named")
+    ring = (
+        base.mark_point(filled=False, size=260, strokeWidth=2, shape="circle")
+        .encode(y=y)
+        .transform_filter("datum.present")
+    )
+    layers = lines + rules + points + counts + ring
+    return layers.properties(
+        width=330, height=170, title=alt.TitleParams(str(MEASURES[name]), frame="group", anchor="start")
+    )

@@ -1,0 +1,180 @@
+"""What a person says of a study that they plan."""
+
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any, Final
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from crowdrag.jobs import kinds
+from crowdrag.jobs.models import Run
+from crowdrag.studies import money
+from crowdrag.studies.money import AmountField
+
+from .parameters import BOUNDS, BadPlanError, PlanParameters
+
+PERCENT: Final = ("both_orders", "preferred", "neutral")
+MONEY: Final = ("pay", "fee", "tax", "writing")
+MOST_SEED: Final = 2**31 - 1
+
+
+class NumbersField(forms.CharField):
+    """Whole numbers, with commas between them."""
+
+    def prepare_value(self, value: Any) -> Any:
+        """Write numbers with commas."""
+        return value if isinstance(value, str) or value is None else ", ".join(str(each) for each in value)
+
+    def clean(self, value: Any) -> tuple[int, ...]:
+        """Return the numbers, each once, in order."""
+        given = super().clean(value) or ""
+        try:
+            return tuple(sorted({int(part) for part in given.replace(",", " ").split()}))
+        except ValueError:
+            raise forms.ValidationError(_("Whole numbers with commas between them, as in: 20, 40, 80.")) from None
+
+
+def _whole(name: str, label: Any, help_text: Any = "", *, required: bool = True) -> forms.IntegerField:
+    low, high = (int(bound) for bound in BOUNDS[name])
+    return forms.IntegerField(label=label, min_value=low, max_value=high, required=required, help_text=help_text)
+
+
+def _part(
+    name: str, label: Any, help_text: Any = "", *, percent: bool = True, required: bool = False
+) -> forms.FloatField:
+    scale = 100 if percent else 1
+    low, high = (scale * bound for bound in BOUNDS[name])
+    attributes = forms.NumberInput(attrs={"step": "any"})
+    return forms.FloatField(
+        label=label, min_value=low, max_value=high, required=required, help_text=help_text, widget=attributes
+    )
+
+
+class PlanForm(forms.Form):
+    """A plan. What is left empty of the expectations is taken from the analysis named above them."""
+
+    DESIGN: Final = (
+        "topics", "more_topics", "k", "more_k", "responses", "styles", "dimensions", "forced", "pairs", "both_orders",
+        "items", "questionnaires_per_person",
+    )  # fmt: skip
+    COSTS: Final = ("minutes", *MONEY)
+    EXPECTED: Final = ("source", "competence", "competence_spread", "preferred", "neutral")
+    WORK: Final = ("simulations", "seed")
+
+    topics = _whole("topics", gettext_lazy("Topics"))
+    more_topics = NumbersField(
+        label=gettext_lazy("Numbers of topics to look at beside it"), required=False, max_length=200,
+        help_text=gettext_lazy("With commas between them."),
+    )  # fmt: skip
+    k = _whole("k", gettext_lazy("People who judge each pair"))
+    more_k = NumbersField(
+        label=gettext_lazy("Numbers of judges to look at beside it"), required=False, max_length=200,
+        help_text=gettext_lazy("With commas between them."),
+    )  # fmt: skip
+    responses = _whole(
+        "responses", gettext_lazy("Responses to each topic"), gettext_lazy("Half by people, half by models.")
+    )
+    styles = _whole("styles", gettext_lazy("Styles"))
+    dimensions = _whole("dimensions", gettext_lazy("Dimensions"))
+    forced = _whole("forced", gettext_lazy("Of these, without the answer “neither”"))
+    pairs = _whole("pairs", gettext_lazy("Pairs of each topic"), gettext_lazy("Empty: all pairs."), required=False)
+    both_orders = _part("both_orders", gettext_lazy("Percent of pairs that are shown in both orders"), required=True)
+    items = _whole("items", gettext_lazy("Pairs in a questionnaire"))
+    questionnaires_per_person = _whole("questionnaires_per_person", gettext_lazy("Questionnaires per person, at most"))
+    minutes = _whole("minutes", gettext_lazy("Minutes that a questionnaire takes"))
+    pay = AmountField(
+        label=gettext_lazy("Pay per questionnaire"),
+        required=False,
+        help_text=gettext_lazy("Empty or 0: nothing is said of money, and designs are drawn against hours."),
+    )
+    fee = AmountField(label=gettext_lazy("Platform's fee per questionnaire"), required=False)
+    tax = AmountField(label=gettext_lazy("Tax per questionnaire"), required=False)
+    writing = AmountField(
+        label=gettext_lazy("What one more response by a person costs"),
+        required=False,
+        help_text=gettext_lazy("Counted for topics beyond the present ones. 0 where responses are there already."),
+    )
+    source = forms.ChoiceField(
+        label=gettext_lazy("Taken from"), required=False,
+        help_text=gettext_lazy("What is left empty below is taken from here."),
+    )  # fmt: skip
+    competence = _part(
+        "competence", gettext_lazy("Mean competence of the judges"),
+        gettext_lazy("1: everybody looks and tells; 0: everybody guesses."), percent=False,
+    )  # fmt: skip
+    competence_spread = _part("competence_spread", gettext_lazy("Its standard deviation between people"), percent=False)
+    preferred = _part(
+        "preferred", gettext_lazy("Percent of pairs in which the model's response is better"),
+        gettext_lazy("Of pairs of a person's and a model's response of which one is better. 50: no difference."),
+    )  # fmt: skip
+    neutral = _part("neutral", gettext_lazy("Percent of pairs of which neither is better"))
+    simulations = _whole(
+        "simulations", gettext_lazy("Simulated studies of each design"),
+        gettext_lazy("A few come first; more narrow what they leave open."),
+    )  # fmt: skip
+    seed = forms.IntegerField(label=gettext_lazy("Seed"), initial=0, min_value=0, max_value=MOST_SEED)
+
+    def __init__(self, *args: Any, currency: str, source: str | None, **options: Any):
+        super().__init__(*args, **options)
+        self.currency = currency
+        for field in self.fields.values():
+            if isinstance(field, AmountField):
+                field.of(currency)
+        latest = [(source, _("the latest analysis"))] if source else []
+        choices = self.fields["source"]
+        assert isinstance(choices, forms.ChoiceField)
+        choices.choices = [*latest, ("", _("nothing: all is said here"))]
+
+    def _named(self, names: Iterable[str]) -> list[forms.BoundField]:
+        return [self[name] for name in names]
+
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The fields under what they are about."""
+        return [
+            (_("Design"), self._named(self.DESIGN)),
+            (_("What a questionnaire costs"), self._named(self.COSTS)),
+            (_("What you expect"), self._named(self.EXPECTED)),
+            (_("How thoroughly"), self._named(self.WORK)),
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a plan that cannot be made."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if not self.errors:
+            try:
+                self.asked()
+            except BadPlanError as error:
+                raise forms.ValidationError(str(error)) from error
+        return cleaned
+
+    def asked(self) -> PlanParameters:
+        """Return the plan."""
+        given = {name: value for name, value in self.cleaned_data.items() if value is not None}
+        given.pop("seed")
+        for name in PERCENT:
+            if name in given:
+                given[name] /= 100
+        return PlanParameters(**given | {"source": given.get("source") or None, "currency": self.currency})
+
+
+def initial(found: dict[str, Any]) -> dict[str, Any]:
+    """What a study says of itself, as the form shows it."""
+    usual: dict[str, Any] = {field.name: field.default for field in fields(PlanParameters)}
+    plain = {name: value for name, value in (usual | found).items() if name in PlanForm.base_fields}
+    for name in PERCENT:
+        if isinstance(plain.get(name), float):
+            plain[name] = round(100 * plain[name], 2)
+    currency = found["currency"]
+    return plain | {name: money.to_major(found.get(name, 0) or 0, currency) for name in MONEY}
+
+
+def describe(run: Run) -> dict[str, Any]:
+    """Return the parameters of a plan as the form calls them."""
+    currency = run.parameters.get("currency") or run.study.currency
+    labels = {name: field.label or name for name, field in PlanForm.base_fields.items() if name in run.parameters}
+    words: dict[str, Any] = {name: lambda part: round(100 * part, 2) for name in PERCENT}
+    words |= {name: lambda amount: money.format_amount(amount, currency) for name in MONEY}
+    words["source"] = lambda key: kinds.run_reference_by_key(run.study, key)
+    return kinds.label_parameters(run.parameters, labels=labels, words=words, hidden=("seed", "currency"))

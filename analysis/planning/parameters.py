@@ -1,0 +1,166 @@
+"""What a plan is asked for: a study's design, the designs beside it, what each costs, and what one expects."""
+
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import product
+from typing import Any, Final
+
+from analysis.stats.designs import BadDesignError, Design
+
+MOST_POINTS: Final = 40
+MOST_VOTES: Final = 100_000  # of one dimension, in the largest design
+MOST_MONEY: Final = 10**12
+#: What is found first, in a few seconds: so many simulations of each design.
+FIRST: Final = 5
+
+
+class BadPlanError(ValueError):
+    """A plan that cannot be made; the message says what to change."""
+
+
+@dataclass(frozen=True)
+class PlanParameters:
+    """A plan as it was asked for.
+
+    Attributes
+    ----------
+    topics, k : int
+        Of the present design.
+    more_topics, more_k : tuple of int
+        Numbers of topics and of judges that are looked at beside them.
+    responses, styles, dimensions, forced, both_orders, pairs, items, questionnaires_per_person
+        As in `analysis.stats.designs.Design`.
+    minutes, pay, fee, tax : int
+        Of one questionnaire; money in minor units.
+    writing : int
+        What one more response by a person costs, in minor units; 0 where responses are there or cost nothing.
+    currency : str
+    source : str or None
+        The key of the analysis from which expectations are taken.
+    competence, competence_spread : float or None
+        Mean and standard deviation of competence between people; None: as in the source.
+    preferred : float or None
+        How often the model's response is better, of pairs of both origins in which one is; None: as in the source.
+    neutral : float or None
+        Share of pairs of which neither is better; None: as in the source.
+    simulations : int
+        How many studies are simulated of each design.
+    """
+
+    topics: int
+    responses: int
+    k: int = 5
+    more_topics: tuple[int, ...] = ()
+    more_k: tuple[int, ...] = ()
+    styles: int = 1
+    dimensions: int = 7
+    forced: int = 1
+    both_orders: float = 1 / 3
+    pairs: int | None = None
+    items: int = 15
+    questionnaires_per_person: int = 1
+    minutes: int = 25
+    pay: int = 0
+    fee: int = 0
+    tax: int = 0
+    writing: int = 0
+    currency: str = "USD"
+    source: str | None = None
+    competence: float | None = None
+    competence_spread: float | None = None
+    preferred: float | None = None
+    neutral: float | None = None
+    simulations: int = 20
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in BOUNDS.items():
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                raise BadPlanError(f"{name} must lie between {low:,} and {high:,}, it is {value:,}.")
+        if self.source is None and None in (self.competence, self.competence_spread, self.preferred, self.neutral):
+            raise BadPlanError(
+                "Without an earlier analysis it must be said what to expect: competence and its spread, how often the "
+                "model's response is preferred, and how many pairs are neutral."
+            )
+        self._check_designs()
+
+    def _check_designs(self) -> None:
+        points = self.points()
+        if len(points) > MOST_POINTS:
+            raise BadPlanError(f"These are {len(points)} designs; at most {MOST_POINTS} are simulated at once.")
+        try:
+            designs = [self.design(*point) for point in points]
+        except BadDesignError as error:
+            raise BadPlanError(f"There is no such design: {error}.") from error
+        votes = max(design.pairs_shown * design.k for design in designs)
+        if votes > MOST_VOTES:
+            raise BadPlanError(
+                f"The largest design asks for {votes:,} judgments on each dimension; at most {MOST_VOTES:,} are "
+                "simulated: plan a part of it, widths go with one over the square root of the number of topics."
+            )
+
+    def points(self) -> list[tuple[int, int]]:
+        """The designs that are looked at, as (k, topics), in order."""
+        return sorted(product({self.k, *self.more_k}, {self.topics, *self.more_topics}))
+
+    def design(self, k: int, topics: int) -> Design:
+        """The design with so many judges and topics."""
+        same = {name: getattr(self, name) for name in _DESIGN}
+        return Design(topics=topics, k=k, **same)
+
+    @property
+    def rounds(self) -> tuple[int, ...]:
+        """How many simulations of each design are made in each round: a few first, then the rest in two parts."""
+        first = min(FIRST, self.simulations)
+        left = self.simulations - first
+        return tuple(n for n in (first, left // 2, left - left // 2) if n)
+
+    @classmethod
+    def read(cls, parameters: dict[str, Any]) -> "PlanParameters":
+        """Read a run's parameters.
+
+        Raises
+        ------
+        BadPlanError
+            If one is unknown, missing or out of its range.
+        """
+        known = {each.name for each in fields(cls)}
+        if unknown := sorted(set(parameters) - known):
+            raise BadPlanError(f"A plan has no parameter {unknown[0]!r}; it has {', '.join(sorted(known))}.")
+        if missing := sorted({"topics", "responses"} - set(parameters)):
+            raise BadPlanError(f"A plan needs {' and '.join(missing)}.")
+        given: dict[str, Any] = dict(parameters)
+        for name in {"more_topics", "more_k"} & set(given):
+            given[name] = tuple(given[name])
+        return cls(**given)
+
+    def write(self) -> dict[str, Any]:
+        """All parameters, as a run keeps them."""
+        return asdict(replace(self, more_topics=tuple(self.more_topics), more_k=tuple(self.more_k)))
+
+
+_DESIGN: Final = (
+    "responses", "styles", "dimensions", "forced", "both_orders", "pairs", "items", "questionnaires_per_person",
+)  # fmt: skip
+#: The range of each parameter that has one.
+BOUNDS: Final[dict[str, tuple[float, float]]] = {
+    "topics": (2, 10_000),
+    "responses": (2, 50),
+    "k": (2, 100),
+    "styles": (1, 20),
+    "dimensions": (1, 20),
+    "forced": (0, 20),
+    "both_orders": (0, 1),
+    "pairs": (1, 1225),
+    "items": (1, 100),
+    "questionnaires_per_person": (1, 1000),
+    "minutes": (1, 600),
+    "pay": (0, MOST_MONEY),
+    "fee": (0, MOST_MONEY),
+    "tax": (0, MOST_MONEY),
+    "writing": (0, MOST_MONEY),
+    "competence": (0.01, 0.99),
+    "competence_spread": (0, 0.5),
+    "preferred": (0.01, 0.99),
+    "neutral": (0, 0.95),
+    "simulations": (2, 1000),
+}

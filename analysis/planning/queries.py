@@ -1,0 +1,196 @@
+"""What a study says of its own design, to begin a plan with; and what the page of a plan shows."""
+
+from collections import Counter
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analysis.stats.judgments import canonical
+from annotation.campaigns import design as campaigns_design
+from annotation.enums import CampaignKind, Judges
+from annotation.models import Campaign, Item, QuestionnaireItem
+from crowdrag.jobs import progress
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
+from crowdrag.studies import money
+from crowdrag.studies.models import Study
+from writing.models import Response
+
+from ..analyses import services as analysis_services
+from ..methods.captions import figure
+from ..tables.schema import Row
+from . import services
+from .captions import MEASURES, STEPS
+from .parameters import PlanParameters
+
+#: A study that has nothing yet is planned like the published one (crowdrag25, 3.2).
+USUAL: dict[str, Any] = {"topics": 65, "responses": 6, "styles": 3, "dimensions": 7, "forced": 1, "k": 5}
+#: Series and points beside the present design.
+JUDGES_BESIDE = (-2, 2)
+TOPICS_BESIDE = (0.5, 1.5, 2.0)
+
+
+def default_parameters(study: Study) -> dict[str, Any]:
+    """What the form shows first, by the names of `Asked`."""
+    found = USUAL | _written(study) | _judged(study)
+    found["currency"] = study.currency
+    found["source"] = latest(study)
+    return found | alternatives(found["topics"], found["k"])
+
+
+def alternatives(topics: int, k: int) -> dict[str, tuple[int, ...]]:
+    """Designs to look at beside one: fewer and more topics, fewer and more judges."""
+    return {
+        "more_topics": tuple(sorted({max(2, round(topics * factor)) for factor in TOPICS_BESIDE} - {topics})),
+        "more_k": tuple(sorted({max(2, k + step) for step in JUDGES_BESIDE} - {k})),
+    }
+
+
+def latest(study: Study) -> str | None:
+    """The key of the latest finished analysis of judgments, from which expectations are taken."""
+    runs = Run.objects.filter(study=study, kind=analysis_services.KIND, state=RunState.DONE, snapshot__judgments__gt=0)
+    run = runs.newest_first().first()
+    return str(run.key) if run else None
+
+
+def _written(study: Study) -> dict[str, Any]:
+    """Topics with responses to compare, how many each has mostly, and in how many styles."""
+    rows = Response.objects.filter(study=study, is_included=True, erased_at__isnull=True)
+    held = rows.order_by().values_list("topic_id", "style__name")
+    per_topic = Counter(topic for topic, _style in held)
+    several = [n for n in per_topic.values() if n > 1]
+    if not several:
+        return {}
+    usual = max(Counter(several).items(), key=lambda pair: (pair[1], pair[0]))[0]
+    styles = len({style for _topic, style in held})
+    return {"topics": max(2, len(several)), "responses": usual, "styles": max(1, styles)}
+
+
+def _judged(study: Study) -> dict[str, Any]:
+    """What the latest campaign of pairs asks for and pays."""
+    asked = (
+        Campaign.objects.filter(study=study, kind=CampaignKind.PAIRWISE, judges=Judges.CROWD).order_by("-pk").first()
+    )
+    if asked is None:
+        return {}
+    design = campaigns_design.read_design(asked.design)
+    dimensions = list(asked.dimensions.all())
+    found: dict[str, Any] = {
+        "k": max(2, asked.k),
+        "both_orders": design.reverse_share,
+        "items": design.items_per_questionnaire,
+        "minutes": asked.minutes,
+        "questionnaires_per_person": asked.questionnaires_per_person or 1,
+    }
+    found |= {name: getattr(asked, name) or 0 for name in ("pay", "fee", "tax")}
+    if dimensions:
+        found["dimensions"] = len(dimensions)
+        found["forced"] = sum(0 not in dimension.values for dimension in dimensions)
+    if design.pairs_per_topic is not None:
+        found["pairs"] = design.pairs_per_topic
+    if design.topic_sample is not None or design.topics:
+        found["topics"] = max(2, design.topic_sample or len(design.topics))
+    return found | _drawn(asked)
+
+
+def _drawn(campaign: Campaign) -> dict[str, Any]:
+    """What the questionnaires show of the design that they were drawn from; nothing where there are none yet."""
+    shown = list(
+        Item.objects.filter(campaign=campaign, pair__isnull=False).order_by().values_list("topic", "pair__a", "pair__b")
+    )
+    sheets = campaign.questionnaires.count()
+    if not shown or not sheets:
+        return {}
+    sides = canonical([a for _topic, a, _b in shown], [b for _topic, _a, b in shown])
+    once = len(set(zip(sides.low.tolist(), sides.high.tolist(), strict=True)))
+    entries = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, is_gold=False).count()
+    return {
+        "topics": max(2, len({topic for topic, _a, _b in shown})),
+        "both_orders": (len(shown) - once) / once,
+        "items": max(1, round(entries / sheets)),
+    }
+
+
+#: What the table shows, in this order, with decimals; shares as shares.
+SHOWN = {
+    "difference_width": 2,
+    "power_all": 2,
+    "power": 2,
+    "mean_grade_width": 2,
+    "mean_grade_all_width": 2,
+    "rank_width": 1,
+    "label_accuracy": 2,
+    "alpha": 2,
+    "alpha_width": 3,
+}
+#: What the next money is asked about.
+BOUGHT = ("difference_width", "power_all", "power", "alpha_width", "label_accuracy", "rank_width")
+
+#: Expectations that a person may type instead of having them taken from an analysis.
+TYPED = {
+    "competence": gettext_lazy("mean competence"),
+    "competence_spread": gettext_lazy("its standard deviation"),
+    "preferred": gettext_lazy("how often the model's response is better"),
+    "neutral": gettext_lazy("pairs of which neither is better"),
+}
+
+
+def planner(run: Run | None) -> dict[str, Any]:
+    """Return what the page shows of a run; nothing where there is none."""
+    if run is None:
+        return {}
+    found = services.tables(run)
+    asked = PlanParameters.read(run.parameters)
+    cells = {(row["k"], row["topics"], row["measure"]): row for row in found["plan"]}
+    designs = [
+        cost
+        | {"cells": [_cell(cells.get((cost["k"], cost["topics"], name)), digits) for name, digits in SHOWN.items()]}
+        for cost in found["plan_costs"]
+    ]
+    present = next(cost for cost in found["plan_costs"] if cost["present"])
+    expected = run.summary.get("expected")
+    return {
+        "asked": asked,
+        "designs": designs,
+        "columns": [MEASURES[name] for name in SHOWN],
+        "present": present | {"major": money.to_major(present["total"], present["currency"])},
+        "next": _next(found["plan_next"]),
+        "expected": expected,
+        "is_paid": any(cost["total"] for cost in found["plan_costs"]),
+        "said": _said(asked),
+        "figure": figure("plan"),
+        "mark": services.progress_mark(run),
+        "has_points": bool(found["plan"]),
+        "progress": progress.measure(run),
+    }
+
+
+def _said(asked: PlanParameters) -> list[Any]:
+    """Which expectations were typed although an analysis was named for the others; all of them where none was."""
+    return [label for name, label in TYPED.items() if getattr(asked, name) is not None]
+
+
+def _cell(row: Row | None, digits: int) -> dict[str, Any]:
+    return {"row": row, "digits": digits}
+
+
+def _next(rows: list[Row]) -> list[dict[str, Any]]:
+    """What the next money buys, a block for each way of spending it; what simulations cannot tell apart says so."""
+    blocks = []
+    for step, label in STEPS.items():
+        own = {row["measure"]: row for row in rows if row["step"] == step}
+        if not own:
+            continue
+        first = next(iter(own.values()))
+        target = {"topics": _("%(n)s topics"), "k": _("%(n)s judges a pair")}[step] % {"n": first[step]}
+        changes = [
+            own[name] | {"label": MEASURES[name], "is_told": _is_told(own[name])} for name in BOUGHT if name in own
+        ]
+        blocks.append({"label": label, "target": target, "first": first, "changes": changes})
+    return blocks
+
+
+def _is_told(row: Row) -> bool:
+    """Whether the change is told apart from none."""
+    return row["low"] is not None and (row["low"] > 0 or row["high"] < 0)

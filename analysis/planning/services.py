@@ -1,0 +1,122 @@
+"""The run that makes a plan: a unit for each design and round, so that a few simulations of all designs come first."""
+
+import uuid
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from analysis.stats.calibration import NothingFoundError
+from analysis.stats.designs import BadDesignError
+from analysis.stats.planning import MEASURES, analyse
+from analysis.stats.random_streams import named_rng
+from analysis.stats.simulation import simulate
+from crowdrag.jobs import kinds, lifecycle
+from crowdrag.jobs.models import Run
+from crowdrag.studies.models import Study, User
+
+from ..tables.models import Table
+from ..tables.schema import Row, number
+from . import expectations
+from . import tables as planning_tables
+from .parameters import BadPlanError, PlanParameters
+
+KIND = "plan"
+PART = "plan_part_"
+
+
+def start(*, study: Study, asked: PlanParameters, by: User | None = None, seed: int = 0) -> Run:
+    """Start a plan.
+
+    Raises
+    ------
+    BadPlanError
+        If the seed is negative.
+    """
+    if seed < 0:
+        raise BadPlanError(f"The seed must not be negative, it is {seed}.")
+    return lifecycle.start(study=study, kind=KIND, parameters=asked.write(), by=by, seed=seed)
+
+
+def units(run: Run) -> Iterable[dict[str, Any]]:
+    """A unit for each round and design: all designs of a round before any of the next."""
+    asked = PlanParameters.read(run.parameters)
+    for number_, simulations in enumerate(asked.rounds):
+        for k, topics in asked.points():
+            yield {"round": number_, "k": k, "topics": topics, "simulations": simulations}
+
+
+def work(work: kinds.Work) -> Callable[[], None]:
+    """Simulate some studies of one design and analyse them; the effect keeps what they found."""
+    asked, payload = PlanParameters.read(work.run.parameters), work.unit.payload
+    k, topics, count = payload["k"], payload["topics"], payload["simulations"]
+    work.report(0, count, "Reading what to expect")
+    try:
+        expected = expectations.expectation(asked, study_id=work.run.study_id, seed=work.run.seed)
+    except (BadPlanError, BadDesignError, NothingFoundError) as error:
+        raise kinds.InputRejectedError([{"message": str(error)}]) from error
+    rng = named_rng(work.run.seed, f"plan {k} {topics} {payload['round']}")
+    found: list[Row] = []
+    for done in range(count):
+        work.report(done, count, f"{topics} topics, {k} judges")
+        values = analyse(simulate(asked.design(k, topics), expected, rng), rng)
+        found.append({"k": k, "topics": topics} | {name: number(values[name]) for name in MEASURES})
+    return partial(_keep, work.run, work.unit.position, found, expectations.expectation_in_numbers(asked, expected))
+
+
+def _keep(run: Run, position: int, found: list[Row], expected: dict[str, Any]) -> None:
+    Table.objects.create(run=run, name=f"{PART}{position}", rows=found)
+    lifecycle.note(run=run, summary={"expected": expected})
+
+
+def finish(run: Run) -> None:
+    """Put the parts together: what stays are the tables."""
+    made = planning_tables.tables(PlanParameters.read(run.parameters), _parts(run))
+    Table.objects.bulk_create(Table(run=run, name=name, rows=each) for name, each in made.items())
+    Table.objects.filter(run=run, name__startswith=PART).delete()
+
+
+def tables(run: Run) -> planning_tables.Tables:
+    """The tables as they stand: whole when the run is done, of what was simulated so far before."""
+    stored = dict(
+        Table.objects.filter(run=run, name__in=("plan", "plan_costs", "plan_next")).values_list("name", "rows")
+    )
+    return stored or planning_tables.tables(PlanParameters.read(run.parameters), _parts(run))
+
+
+def progress_mark(run: Run) -> int:
+    """How many units' results are there: what was drawn of fewer is out of date."""
+    return Table.objects.filter(run=run).count()
+
+
+def _parts(run: Run) -> list[Row]:
+    """What was simulated, in the order of the units, whichever was done first."""
+    kept = Table.objects.filter(run=run, name__startswith=PART).values_list("name", "rows")
+    in_order = sorted(kept, key=lambda part: int(part[0].removeprefix(PART)))
+    return [row for _name, part in in_order for row in part]
+
+
+def find(study: Study, *, key: uuid.UUID | None = None) -> Run | None:
+    """Return the plan asked for, else the latest that was not cancelled; None if there is none.
+
+    Raises
+    ------
+    Run.DoesNotExist
+        If one is asked for that is none of this study.
+    """
+    plans = Run.objects.filter(study=study, kind=KIND)
+    return plans.get(key=key) if key else plans.newest_first().first()
+
+
+def result_url(run: Run) -> str:
+    """Where a plan is read."""
+    return reverse("planner", args=[run.study.slug]) + f"?run={run.key}"
+
+
+def register(told: Callable[[Run], dict[str, Any]]) -> None:
+    """Make plans known to the runs; called once when the app is ready."""
+    kinds.register(
+        kinds.Kind(name=KIND, title=_("Plan"), plan=units, work=work, finish=finish, result_url=result_url, told=told)
+    )

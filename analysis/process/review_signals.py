@@ -1,0 +1,371 @@
+"""Signals: what a reviewer may want to look at, with its evidence, wording and harmless causes. None is a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from analysis.process import pace as process_pace
+from analysis.process.events import ELSEWHERE, Away, Event, Log, read
+from analysis.process.pace import Activity, activity
+from analysis.process.passage_matches import Sources
+from analysis.process.provenance import Arrival, Origin, Provenance, provenance
+from analysis.process.thresholds import DEFAULTS, Thresholds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wording:
+    """The words of a signal, in English; pages translate them."""
+
+    title: str
+    explanation: str
+    innocent: str
+
+
+WORDINGS = {
+    "paste_from_elsewhere": Wording(
+        title="Paste from elsewhere",
+        explanation=(
+            "The share of the final text that was pasted or dropped and stands neither in a passage nor in "
+            "the writer's own text."
+        ),
+        innocent=(
+            "Notes or a draft written in another program; a translation or a dictionary; text from a screen "
+            "reader or a dictation program; a passage copied with many changes."
+        ),
+    ),
+    "sudden_jumps": Wording(
+        title="Sudden jumps",
+        explanation=(
+            "Text that came at once without a paste: more than a hand types between two changes. The value "
+            "is the share of the final text that came so and stands in no passage."
+        ),
+        innocent=(
+            "Dictation, completion of whole phrases, a text expander, an input method, spelling software; in "
+            "imported snapshots, an ordinary paste from a passage or a gap in the recording."
+        ),
+    ),
+    "uniform_rhythm": Wording(
+        title="Uniform rhythm",
+        explanation=(
+            "How much the intervals between keys vary: their standard deviation divided by their mean, "
+            "pauses left out. Hands are irregular; a program that types need not be."
+        ),
+        innocent=(
+            "A switch or another assistive device that gives keys at fixed intervals; a very practised "
+            "typist; a browser that rounds times."
+        ),
+    ),
+    "no_corrections": Wording(
+        title="No corrections",
+        explanation=(
+            "Deleted characters for each typed one. Whoever composes a text takes something back now and "
+            "then; whoever copies one takes back little."
+        ),
+        innocent=(
+            "A careful typist; a plan made beforehand on paper; corrections made by the spelling checker instead."
+        ),
+    ),
+    "transcription": Wording(
+        title="Rhythm of transcription",
+        explanation=(
+            "The share of sentences that were begun after a pause, where nearly everything was typed at the "
+            "end of the text. Composing pauses at the beginning of sentences; copying does not."
+        ),
+        innocent=(
+            "A draft on paper; long reading beforehand; dictation through an input method; an outline "
+            "written in one go."
+        ),
+    ),
+    "away_before_paste": Wording(
+        title="Away before a paste",
+        explanation=(
+            "Pastes from elsewhere that came shortly after another tab or window was in front. The value is "
+            "their share of the final text."
+        ),
+        innocent=(
+            "A look at a dictionary; notes in another window; a message that arrived; a password manager or "
+            "a clipboard program."
+        ),
+    ),
+}
+
+
+NAN = float("nan")
+
+
+class Level(StrEnum):
+    """How much a signal stands out; "cannot say" where the log lacks the data or holds too little of it."""
+
+    CANNOT_SAY = "cannot say"
+    NONE = "none"
+    NOTE = "note"
+    STRONG = "strong"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A span of the final text, and the moment (milliseconds as recorded) at which what stands there came."""
+
+    start: int
+    end: int
+    ms: int
+
+
+@dataclass(frozen=True)
+class Signal:
+    """Something in a log that a reviewer may want to look at.
+
+    Attributes
+    ----------
+    name : str
+        `paste_from_elsewhere`, `sudden_jumps`, `uniform_rhythm`, `no_corrections`, `transcription` or
+        `away_before_paste`.
+    title, explanation, innocent : str
+        What it is called, what it says and how it is measured, and which harmless causes it may have.
+    level : Level
+    value : float
+        The measured figure; NaN where there is none.
+    n : int
+        On how many observations it rests: characters, pastes, intervals or sentences.
+    evidence : dict
+        The figures and moments behind it, plain values; `why` where nothing can be said.
+    spans : tuple of Span
+        Where in the final text to look.
+    """
+
+    name: str
+    title: str
+    explanation: str
+    innocent: str
+    level: Level
+    value: float
+    n: int
+    evidence: dict[str, Any]
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Found:
+    level: Level
+    value: float
+    n: int
+    evidence: dict[str, Any]
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Facts:
+    log: Log
+    origins: Provenance
+    pace: Activity
+    has_passages: bool
+    thresholds: Thresholds
+
+
+def signals(
+    events: Iterable[Event] | Log,
+    passages: Sequence[str] | Sources | None = None,
+    final_text: str | None = None,
+    *,
+    thresholds: Thresholds = DEFAULTS,
+) -> list[Signal]:
+    """Look for what a reviewer may want to look at.
+
+    Parameters
+    ----------
+    events : iterable of event, or Log
+        In the order in which they changed the text.
+    passages : sequence of str, or Sources, optional
+        The passages in rank order. Without them nothing can be said of where pasted text comes from.
+    final_text : str, optional
+        The text that `spans` shall refer to; if the log ends in another one, there are no spans.
+    thresholds : Thresholds
+
+    Returns
+    -------
+    list of Signal
+        One of each name, whatever its level, always in the same order.
+    """
+    log = events if isinstance(events, Log) else read(events)
+    origins = provenance(log, passages, thresholds=thresholds)
+    facts = _Facts(log, origins, activity(log, thresholds=thresholds), passages is not None, thresholds)
+    fits = final_text is None or final_text == origins.text
+    found = []
+    for name, look in _LOOKS.items():
+        seen, words = look(facts), WORDINGS[name]
+        spans = seen.spans if fits else ()
+        found.append(
+            Signal(
+                name,
+                words.title,
+                words.explanation,
+                words.innocent,
+                seen.level,
+                seen.value,
+                seen.n,
+                seen.evidence,
+                spans,
+            )
+        )
+    return found
+
+
+def _cannot_say(why: str, n: int = 0) -> _Found:
+    return _Found(Level.CANNOT_SAY, NAN, n, {"why": why})
+
+
+_UNSOURCED = "This log holds snapshots of the text: it does not say how a change came about."
+_NO_PASSAGES = "Without the passages nobody can say where a text comes from."
+_NO_TEXT = "The log ends in an empty text."
+
+
+def _paste_from_elsewhere(facts: _Facts) -> _Found:
+    if not facts.origins.is_sourced:
+        return _cannot_say(_UNSOURCED)
+    if not facts.has_passages:
+        return _cannot_say(_NO_PASSAGES)
+    if not facts.origins.text:
+        return _cannot_say(_NO_TEXT)
+    pastes = [each for each in facts.origins.pastes if _is_foreign(each, facts)]
+    return _of_arrivals(facts, pastes, facts.thresholds.elsewhere_note, facts.thresholds.elsewhere_strong)
+
+
+def _sudden_jumps(facts: _Facts) -> _Found:
+    if not facts.log.changes:
+        return _cannot_say(_NO_TEXT)
+    jumps = [each for each in facts.origins.arrivals if each.origin in {Origin.AT_ONCE, Origin.EXTERNAL}]
+    foreign = [each for each in jumps if _is_foreign(each, facts) or each.place is None]
+    found = _of_arrivals(facts, foreign, facts.thresholds.jumps_note, facts.thresholds.jumps_strong)
+    level = found.level
+    if jumps and level is Level.NONE:
+        level = Level.NOTE
+    if not facts.origins.is_sourced and level is Level.STRONG:
+        level = Level.NOTE  # snapshots cannot tell a jump from a paste, of which nothing bad is known
+    evidence = {"jumps": [_about(each) for each in jumps], "survived": found.evidence["survived"]}
+    return _Found(level, found.value, len(jumps), evidence, _spans(facts, jumps))
+
+
+def _uniform_rhythm(facts: _Facts) -> _Found:
+    if not facts.origins.is_sourced:
+        return _cannot_say(_UNSOURCED)
+    steps = process_pace.intervals(facts.log, thresholds=facts.thresholds)
+    if len(steps) < facts.thresholds.intervals:
+        return _cannot_say("Too few keys were typed in a row.", len(steps))
+    mean, deviation = float(steps.mean()), float(steps.std(ddof=1))
+    variation = deviation / mean
+    level = _below(variation, facts.thresholds.uniform_note, facts.thresholds.uniform_strong)
+    evidence = {
+        "mean_ms": mean,
+        "median_ms": float(np.median(steps)),
+        "standard_deviation_ms": deviation,
+        "from_keys": bool(facts.log.keys),
+    }
+    return _Found(level, variation, len(steps), evidence)
+
+
+def _no_corrections(facts: _Facts) -> _Found:
+    if not facts.origins.is_sourced:
+        return _cannot_say(_UNSOURCED)
+    typed, deleted = facts.pace.typed, facts.pace.deleted
+    if typed < facts.thresholds.typed:
+        return _cannot_say("Too little was typed.", typed)
+    corrected = deleted / typed
+    level = _below(corrected, facts.thresholds.corrected_note, facts.thresholds.corrected_strong)
+    evidence = {"typed": typed, "deleted": deleted, "revisions": len(facts.pace.revisions)}
+    return _Found(level, corrected, typed, evidence)
+
+
+def _transcription(facts: _Facts) -> _Found:
+    if not facts.origins.is_sourced:
+        return _cannot_say(_UNSOURCED)
+    seen = process_pace.typing(facts.log, thresholds=facts.thresholds)
+    if seen.sentences < facts.thresholds.sentences:
+        return _cannot_say("Too few sentences were begun by typing.", seen.sentences)
+    thoughtful, linear = seen.after_pause / seen.sentences, seen.at_end / seen.characters
+    level = Level.NONE
+    if linear >= facts.thresholds.linear:
+        level = _below(thoughtful, facts.thresholds.thought_note, facts.thresholds.thought_strong)
+    evidence = {"begun_after_pause": seen.after_pause, "linear_share": linear, "begun_without_pause_ms": seen.begun}
+    return _Found(level, thoughtful, seen.sentences, evidence)
+
+
+def _away_before_paste(facts: _Facts) -> _Found:
+    if not facts.origins.is_sourced:
+        return _cannot_say(_UNSOURCED)
+    if not facts.has_passages:
+        return _cannot_say(_NO_PASSAGES)
+    if not facts.origins.text:
+        return _cannot_say(_NO_TEXT)
+    pastes = [each for each in facts.origins.pastes if _is_foreign(each, facts)]
+    before = {each.number: away for each in pastes if (away := _away_before(each, facts)) is not None}
+    chosen = [each for each in pastes if each.number in before]
+    found = _of_arrivals(facts, chosen, facts.thresholds.elsewhere_note, facts.thresholds.elsewhere_strong)
+    level = Level.NOTE if chosen and found.level is Level.NONE else found.level
+    evidence = found.evidence | {
+        "pastes": [
+            _about(each) | {"away_seconds": (before[each.number].end - before[each.number].start) / 1000}
+            for each in chosen
+        ],
+        "absences": len(facts.log.absences),
+    }
+    return _Found(level, found.value, len(chosen), evidence, found.spans)
+
+
+def _is_foreign(arrival: Arrival, facts: _Facts) -> bool:
+    return arrival.place == ELSEWHERE and arrival.length >= facts.thresholds.paste
+
+
+def _away_before(arrival: Arrival, facts: _Facts) -> Away | None:
+    at = facts.log.times[arrival.event]
+    for away in reversed(facts.log.absences):
+        if away.end <= at:
+            is_near = at - away.end <= facts.thresholds.back
+            return away if is_near and away.end - away.start >= facts.thresholds.away else None
+    return None
+
+
+def _of_arrivals(facts: _Facts, arrivals: Sequence[Arrival], note: float, strong: float) -> _Found:
+    """Judge arrivals by the share of the final text that they make up."""
+    total = len(facts.origins.text)
+    share = sum(each.survived for each in arrivals) / total if total else 0.0
+    level = Level.STRONG if share >= strong else Level.NOTE if share >= note else Level.NONE
+    evidence = {"pastes": [_about(each) for each in arrivals], "survived": sum(each.survived for each in arrivals)}
+    return _Found(level, share, len(arrivals), evidence, _spans(facts, arrivals))
+
+
+def _about(arrival: Arrival) -> dict[str, Any]:
+    return {
+        "ms": arrival.ms,
+        "length": arrival.length,
+        "survived": arrival.survived,
+        "place": arrival.place,
+        "share": arrival.share,
+        "way": str(arrival.origin),
+    }
+
+
+def _spans(facts: _Facts, arrivals: Sequence[Arrival]) -> tuple[Span, ...]:
+    came = {each.number: each.ms for each in arrivals}
+    return tuple(Span(run.start, run.end, came[run.arrival]) for run in facts.origins.runs if run.arrival in came)
+
+
+def _below(value: float, note: float, strong: float) -> Level:
+    """Judge a value of which little is uncommon."""
+    if value <= strong:
+        return Level.STRONG
+    return Level.NOTE if value <= note else Level.NONE
+
+
+_LOOKS: dict[str, Callable[[_Facts], _Found]] = {
+    "paste_from_elsewhere": _paste_from_elsewhere,
+    "sudden_jumps": _sudden_jumps,
+    "uniform_rhythm": _uniform_rhythm,
+    "no_corrections": _no_corrections,
+    "transcription": _transcription,
+    "away_before_paste": _away_before_paste,
+}

@@ -1,0 +1,290 @@
+"""Passage banks: each question with true and false passages by a person and by models, in their published layouts.
+
+The authors' repository holds arrays in `.json`: passages and writing styles as a list of objects, a model's answers and
+perplexities as one object of lists, one entry a question. The same as JSON lines, one object a question, is the other
+layout. `rows` reads both as the latter; what a file is follows from its keys, of which data set from its name.
+
+The published files hold 300 questions of Natural Questions and of MS MARCO. docs/guides/collections.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from ..protocols import Collection, Document, Query
+from . import fields
+from .candidates import mixed
+from .fields import BadCollectionError, Fields
+
+#: Tries of a model at a question (self_preference, 3.3).
+TRIES = 5
+AUTHORS = ("human", "gpt", "llama")
+_LEVELS, _ANSWERS = "knowledge_level", "ai_answers"
+_SET = re.compile(r"[A-Za-z0-9]+")
+#: What a file's name says a model is called; the published files name one by its maker.
+_MODEL = re.compile(r"openai|gpt|llama", re.IGNORECASE)
+_MODELS = {"openai": "gpt"}
+_NAMED = re.compile(r"passages|both-true|writing.style|knowledge|perplexity")
+
+
+class Part(StrEnum):
+    """What a file of a data set holds."""
+
+    PASSAGES = "passages"
+    STYLES = "writing_styles"
+    KNOWLEDGE = "knowledge"
+    PERPLEXITY = "perplexity"
+    OTHER = "other"
+
+
+#: The fields by which a row is known.
+_KEYS = {
+    Part.PASSAGES: {"question", "answer", "human_true", "gpt_true", "llama_true"},
+    Part.STYLES: {"question", "answer", "gpt_long", "llama_long"},
+    Part.KNOWLEDGE: {"truth", "answers"},
+    Part.PERPLEXITY: set(AUTHORS),
+}
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a data set: `data_set` as its name begins (`nq`), `model` whose answers it holds, "" for others."""
+
+    path: Path
+    part: Part
+    data_set: str
+    model: str = ""
+
+
+def recognise(path: Path) -> File:
+    """Say what a file holds; `Part.OTHER` for what is no part of a bank.
+
+    Raises
+    ------
+    BadCollectionError
+        If its name says that it is one, and it cannot be read.
+    """
+    try:
+        first = next(iter(rows(path)), None)
+    except BadCollectionError:
+        if _NAMED.search(path.name):
+            raise
+        first = None
+    held = set(first.data) if first is not None else set()
+    part = next((part for part, keys in _KEYS.items() if keys <= held), Part.OTHER)
+    begin = _SET.match(path.name)
+    named = _MODEL.search(path.name) if part is Part.KNOWLEDGE else None
+    model = named[0].lower() if named else ""
+    return File(path, part, begin[0].lower() if begin else "", _MODELS.get(model, model))
+
+
+def rows(path: Path) -> Iterator[Fields]:
+    """Read a file of either layout, one object a question.
+
+    Raises
+    ------
+    BadCollectionError
+        If it is no JSON, no list of objects, or its lists have different lengths.
+    """
+    head = _head(path)
+    if head.startswith(b"["):
+        yield from _entries(path, fields.whole(path))
+    elif _is_one_object(path, head):
+        yield from _columns(path, fields.whole(path))
+    else:
+        yield from fields.lines(path)
+
+
+def _head(path: Path) -> bytes:
+    """How a file begins; nothing of one that is cut off, of which `fields.lines` says where."""
+    try:
+        with fields.opened(path) as file:
+            return file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+    except (EOFError, OSError):
+        return b""
+
+
+def data_set_name(path: Path) -> str:
+    """What a file of passages is called without what says that it is one: `nq` of `nq-both-true.json`."""
+    return path.name.split(".")[0].removesuffix("_passages").removesuffix("-both-true")
+
+
+def _is_one_object(path: Path, head: bytes) -> bool:
+    """Whether a file is one JSON object: it is written over several lines, or holds lists by the keys of one."""
+    line = head.split(b"\n", 1)[0].strip()
+    if not line.startswith(b"{"):
+        return False
+    if not line.endswith(b"}"):
+        # Broken off by the end of what was read, or by the end of the line?
+        return b"\n" in head or _begins_with_lists(line)
+    return _begins_with_lists(line)
+
+
+def _begins_with_lists(line: bytes) -> bool:
+    return re.match(rb'\{\s*"(distribution|knowledge_level|ai_answers|human|gpt|llama)"\s*:\s*\[', line) is not None
+
+
+def _entries(path: Path, found: Any) -> Iterator[Fields]:
+    if not isinstance(found, list):
+        raise BadCollectionError(path.name, "", "", "a list of questions", found)
+    for number, each in enumerate(found, start=1):
+        if not isinstance(each, dict):
+            raise BadCollectionError(path.name, f"question {number}", "", "a JSON object", each)
+        yield Fields(path.name, f"question {number}", {"index": number - 1} | each)
+
+
+def _columns(path: Path, found: Any) -> Iterator[Fields]:
+    """One object of lists: the entries at one place are of one question."""
+    if isinstance(found, dict) and isinstance(found.get(_ANSWERS), list) and isinstance(found.get(_LEVELS), list):
+        yield from _entries(path, list(_answered(path, found[_LEVELS], found[_ANSWERS])))
+    elif isinstance(found, dict) and all(isinstance(found.get(author), list) for author in AUTHORS):
+        lists = [found[author] for author in AUTHORS]
+        if len({len(each) for each in lists}) > 1:
+            raise BadCollectionError(path.name, "", "human", "as many numbers of each author", [*map(len, lists)])
+        yield from _entries(path, [dict(zip(AUTHORS, each, strict=True)) for each in zip(*lists, strict=True)])
+    else:
+        raise BadCollectionError(path.name, "", "", "a list of questions, or lists of answers or perplexities")
+
+
+def _answered(path: Path, levels: list[Any], answers: list[Any]) -> Iterator[dict[str, Any]]:
+    """A model's answers, five to a question and one after another, with how many were right."""
+    if len(answers) != TRIES * len(levels):
+        expected = f"{TRIES} answers to each of the {len(levels)} questions"
+        raise BadCollectionError(path.name, "", _ANSWERS, expected, len(answers))
+    for number, level in enumerate(levels):
+        tries = answers[number * TRIES : (number + 1) * TRIES]
+        if not all(isinstance(each, dict) for each in tries):
+            raise BadCollectionError(path.name, f"question {number + 1}", _ANSWERS, "objects", json.dumps(tries))
+        yield {
+            "truth": tries[0].get("ground_truth"),
+            "answers": [each.get("AI_answer") for each in tries],
+            "correct_of_5": level,
+        }
+
+
+__all__ = ["AUTHORS", "FALSE", "FIELDS", "STYLE", "TRUE", "Question", "questions", "read"]
+
+#: Passages that state the true answer, and those in which a false one stands instead, by field.
+TRUE = ("human_true", "gpt_true", "llama_true")
+FALSE = ("gpt_false", "llama_false", "human_false_gpt", "human_false_llama")
+FIELDS = (*TRUE, *FALSE)
+
+#: How the passages of a bank are written; other styles stand in files of their own (`styles`).
+STYLE = "normal"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of a bank.
+
+    Attributes
+    ----------
+    index : int
+        Its number in the published data; other files of the data set name it by this.
+    question, answer : str
+    false_answers : dict of str to str
+        By who thought of it (`gpt`, `llama`).
+    passages : dict of str to str
+        By field (`FIELDS`); white space around them is taken away.
+    """
+
+    index: int
+    question: str
+    answer: str
+    false_answers: dict[str, str]
+    passages: dict[str, str]
+
+
+def questions(path: Path | str) -> tuple[Question, ...]:
+    """Read a bank as it stands, passages by author and truth.
+
+    Parameters
+    ----------
+    path : Path or str
+        As the authors published it, a list in one JSON file (`nq-both-true.json`), or JSON lines
+        (`nq_passages.jsonl.gz`); gzipped or not.
+
+    Returns
+    -------
+    tuple of Question
+        In the file's order.
+
+    Raises
+    ------
+    BadCollectionError
+        If a field is missing or blank, or an index stands twice.
+    """
+    return tuple(_questions(Path(path)))
+
+
+def _questions(path: Path) -> Iterator[Question]:
+    seen: set[int] = set()
+    for row in rows(path):
+        index = row.whole("index")
+        if index in seen:
+            raise row.wrong("index", "a number that no line before has")
+        seen.add(index)
+        yield Question(
+            index=index,
+            question=row.text("question"),
+            answer=row.text("answer"),
+            false_answers={author: row.text(f"{author}_false_ans") for author in ("gpt", "llama")},
+            passages={field: row.text(field) for field in FIELDS},
+        )
+
+
+def read(path: Path | str, *, name: str = "") -> Collection:
+    """Read a bank as questions with candidate documents: their true and false passages.
+
+    `candidates.without_repeats` takes equal texts away (published banks have some, where a false answer could not be
+    put in), `candidates.with_others` adds passages of other questions.
+
+    Parameters
+    ----------
+    path : Path or str
+        As for `questions`.
+    name : str, optional
+        The collection's; by default the file's name up to `_passages`.
+
+    Returns
+    -------
+    Collection
+        Query ids are `nq-17`; documents' ids the passage's field, `human_true`. A document says its author, its style
+        (`normal`), the answer that it states, and by `is_helpful` whether that is the true one. They stand in the order
+        of `candidates.mixed`, so that a tie is not broken in favour of the true ones.
+
+    Raises
+    ------
+    BadCollectionError
+        As `questions`, or if there is no question.
+    """
+    path = Path(path)
+    name = name or data_set_name(path)
+    found = questions(path)
+    if not found:
+        raise BadCollectionError(path.name, "", "", "at least one question", "none")
+    return Collection(name, tuple(_query(name, each) for each in found))
+
+
+def _query(name: str, question: Question) -> Query:
+    key = f"{name}-{question.index}"
+    documents = (_document(question, field, text) for field, text in question.passages.items())
+    return Query(key, question.question, (question.answer,), mixed(key, documents))
+
+
+def _document(question: Question, field: str, text: str) -> Document:
+    """`human_false_gpt` is a person's passage with the false answer that GPT thought of."""
+    author, _, truth = field.partition("_")
+    is_true = field in TRUE
+    answer = (
+        question.answer
+        if is_true
+        else question.false_answers[truth.removeprefix("false_") if author == "human" else author]
+    )
+    return Document(field, text, is_helpful=is_true, author=author, style=STYLE, answer=answer)

@@ -1,0 +1,277 @@
+"""What follows from what: an entailment model, or a language model's yes and no as a stand-in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import checkpoints
+from .checkpoints import Checkpoint
+from .generation import devices, model_cache
+from .generation.devices import Batches, Budget, Precision
+from .protocols import Floats, Generator, Message, Prompt
+
+YES, NO = "yes", "no"
+INSTRUCTION = (
+    "You are given a passage and a claim. Say whether the claim follows from the passage alone, whatever else you "
+    f"know. Answer {YES} if the passage states or implies the claim, {NO} if it does not or contradicts it."
+)
+
+
+@dataclass(frozen=True)
+class PromptedEntailment:
+    """A generator's yes or no.
+
+    Attributes
+    ----------
+    generator : Generator
+    is_standin : bool
+        True: results are marked.
+    """
+
+    generator: Generator
+    is_standin: bool = True
+
+    @property
+    def name(self) -> str:
+        """The generator, asked."""
+        return f"{self.generator.name} asked for {YES} or {NO}"
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        """Whether the second text follows from the first, as the generator says at temperature 0.
+
+        Parameters
+        ----------
+        pairs : sequence of (str, str)
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            1 for yes, 0 for no; NaN where it is undefined: the second text is empty and claims nothing, or the
+            generator failed, refused or said something else.
+        """
+        found = np.full(len(pairs), np.nan)
+        asked = [place for place, (_premise, claim) in enumerate(pairs) if claim.strip()]
+        outputs = self.generator.generate([prompt(*pairs[place]) for place in asked])
+        for place, output in zip(asked, outputs, strict=True):
+            said = output.text.strip().strip(".!\"'").casefold()
+            if not output.error and said in (YES, NO):
+                found[place] = float(said == YES)
+        return found
+
+
+def prompt(premise: str, claim: str) -> Prompt:
+    """What is asked: the instruction and the passage first, as claims of one passage then begin alike."""
+    question = f"Passage:\n{premise.strip()}\n\nClaim:\n{claim.strip()}\n\nDoes the claim follow from the passage?"
+    messages = (Message("system", INSTRUCTION), Message("user", question))
+    return Prompt(messages, max_tokens=4, choices=(YES, NO))
+
+
+# Tokenizers without a limit of their own say so by a number of thirty digits.
+_NO_LIMIT = 1_000_000
+
+
+class NoEntailmentLabelError(ValueError):
+    """The model does not say which of its labels is entailment."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A premise and a hypothesis as the model's tokens, with their kinds where the model tells the two apart."""
+
+    ids: tuple[int, ...]
+    kinds: tuple[int, ...]
+
+
+class CrossEncoder:
+    """An entailment model on a device. Make it with `load`; it may be used by one thread at a time.
+
+    Attributes
+    ----------
+    is_standin : bool
+        False: it was trained for this.
+    cut : int
+        How many premises were cut so far: those longer than what the hypothesis leaves of the model's positions.
+    """
+
+    is_standin = False
+
+    def __init__(self, checkpoint: Checkpoint, *, device: str | None, precision: Precision, label: str,
+                 batch_tokens: int | None) -> None:  # fmt: skip
+        try:
+            import torch
+            from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+            from transformers.utils import logging
+        except ImportError as error:
+            raise checkpoints.missing_parts() from error
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        self._torch = torch
+        self.device = devices.choose(torch, device)
+        config = AutoConfig.from_pretrained(checkpoint.folder)
+        self.entails = entailing(config.id2label, label=label, model=checkpoint.name)
+        kind = devices.number_type(torch, self.device, precision, getattr(config, "dtype", None))
+        model = AutoModelForSequenceClassification.from_pretrained(checkpoint.folder, use_safetensors=True, dtype=kind)
+        self._model = model.eval().to(self.device)
+        self._tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder)
+        most = devices.batch_tokens(torch, self.device, config, kind.itemsize)
+        self.budget = Budget(batch_tokens or most)
+        self.longest = _longest(config, self._tokenizer)
+        asked = Path(checkpoint.name)
+        half = "" if kind is torch.float32 else f" {str(kind).removeprefix('torch.')}"
+        self._name = f"{asked.name if asked.is_absolute() else asked} {checkpoint.version}{half}"
+        self.cut = 0
+
+    @classmethod
+    def load(cls, model: str, *, device: str | None = None, precision: Precision = "auto", label: str = "",
+             batch_tokens: int | None = None) -> CrossEncoder:  # fmt: skip
+        """Load an entailment model.
+
+        Parameters
+        ----------
+        model : str
+            A folder, or a name on a hub (`roberta-large-mnli`).
+        device : str, optional
+            `cpu`, `cuda`, `cuda:1`; by default a CUDA device where there is one.
+        precision : "auto", "full" or "half"
+            See `generation.devices.number_type`.
+        label : str
+            The label that is entailment, where the model's configuration does not call it so.
+        batch_tokens : int, optional
+            Tokens that go through the model at once; by default as many as the memory allows, fewer where it does not.
+
+        Raises
+        ------
+        checkpoints.NeuralPartsMissingError, checkpoints.ModelMissingError
+        NoEntailmentLabelError
+            If none of its labels, or more than one, is entailment.
+        """
+        found = checkpoints.find(model)
+        return cls(found, device=device, precision=precision, label=label, batch_tokens=batch_tokens)
+
+    @property
+    def name(self) -> str:
+        """The model with the version of its files."""
+        return self._name
+
+    @property
+    def bytes(self) -> int:
+        """What its weights take of the device's memory."""
+        return devices.held(self._model)
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        """Probability that the second text (hypothesis) follows from the first (premise).
+
+        Parameters
+        ----------
+        pairs : sequence of (str, str)
+            Equal ones are scored once. A premise is cut at its end where the two are too long together.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            The softmax's part of the label entailment. NaN where it is undefined: the hypothesis is empty and claims
+            nothing, or alone is longer than the model reads (a part of a claim is another claim).
+
+        Raises
+        ------
+        generation.batching.ModelMemoryError
+            If a pair alone does not fit into the device's memory.
+        """
+        found = np.full(len(pairs), np.nan)
+        places: dict[Pair, list[int]] = {}
+        for place, (premise, hypothesis) in enumerate(pairs):
+            if (pair := self._pair(premise, hypothesis)) is not None:
+                places.setdefault(pair, []).append(place)
+        batches: Batches[Pair, float] = Batches(
+            self._torch, self.device, self.budget, self._name, lambda pair: len(pair.ids), self._forward
+        )
+        order = sorted(places, key=lambda pair: (-len(pair.ids), pair.ids))
+        with model_cache.one_job(self.device):
+            for batch, values in batches.run(order):
+                for pair, value in zip(batch, values, strict=True):
+                    found[places[pair]] = value
+                model_cache.look()
+        return found
+
+    def _pair(self, premise: str, hypothesis: str) -> Pair | None:
+        """The tokens of both; None where the hypothesis cannot be judged."""
+        premise, hypothesis = premise.strip(), hypothesis.strip()
+        if not hypothesis:
+            return None
+        written = self._tokens(premise, hypothesis)
+        if len(written["input_ids"]) > self.longest:
+            # Something of the premise must be left, or there is nothing to follow from.
+            if len(self._tokens("", hypothesis)["input_ids"]) >= self.longest:
+                return None
+            self.cut += 1
+            written = self._tokens(premise, hypothesis, truncation="only_first", max_length=self.longest)
+        return Pair(tuple(written["input_ids"]), tuple(written.get("token_type_ids", ())))
+
+    def _tokens(self, premise: str, hypothesis: str, **options: Any) -> Any:
+        return self._tokenizer(premise, hypothesis, verbose=False, **options)
+
+    def _forward(self, batch: Sequence[Pair]) -> list[float]:
+        torch = self._torch
+        width = max(len(pair.ids) for pair in batch)
+        pad = self._tokenizer.pad_token_id or 0
+
+        def tensor(rows: Sequence[Sequence[int]], filler: int) -> Any:
+            return torch.tensor([[*row, *[filler] * (width - len(row))] for row in rows], device=self.device)
+
+        more = {"token_type_ids": tensor([pair.kinds for pair in batch], 0)} if batch[0].kinds else {}
+        with torch.inference_mode():
+            logits = self._model(
+                input_ids=tensor([pair.ids for pair in batch], pad),
+                attention_mask=tensor([[1] * len(pair.ids) for pair in batch], 0),
+                **more,
+            ).logits
+        shares = logits.double().softmax(dim=-1)[:, self.entails]
+        return [float(share) for share in shares]
+
+
+def entailing(labels: dict[int, str], *, label: str = "", model: str = "The model") -> int:
+    """Return which label is entailment, by its name in the model's configuration: models differ in the order.
+
+    Parameters
+    ----------
+    labels : dict of int to str
+        `id2label`.
+    label : str
+        The name of the label, where it does not begin with “entail”.
+    model : str
+        For the message.
+
+    Raises
+    ------
+    NoEntailmentLabelError
+
+    Examples
+    --------
+    >>> entailing({0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"})
+    2
+    """
+    wanted = label.casefold()
+    found = [
+        place
+        for place, name in labels.items()
+        if (name.casefold() == wanted if label else name.strip().casefold().startswith("entail"))
+    ]
+    if len(found) != 1:
+        many = "none" if not found else "more than one"
+        raise NoEntailmentLabelError(
+            f"{model} has the labels {', '.join(labels.values())}, and {many} of them is "
+            f"{label or 'entailment'}. Name the right one in its config.json (id2label), or take an NLI model."
+        )
+    return int(found[0])
+
+
+def _longest(config: Any, tokenizer: Any) -> int:
+    """How many tokens the model reads at once."""
+    positions = getattr(config, "max_position_embeddings", None) or _NO_LIMIT
+    if config.model_type in {"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "longformer", "mpnet"}:
+        positions -= (config.pad_token_id or 0) + 1  # positions begin after the padding's id
+    return int(min(tokenizer.model_max_length, positions, _NO_LIMIT))

@@ -1,0 +1,374 @@
+"""What one query ranked in one way comes to: exposure, utility, attribution, scores (fair_rag, 3.3).
+
+Where all were generated the error is 0 and every number is the paper's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from math import isnan, nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.ranking import exposure
+
+from .rankings import Chosen, List, QueryRanking, Rank
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SampledMean:
+    """A number and the standard error of having generated some lists only.
+
+    Attributes
+    ----------
+    value : float
+        NaN where it is undefined.
+    error : float
+        0 where all lists were generated; NaN where one list alone stands for several.
+    """
+
+    value: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Attributed:
+    """How evenly exposure falls on documents that outputs follow from (fair_rag, 3.3.4).
+
+    Attributes
+    ----------
+    disparity : Estimate
+        EAE-D, equation 11. What the error adds to a square is taken off.
+    normalised : Estimate
+        Between s^2 / n and s, where s is the sum of attributed exposure (with `endless`: between 0 and s); NaN where
+        nothing was attributed, or there is one document only. Never beyond a bound.
+    """
+
+    disparity: SampledMean
+    normalised: SampledMean
+
+
+def sampled_mean(chosen: Chosen, values: ArrayLike) -> SampledMean:
+    """The mean over all sampled rankings of what is known of the chosen lists (fair_rag, eq. 7 and 9).
+
+    Parameters
+    ----------
+    chosen : Chosen
+    values : array_like, shape (n_chosen,)
+        What is measured of each chosen list, in their order.
+
+    Returns
+    -------
+    Estimate
+        By Horvitz and Thompson's estimator, which has no bias.
+    """
+    given = np.asarray(values, dtype=np.float64)
+    return SampledMean(float(chosen.weight @ given), float(np.sqrt(_variance(chosen, given[:, None])[0])))
+
+
+def attributed(chosen: Chosen, follows: ArrayLike, *, endless: bool = False) -> Attributed:
+    """Attributed exposure of the documents and its disparity (fair_rag, eq. 10 and 11).
+
+    Parameters
+    ----------
+    chosen : Chosen
+    follows : array_like of bool, shape (n_chosen, n_documents)
+        Whether a list holds the document and its output follows from it.
+    endless : bool
+        Take the number of documents as infinite, as the authors' code does for EE-D.
+
+    Returns
+    -------
+    Attributed
+    """
+    given = np.asarray(follows, dtype=np.float64)
+    n = given.shape[1]
+    exposed = chosen.weight @ given
+    total = float(exposed.sum())
+    # The square of an estimate is too large by its variance, on average.
+    square = float(exposed @ exposed) - _known(_variance(chosen, given).sum())
+    total_square = total**2 - _known(_variance(chosen, given.sum(axis=1)[:, None])[0])
+    error = _error(chosen, given @ (2 * exposed))
+    disparity = SampledMean(max(square, 0.0), error)
+    low = 0.0 if endless else total_square / n
+    span = total - low
+    if n < 2 or total <= 0 or span <= 1e-12:
+        return Attributed(disparity, SampledMean(float("nan"), float("nan")))
+    value = (square - low) / span
+    # How the normalised value moves with the exposure of each document.
+    lower = 0.0 if endless else 2 * total / n
+    slope = (2 * exposed - lower) / span - value * (1.0 - lower) / span
+    normalised = SampledMean(_within(value), _error(chosen, given @ slope))
+    return Attributed(disparity, normalised)
+
+
+def _within(value: float) -> float:
+    near = round(value) if abs(value - round(value)) < 1e-12 else value
+    return float(min(max(near, 0.0), 1.0))
+
+
+def _known(variance: float) -> float:
+    return 0.0 if np.isnan(variance) else float(variance)
+
+
+def _error(chosen: Chosen, values: Floats) -> float:
+    return float(np.sqrt(_variance(chosen, values[:, None])[0]))
+
+
+def _variance(chosen: Chosen, values: Floats) -> Floats:
+    """Variances of weighted sums of columns; shape (n_columns,).
+
+    Of a sample without replacement and with unequal probabilities (Hajek 1964, as in Matei and Tille 2005, section 4);
+    with equal ones it is that of a simple random sample. NaN where a single list was not certain.
+    """
+    random = chosen.inclusion < 1.0
+    size = int(random.sum())
+    if size == 0:
+        return np.zeros(values.shape[1])
+    if size == 1:
+        return np.full(values.shape[1], np.nan)
+    out = 1.0 - chosen.inclusion[random]
+    parts = values[random] * chosen.weight[random][:, None]
+    centre = out @ parts / out.sum()
+    return np.asarray(size / (size - 1) * (out @ (parts - centre) ** 2))
+
+
+UNKNOWN = SampledMean(nan, nan)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A query ranked in one way: one point of the paper's figures. NaN where something is undefined.
+
+    Attributes
+    ----------
+    query, retriever, rank, alpha
+        What was ranked how (`ranking.Way`).
+    items, useful : int
+        n and m.
+    disparity, relevance, distance, disparity_normalised, relevance_normalised : float
+        Of all sampled rankings: EE-D, EE-R, the squared distance from the target (EE-L).
+    utility, utility_error : float
+        Expected utility (equation 7), and the standard error of having generated some lists only.
+    best : float
+        The best utility of any output to a ranking of this query, in whatever way it was ranked.
+    utility_normalised, utility_normalised_error : float
+        Utility over the best; NaN where the best is 0.
+    attribution, attribution_error : float
+        Expected attribution rate (equation 9), of the documents in a list; NaN where nobody asked, as
+        what comes next.
+    attributed_disparity, attributed_disparity_error : float
+        EAE-D (equation 11).
+    attributed_normalised, attributed_normalised_error : float
+    lists, generated : int
+        Distinct lists, and how many of them were generated for this way of ranking.
+    """
+
+    query: str
+    retriever: str
+    rank: Rank
+    alpha: float | None
+    items: int
+    useful: int
+    disparity: float
+    relevance: float
+    distance: float
+    disparity_normalised: float
+    relevance_normalised: float
+    utility: float
+    utility_error: float
+    best: float
+    utility_normalised: float
+    utility_normalised_error: float
+    attribution: float
+    attribution_error: float
+    attributed_disparity: float
+    attributed_disparity_error: float
+    attributed_normalised: float
+    attributed_normalised_error: float
+    lists: int
+    generated: int
+
+    def write(self) -> dict[str, Any]:
+        """As JSON: None for NaN."""
+        return {name: _plain(value) for name, value in asdict(self).items()}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Point:
+        """From JSON."""
+        given = {each.name: data[each.name] for each in fields(cls)}
+        undefined = {name: nan for name, value in given.items() if value is None and name != "alpha"}
+        return cls(**given | undefined)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of generating one list.
+
+    Attributes
+    ----------
+    utility : float
+    follows : tuple of bool or None
+        For each document of the list whether the output follows from it; None where nobody asked.
+    """
+
+    utility: float
+    follows: tuple[bool, ...] | None
+
+
+def to_generate(ranked: Sequence[QueryRanking]) -> list[List]:
+    """The distinct lists that are generated for a query, each once in whatever way it was ranked."""
+    return list(dict.fromkeys(each for one in ranked for each in one.chosen.items))
+
+
+def measure(
+    query: str,
+    useful: ArrayLike,
+    k: int,
+    ranked: Sequence[QueryRanking],
+    outcomes: Mapping[List, Outcome],
+    *,
+    bounds: exposure.Bounds = "published",
+) -> list[Point]:
+    """Measure a query in all ways that it was ranked in.
+
+    Parameters
+    ----------
+    query : str
+    useful : array_like of bool, shape (n_documents,)
+    k : int
+        Where rankings are cut.
+    ranked : sequence of Ranked
+    outcomes : mapping
+        Of each list in `to_generate`.
+    bounds : str
+        See `exposure.Bounds`.
+
+    Returns
+    -------
+    list of Point
+        In the order of `ranked`.
+    """
+    mask = np.asarray(useful, dtype=bool)
+    best = max(outcomes[each].utility for each in to_generate(ranked))
+    return [_point(query, mask, k, one, outcomes, best, bounds) for one in ranked]
+
+
+def _point(
+    query: str,
+    useful: exposure.Mask,
+    k: int,
+    one: QueryRanking,
+    outcomes: Mapping[List, Outcome],
+    best: float,
+    bounds: exposure.Bounds,
+) -> Point:
+    items = useful.size
+    shown = exposure.measure(exposure.exposure(one.rankings, items), useful, k, bounds=bounds)
+    own = [outcomes[each] for each in one.chosen.items]
+    utility = sampled_mean(one.chosen, [each.utility for each in own])
+    rate, attributed = _attribution(one, own, items, bounds)
+    over = 1 / best if best > 0 else nan
+    return Point(
+        query=query,
+        retriever=one.way.retriever,
+        rank=one.way.rank,
+        alpha=one.way.alpha,
+        items=items,
+        useful=int(useful.sum()),
+        disparity=float(shown.disparity[0]),
+        relevance=float(shown.relevance[0]),
+        distance=float(shown.distance[0]),
+        disparity_normalised=float(shown.disparity_normalised[0]),
+        relevance_normalised=float(shown.relevance_normalised[0]),
+        utility=utility.value,
+        utility_error=utility.error,
+        best=best,
+        utility_normalised=utility.value * over,
+        utility_normalised_error=utility.error * over,
+        attribution=rate.value,
+        attribution_error=rate.error,
+        attributed_disparity=attributed.disparity.value,
+        attributed_disparity_error=attributed.disparity.error,
+        attributed_normalised=attributed.normalised.value,
+        attributed_normalised_error=attributed.normalised.error,
+        lists=len(one.chosen.lists.items),
+        generated=len(one.chosen.items),
+    )
+
+
+def _attribution(
+    one: QueryRanking, outcomes: Sequence[Outcome], items: int, bounds: exposure.Bounds
+) -> tuple[SampledMean, Attributed]:
+    """Attribution rate and attributed exposure; NaN where nobody asked what follows."""
+    follows = [each.follows for each in outcomes if each.follows is not None]
+    if len(follows) < len(outcomes):
+        return UNKNOWN, Attributed(UNKNOWN, UNKNOWN)
+    # The rate is of what was given to the generator: of fewer than k where there are fewer (equation 8).
+    rate = sampled_mean(one.chosen, [sum(each) / len(each) for each in follows])
+    held = np.zeros((len(follows), items), dtype=bool)
+    for row, places, each in zip(held, one.chosen.items, follows, strict=True):
+        row[list(places)] = each
+    return rate, attributed(one.chosen, held, endless=exposure.is_endless(bounds))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return None if isnan(value) else value + 0.0
+    return value
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a query's answers to one way of ranking score by one metric: the mean over its sampled rankings.
+
+    Attributes
+    ----------
+    query, retriever, rank, alpha
+        What was ranked how (`ranking.Way`).
+    metric : str
+        Of `answers.METRICS`; of an error less is better.
+    value, error : float
+        The mean, and its standard error of having generated some lists only (NaN: one list stands for several).
+    """
+
+    query: str
+    retriever: str
+    rank: Rank
+    alpha: float | None
+    metric: str
+    value: float
+    error: float
+
+    def write(self) -> dict[str, Any]:
+        """As JSON: None for NaN."""
+        return asdict(self) | {"error": None if isnan(self.error) else self.error}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Score:
+        """From JSON."""
+        return cls(**{**data, "error": nan if data["error"] is None else data["error"]})
+
+
+def scores(query: str, ranked: Sequence[QueryRanking], found: Mapping[List, Mapping[str, float]]) -> list[Score]:
+    """Average over the rankings of a query, for each way of ranking and each metric.
+
+    Parameters
+    ----------
+    query : str
+    ranked : sequence of Ranked
+    found : mapping
+        Of each list that was generated, by metric what its answer scores.
+    """
+    made = []
+    for one in ranked:
+        for metric in found[one.chosen.items[0]]:
+            mean = sampled_mean(one.chosen, [found[each][metric] for each in one.chosen.items])
+            way = one.way
+            made.append(Score(query, way.retriever, way.rank, way.alpha, metric, mean.value, mean.error))
+    return made

@@ -1,0 +1,229 @@
+"""The experiment's tables from its points: summaries, Tables 1 and 2, tests between alphas, curves (fair_rag, 4 and 5).
+
+Rows of plain values; None where something is undefined, with `note` saying why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from analysis.ranking import tradeoff
+from analysis.stats.bootstrap import Floats, Interval, bootstrap, percentile_interval, resample_weights, weighted_mean
+from analysis.stats.significance import adjusted
+
+from . import ALL
+from .curves import CURVES, area, curve, slope, steps
+from .query_measures import Point, Score
+
+Row = dict[str, Any]
+#: What is summarised, fields of `Point`; those with a `_error` beside them carry the error of the lists left out.
+MEASURES = (
+    "disparity", "relevance", "distance", "disparity_normalised", "relevance_normalised", "utility",
+    "utility_normalised", "attribution", "attributed_disparity", "attributed_normalised",
+)  # fmt: skip
+RESAMPLES = 1000
+#: By metric whose mean is shown by its root: the squared error's is the RMSE.
+ROOTS = {"mse": "rmse"}
+NOTE = "note"
+FLAT = "the horizontal measure does not vary between runs"
+ONE_INTERVAL = "the runs lie in fewer than two of the five intervals"
+NO_RUN = "no run lies in this interval"
+FEW_RUNS = "fewer than two runs on one side, or nothing varies"
+FEW_QUERIES = "fewer than two queries, or no difference varies"
+UNDEFINED = "undefined for every query"
+
+
+class Tables:
+    """The tables of one experiment.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        In the order of the queries.
+    rng : numpy.random.Generator
+        Draws the resamples of queries once: all intervals rest on the same ones.
+    resamples : int
+    """
+
+    def __init__(self, points: Sequence[Point], rng: np.random.Generator, resamples: int = RESAMPLES) -> None:
+        self._points = list(points)
+        self._place = {name: i for i, name in enumerate(dict.fromkeys(point.query for point in points))}
+        self._weights = resample_weights(len(self._place), resamples, rng) if points else np.ones((resamples, 0))
+
+    def summary(self) -> list[Row]:
+        """The mean of each measure over queries, for each way of ranking."""
+        ways = dict.fromkeys((point.retriever, point.rank, point.alpha) for point in self._points)
+        rows = []
+        for way in ways:
+            own = [point for point in self._points if (point.retriever, point.rank, point.alpha) == way]
+            about = dict(zip(("retriever", "rank", "alpha"), way, strict=True))
+            rows += [about | {"measure": name} | self._mean(own, name) for name in MEASURES]
+        return rows
+
+    def metrics(self, scores: Sequence[Score], chosen: Mapping[str, str]) -> list[Row]:
+        """The mean over queries by each metric, as it scores, for each way of ranking.
+
+        Parameters
+        ----------
+        scores : sequence of Score
+        chosen : mapping of str to str
+            By query the metric that its utility is made of.
+        """
+        groups: dict[tuple[str, str, float | None, str], list[Score]] = {}
+        for each in scores:
+            groups.setdefault((each.retriever, each.rank, each.alpha, each.metric), []).append(each)
+        return [self._metric(key, own, chosen) for key, own in groups.items()]
+
+    def tradeoffs(self) -> list[Row]:
+        """Table 1: slope and area of each curve, with intervals by query."""
+        return [row for retriever, own in self._groups() for row in self._tradeoffs(retriever, own)]
+
+    def curves(self) -> list[Row]:
+        """Figures 4 and 5: the curves interval by interval."""
+        rows = []
+        for retriever, own in self._groups():
+            for name in CURVES:
+                for step in steps(curve(name, own, self._place), self._weights):
+                    about = {"retriever": retriever, "curve": name, "start": step.start, "end": step.end}
+                    rows.append(about | {"x": step.x} | _interval("y", step.y, plain=True) | {"n": step.n})
+        return rows
+
+    def intervals(self) -> list[Row]:
+        """Table 2: utility in five intervals of disparity less the deterministic baseline's, unpaired tests."""
+        rows = [row for retriever in self._retrievers() for row in self._intervals(retriever)]
+        return _adjusted(rows)
+
+    def alphas(self) -> list[Row]:
+        """Whether disparity differs between alphas: paired by query (fair_rag, 4)."""
+        rows = [row for retriever in self._retrievers() for row in self._alphas(retriever)]
+        return _adjusted(rows)
+
+    def _retrievers(self) -> list[str]:
+        return list(dict.fromkeys(point.retriever for point in self._points if point.rank == "sampled"))
+
+    def _groups(self) -> Iterable[tuple[str, list[Point]]]:
+        """Each retriever's points, then those of all together where there are several."""
+        names = self._retrievers()
+        for name in names:
+            yield name, [point for point in self._points if point.retriever == name]
+        if len(names) > 1:
+            yield ALL, self._points
+
+    def _mean(self, points: Sequence[Point], measure: str) -> Row:
+        values = np.array([getattr(point, measure) for point in points], dtype=np.float64)
+        there = ~np.isnan(values)
+        n = int(there.sum())
+        found = bootstrap(weighted_mean(values, self._places(points), len(self._place)), self._weights)
+        errors = np.array([getattr(point, f"{measure}_error", 0.0) for point in points], dtype=np.float64)[there]
+        # Queries are generated apart from each other: their errors add up as squares.
+        error = float(np.sqrt((errors**2).sum()) / n) if n else float("nan")
+        row = _interval("value", found, plain=True) | {"error": number(error), "n": n}
+        if n < 2:
+            row |= {"low": None, "high": None}
+        return row if n else row | {NOTE: UNDEFINED}
+
+    def _metric(self, key: tuple[str, str, float | None, str], own: Sequence[Score], chosen: Mapping[str, str]) -> Row:
+        *way, metric = key
+        values = np.array([each.value for each in own], dtype=np.float64)
+        mean = weighted_mean(values, self._places(own), len(self._place))
+        is_root = metric in ROOTS
+        found = bootstrap((lambda weights: np.sqrt(mean(weights))) if is_root else mean, self._weights)
+        error = float(np.sqrt(sum(each.error**2 for each in own)) / len(own))
+        if is_root and error:  # how the root moves with what it is of
+            error = error / (2 * found.estimate) if found.estimate else float("nan")
+        row: Row = dict(zip(("retriever", "rank", "alpha"), way, strict=True)) | {"metric": ROOTS.get(metric, metric)}
+        row |= {"is_utility": all(chosen[each.query] == metric for each in own)}
+        row |= _interval("value", found, plain=True) | {"error": number(error), "n": len(own)}
+        return row | ({"low": None, "high": None} if len(own) < 2 else {})
+
+    def _places(self, points: Sequence[Point | Score]) -> list[int]:
+        return [self._place[point.query] for point in points]
+
+    def _tradeoffs(self, retriever: str, points: Sequence[Point]) -> Iterable[Row]:
+        for name in CURVES:
+            runs = curve(name, points, self._place)
+            found, under = slope(runs, self._weights), area(runs, self._weights)
+            row: Row = {"retriever": retriever, "curve": name} | _interval("slope", found) | _interval("area", under)
+            row |= {"n": int(runs.x.size), "left_out": runs.left_out}
+            reasons = [said for said, each in ((FLAT, found), (ONE_INTERVAL, under)) if isnan(each.estimate)]
+            yield row | ({NOTE: "; ".join(reasons)} if reasons else {})
+
+    def _intervals(self, retriever: str) -> Iterable[Row]:
+        own = [point for point in self._points if point.retriever == retriever]
+        base = [point for point in own if point.rank == "deterministic"]
+        baseline = np.array([point.utility_normalised for point in base])
+        runs = curve("DU", own, self._place)
+        if np.isnan(baseline).all():
+            return
+        found = tradeoff.by_interval(runs.x, runs.y, baseline)
+        drawn_base = _statistic(baseline, self._places(base), self._weights)
+        for place in range(found.n.size):
+            held = runs.bins == place
+            drawn = _statistic(runs.y[held], runs.query[held], self._weights) - drawn_base
+            own_queries = int(np.unique(runs.query[held]).size)
+            difference = percentile_interval(float(found.difference[place]), drawn, clusters=own_queries)
+            row: Row = {
+                "retriever": retriever,
+                "start": float(found.edges[place]),
+                "end": float(found.edges[place + 1]),
+            }
+            row |= {"baseline": number(found.baseline), "utility": number(found.mean[place])}
+            row |= _interval("difference", difference, plain=True) | {"p": number(found.p[place])}
+            row |= {"n": int(found.n[place]), "left_out": found.left_out}
+            note = "" if row["p"] is not None else FEW_RUNS if found.n[place] else NO_RUN
+            yield row | ({NOTE: note} if note else {})
+
+    def _alphas(self, retriever: str) -> Iterable[Row]:
+        points = [point for point in self._points if point.retriever == retriever and point.rank == "sampled"]
+        by_alpha: dict[float, Floats] = {}
+        for point in points:
+            row = by_alpha.setdefault(point.alpha or 0.0, np.full(len(self._place), np.nan))
+            row[self._place[point.query]] = point.disparity_normalised
+        for first, second in combinations(sorted(by_alpha), 2):
+            gap = by_alpha[second] - by_alpha[first]
+            statistic, p, n = tradeoff.paired(by_alpha[second], by_alpha[first])
+            mean = bootstrap(weighted_mean(gap, range(gap.size), gap.size), self._weights)
+            row_: Row = {"retriever": retriever, "alpha_1": first, "alpha_2": second}
+            row_ |= _interval("difference", mean, plain=True) if n > 1 else _bare("difference", mean)
+            row_ |= {"statistic": number(statistic), "p": number(p), "n": n}
+            yield row_ | ({} if row_["p"] is not None else {NOTE: FEW_QUERIES})
+
+
+def number(value: float) -> float | None:
+    """A number as a table holds it: None for NaN; never -0.0."""
+    return None if isnan(value) else float(value) + 0.0
+
+
+def _interval(name: str, found: Interval, *, plain: bool = False) -> Row:
+    """An estimate with its bounds: `low` and `high`, or NAME_low and NAME_high in tables with several."""
+    before = "" if plain else f"{name}_"
+    known = not isnan(found.estimate)
+    low, high = (number(each) if known else None for each in (found.low, found.high))
+    return {name: number(found.estimate), f"{before}low": low, f"{before}high": high}
+
+
+def _bare(name: str, found: Interval) -> Row:
+    return {name: number(found.estimate), "low": None, "high": None}
+
+
+def _statistic(values: Floats, query: Sequence[int] | Floats, weights: Floats) -> Floats:
+    statistic: Callable[[Floats], Floats] = weighted_mean(values, query, weights.shape[1])
+    return statistic(weights)
+
+
+def _adjusted(rows: list[Row]) -> list[Row]:
+    """Add p-values adjusted for being many (Benjamini, Hochberg 1995); within the table."""
+    given = np.array([np.nan if row["p"] is None else row["p"] for row in rows], dtype=np.float64)
+    found = adjusted(given) if given.size else given
+    return [_after(row, "p", "p_adjusted", number(value)) for row, value in zip(rows, found.tolist(), strict=True)]
+
+
+def _after(row: Row, key: str, new: str, value: Any) -> Row:
+    place = [*row].index(key) + 1
+    items = [*row.items()]
+    return dict([*items[:place], (new, value), *items[place:]])

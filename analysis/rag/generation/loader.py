@@ -1,0 +1,222 @@
+"""A language model's files to a generator that works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from .. import checkpoints
+from ..checkpoints import Checkpoint
+from . import devices
+from .devices import Precision
+
+
+class UnsupportedGeneratorError(ValueError):
+    """The model's files are none of a language model that transformers knows."""
+
+
+class BadOptionError(ValueError):
+    """A generator has no such option, or it cannot be that."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a model in this process generates.
+
+    Attributes
+    ----------
+    beams : int
+        Of beam search, for prompts of temperature 0; 1 is greedy. Sampled prompts take one.
+    precision : "auto", "full" or "half"
+        See `devices.number_type`.
+    device : str or None
+        `cpu`, `cuda`, `cuda:1`; by default a CUDA device where there is one.
+    batch_tokens : int or None
+        Tokens that go through the model at once; by default as many as the memory allows. Smaller where it does not.
+    longest : int or None
+        Tokens of prompt and answer together (of the prompt alone where an encoder reads it) that are allowed; never
+        more than the model has positions for.
+    """
+
+    beams: int = 1
+    precision: Precision = "auto"
+    device: str | None = None
+    batch_tokens: int | None = None
+    longest: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("beams", "batch_tokens", "longest"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise BadOptionError(f"{name} is a whole number from 1 up, not {value!r}.")
+        if self.precision not in ("auto", "full", "half"):
+            raise BadOptionError(f"precision is auto, full or half, not {self.precision!r}.")
+
+    @classmethod
+    def read(cls, given: dict[str, Any]) -> Options:
+        """Make them of a mapping.
+
+        Raises
+        ------
+        BadOptionError
+            If one is not known or cannot be that.
+        """
+        known = [one.name for one in fields(cls)]
+        if unknown := sorted(set(given) - set(known)):
+            raise BadOptionError(f"A model has no option {', '.join(unknown)}; it has {', '.join(known)}.")
+        return cls(**given)
+
+
+@dataclass(frozen=True)
+class PreparedModel:
+    """All that is known of a model before its weights are read.
+
+    Attributes
+    ----------
+    torch, transformers : module
+    checkpoint : Checkpoint
+    options : Options
+    config : transformers.PretrainedConfig
+    device : torch.device
+    kind : torch.dtype
+        Of its numbers.
+    """
+
+    torch: Any
+    transformers: Any
+    checkpoint: Checkpoint
+    options: Options
+    config: Any
+    device: Any
+    kind: Any
+
+    @property
+    def files(self) -> str:
+        """Name and version of the files, and the numbers' type where they are half: no path of this machine."""
+        asked = Path(self.checkpoint.name)
+        half = "" if self.kind is self.torch.float32 else str(self.kind).removeprefix("torch.")
+        parts = (asked.name if asked.is_absolute() else str(asked), self.checkpoint.version, half)
+        return " ".join(part for part in parts if part)
+
+    @property
+    def name(self) -> str:
+        """The files, and how it searches: equal names give equal outputs."""
+        beams = f" beams={self.options.beams}" if self.options.beams > 1 else ""
+        longest = f" longest={self.options.longest}" if self.options.longest else ""
+        return f"{self.files}{beams}{longest}"
+
+    @property
+    def number_bytes(self) -> int:
+        """Bytes of one number."""
+        return int(self.kind.itemsize)
+
+    @property
+    def size(self) -> int:
+        """Bytes that its weights will take, about: a GGUF file's are packed."""
+        return self.checkpoint.size * (self.number_bytes * 2 if self.checkpoint.weights else 1)
+
+    def load(self) -> Any:
+        """Read its weights; see `load`."""
+        from . import architectures
+
+        whole = bool(self.config.is_encoder_decoder)
+        library = self.transformers
+        factory = library.AutoModelForSeq2SeqLM if whole else library.AutoModelForCausalLM
+        source = _source(self.checkpoint)
+        safe = {} if self.checkpoint.weights else {"use_safetensors": True}
+        try:
+            model = factory.from_pretrained(**source, **safe, dtype=self.kind)
+        except ValueError as error:
+            raise UnsupportedGeneratorError(
+                f"{self.checkpoint.name} is of type {self.config.model_type}, which transformers cannot generate with: "
+                f"{error}"
+            ) from error
+        tokenizer = library.AutoTokenizer.from_pretrained(**source)
+        loaded = LoadedModel(self, model.eval().to(self.device), tokenizer)
+        return architectures.Seq2Seq(loaded) if whole else architectures.Causal(loaded)
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model on its device, with its tokenizer."""
+
+    prepared: PreparedModel
+    model: Any
+    tokenizer: Any
+
+    def limit(self) -> int | None:
+        """How many tokens the model has positions for; None where there is no end, as with T5."""
+        config = self.model.config
+        found = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
+        # T5's positions are relative; its n_positions says how long texts were when it was trained.
+        return None if hasattr(config, "relative_attention_num_buckets") else found
+
+
+def load(name: str, options: Options | None = None) -> Any:
+    """Load a generator.
+
+    Parameters
+    ----------
+    name : str
+        `SmolLM2-135M-Instruct` (bundled), a folder, or a name on a hub. Encoder and decoder (T5, BART) or decoder alone
+        (GPT-2, Llama): its configuration says which.
+    options : Options, optional
+
+    Returns
+    -------
+    seq2seq.Seq2Seq or causal.Causal
+        It may be kept and used again, by one thread at a time.
+
+    Raises
+    ------
+    checkpoints.NeuralPartsMissingError, checkpoints.ModelMissingError
+    UnsupportedGeneratorError
+        If it is no language model.
+    """
+    return prepare(name, options).load()
+
+
+def prepare(name: str, options: Options | None = None) -> PreparedModel:
+    """Find a generator without reading its weights; raises as `load` does.
+
+    Its name can then be looked up among what was generated before, which may be all that is wanted.
+    """
+    options = options or Options()
+    torch, transformers = _parts()
+    checkpoint = checkpoints.find(name)
+    try:
+        config = transformers.AutoConfig.from_pretrained(**_source(checkpoint))
+    except ValueError as error:
+        raise UnsupportedGeneratorError(f"{name} is no model that transformers knows: {error}") from error
+    device = devices.choose(torch, options.device)
+    kind = devices.number_type(torch, device, options.precision, getattr(config, "dtype", None))
+    return PreparedModel(torch, transformers, checkpoint, options, config, device, kind)
+
+
+def tokenizer(name: str) -> Any:
+    """Read a generator's tokenizer alone; raises as `load` does.
+
+    Raises
+    ------
+    OSError, ValueError
+        If its files hold none.
+    """
+    _torch, transformers = _parts()
+    return transformers.AutoTokenizer.from_pretrained(**_source(checkpoints.find(name)))
+
+
+def _source(checkpoint: Checkpoint) -> dict[str, Any]:
+    source: dict[str, Any] = {"pretrained_model_name_or_path": checkpoint.folder}
+    return {**source, "gguf_file": checkpoint.weights} if checkpoint.weights else source
+
+
+def _parts() -> tuple[Any, Any]:
+    try:
+        import torch
+        import transformers
+        from transformers.utils import logging
+    except ImportError as error:
+        raise checkpoints.missing_parts() from error
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    return torch, transformers

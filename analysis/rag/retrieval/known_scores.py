@@ -1,0 +1,78 @@
+"""Scores that are known beforehand: those of the data, or the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..protocols import Floats, Query
+from .search import documents_of
+
+
+class NoScoresError(ValueError):
+    """The data has no score for a document, or none for a question."""
+
+
+def are_given(query: Query) -> bool:
+    """Whether the data has a finite score for each of a query's documents."""
+    return all(document.score is not None and np.isfinite(document.score) for document in query.documents)
+
+
+class KnownScores:
+    """Documents' own scores, as a retriever gave them before the data was written."""
+
+    name = "scores of the data"
+
+    def scores(self, query: Query) -> Floats:
+        """Return the documents' scores; float64, shape (n_documents,).
+
+        Raises
+        ------
+        NoDocumentsError
+            If the query has no documents.
+        NoScoresError
+            If one of them has no score.
+        """
+        found = [document.score for document in documents_of(query)]
+        for document, score in zip(query.documents, found, strict=True):
+            if score is None or not np.isfinite(score):
+                raise NoScoresError(
+                    f"question {query.id}: document {document.id} has no score in the data. Take another retriever."
+                )
+        return np.array(found, dtype=np.float64)
+
+
+class Oracle:
+    """Who knows how useful each document is.
+
+    Parameters
+    ----------
+    labels : mapping of str to sequence of float
+        For each query's id its documents' utility in their order: 1 and 0, or how much each adds.
+    """
+
+    name = "oracle"
+
+    def __init__(self, labels: Mapping[str, Sequence[float]]) -> None:
+        self._labels = labels
+
+    def scores(self, query: Query) -> Floats:
+        """Return the documents' labels; float64, shape (n_documents,).
+
+        Raises
+        ------
+        NoDocumentsError
+            If the query has no documents.
+        NoScoresError
+            If it was not labelled, or not with one finite number for each document.
+        """
+        documents_of(query)
+        if query.id not in self._labels:
+            raise NoScoresError(f"question {query.id} has no utility labels: label it first, or leave it out")
+        found = np.array(self._labels[query.id], dtype=np.float64)
+        if found.shape != (len(query.documents),) or not np.isfinite(found).all():
+            raise NoScoresError(
+                f"question {query.id} has {len(query.documents)} documents and needs a number for each, not {found}"
+            )
+        return found

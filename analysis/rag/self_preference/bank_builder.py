@@ -1,0 +1,217 @@
+"""A bank's passages made by a model: its rewrites, a false answer, passages in other styles, all verified (3.2).
+
+What fails its verification is asked for again, and dropped with the reason when it has failed each time. (The paper
+speaks of "an additional verification round" and leaves open what it looked at.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from analysis.text.words import whole_words
+
+from ..protocols import Document, Generator, Prompt, Query
+from . import prompts
+from .bank import HUMAN, LONG, Flaw, Style, are_distinct, stands, style_of
+from .replies import ATTEMPTS, Problem, UnreadableError, settle
+
+#: How many words a rewrite may have against its original, and a passage from question and answer (100 are asked for).
+REWRITTEN = (0.5, 2.0)
+FROM_QA = (50, 200)
+#: A false answer has the structure of the true one, so not many more words.
+FALSE_ANSWER = 3
+# Quotation marks around all of it: a passage may begin with a title in quotes and end with another.
+_QUOTED = re.compile(r"""^["'“]([^"“”]*)["'”]$""", re.DOTALL)
+_HEADING = re.compile(r"^[^\n]{0,120}:\s*+(?<=\n)(?=\S)")
+_LABEL = re.compile(r"^(?:answer|passage|paragraph|false answer)\s*:\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A passage that could not be made.
+
+    Attributes
+    ----------
+    passage : str
+        The id that it would have had.
+    reason : str
+    attempts : int
+    """
+
+    passage: str
+    reason: str
+    attempts: int
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a model made of a question.
+
+    Attributes
+    ----------
+    passages : tuple of Document
+        Ids are `NAME_true`, `NAME_false`, `human_false_NAME`, `NAME_qa`, `NAME_long`.
+    false_answer : str
+        "" where none could be made.
+    dropped : tuple of Dropped
+    """
+
+    passages: tuple[Document, ...]
+    false_answer: str
+    dropped: tuple[Dropped, ...]
+
+
+def build(
+    generator: Generator,
+    query: Query,
+    author: str,
+    *,
+    styles: Sequence[str] = (Style.QA, Style.LONG),
+    attempts: int = ATTEMPTS,
+    version: int = prompts.VERSION,
+) -> Built:
+    """Have a model write its passages on a question.
+
+    Parameters
+    ----------
+    generator : Generator
+        The model.
+    query : Query
+        With a gold answer, and a passage by people that states it.
+    author : str
+        What the model is called in the bank.
+    styles : sequence of str
+        Beside the normal one.
+    attempts : int
+        How often a passage that fails its verification is asked for, in all.
+    version : int
+        Of the prompts.
+
+    Returns
+    -------
+    Built
+        Nothing but the reason where the question has no gold answer or no passage by people.
+    """
+    source = next(
+        (each for each in query.documents if each.author == HUMAN and each.is_helpful and style_of(each) == "normal"),
+        None,
+    )
+    if not query.answers:
+        return Built((), "", (Dropped(f"{author}_true", Flaw.NO_GOLD, 0),))
+    if source is None:
+        return Built((), "", (Dropped(f"{author}_true", "no_human_passage", 0),))
+    asked = _asked(query, source, author, styles, version)
+    settled = settle(generator, [(prompt, read) for prompt, read in asked.values()], attempts=attempts)
+    found = dict(zip(asked, settled, strict=True))
+    texts = {name: one.value for name, one in found.items() if one.value is not None}
+    dropped = [Dropped(name, one.problem, one.attempts) for name, one in found.items() if one.value is None]
+    false_answer = texts.pop(_FALSE, "")
+    truth = source.answer or query.answers[0]
+    passages = [
+        Document(name, text, is_helpful=True, author=author, style=_STYLE_OF[name.rpartition("_")[2]], answer=truth)
+        for name, text in texts.items()
+    ]
+    if false_answer:
+        sources = [source, *(each for each in passages if style_of(each) == Style.NORMAL)]
+        for each in sources:
+            made = falsified(query, each, false_answer, author)
+            if isinstance(made, Dropped):
+                dropped.append(made)
+            else:
+                passages.append(made)
+    return Built(tuple(passages), false_answer, tuple(dropped))
+
+
+def falsified(query: Query, passage: Document, false_answer: str, author: str) -> Document | Dropped:
+    """Put a false answer in the place of the true one, everywhere in a passage and in whatever case.
+
+    Returns
+    -------
+    Document or Dropped
+        Dropped if a true answer stands in it all the same.
+    """
+    name = f"{author}_false" if passage.author == author else f"{passage.author}_false_{author}"
+    text = _replaced(passage.answer.strip(". "), false_answer, passage.text)
+    if any(stands(truth, text) for truth in query.answers):
+        return Dropped(name, Flaw.TRUTH_LEFT, 1)
+    return replace(passage, id=name, text=text, is_helpful=False, answer=false_answer)
+
+
+def _replaced(phrase: str, replacement: str, text: str) -> str:
+    """A text with a phrase replaced wherever it stands as whole words, in whatever case and white space."""
+    # The places of all characters but white space that follows other white space.
+    places = [at for at, letter in enumerate(text) if not (letter.isspace() and text[at - 1 : at].isspace())]
+    plain = "".join(" " if text[place].isspace() else text[place] for place in places)
+    pieces = []
+    position = 0
+    for start, end in whole_words(" ".join(phrase.split()), plain, ignore_case=True):
+        pieces += [text[position : places[start]], replacement]
+        position = places[end - 1] + 1
+    return "".join([*pieces, text[position:]])
+
+
+_FALSE = "false_answer"
+_STYLE_OF = {"true": Style.NORMAL, "qa": Style.QA, "long": Style.LONG}
+
+
+def _asked(
+    query: Query, source: Document, author: str, styles: Sequence[str], version: int
+) -> dict[str, tuple[Prompt, Callable[[str], str]]]:
+    truth, words = source.answer or query.answers[0], len(source.text.split())
+    ask = partial(prompts.prompt, version=version)
+    pair = partial(ask, question=query.question, answer=truth)
+    low, high = (round(words * times) for times in REWRITTEN)
+    asked: dict[str, tuple[Prompt, Callable[[str], str]]] = {
+        f"{author}_true": (ask(prompts.Ask.REWRITE, passage=source.text), partial(passage_of, truth, low, high)),
+        _FALSE: (pair(prompts.Ask.FALSE_ANSWER), partial(false_answer_of, query.answers)),
+    }
+    if Style.QA in styles:
+        asked[f"{author}_qa"] = (pair(prompts.Ask.QA), partial(passage_of, truth, *FROM_QA))
+    if Style.LONG in styles:
+        asked[f"{author}_long"] = (
+            ask(prompts.Ask.LENGTHEN, passage=source.text),
+            partial(passage_of, truth, LONG, 10 * LONG),
+        )
+    return asked
+
+
+def passage_of(truth: str, least: int, most: int, text: str) -> str:
+    """Read a passage: the true answer must stand in it, and its length be in bounds (words, both included).
+
+    Raises
+    ------
+    UnreadableError
+    """
+    text = cleaned(text)
+    if not stands(truth, text):
+        raise UnreadableError(Problem.ANSWER_MISSING)
+    if not least <= len(text.split()) <= most:
+        raise UnreadableError(Problem.LENGTH)
+    return text
+
+
+def false_answer_of(truths: Sequence[str], text: str) -> str:
+    """Read a false answer: one line, about as long as the true one, and distinct from every true one.
+
+    Raises
+    ------
+    UnreadableError
+    """
+    text = _LABEL.sub("", cleaned(text)).strip().strip(".")
+    if "\n" in text or not text.strip("\"'“” "):
+        raise UnreadableError(Problem.FORMAT)
+    if len(text.split()) > len(truths[0].split()) + FALSE_ANSWER:
+        raise UnreadableError(Problem.LENGTH)
+    if not all(are_distinct(text, truth) for truth in truths):
+        raise UnreadableError(Problem.INDISTINCT)
+    return text
+
+
+def cleaned(text: str) -> str:
+    """A reply without what is no part of the passage: a heading ("Here is the new paragraph:"), quotes around it."""
+    text = _LABEL.sub("", _HEADING.sub("", text.strip(), count=1).strip())
+    quoted = _QUOTED.match(text)
+    return quoted[1].strip() if quoted else text

@@ -1,0 +1,318 @@
+"""Two passages read for an answer, in both orders, and what came of it: Tables 5 to 13 and Figure 3 of the paper.
+
+A preference is counted over pairs that were resolved in both orders, so that a liking for the first passage cannot pass
+for one of its author; rows of one order alone are marked so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from analysis.stats.significance import adjusted
+
+from ..protocols import Generator, Prompt, Query
+from . import prompts, replies
+from .bank import MIXED, Case, Pair, style_of
+from .knowledge import Knowledge
+from .question_means import OTHERS, OWN, Means, Row, Valued, against
+from .replies import ATTEMPTS, settle
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One pair read once.
+
+    Attributes
+    ----------
+    case : Case
+    author, other : str
+        Whose passages were compared; of styles both are the same.
+    style : str
+        Of the author's passage.
+    is_author_first : bool
+    is_told : bool
+        Whether the reader was to say which passage it used; otherwise its answer says so.
+    chose_author : bool or None
+        Whether it used the author's passage; None where that could not be found out.
+    told_author : bool or None
+        Whether it named the author's passage, whatever it answered; None where it named none.
+    answer : str
+    problem : str
+        Why nothing could be found out.
+    attempts : int
+    """
+
+    case: Case
+    author: str
+    other: str
+    style: str
+    is_author_first: bool
+    is_told: bool
+    chose_author: bool | None
+    told_author: bool | None
+    answer: str
+    problem: str
+    attempts: int
+
+
+def request(query: Query, pair: Pair, *, is_constrained: bool = False, version: int = prompts.VERSION) -> Prompt:
+    """The prompt for one pair; constrained, where the generator can, to `replies.readings`."""
+    return prompts.prompt(
+        prompts.Ask.READ_TWO,
+        version=version,
+        choices=replies.readings(pair) if is_constrained else (),
+        question=query.question,
+        first=pair.first.text,
+        second=pair.second.text,
+    )
+
+
+def read(
+    generator: Generator,
+    query: Query,
+    pairs: Sequence[Pair],
+    *,
+    attempts: int = ATTEMPTS,
+    is_constrained: bool = False,
+    version: int = prompts.VERSION,
+) -> list[Choice]:
+    """Have pairs of a question's passages read.
+
+    Parameters
+    ----------
+    generator : Generator
+        The evaluator.
+    query : Query
+    pairs : sequence of Pair
+        As `bank.pairs` returns them.
+    attempts : int
+        How often a pair is given to read, in all, when the form is not kept or the answer is that of neither passage or
+        of both; then it is unresolved.
+    is_constrained : bool
+        Whether replies are bound to the two answers and passages; otherwise they are free, as in the paper.
+    version : int
+        Of the prompts.
+
+    Returns
+    -------
+    list of Choice
+        In the order of the pairs.
+    """
+    asked = [
+        (request(query, pair, is_constrained=is_constrained, version=version), partial(replies.reading, pair=pair))
+        for pair in pairs
+    ]
+    settled = settle(generator, asked, attempts=attempts)
+    return [_choice(pair, one.value, one.problem, one.attempts) for pair, one in zip(pairs, settled, strict=True)]
+
+
+def _choice(pair: Pair, found: replies.Reading | None, problem: str, attempts: int) -> Choice:
+    told = found.told if found else None
+    return Choice(
+        case=pair.case,
+        author=pair.ours.author,
+        other=pair.theirs.author,
+        style=style_of(pair.ours),
+        is_author_first=pair.is_ours_first,
+        is_told=pair.is_told,
+        chose_author=(found.is_first == pair.is_ours_first) if found else None,
+        told_author=((told == 1) == pair.is_ours_first) if told else None,
+        answer=found.answer if found else "",
+        problem=problem,
+        attempts=attempts,
+    )
+
+
+#: By question, what was read of it.
+Choices = Mapping[str, Sequence[Choice]]
+Trial = tuple[str, Choice]
+
+SAME = (Case.BOTH_TRUE, Case.BOTH_FALSE)
+#: Groups of cases: all of them (Table 9), equal truth (10), both true (Figure 3), both false (13).
+GROUPS: dict[str, tuple[Case, ...]] = {
+    "all": (*SAME, *MIXED),
+    "same": SAME,
+    "both_true": (Case.BOTH_TRUE,),
+    "both_false": (Case.BOTH_FALSE,),
+    "as_written": (Case.AS_WRITTEN,),
+}
+BOTH, FIRST, LAST = "both", "author_first", "author_last"
+PRESENTATIONS = (BOTH, FIRST, LAST)
+#: Truth against falsehood: both ways (Table 11), the other's truth (6), the author's (12).
+FACTUAL: dict[str, tuple[Case, ...]] = {
+    "mixed": MIXED,
+    "other_true": (Case.THEIRS_TRUE,),
+    "author_true": (Case.OURS_TRUE,),
+}
+ALL = "all"
+
+
+def preferences(choices: Choices, average: Means, evaluator: str = "") -> list[Row]:
+    """How often the first passage and how often the author's was used (Tables 9, 10 and 13, Figure 3).
+
+    Returns
+    -------
+    list of dict
+        case, author, other, whose, presentation, front, front_low, front_high, own, own_low, own_high, p, p_adjusted
+        (whether `own` differs from one half, over questions; of rows in both orders, Benjamini-Hochberg within the
+        table), questions, n (readings), unresolved (readings that count for nothing), note. NaN where undefined.
+    """
+    rows: list[Row] = []
+    for case, cases in GROUPS.items():
+        for author, other in _who(choices, cases):
+            trials = [each for each in _trials(choices, cases) if (each[1].author, each[1].other) == (author, other)]
+            for presentation in PRESENTATIONS:
+                shown, unresolved = _shown(trials, presentation)
+                row: Row = {"case": case, "author": author, "other": other}
+                row |= {"whose": OWN if author == evaluator else OTHERS, "presentation": presentation}
+                row |= _columns(average, shown, {"front": _front, "own": _own}) | {"unresolved": unresolved}
+                rows.append(row | _test(shown, presentation))
+    return _corrected(rows)
+
+
+def factuality(choices: Choices, average: Means, evaluator: str = "") -> list[Row]:
+    """How often the true passage and how often the author's was used where one is false (Tables 6, 11 and 12).
+
+    Returns
+    -------
+    list of dict
+        case, author, other, whose, factual, factual_low, factual_high, own, own_low, own_high, questions, n,
+        unresolved.
+    """
+    rows: list[Row] = []
+    for case, cases in FACTUAL.items():
+        for author, other in _who(choices, cases):
+            trials = [each for each in _trials(choices, cases) if (each[1].author, each[1].other) == (author, other)]
+            shown, unresolved = _shown(trials, BOTH)
+            row: Row = {"case": case, "author": author, "other": other, "whose": OWN if author == evaluator else OTHERS}
+            row |= _columns(average, shown, {"factual": _factual, "own": _own}) | {"unresolved": unresolved}
+            rows.append(row)
+    return rows
+
+
+def by_knowledge(choices: Choices, levels: Mapping[str, Knowledge], average: Means) -> list[Row]:
+    """How often the true passage was used where one is false, by what the evaluator knows of the question (Table 5).
+
+    Returns
+    -------
+    list of dict
+        level (none, partial, full, all), factual, factual_low, factual_high, questions, n, unresolved. Questions whose
+        level is not known stand in `all` alone.
+    """
+    trials = _trials(choices, MIXED)
+    rows: list[Row] = []
+    for level in (Knowledge.NONE, Knowledge.PARTIAL, Knowledge.FULL, ALL):
+        mine = [each for each in trials if level == ALL or levels.get(each[0]) == level]
+        shown, unresolved = _shown(mine, BOTH)
+        if mine:
+            found = _columns(average, shown, {"factual": _factual})
+            rows.append({"level": str(level)} | found | {"unresolved": unresolved})
+    return rows
+
+
+def styles(choices: Choices, average: Means) -> list[Row]:
+    """How often a passage in another style was used and not the same author's normal one (Tables 7 and 8).
+
+    Returns
+    -------
+    list of dict
+        style, author, styled, styled_low, styled_high, front, front_low, front_high, p, p_adjusted, questions, n,
+        unresolved, note.
+    """
+    trials = _trials(choices, (Case.STYLE,))
+    rows: list[Row] = []
+    for style, author in dict.fromkeys((each.style, each.author) for _question, each in trials):
+        shown, unresolved = _shown([t for t in trials if (t[1].style, t[1].author) == (style, author)], BOTH)
+        row: Row = {"style": style, "author": author}
+        row |= _columns(average, shown, {"styled": _own, "front": _front}) | {"unresolved": unresolved}
+        rows.append(row | _test(shown, BOTH))
+    return _corrected(rows)
+
+
+def stated_use(choices: Choices, average: Means) -> list[Row]:
+    """Where the answer shows which passage was used: how often the reader named that one.
+
+    Returns
+    -------
+    list of dict
+        case, agree, agree_low, agree_high, questions, n, unresolved (readings that named none or answered nothing).
+    """
+    rows: list[Row] = []
+    for case in (*MIXED, Case.BOTH_FALSE):
+        trials = [each for each in _trials(choices, (case,)) if not each[1].is_told]
+        said = [(q, each) for q, each in trials if each.told_author is not None and each.chose_author is not None]
+        if trials:
+            found = _columns(average, said, {"agree": lambda each: each.told_author == each.chose_author})
+            rows.append({"case": case.value} | found | {"unresolved": len(trials) - len(said)})
+    return rows
+
+
+def _front(choice: Choice) -> bool:
+    return choice.chose_author == choice.is_author_first
+
+
+def _own(choice: Choice) -> bool:
+    return bool(choice.chose_author)
+
+
+def _factual(choice: Choice) -> bool:
+    return choice.chose_author == (choice.case is Case.OURS_TRUE)
+
+
+def _trials(choices: Choices, cases: Sequence[Case]) -> list[Trial]:
+    return [(question, each) for question, found in choices.items() for each in found if each.case in cases]
+
+
+def _who(choices: Choices, cases: Sequence[Case]) -> Iterable[tuple[str, str]]:
+    return dict.fromkeys((each.author, each.other) for _question, each in _trials(choices, cases))
+
+
+def _shown(trials: Sequence[Trial], presentation: str) -> tuple[list[Trial], int]:
+    """The readings that count, and how many do not: of both orders, those of pairs that are resolved in both."""
+    if presentation != BOTH:
+        trials = [each for each in trials if each[1].is_author_first == (presentation == FIRST)]
+    resolved = [each for each in trials if each[1].chose_author is not None]
+    if presentation == BOTH:
+        orders = Counter({_pair(each): 0 for each in resolved})
+        for key, _first in {(_pair(each), each[1].is_author_first) for each in resolved}:
+            orders[key] += 1
+        resolved = [each for each in resolved if orders[_pair(each)] == 2]
+    return resolved, len(trials) - len(resolved)
+
+
+def _pair(trial: Trial) -> tuple[str, ...]:
+    question, choice = trial
+    return question, choice.case, choice.author, choice.other, choice.style
+
+
+def _columns(average: Means, trials: Sequence[Trial], measures: Mapping[str, Callable[[Choice], bool]]) -> Row:
+    columns: dict[str, Any] = {}
+    for name, measure in measures.items():
+        found = average.of(_valued(trials, measure))
+        columns |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+        columns |= {"questions": found.questions, "n": found.trials}
+    return columns
+
+
+def _valued(trials: Sequence[Trial], measure: Callable[[Choice], bool]) -> list[Valued]:
+    return [(question, float(measure(choice))) for question, choice in trials]
+
+
+def _test(trials: Sequence[Trial], presentation: str) -> Row:
+    if presentation != BOTH:
+        return {"p": np.nan}
+    found = against(_valued(trials, _own))
+    return {"p": found.p} | ({"note": found.problem} if found.problem else {})
+
+
+def _corrected(rows: list[Row]) -> list[Row]:
+    corrected = adjusted(np.array([row["p"] for row in rows], dtype=np.float64)) if rows else ()
+    for row, p in zip(rows, corrected, strict=True):
+        row["p_adjusted"] = float(p)
+    return rows

@@ -1,0 +1,270 @@
+"""Passages rated one by one, as a pointwise reranker does, and what came of it: Tables 3, 4 and 14 of the paper."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from analysis.stats.significance import adjusted
+
+from ..protocols import Document, Generator, Prompt, Query
+from . import prompts, replies
+from .bank import HUMAN, Style, style_of
+from .question_means import OTHERS, OWN, Means, Row, Valued, paired, welch
+from .replies import ATTEMPTS, settle
+
+
+class Setting(StrEnum):
+    """What the model is told to rate."""
+
+    PLAIN = "plain"
+    RAG = "rag"
+
+
+_ASKS = {Setting.PLAIN: prompts.Ask.RATE_PLAIN, Setting.RAG: prompts.Ask.RATE_RAG}
+
+
+@dataclass(frozen=True)
+class Rating:
+    """One passage rated once.
+
+    Attributes
+    ----------
+    passage, author : str
+        The passage's id and its author.
+    truth : bool or None
+        Whether it states a true answer; None where nobody knows.
+    setting : Setting
+    score : int or None
+        1 to 5; None where no reply could be read.
+    problem : str
+        Why there is no score.
+    attempts : int
+    """
+
+    passage: str
+    author: str
+    truth: bool | None
+    setting: Setting
+    score: int | None
+    problem: str
+    attempts: int
+
+
+def passages_to_rate(query: Query, settings: Sequence[Setting] = tuple(Setting)) -> list[tuple[Document, Setting]]:
+    """Which passages are rated: normal ones, true and false, and those of which no truth is known."""
+    passages = [each for each in query.documents if each.is_helpful is None or style_of(each) == Style.NORMAL]
+    return [(passage, setting) for setting in settings for passage in passages]
+
+
+def request(
+    query: Query, passage: Document, setting: Setting, *, is_constrained: bool, version: int = prompts.VERSION
+) -> Prompt:
+    """The prompt for one rating; constrained, where the generator can, to the five replies that can be read."""
+    choices = replies.RATINGS if is_constrained else ()
+    if setting is Setting.PLAIN:
+        return prompts.prompt(_ASKS[setting], version=version, choices=choices, passage=passage.text)
+    return prompts.prompt(
+        _ASKS[setting], version=version, choices=choices, question=query.question, passage=passage.text
+    )
+
+
+def rate(
+    generator: Generator,
+    query: Query,
+    settings: Sequence[Setting] = tuple(Setting),
+    *,
+    attempts: int = ATTEMPTS,
+    is_constrained: bool = True,
+    version: int = prompts.VERSION,
+) -> list[Rating]:
+    """Have all passages of a question rated.
+
+    Parameters
+    ----------
+    generator : Generator
+        The evaluator.
+    query : Query
+        With passages that can be used.
+    settings : sequence of Setting
+    attempts : int
+        How often a reply that cannot be read is asked for, in all; then the score is None.
+    is_constrained : bool
+        Whether the reply is bound to `###1***` to `###5***`; otherwise it is free, as in the paper, and only parsed.
+    version : int
+        Of the prompts.
+
+    Returns
+    -------
+    list of Rating
+        Settings in their order, passages in theirs.
+    """
+    wanted = passages_to_rate(query, settings)
+    settled = settle(
+        generator,
+        [
+            (request(query, passage, setting, is_constrained=is_constrained, version=version), replies.rating)
+            for passage, setting in wanted
+        ],
+        attempts=attempts,
+    )
+    return [
+        Rating(passage.id, passage.author, passage.is_helpful, setting, one.value, one.problem, one.attempts)
+        for (passage, setting), one in zip(wanted, settled, strict=True)
+    ]
+
+
+#: By question, what was rated of it.
+Ratings = Mapping[str, Sequence[Rating]]
+
+#: What a difference is between: true passages of both (Table 3), or people's true ones and a model's false ones (4).
+BOTH_TRUE, OWN_FALSE, AS_WRITTEN = "both_true", "model_false", "as_written"
+_TRUTHS = {BOTH_TRUE: (True, True), OWN_FALSE: (True, False), AS_WRITTEN: (None, None)}
+TRUTHS = {True: "true", False: "false", None: "unknown"}
+
+
+def means(ratings: Ratings, names: Sequence[str], average: Means) -> list[Row]:
+    """Mean and standard deviation of the scores by setting, truth and author.
+
+    Parameters
+    ----------
+    ratings : mapping
+    names : sequence of str
+        Authors, in the order of the rows.
+    average : Means
+
+    Returns
+    -------
+    list of dict
+        setting, author, truth, mean, low, high, sd, questions, n: of the passages that got a score. No row where none
+        did.
+    """
+    rows: list[Row] = []
+    for setting, truth, author in _groups(ratings, names):
+        values = _scores(ratings, setting, author, truth)
+        found = average.of(values)
+        if found.trials:
+            scores = [value for _question, value in values]
+            rows.append(
+                {
+                    "setting": setting.value,
+                    "truth": TRUTHS[truth],
+                    "author": author,
+                    "mean": found.value,
+                    "low": found.low,
+                    "high": found.high,
+                    "sd": float(np.std(scores, ddof=1)) if len(scores) > 1 else np.nan,
+                    "questions": found.questions,
+                    "n": found.trials,
+                }
+            )
+    return rows
+
+
+def distribution(ratings: Ratings, names: Sequence[str]) -> list[Row]:
+    """How many passages got each score (Table 14): setting, truth, author, score (1 to 5), count, share, n."""
+    rows: list[Row] = []
+    for setting, truth, author in _groups(ratings, names):
+        counts = Counter(int(value) for _question, value in _scores(ratings, setting, author, truth))
+        n = counts.total()
+        rows += [
+            {
+                "setting": setting.value,
+                "truth": TRUTHS[truth],
+                "author": author,
+                "score": score,
+                "count": counts[score],
+                "share": counts[score] / n,
+                "n": n,
+            }
+            for score in range(1, 6)
+            if n
+        ]
+    return rows
+
+
+def differences(ratings: Ratings, names: Sequence[str], average: Means, evaluator: str = "") -> list[Row]:
+    """Human less model, tested over questions (Tables 3 and 4).
+
+    Parameters
+    ----------
+    ratings, names, average
+        As for `means`.
+    evaluator : str
+        The author that the evaluator is; "" where it wrote nothing.
+
+    Returns
+    -------
+    list of dict
+        setting, comparison, author (the model's), whose, difference, low, high, statistic, p, p_adjusted (paired by
+        question, Benjamini-Hochberg within the table), p_welch, effect (mean of the differences over their standard
+        deviation), human, model (the two means), n (questions with both scores), note. NaN where undefined.
+    """
+    rows: list[Row] = []
+    for setting in Setting:
+        for comparison, (of_people, of_model) in _TRUTHS.items():
+            human = _by_question(ratings, setting, HUMAN, of_people)
+            for author in names:
+                model = _by_question(ratings, setting, author, of_model)
+                if author != HUMAN and human and model:
+                    rows.append(
+                        {"setting": setting.value, "comparison": comparison, "author": author}
+                        | {"whose": OWN if author == evaluator else OTHERS}
+                        | _compared(human, model, average)
+                    )
+    for row, p in zip(rows, adjusted([_float(row["p"]) for row in rows]) if rows else (), strict=True):
+        row["p_adjusted"] = float(p)
+    return rows
+
+
+def _compared(human: Mapping[str, float], model: Mapping[str, float], average: Means) -> Row:
+    both = [question for question in human if question in model]
+    ours, theirs = [human[each] for each in both], [model[each] for each in both]
+    difference = [a - b for a, b in zip(ours, theirs, strict=True)]
+    found = average.of(zip(both, difference, strict=True))
+    test, welchs = paired(difference), welch(ours, theirs)
+    deviation = float(np.std(difference, ddof=1)) if len(difference) > 1 else np.nan
+    return {
+        "difference": found.value,
+        "low": found.low,
+        "high": found.high,
+        "statistic": test.statistic,
+        "p": test.p,
+        "p_welch": welchs.p,
+        "effect": found.value / deviation if deviation else np.nan,
+        "human": float(np.mean(ours)) if ours else np.nan,
+        "model": float(np.mean(theirs)) if theirs else np.nan,
+        "n": found.questions,
+    } | ({"note": test.problem} if test.problem else {})
+
+
+def _groups(ratings: Ratings, names: Sequence[str]) -> Iterable[tuple[Setting, bool | None, str]]:
+    there = {(each.setting, each.truth, each.author) for found in ratings.values() for each in found}
+    for setting in Setting:
+        for truth in (True, False, None):
+            yield from ((setting, truth, author) for author in names if (setting, truth, author) in there)
+
+
+def _scores(ratings: Ratings, setting: Setting, author: str, truth: bool | None) -> list[Valued]:
+    return [
+        (question, float(each.score))
+        for question, found in ratings.items()
+        for each in found
+        if (each.setting, each.author, each.truth) == (setting, author, truth) and each.score is not None
+    ]
+
+
+def _by_question(ratings: Ratings, setting: Setting, author: str, truth: bool | None) -> dict[str, float]:
+    """One score a question and author; of several passages (false ones, styles), their mean."""
+    found: dict[str, list[float]] = {}
+    for question, score in _scores(ratings, setting, author, truth):
+        found.setdefault(question, []).append(score)
+    return {question: float(np.mean(each)) for question, each in found.items()}
+
+
+def _float(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else np.nan

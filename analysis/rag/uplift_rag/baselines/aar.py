@@ -1,0 +1,302 @@
+"""AAR: a retriever that learns which documents a generator likes (Yu et al., ACL 2023).
+
+The augmentation-adapted retriever takes as positive what the source model prefers together with what is marked as
+relevant, as negative what it ranks high itself among the rest (ANCE, Xiong et al. 2021: the index is made anew as the
+encoder changes), and trains all of a bi-encoder by contrast. The adapted retriever is then a plug-in before any
+generator.
+
+A preference is how well the generator answers with the document alone: the likelihood of the right answer where it
+gives likelihoods, else the answer's score. (The authors read the cross-attention of a T5 that has all documents at
+once, which other generators do not have.) What is marked is what the data says, else what contains a right answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...protocols import Document, Generator, NoLikelihoodsError, Query
+from ..uplift_labels import LabelledQuery, prompt
+from .embeddings import BiEncoder, Floats, contains_answer, is_relevant, text
+from .fine_tuning import fine_tune
+from .protocol import (
+    AT_ONCE,
+    AnswerSteps,
+    Baseline,
+    BaselineSettings,
+    Form,
+    MethodAnswer,
+    NotPossibleError,
+    StepwiseMethod,
+    Training,
+    Work,
+    reading,
+)
+
+if TYPE_CHECKING:
+    import torch
+
+Bools = NDArray[np.bool_]
+
+CONTRASTIVE = "aar_contrastive"
+#: What cosines are divided by.
+TEMPERATURE = 0.05
+#: Of the documents that the retriever ranks highest so many are hard negatives, of which some are drawn for a step.
+HARD = 50
+#: Questions that are held against the index at once.
+_BLOCK = 256
+_FOLDER = "aar"
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A question with what is to come first and what behind it, as texts: some of both.
+
+    Attributes
+    ----------
+    question : str
+    answers : tuple of str
+        The right ones: what contains one is no negative.
+    positives, others : tuple of str
+        Its candidates.
+    """
+
+    question: str
+    answers: tuple[str, ...]
+    positives: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+class Aar(StepwiseMethod):
+    """The first documents by a retriever that is adapted to the generator.
+
+    Parameters
+    ----------
+    settings : Settings
+        `embedder` is what the retriever starts from.
+    preferred : int
+        How many documents of a query the generator prefers (the paper's K).
+    negatives : int
+        Hard negatives a positive and step.
+    """
+
+    name = "aar"
+    form = CONTRASTIVE
+
+    def __init__(self, settings: BaselineSettings | None = None, *, preferred: int = 2, negatives: int = 4) -> None:
+        self.settings = settings or BaselineSettings()
+        self.preferred = preferred
+        self.negatives = negatives
+        self.encoder: BiEncoder | None = None
+
+    def fit(self, training: Training) -> None:
+        """Train the encoder on each query that has a document to prefer and one to put behind it.
+
+        Raises
+        ------
+        NotPossibleError
+            If no query has both.
+        """
+        queries = self._contrasts(training.labelled, training)
+        if not queries:
+            raise NotPossibleError(
+                f"AAR learns from queries of which the generator prefers some documents to others, and there is none "
+                f"among {len(training.labelled)} training queries: train on more, or label more documents of each."
+            )
+        watched = self._contrasts(training.held_out, training)
+        encoder = BiEncoder(self.settings.embedder, device=self.settings.device, longest=self.settings.longest)
+        index = _Index(encoder, queries, _texts(training.labelled), training.rng, self.negatives)
+        fine_tune(
+            encoder.model, len(index.pairs), index.loss, self.settings, rng=training.rng, report=training.report,
+            message="adapting", held_out=partial(held_out_loss, encoder, watched) if watched else None,
+            before_epoch=index.refresh,
+        )  # fmt: skip
+        self.encoder = encoder
+
+    def save(self, folder: Path) -> None:
+        """Write the encoder."""
+        self._fitted().save(folder / _FOLDER)
+
+    def load(self, folder: Path) -> None:
+        """Read what `save` wrote."""
+        self.encoder = BiEncoder(str(folder / _FOLDER), device=self.settings.device, longest=self.settings.longest)
+
+    def ranked(self, query: Query, documents: Sequence[Document]) -> list[Document]:
+        """The documents by the adapted retriever, the best first; equal ones as they came."""
+        vectors = self._fitted().embed([query.question, *map(text, documents)])
+        order = np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")
+        return [documents[place] for place in order]
+
+    def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
+        """Ask with the first documents of the adapted retriever. See `protocol.Method`."""
+        given = self.ranked(query, documents)[: self.settings.feed] if documents else ()
+        return reading(query, given, self.settings)
+
+    def _contrasts(self, labelled: Sequence[LabelledQuery], training: Training) -> list[Contrast]:
+        usable = [each for each in labelled if each.documents and each.query.answers]
+        found = []
+        for start in range(0, len(usable), AT_ONCE):
+            some = usable[start : start + AT_ONCE]
+            for each, preferences in zip(some, _preferences(some, training.generator), strict=True):
+                positive = self._positive(each, preferences)
+                if positive.any() and not positive.all():
+                    texts = np.array([text(document) for document in each.documents], dtype=object)
+                    sides = tuple(texts[positive].tolist()), tuple(texts[~positive].tolist())
+                    found.append(Contrast(each.query.question, each.query.answers, *sides))
+        return found
+
+    def _positive(self, labelled: LabelledQuery, preferences: Floats) -> Bools:
+        """What the generator prefers, or what is marked as relevant."""
+        liked = most_preferred(preferences, self.preferred)
+        marked = [is_relevant(each, labelled.query.answers) for each in labelled.documents]
+        return np.asarray(liked | np.array(marked), dtype=np.bool_)
+
+    def _fitted(self) -> BiEncoder:
+        if self.encoder is None:
+            raise NotPossibleError("AAR has learnt nothing yet: fit it first.")
+        return self.encoder
+
+
+class _Index:
+    """All training documents as the encoder sees them now, from which each question's hard negatives are drawn."""
+
+    def __init__(
+        self, encoder: BiEncoder, queries: list[Contrast], texts: list[str], rng: np.random.Generator, negatives: int
+    ) -> None:
+        self.encoder = encoder
+        self.queries = queries
+        self.texts = texts
+        #: Each positive of each query is an example.
+        self.pairs = [(place, positive) for place, each in enumerate(queries) for positive in each.positives]
+        self._rng = rng
+        self._negatives = negatives
+        self._hard: list[list[str]] = []
+
+    def refresh(self) -> None:
+        """Embed all documents anew, and rank them for each question."""
+        documents = self.encoder.embed(self.texts)
+        self._hard = []
+        for start in range(0, len(self.queries), _BLOCK):
+            some = self.queries[start : start + _BLOCK]
+            cosines = self.encoder.embed([each.question for each in some]) @ documents.T
+            self._hard += [self._negatives_of(each, row) for each, row in zip(some, cosines, strict=True)]
+
+    def loss(self, batch: Sequence[int]) -> torch.Tensor:
+        """The mean over examples of -log(exp(s+/t) / (exp(s+/t) + the sum of exp(s-/t) over drawn hard negatives))."""
+        rows = []
+        for query, positive in (self.pairs[place] for place in batch):
+            hard = self._hard[query]
+            drawn = self._rng.choice(len(hard), size=min(self._negatives, len(hard)), replace=False)
+            rows.append([self.queries[query].question, positive, *(hard[place] for place in drawn)])
+        return contrast(self.encoder, rows)
+
+    def _negatives_of(self, query: Contrast, cosines: Floats) -> list[str]:
+        """What stands highest of what is not positive and holds no right answer; its own other candidates at least."""
+        wanted = min(len(cosines), HARD + len(query.positives))
+        top = np.argpartition(-cosines, wanted - 1)[:wanted]
+        ranked = (self.texts[place] for place in top[np.argsort(-cosines[top], kind="stable")])
+        known = set(query.positives)
+        found = [
+            each for each in ranked
+            if each not in known and (each in query.others or not contains_answer(Document("", each), query.answers))
+        ]  # fmt: skip
+        return found or list(query.others)
+
+
+def contrast(encoder: BiEncoder, rows: Sequence[Sequence[str]]) -> torch.Tensor:
+    """The mean contrastive loss of rows of texts: a question, what is to come first, and what behind it."""
+    import torch
+
+    vectors = torch.split(encoder.vectors([each for row in rows for each in row]), [len(row) for row in rows])
+    logits = [(own[1:] @ own[0]) / TEMPERATURE for own in vectors]
+    losses = [torch.logsumexp(each, dim=0) - each[0] for each in logits]
+    return torch.stack(losses).mean()
+
+
+def held_out_loss(encoder: BiEncoder, queries: Sequence[Contrast]) -> float:
+    """The mean contrastive loss of positives against their query's other candidates, without gradients."""
+    import torch
+
+    rows = [[each.question, positive, *each.others] for each in queries for positive in each.positives]
+    with torch.no_grad():
+        return float(np.mean([float(contrast(encoder, [row])) for row in rows]))
+
+
+def _texts(labelled: Sequence[LabelledQuery]) -> list[str]:
+    """All that may be a negative: every candidate of every training query, each text once."""
+    return list(dict.fromkeys(text(each) for one in labelled for each in (*one.documents, *one.query.documents)))
+
+
+def _preferences(some: Sequence[LabelledQuery], generator: Generator) -> list[Floats]:
+    """How well the generator answers with each document alone, by query: all of them in one call."""
+    asked = [prompt(each.query.question, [document]) for each in some for document in each.documents]
+    right = [each.query.answers[0] for each in some for _document in each.documents]
+    try:
+        together = generator.likelihoods(asked, right)
+    except NoLikelihoodsError:
+        return [each.scores_alone for each in some]
+    ends = np.cumsum([len(each.documents) for each in some])[:-1]
+    likely = np.split(together, ends)
+    # NaN: a document that is too long to be read, of which the answer's score says at least that.
+    return [each.scores_alone if np.isnan(own).any() else own for each, own in zip(some, likely, strict=True)]
+
+
+def most_preferred(preferences: Floats, count: int) -> Bools:
+    """Which documents are among the most preferred: at most `count`, all of them above the query's mean.
+
+    Parameters
+    ----------
+    preferences : ndarray, shape (n_documents,)
+        Never NaN. All equal: none is preferred.
+    count : int
+        Of equal ones at the edge the earlier.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_documents,)
+
+    Examples
+    --------
+    >>> most_preferred(np.array([0.0, 1.0, 0.9, 0.8]), 2)
+    array([False,  True,  True, False])
+    """
+    chosen = np.zeros(len(preferences), dtype=np.bool_)
+    if len(preferences) and np.ptp(preferences) > 0:
+        first = np.argsort(-preferences, kind="stable")[:count]
+        chosen[first] = preferences[first] > preferences.mean()
+    return chosen
+
+
+BASELINE = Baseline(
+    name="aar",
+    title="AAR",
+    does="hands over the first documents of a retriever that is adapted to what the generator prefers",
+    make=Aar,
+    forms=(
+        Form(CONTRASTIVE, "AAR"),
+        Form(
+            "aar",
+            "after AAR (linear adapter)",
+            "Of the encoder only a linear map of the question's vector was trained, in place of the whole encoder.",
+        ),
+    ),
+    trains=True,
+    work=Work(
+        "yu2023",
+        "inproceedings",
+        {
+            "author": "Yu, Zichun and Xiong, Chenyan and Yu, Shi and Liu, Zhiyuan",
+            "title": "Augmentation-Adapted Retriever Improves Generalization of Language Models as Generic Plug-In",
+            "booktitle": "Proceedings of ACL 2023",
+            "pages": "2421--2436",
+            "year": "2023",
+            "doi": "10.18653/v1/2023.acl-long.136",
+        },
+    ),
+)

@@ -1,0 +1,229 @@
+"""Adaptive-RAG: a question's complexity decides between no, one and several retrieval steps (Jeong et al., NAACL 2024).
+
+A language model is trained to tell questions by labels that nobody writes: the simplest of the three strategies whose
+answer to a training question is right (A, B, C); where none is, what the data set is made of (questions of one hop: one
+step). Several steps take turns of thinking and retrieving (IRCoT, Trivedi et al., ACL 2023).
+
+The authors' classifier is a T5; here it is the encoder that rerankers start from, with a logit for each label.
+Retrieval for a thought is among the query's candidates, by vectors of question and thought, as no corpus need be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import IntEnum
+from pathlib import Path
+
+import numpy as np
+
+from ... import qa_metrics
+from ...protocols import Document, Generator, Message, Output, Prompt, Query
+from ..uplift_labels import QUESTION, LabelledQuery, reference
+from . import fine_tuning
+from .embeddings import Embed, embedder, text
+from .fine_tuning import Classifier
+from .protocol import (
+    AnswerSteps,
+    Baseline,
+    BaselineSettings,
+    Form,
+    MethodAnswer,
+    NotPossibleError,
+    StepwiseMethod,
+    Training,
+    Work,
+    reading,
+    run_in_lockstep,
+)
+
+THINK = (
+    "Think about the question step by step, based on the given documents. Write the next thought only, as one short "
+    "sentence that says which fact is still missing. If nothing is missing, write: So the answer is: and the answer."
+    "\nThe following are given documents.\n\n{reference}"
+)
+#: What a thought says that needs no further step.
+DONE = "the answer is"
+CLASSIFIER = "adaptive_classifier"
+_FOLDER = "adaptive"
+
+
+class Complexity(IntEnum):
+    """How many retrieval steps a question needs: A, B and C of the paper."""
+
+    NONE = 0
+    ONE = 1
+    SEVERAL = 2
+
+
+#: As the paper calls them.
+LABELS = ("A", "B", "C")
+
+
+class Adaptive(StepwiseMethod):
+    """As many retrieval steps as the question seems to need.
+
+    Parameters
+    ----------
+    settings : Settings
+    otherwise : Complexity or None
+        The label of a training question that no strategy answers right: ONE for data sets of one hop, SEVERAL for
+        those of more; None leaves it out.
+    steps : int
+        The most thoughts of one question.
+    embed : callable, optional
+        By default the sentence encoder that the settings name.
+    """
+
+    name = "adaptive"
+    form = CLASSIFIER
+
+    def __init__(
+        self,
+        settings: BaselineSettings | None = None,
+        *,
+        otherwise: Complexity | None = Complexity.ONE,
+        steps: int = 3,
+        embed: Embed | None = None,
+    ) -> None:
+        self.settings = settings or BaselineSettings()
+        self.otherwise = otherwise
+        self.steps = steps
+        self._embed = embed or embedder(self.settings.embedder, self.settings.device)
+        self._classifier: Classifier | None = None
+
+    def fit(self, training: Training) -> None:
+        """Ask training questions with ever more steps until the answer is right, and learn from the question which.
+
+        Raises
+        ------
+        NotPossibleError
+            If no training question has a label.
+        """
+        questions, labels = self._labels(training.labelled, training)
+        if not labels:
+            raise NotPossibleError(
+                f"Adaptive-RAG learns from questions that a strategy answers right, and there is none among "
+                f"{len(training.labelled)} training questions: train on more, or name a label for the others."
+            )
+        watched = self._labels(training.held_out, training) if self.settings.patience else ([], [])
+        made = fine_tuning.start(self.settings.encoder, LABELS, rng=training.rng, settings=self.settings)
+        made.train(questions, labels, self.settings, held_out=watched, rng=training.rng, report=training.report)
+        self._classifier = made
+
+    def save(self, folder: Path) -> None:
+        """Write the classifier."""
+        self._fitted().save(folder / _FOLDER)
+
+    def load(self, folder: Path) -> None:
+        """Read what `save` wrote."""
+        self._classifier = fine_tuning.load(folder / _FOLDER, LABELS, self.settings)
+
+    def complexity(self, question: str) -> Complexity:
+        """How many steps the question seems to need."""
+        return Complexity(int(self._fitted().classes([question])[0]))
+
+    def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
+        """Ask with as many steps as the question seems to need. See `protocol.Method`."""
+        match self.complexity(query.question) if documents else Complexity.NONE:
+            case Complexity.NONE:
+                return reading(query, (), self.settings)
+            case Complexity.ONE:
+                return reading(query, documents[: self.settings.feed], self.settings)
+            case Complexity.SEVERAL:
+                return self.several(query, documents)
+
+    def several(self, query: Query, documents: Sequence[Document]) -> AnswerSteps[MethodAnswer]:
+        """Think and retrieve in turns, then answer with all that was retrieved.
+
+        Each step reads half of `Settings.feed` documents more: first the retriever's best, then those most similar to
+        the question with the last thought. It ends when a thought has the answer, there was none, no document is left
+        or `steps` thoughts are made. `prompt_tokens` counts the thoughts' prompts too.
+        """
+        more = max(1, -(-self.settings.feed // 2))
+        given, left = list(documents[:more]), list(documents[more:])
+        thoughts: list[str] = []
+        outputs: list[Output] = []
+        for _step in range(self.steps):
+            (output,) = yield [self._thinking(query, given, thoughts)]
+            outputs.append(output)
+            thought = " ".join(output.text.split())
+            if not thought or DONE in thought.lower() or not left:
+                break
+            thoughts.append(thought)
+            chosen = self._closest(f"{query.question} {thought}", left)[:more]
+            given += chosen
+            left = [each for each in left if each not in chosen]
+        last = yield from reading(query, given, self.settings)
+        tokens = sum(each.prompt_tokens for each in outputs) + last.prompt_tokens
+        return replace(last, prompt_tokens=tokens, outputs=(*outputs, *last.outputs))
+
+    def _labels(self, labelled: Sequence[LabelledQuery], training: Training) -> tuple[list[str], list[int]]:
+        """Questions with the simplest strategy that is right; those without a label are left out."""
+        found = run_in_lockstep(
+            map(self._labelling, labelled), training.generator,
+            report=lambda done: training.report(done, len(labelled), "complexity"),
+        )  # fmt: skip
+        known = [(each.query.question, label) for each, label in zip(labelled, found, strict=True) if label is not None]
+        return [question for question, _label in known], [int(label) for _question, label in known]
+
+    def _labelling(self, labelled: LabelledQuery) -> AnswerSteps[Complexity | None]:
+        """The simplest strategy that is right: dearer ones are then not paid for."""
+        query, documents = labelled.query, labelled.documents
+        if not query.answers:
+            return None
+        if qa_metrics.exact_match(labelled.without, query.answers):
+            return Complexity.NONE
+        if documents:
+            one = yield from reading(query, documents[: self.settings.feed], self.settings)
+            if qa_metrics.exact_match(one.text, query.answers):
+                return Complexity.ONE
+            several = yield from self.several(query, documents)
+            if qa_metrics.exact_match(several.text, query.answers):
+                return Complexity.SEVERAL
+        return self.otherwise
+
+    def _thinking(self, query: Query, documents: Sequence[Document], thoughts: Sequence[str]) -> Prompt:
+        system = Message("system", THINK.format(reference=reference(documents)))
+        said = QUESTION.format(question=query.question).removesuffix("Answer:") + "Thoughts: " + " ".join(thoughts)
+        return Prompt((system, Message("user", said.strip())), max_tokens=max(self.settings.max_tokens, 48))
+
+    def _closest(self, words: str, documents: Sequence[Document]) -> list[Document]:
+        vectors = self._embed([words, *(text(each) for each in documents)])
+        return [documents[place] for place in np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")]
+
+    def _fitted(self) -> Classifier:
+        if self._classifier is None:
+            raise NotPossibleError("Adaptive-RAG has learnt nothing yet: fit it first.")
+        return self._classifier
+
+
+BASELINE = Baseline(
+    name="adaptive",
+    title="Adaptive-RAG",
+    does="hands over no documents, the first ones, or thinks and retrieves in turns, as the question seems to need",
+    make=Adaptive,
+    forms=(
+        Form(CLASSIFIER, "Adaptive-RAG"),
+        Form(
+            "adaptive",
+            "after Adaptive-RAG (logistic regression)",
+            "The question's complexity was told by a logistic regression on its vector, in place of a language model.",
+        ),
+    ),
+    work=Work(
+        "jeong2024",
+        "inproceedings",
+        {
+            "author": "Jeong, Soyeong and Baek, Jinheon and Cho, Sukmin and Hwang, Sung Ju and Park, Jong C.",
+            "title": "{Adaptive-RAG}: Learning to Adapt Retrieval-Augmented Large Language Models through Question "
+            "Complexity",
+            "booktitle": "Proceedings of NAACL 2024",
+            "year": "2024",
+            "url": "https://aclanthology.org/2024.naacl-long.389/",
+        },
+    ),
+    prompts={"thought": THINK},
+    asks=5,
+    asks_to_learn=5,
+)

@@ -1,0 +1,203 @@
+"""A plain cross-encoder reranker: documents by how relevant they are to the question, whatever the generator makes of
+them (in the paper bge-reranker-base, Xiao et al. 2024).
+
+A model that was trained elsewhere is used as it is (`Settings.cross_encoder`). Without one, two logits on the encoder
+that uplift's reranker starts from are trained point by point on relevance: what the data says of a document
+(`Document.is_helpful`), else whether it contains a right answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import checkpoints
+from ...generation.devices import Batches, Budget
+from ...protocols import Document, Generator, Query
+from ...qa_metrics import normalised
+from .. import reranker, training
+from ..training import Weights
+from ..uplift_labels import LabelledQuery
+from .embeddings import is_relevant, text
+from .protocol import (
+    AnswerSteps,
+    Baseline,
+    BaselineSettings,
+    Form,
+    MethodAnswer,
+    NotPossibleError,
+    StepwiseMethod,
+    Training,
+    reading,
+)
+
+Floats = NDArray[np.float64]
+_FOLDER = "cross_encoder"
+
+
+class CrossEncoder(StepwiseMethod):
+    """The first documents by relevance."""
+
+    name = "cross_encoder"
+
+    def __init__(self, settings: BaselineSettings | None = None) -> None:
+        self.settings = settings or BaselineSettings()
+        self._trained: reranker.Reranker | None = None
+        self._ready: Ready | None = None
+
+    def fit(self, training_split: Training) -> None:
+        """Train on relevance; nothing if a trained model is named.
+
+        Raises
+        ------
+        NotPossibleError
+            If no document is relevant, all are, or there is none.
+        """
+        if self.settings.cross_encoder:
+            return
+        labelled = [judged for each in training_split.labelled if (judged := relevance(each)) is not None]
+        labels = {label for each in labelled for label in each.helpful.tolist()}
+        if len(labels) < 2:
+            raise NotPossibleError(
+                f"A cross-encoder learns from relevant and irrelevant documents, and there are not both among the "
+                f"{len(training_split.labelled)} training queries: name a trained one, or train on more queries."
+            )
+        held_out = [judged for each in training_split.held_out if (judged := relevance(each)) is not None]
+        self._trained = reranker.start(self.settings.encoder, rng=training_split.rng, device=self.settings.device,
+                                       longest=self.settings.longest, precision=self.settings.precision)  # fmt: skip
+        training.train(self._trained, labelled, rng=training_split.rng, held_out=held_out,
+                       schedule=schedule(self.settings, bool(held_out)), report=training_split.report)  # fmt: skip
+
+    def save(self, folder: Path) -> None:
+        """Write the trained model; nothing if it is one from elsewhere."""
+        if not self.settings.cross_encoder:
+            self._fitted().save(folder / _FOLDER, {"method": self.name})
+
+    def load(self, folder: Path) -> None:
+        """Read what `save` wrote."""
+        if not self.settings.cross_encoder:
+            self._trained = reranker.load(folder / _FOLDER, device=self.settings.device)
+
+    def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
+        """Ask with the first documents by relevance. See `protocol.Method`."""
+        given: Sequence[Document] = ()
+        if documents:
+            order = np.argsort(-self.scores(query.question, documents), kind="stable")
+            given = [documents[place] for place in order[: self.settings.feed]]
+        return reading(query, given, self.settings)
+
+    def scores(self, question: str, documents: Sequence[Document]) -> Floats:
+        """How relevant each document is, shape (n_documents,); higher is better."""
+        if not self.settings.cross_encoder:
+            return self._fitted().probabilities(question, documents)
+        if self._ready is None:
+            self._ready = Ready(self.settings.cross_encoder, self.settings.device)
+        return self._ready.scores(question, documents)
+
+    def _fitted(self) -> reranker.Reranker:
+        if self._trained is None:
+            raise NotPossibleError("The cross-encoder has learnt nothing yet: fit it first.")
+        return self._trained
+
+
+class Ready:
+    """A cross-encoder that was trained on relevance elsewhere: one logit, or two of which the second is relevant.
+
+    Raises
+    ------
+    NotPossibleError
+        If the model has another number of logits.
+    checkpoints.NeuralPartsMissingError, checkpoints.ModelMissingError
+    """
+
+    def __init__(self, model: str, device: str | None = None) -> None:
+        try:
+            import torch
+            from transformers import AutoModelForSequenceClassification, AutoTokenizer
+        except ImportError as error:
+            raise checkpoints.missing_parts() from error
+        folder = checkpoints.find(model).folder
+        self._torch = torch
+        self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self._tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+        loaded: Any = AutoModelForSequenceClassification.from_pretrained(
+            folder, use_safetensors=True, dtype=torch.float32
+        )
+        if loaded.config.num_labels > 2:
+            raise NotPossibleError(f"{model} tells {loaded.config.num_labels} classes apart: name one for relevance.")
+        self._model = loaded.to(self._device).eval()
+        self._name = model
+        self._budget = Budget(reranker.CHUNK_TOKENS.get(self._device.type, reranker.CHUNK_TOKENS["cpu"]))
+
+    def scores(self, question: str, documents: Sequence[Document]) -> Floats:
+        """The relevant logit less the irrelevant one, shape (n_documents,); cut to what the model reads at once."""
+        if not documents:
+            return np.empty(0)
+        longest = min(self._tokenizer.model_max_length, 512)
+        encoded = self._tokenizer(
+            [question] * len(documents), [text(each) for each in documents], truncation="longest_first",
+            max_length=longest,
+        )  # fmt: skip
+        pairs = [{key: encoded[key][place] for key in encoded} for place in range(len(documents))]
+        # The longest first: next to nothing is padded, and memory that is short shows at once.
+        order = sorted(range(len(pairs)), key=lambda place: -len(pairs[place]["input_ids"]))
+        batches = Batches(self._torch, self._device, self._budget, self._name, _width, self._forward)
+        said = [value for _batch, values in batches.run([pairs[place] for place in order]) for value in values]
+        found = np.empty(len(pairs))
+        found[order] = said
+        return found
+
+    def _forward(self, pairs: list[reranker.Encoded]) -> list[float]:
+        padded = self._tokenizer.pad({key: [each[key] for each in pairs] for key in pairs[0]}, return_tensors="pt")
+        with self._torch.inference_mode():
+            logits = self._model(**padded.to(self._device)).logits.double().cpu().numpy()
+        found: list[float] = (logits[:, -1] - (logits[:, 0] if logits.shape[1] == 2 else 0)).tolist()
+        return found
+
+
+def _width(pair: reranker.Encoded) -> int:
+    return len(pair["input_ids"])
+
+
+def relevance(labelled: LabelledQuery) -> LabelledQuery | None:
+    """The query as if a relevant document alone made its answer right: what a reranker of relevance learns from.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        What the generator answered is not looked at.
+
+    Returns
+    -------
+    Labelled or None
+        Uplift 1 for relevant documents, 0 for others. None if the query has no document, or no right answer of which
+        anything is left when it is normalised.
+    """
+    right = tuple(each for each in labelled.query.answers if normalised(each))
+    if not labelled.documents or not right:
+        return None
+    alone = tuple(right[0] if is_relevant(each, right) else "" for each in labelled.documents)
+    return replace(labelled, query=replace(labelled.query, answers=right), without="", alone=alone, metric="em")
+
+
+def schedule(settings: BaselineSettings, is_watched: bool) -> training.Schedule:
+    """Point-wise training as uplift's is: it stops early where that does, and something relevant is held out."""
+    return training.Schedule(
+        epochs=settings.epochs, learning_rate=settings.learning_rate, queries=settings.batch, warm_up=settings.warm_up,
+        weights=Weights(point=1.0, pair=0.0, list=0.0), patience=settings.patience if is_watched else None,
+    )  # fmt: skip
+
+
+BASELINE = Baseline(
+    name="cross_encoder",
+    title="Cross-encoder",
+    does="hands over the first documents by their relevance to the question",
+    make=CrossEncoder,
+    forms=(Form("cross_encoder", "Cross-encoder"),),
+    trains=True,
+)

@@ -1,0 +1,314 @@
+"""Training of DPA-RAG's reranker: three objectives, weighed anew at every step so that none is made worse.
+
+Multiple-gradient descent (Desideri 2012; Sener and Koltun 2018): the shortest vector in the convex hull of the
+gradients points down for all objectives at once, or is 0 where no direction does.
+
+Dong et al. 2025, section 3.2. s is a document's helpful logit less the other one. torch is imported when a loss is
+computed.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generation import devices, model_cache
+from ..reranker import Encoded, Reranker, seeded
+from ..training import TrainingMemoryError
+from ..uplift_labels import LabelledQuery
+from .protocol import BaselineSettings
+
+Floats = NDArray[np.float64]
+
+
+def weights(gradients: Floats) -> Floats:
+    """The weights of the shortest convex combination; exact, for a handful of objectives.
+
+    Parameters
+    ----------
+    gradients : ndarray, shape (n_objectives, n_numbers)
+        Finite. Few objectives: their subsets are gone through.
+
+    Returns
+    -------
+    ndarray, shape (n_objectives,)
+        0 or more, of sum 1. An objective whose gradient is 0 takes all the weight: where it is a question of weighing
+        the others, leave it out beforehand.
+
+    Examples
+    --------
+    >>> weights(np.array([[1.0, 0.0], [0.0, 1.0]])).tolist()
+    [0.5, 0.5]
+    """
+    products = gradients @ gradients.T
+    best, shortest = np.zeros(len(gradients)), float("inf")
+    for size in range(1, len(gradients) + 1):
+        for chosen in map(list, combinations(range(len(gradients)), size)):
+            found = _inside(products[np.ix_(chosen, chosen)])
+            if found is None:
+                continue
+            length = float(found @ products[np.ix_(chosen, chosen)] @ found)
+            if length < shortest * (1 - 1e-12):
+                best = np.zeros(len(gradients))
+                best[chosen], shortest = found, length
+    return best
+
+
+def _inside(products: Floats) -> Floats | None:
+    """The shortest affine combination, if all its weights are 0 or more: products times weights is constant."""
+    n = len(products)
+    system = np.block([[products, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+    solution = np.linalg.lstsq(system, np.append(np.zeros(n), 1.0), rcond=None)[0][:n]
+    return solution if solution.min() >= -1e-12 and abs(solution.sum() - 1) < 1e-9 else None
+
+
+if TYPE_CHECKING:
+    import torch
+
+_EQUAL = 1e-9
+
+
+def losses(logits: torch.Tensor, uplift: torch.Tensor, sizes: Sequence[int]) -> list[torch.Tensor]:
+    """The three losses of a batch, each a mean, those that there is nothing for left out.
+
+    Parameters
+    ----------
+    logits : Tensor, shape (n_documents, 2)
+        One query's documents after the other's.
+    uplift : Tensor, shape (n_documents,)
+        Above 0 is aligned knowledge, below 0 unaligned, 0 neither.
+    sizes : sequence of int
+        How many documents each query has.
+
+    Returns
+    -------
+    list of Tensor
+        Point by point: cross-entropy of aligned against unaligned documents. Pair by pair: -log sigmoid(s_i - s_j)
+        over a query's pairs of unequal uplift. By contrast: for each document of a query's highest uplift, against all
+        documents of lower uplift, -log softmax. Empty if all of every query's uplifts are 0.
+    """
+    import torch
+    from torch.nn import functional
+
+    s = logits[:, 1] - logits[:, 0]
+    point, pair, contrast = [], [], []
+    decided = uplift.abs() > _EQUAL
+    if decided.any():
+        aligned = (uplift[decided] > 0).to(s.dtype)
+        point.append(functional.binary_cross_entropy_with_logits(s[decided], aligned, reduction="none"))
+    for score, gain in zip(torch.split(s, list(sizes)), torch.split(uplift, list(sizes)), strict=True):
+        higher = gain[:, None] - gain[None, :] > _EQUAL
+        if not higher.any():
+            continue
+        pair.append(-functional.logsigmoid(score[:, None] - score[None, :])[higher])
+        first = gain >= gain.max() - _EQUAL
+        behind = torch.logsumexp(score[~first], dim=0)
+        contrast.append(torch.logaddexp(score[first], behind) - score[first])
+    return [torch.cat(each).mean() for each in (point, pair, contrast) if each]
+
+
+def weigh(parts: Sequence[torch.Tensor], logits: torch.Tensor) -> list[float]:
+    """The weights that let no objective grow, by its gradient at the logits (MGDA-UB).
+
+    Parameters
+    ----------
+    parts : sequence of Tensor
+        Losses of the same logits.
+    logits : Tensor
+        What the objectives share: the upper bound of the method is in stopping here instead of going back through all
+        weights.
+
+    Returns
+    -------
+    list of float
+        Of sum 1. A loss that is as low as it gets (gradient 0) has weight 0; all 1 / n if all are.
+    """
+    import torch
+
+    slopes = [torch.autograd.grad(each, logits, retain_graph=True)[0].detach().flatten() for each in parts]
+    gradients = np.array([each.double().cpu().numpy() for each in slopes])
+    lengths = np.linalg.norm(gradients, axis=1)
+    found = np.zeros(len(parts))
+    moving = lengths > 0
+    if not moving.any():
+        return [1 / len(parts)] * len(parts)
+    # Gradients are brought to one length, or an objective that is all but done would have all the weight, and the
+    # others would stay where they are.
+    found[moving] = weights(gradients[moving] / lengths[moving, None]) / lengths[moving]
+    return [float(each) for each in found / found.sum()]
+
+
+Report = Callable[[int, int, str], None]
+_CLIP = 1.0
+
+
+@dataclass(frozen=True)
+class Example:
+    """A query's documents as tokens, with their uplift."""
+
+    pairs: list[Encoded]
+    uplift: list[float]
+
+
+def train(
+    reranker: Reranker,
+    labelled: Sequence[LabelledQuery],
+    settings: BaselineSettings,
+    *,
+    held_out: Sequence[LabelledQuery],
+    rng: np.random.Generator,
+    report: Report,
+) -> None:
+    """Train a reranker in place.
+
+    Parameters
+    ----------
+    reranker : Reranker
+    labelled : sequence of Labelled
+        Each with a document whose uplift is not 0.
+    settings : Settings
+        Epochs, learning rate with its warm-up, queries a step, patience.
+    held_out : sequence of Labelled
+        If there are any and the settings have patience, training ends when so many epochs have not lowered their loss,
+        and takes the best epoch's weights.
+    rng : numpy.random.Generator
+        Source of the order of queries and of dropout.
+    report : callable
+
+    Raises
+    ------
+    TrainingMemoryError
+        If one query's documents do not fit into memory.
+    """
+    examples, watched = ([_example(reranker, each) for each in some] for some in (labelled, held_out))
+    watched = watched if settings.patience else []
+    learning = _Learning(reranker, settings, steps=settings.epochs * -(-len(examples) // settings.batch))
+    best, kept, since = np.inf, None, 0
+    with seeded(rng, str(reranker.device)):
+        for epoch in range(settings.epochs):
+            reranker.model.train()
+            order = rng.permutation(len(examples))
+            for i in range(0, len(order), settings.batch):
+                learning.step([examples[place] for place in order[i : i + settings.batch]])
+            reranker.model.eval()
+            report(epoch + 1, settings.epochs, "preference alignment")
+            if not watched:
+                continue
+            now = loss(reranker, watched)
+            if now < best:
+                best, kept, since = now, copy.deepcopy(reranker.model.state_dict()), 0
+            else:
+                since += 1
+            if since >= (settings.patience or 0):
+                break
+    if kept is not None:
+        reranker.model.load_state_dict(kept)
+
+
+def loss(reranker: Reranker, examples: Sequence[Example]) -> float:
+    """The sum of the three losses over all examples together, without dropout."""
+    logits = reranker.said(_pairs(examples))
+    return float(sum(map(float, _losses(reranker, examples, logits))))
+
+
+class _Learning:
+    """An optimiser over a reranker's weights, with a rate that rises and falls as uplift's does."""
+
+    def __init__(self, reranker: Reranker, settings: BaselineSettings, *, steps: int) -> None:
+        import torch
+        from transformers import get_linear_schedule_with_warmup
+
+        self._torch = torch
+        self.reranker = reranker
+        self.parameters = list(reranker.model.parameters())
+        self.optimizer = torch.optim.AdamW(self.parameters, lr=settings.learning_rate, weight_decay=0.0)
+        warm = round(steps * settings.warm_up)
+        self.rate = get_linear_schedule_with_warmup(self.optimizer, warm, steps)  # type: ignore[no-untyped-call]
+        self.at_once = settings.batch
+
+    def step(self, batch: Sequence[Example]) -> None:
+        """One step down the weighed losses of some queries, fewer of them at a time where memory is short."""
+        with model_cache.one_job(self.reranker.device):
+            while True:
+                self.optimizer.zero_grad(set_to_none=True)
+                if self._has_gradients(batch):
+                    break
+            self._torch.nn.utils.clip_grad_norm_(self.parameters, _CLIP)
+            self.optimizer.step()
+        self.rate.step()
+
+    def _has_gradients(self, batch: Sequence[Example]) -> bool:
+        """Whether they fitted; if not, with fewer at a time from now on."""
+        try:
+            if self.at_once >= len(batch):
+                self._whole(batch)
+            else:
+                self._in_parts(batch)
+        except (RuntimeError, MemoryError) as error:
+            if not devices.is_memory_short(self._torch, error):
+                raise
+            if min(self.at_once, len(batch)) == 1:
+                raise TrainingMemoryError(
+                    f"the documents of one query do not fit into the memory of {self.reranker.device} while training: "
+                    "take fewer documents a query, fewer tokens a document (longest), or a smaller encoder"
+                ) from error
+            self.at_once = min(self.at_once, len(batch)) // 2
+        else:
+            return True
+        devices.release(self._torch, self.reranker.device)
+        return False
+
+    def _whole(self, batch: Sequence[Example]) -> None:
+        logits = self.reranker.logits(_pairs(batch))
+        self._weighed(batch, logits).backward()
+
+    def _in_parts(self, batch: Sequence[Example]) -> None:
+        """The same gradient with fewer queries in memory: what the losses want of all logits, then back part by part.
+
+        Objectives are weighed over all queries of a step, so that all logits must be known first.
+        """
+        parts = [batch[i : i + self.at_once] for i in range(0, len(batch), self.at_once)]
+        chances, found = [], []
+        for part in parts:
+            chances.append(self._chance())
+            with self._torch.no_grad():
+                found.append(self.reranker.logits(_pairs(part)))
+        logits = self._torch.cat(found).requires_grad_()
+        (slope,) = self._torch.autograd.grad(self._weighed(batch, logits), logits)
+        done = 0
+        for part, chance in zip(parts, chances, strict=True):
+            self._torch.set_rng_state(chance[0])  # the same units drop out as before
+            if chance[1] is not None:
+                self._torch.cuda.set_rng_state(chance[1], self.reranker.device)
+            again = self.reranker.logits(_pairs(part))
+            again.backward(slope[done : done + len(again)])  # type: ignore[no-untyped-call]
+            done += len(again)
+
+    def _chance(self) -> tuple[Any, Any]:
+        on_device = self.reranker.device.type == "cuda"
+        return self._torch.get_rng_state(), self._torch.cuda.get_rng_state(self.reranker.device) if on_device else None
+
+    def _weighed(self, batch: Sequence[Example], logits: Any) -> Any:
+        parts = _losses(self.reranker, batch, logits)
+        return sum(weight * part for weight, part in zip(weigh(parts, logits), parts, strict=True))
+
+
+def _losses(reranker: Reranker, batch: Sequence[Example], logits: Any) -> list[Any]:
+    import torch
+
+    uplift = torch.tensor([value for each in batch for value in each.uplift], device=reranker.device)
+    return losses(logits, uplift, [len(each.pairs) for each in batch])
+
+
+def _pairs(batch: Sequence[Example]) -> list[Encoded]:
+    return [pair for each in batch for pair in each.pairs]
+
+
+def _example(reranker: Reranker, labelled: LabelledQuery) -> Example:
+    return Example(reranker.encode(labelled.query.question, labelled.documents), labelled.uplift.tolist())

@@ -1,0 +1,185 @@
+"""Sentence embeddings for methods that compare texts, encoders that can be trained, and whether a document says it."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import checkpoints, encoders
+from ...generation import model_cache
+from ...protocols import Document
+from ...qa_metrics import normalised
+
+Floats = NDArray[np.float64]
+
+#: Texts whose vectors are kept: some 30 MB at 384 dimensions.
+KEPT = 20_000
+#: From texts to vectors of length 1, shape (n_texts, n_dimensions): their products are cosines.
+Embed = Callable[[Sequence[str]], Floats]
+
+
+def embedder(model: str, device: str | None = None) -> Embed:
+    """Embeddings by a model that is loaded when it is first used, and once for all methods.
+
+    Parameters
+    ----------
+    model : str
+        What `checkpoints.find` knows.
+    device : str, optional
+        By default a CUDA device where there is one.
+
+    Returns
+    -------
+    callable
+        Raises `checkpoints.ModelMissingError` or `NeuralPartsMissingError` when it is called.
+    """
+
+    return lambda texts: _kept(model, device).embed(texts)
+
+
+def text(document: Document) -> str:
+    """A document as it is embedded: its title before its text."""
+    return f"{document.title}. {document.text}" if document.title else document.text
+
+
+class _Kept:
+    """An encoder with what it embedded last: splits and methods ask for the same questions and documents."""
+
+    def __init__(self, encoder: encoders.Encoder) -> None:
+        self._encoder = encoder
+        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """Vectors in the order of the texts, shape (n_texts, n_dimensions)."""
+        found = {each: self._vectors[each] for each in texts if each in self._vectors}
+        missing = [each for each in dict.fromkeys(texts) if each not in found]
+        if missing:
+            found |= zip(missing, self._encoder.embed(missing), strict=True)
+        for each in found:
+            self._vectors[each] = found[each]
+            self._vectors.move_to_end(each)
+        while len(self._vectors) > KEPT:
+            self._vectors.popitem(last=False)
+        vectors = np.zeros((len(texts), self._encoder.dimensions))
+        for place, each in enumerate(texts):
+            vectors[place] = found[each]
+        return vectors
+
+
+@lru_cache(maxsize=2)
+def _kept(model: str, device: str | None) -> _Kept:
+    return _Kept(encoders.load(model, device=device))
+
+
+if TYPE_CHECKING:
+    import torch
+
+
+#: Tokens that go through the model at once where nothing is learnt, padding counted.
+CHUNK_TOKENS = {"cpu": 2048, "cuda": 65_536}
+#: Where sentence-transformers says how tokens become one vector.
+_POOLING = "1_Pooling/config.json"
+_NO_LIMIT = 1_000_000
+
+
+class BiEncoder:
+    """One encoder for questions and documents, on a device.
+
+    Parameters
+    ----------
+    name : str
+        What `checkpoints.find` knows.
+    device : str, optional
+        By default a CUDA device where there is one.
+    longest : int
+        Tokens of a text; what is longer is cut.
+    """
+
+    def __init__(self, name: str, *, device: str | None = None, longest: int = 256) -> None:
+        try:
+            import torch
+            from transformers import AutoModel, AutoTokenizer
+            from transformers.utils import logging
+        except ImportError as error:
+            raise checkpoints.missing_parts() from error
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        checkpoint = checkpoints.find(name)
+        self._torch = torch
+        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self.model = AutoModel.from_pretrained(checkpoint.folder, use_safetensors=True, dtype=torch.float32)
+        self.model.to(self.device).eval()
+        self.tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder)
+        self._pooling = checkpoint.settings(_POOLING)
+        limit = getattr(self.model.config, "max_position_embeddings", None) or _NO_LIMIT
+        self.longest = int(min(longest, limit - 2, self.tokenizer.model_max_length))
+        self._chunk = CHUNK_TOKENS.get(self.device.type, CHUNK_TOKENS["cpu"])
+
+    def vectors(self, texts: Sequence[str]) -> torch.Tensor:
+        """Vectors of texts, shape (n_texts, n_dimensions), with gradients where torch keeps them."""
+        tokens = self.tokenizer(
+            list(texts), truncation=True, max_length=self.longest, padding=True, return_tensors="pt"
+        ).to(self.device)
+        states = self.model(**tokens).last_hidden_state
+        if self._pooling.get("pooling_mode_cls_token", False):
+            pooled = states[:, 0]
+        else:
+            mask = tokens["attention_mask"].unsqueeze(-1).to(states.dtype)
+            pooled = (states * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
+        found: torch.Tensor = self._torch.nn.functional.normalize(pooled, dim=1)
+        return found
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """Vectors of texts without gradients, float64, shape (n_texts, n_dimensions); texts of like length together."""
+        found = np.empty((len(texts), int(self.model.config.hidden_size)))
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        size = max(1, self._chunk // self.longest)
+        for i in range(0, len(order), size):
+            places = order[i : i + size]
+            with model_cache.one_job(self.device), self._torch.no_grad():
+                found[places] = self.vectors([texts[place] for place in places]).double().cpu().numpy()
+        return found
+
+    def save(self, folder: Path) -> None:
+        """Write it as any other library reads it: safetensors, tokenizer, and how tokens become one vector."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.model.save_pretrained(folder, safe_serialization=True)
+        self.tokenizer.save_pretrained(folder)
+        if self._pooling:
+            path = folder / _POOLING
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(json.dumps(self._pooling), encoding="utf-8")
+
+
+def contains_answer(document: Document, answers: Sequence[str]) -> bool:
+    """Whether the words of a right answer stand one after another in a document, both normalised as for exact match.
+
+    Parameters
+    ----------
+    document : Document
+        Its title counts.
+    answers : sequence of str
+        One that is empty when normalised is in no document. None at all: False.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> contains_answer(Document("1", "It rose in the U.S."), ["us"]), contains_answer(Document("1", "a bus"), ["us"])
+    (True, False)
+    """
+    words = f" {normalised(text(document))} "
+    return any(f" {wanted} " in words for wanted in map(normalised, answers) if wanted)
+
+
+def is_relevant(document: Document, answers: Sequence[str]) -> bool:
+    """Whether the data says that the document helps; where it says nothing, whether it contains a right answer."""
+    return contains_answer(document, answers) if document.is_helpful is None else document.is_helpful

@@ -1,0 +1,190 @@
+"""Uplift RAG as one of the compared methods, whole and with parts taken away (Table 2), and its upper bound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..protocols import Document, Generator, Query
+from . import deduplication, document_selection, reranker, training
+from .baselines.protocol import (
+    AnswerSteps,
+    BaselineSettings,
+    MethodAnswer,
+    NotPossibleError,
+    StepwiseMethod,
+    Training,
+    reading,
+)
+from .reranker import Reranker
+from .training import Weights
+from .uplift_labels import Floats, LabelledQuery
+
+UPLIFT = "uplift"
+UPPER_BOUND = "upper_bound"
+_FOLDER = "reranker"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What uplift RAG has beside what all methods share.
+
+    Attributes
+    ----------
+    weights : Weights
+        Of the three losses.
+    threshold : float
+        What the probability of a document must exceed for it to be handed over.
+    """
+
+    weights: Weights = field(default_factory=Weights)
+    threshold: float = document_selection.THRESHOLD
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Uplift RAG, or one part less.
+
+    Attributes
+    ----------
+    name : str
+    without : str
+        The objective that is not trained: point, pair or list; "" for none.
+    selects : bool
+        Otherwise the likeliest `Settings.feed` documents are handed over, whatever their probability.
+    reranks : bool
+        Otherwise chosen documents stay in the retriever's order.
+    """
+
+    name: str
+    without: str = ""
+    selects: bool = True
+    reranks: bool = True
+
+    @property
+    def trained_as(self) -> str:
+        """The variant whose reranker this one uses: only objectives make another one."""
+        return self.name if self.without else UPLIFT
+
+    def weights(self, whole: Weights) -> Weights:
+        """The losses' weights, without the one that is taken away."""
+        return replace(whole, **{self.without: 0.0}) if self.without else whole
+
+
+#: The whole, and the ablations: the paper's three, and two of what happens at inference.
+VARIANTS: dict[str, Variant] = {
+    each.name: each
+    for each in (
+        Variant(UPLIFT),
+        Variant("without_point", without="point"),
+        Variant("without_pair", without="pair"),
+        Variant("without_list", without="list"),
+        Variant("without_selection", selects=False),
+        Variant("without_reranking", reranks=False),
+    )
+}
+
+
+class Uplift(StepwiseMethod):
+    """Uplift RAG on the protocol of `baselines.protocol`; `trained` may be shared with other variants."""
+
+    def __init__(
+        self, settings: BaselineSettings | None = None, options: Options | None = None, variant: str = UPLIFT
+    ) -> None:
+        self.settings = settings or BaselineSettings()
+        self.options = options or Options()
+        self.variant = VARIANTS[variant]
+        self.trained: Reranker | None = None
+        self.history: training.History | None = None
+        #: What a reranker that is not at hand any more said of a query's documents, by the query's id.
+        self.believed: Mapping[str, Sequence[float]] = {}
+
+    @property
+    def name(self) -> str:
+        """The variant's."""
+        return self.variant.name
+
+    def fit(self, split: Training) -> None:
+        """Train a reranker on the labels.
+
+        Raises
+        ------
+        NotPossibleError
+            If there is nothing to learn from.
+        """
+        model = reranker.start(self.settings.encoder, rng=split.rng, device=self.settings.device,
+                               longest=self.settings.longest, precision=self.settings.precision)  # fmt: skip
+        schedule = training.Schedule(
+            epochs=self.settings.epochs,
+            learning_rate=self.settings.learning_rate,
+            queries=self.settings.batch,
+            weights=self.variant.weights(self.options.weights),
+            warm_up=self.settings.warm_up,
+            patience=self.settings.patience,
+        )
+        try:
+            self.history = training.train(
+                model, split.labelled, rng=split.rng, held_out=split.held_out, schedule=schedule, report=split.report
+            )
+        except (training.NothingToLearnError, training.TrainingMemoryError) as error:
+            raise NotPossibleError(str(error)) from error
+        model.about = self.about(split)
+        self.trained = model
+
+    def save(self, folder: Path) -> None:
+        """Write the reranker: a model's folder with `uplift.json`."""
+        self._model().save(folder / _FOLDER)
+
+    def load(self, folder: Path) -> None:
+        """Read what `save` wrote."""
+        self.trained = reranker.load(folder / _FOLDER, device=self.settings.device)
+
+    def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
+        """Ask with the documents that are believed to help. See `baselines.protocol.Method`."""
+        return reading(query, self.select(query, documents), self.settings)
+
+    def select(self, query: Query, documents: Sequence[Document]) -> tuple[Document, ...]:
+        """Choose documents and put them in order; none without documents."""
+        p = self.probabilities(query, documents)
+        if not self.variant.selects:
+            return document_selection.best(documents, p, self.settings.feed)
+        return document_selection.chosen(documents, p, threshold=self.options.threshold, reranks=self.variant.reranks)
+
+    def probabilities(self, query: Query, documents: Sequence[Document]) -> Floats:
+        """How likely each document helps, shape (n_documents,); as `believed` has it, where it has the query."""
+        if query.id in self.believed:
+            return np.asarray(self.believed[query.id], dtype=np.float64)
+        return self._model().probabilities(query.question, documents)
+
+    def about(self, split: Training) -> dict[str, Any]:
+        """What a trained reranker says of itself, as JSON values."""
+        start = self.settings.encoder
+        weights = self.variant.weights(self.options.weights)
+        return {
+            "method": self.name,
+            "encoder": start,
+            "generator": split.generator.name,
+            "metric": self.settings.metric,
+            "max_tokens": self.settings.max_tokens,
+            "learning_rate": self.settings.learning_rate,
+            "queries_a_step": self.settings.batch,
+            "weights": {"point": weights.point, "pair": weights.pair, "list": weights.list},
+            "trained_on": [each.query.id for each in split.labelled],
+            "held_out": [each.query.id for each in split.held_out],
+            "documents": deduplication.digests((*split.labelled, *split.held_out)),
+            "history": self.history.as_dict() if self.history else {},
+        }
+
+    def _model(self) -> Reranker:
+        if self.trained is None:
+            raise NotPossibleError("The reranker has learnt nothing yet: fit it, or load one that was trained.")
+        return self.trained
+
+
+def upper_bound(labelled: LabelledQuery, settings: BaselineSettings) -> AnswerSteps[MethodAnswer]:
+    """The answer with exactly the documents that help alone, best first: what a perfect reranker would come to."""
+    return reading(labelled.query, document_selection.oracle(labelled), settings)

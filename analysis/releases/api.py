@@ -1,0 +1,437 @@
+"""Releases of a study: drafts, building, publishing, taking back; their files, and private links to them."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, ClassVar
+
+import django_filters
+from django.db.models import QuerySet
+from django.http import HttpResponseBase
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse as api_reverse
+
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody
+from crowdrag.jobs import downloads
+from crowdrag.studies import codes
+from crowdrag.studies.enums import AuditedContent, Role
+from writing.enums import Origin
+
+from ..enums import ReleaseState
+from . import builds, services, storage
+from . import queries as page
+from .choices import Choices, Logs, Passages, Pseudonyms, Timing
+from .formats.about import is_orcid
+from .models import Release, ReleaseFile, ReleaseLink
+
+CHANGED = Need(Role.EDITOR, Scope.WRITE)
+BUILT = Need(Role.EDITOR, Scope.RUN)
+PUBLISHED = Need(Role.OWNER, Scope.MANAGE)
+DOI = r"^10\.[0-9]{4,9}/[^\s\"<>]+$"
+
+
+class ReleaseRow(serializers.ModelSerializer[Release]):
+    """A release as its study's members see it."""
+
+    run = serializers.UUIDField(source="run.key", default=None, allow_null=True, help_text="Which built it.")
+    creators = serializers.ListField(child=serializers.DictField())
+    choices = serializers.DictField(help_text="What it holds.")
+    figures = serializers.DictField(help_text="How much is in it.")
+    left_out = serializers.ListField(child=serializers.DictField(), help_text="What is not in it, and why.")
+
+    class Meta:
+        model = Release
+        fields = ["number", "state", "title", "description", "creators", "doi", "notes", "choices", "embargo_until",
+                  "run", "figures", "left_out", "digest", "schema_version", "created_at", "built_at", "published_at",
+                  "marked_at", "people_gone", "withdrawn_at", "withdrawn_reason"]  # fmt: skip
+
+
+def a_valid_orcid(given: str) -> None:
+    """Refuse what is no ORCID iD."""
+    if given and not is_orcid(given):
+        raise serializers.ValidationError(
+            "An ORCID iD has four groups of four, the last one a check digit, as in 0000-0002-1825-0097."
+        )
+
+
+class Creator(RequestBody):
+    """Somebody who made it."""
+
+    name = serializers.CharField(max_length=200)
+    affiliation = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    orcid = serializers.CharField(max_length=19, required=False, allow_blank=True, validators=[a_valid_orcid])
+
+
+def _licence_field() -> serializers.CharField:
+    return serializers.CharField(
+        max_length=100, required=False, allow_blank=True, help_text="An SPDX licence expression.",
+        validators=[codes.validate_licence],
+    )  # fmt: skip
+
+
+class Chosen(RequestBody):
+    """What a release is to hold; what is left out is as usual, of a draft that is changed as it was."""
+
+    licence = _licence_field()
+    log_licence = _licence_field()
+    timing_licence = _licence_field()
+    topics = serializers.BooleanField(required=False)
+    passages = serializers.ChoiceField(Passages.choices, required=False)
+    passage_terms = serializers.CharField(max_length=500, required=False, allow_blank=True)
+    responses = serializers.BooleanField(required=False)
+    origins = serializers.ListField(child=serializers.ChoiceField(Origin.choices), required=False, max_length=3)
+    excluded = serializers.BooleanField(required=False)
+    surveys = serializers.BooleanField(required=False)
+    logs = serializers.ChoiceField(Logs.choices, required=False)
+    judgments = serializers.BooleanField(required=False)
+    justifications = serializers.BooleanField(required=False)
+    comments = serializers.BooleanField(required=False)
+    gold = serializers.BooleanField(required=False)
+    grades = serializers.BooleanField(required=False)
+    tables = serializers.BooleanField(required=False)
+    runs = serializers.ListField(
+        child=serializers.UUIDField(),
+        required=False,
+        max_length=100,
+        help_text="Whose labels, grades and tables are in; left out of a new release: the latest analysis.",
+    )
+    timing = serializers.ChoiceField(Timing.choices, required=False)
+    pseudonyms = serializers.ChoiceField(Pseudonyms.choices, required=False)
+
+
+class ChangedRelease(RequestBody):
+    """What is said of a release and what it is to hold; what is left out stays as it is."""
+
+    title = serializers.CharField(max_length=300, required=False)
+    description = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
+    creators = serializers.ListField(child=Creator(), required=False, max_length=200)
+    doi = serializers.RegexField(DOI, max_length=200, required=False, allow_blank=True)
+    notes = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
+    embargo_until = serializers.DateTimeField(required=False, allow_null=True)
+    choices = Chosen(required=False)
+
+
+class NewRelease(ChangedRelease):
+    """The next version of a study."""
+
+    title = serializers.CharField(max_length=300)
+
+
+class Reason(RequestBody):
+    """Why a release is taken back; it stands on its page."""
+
+    reason = serializers.CharField(max_length=5000)
+
+
+class ReleaseFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
+    """Which releases."""
+
+    state = django_filters.ChoiceFilter(choices=ReleaseState.choices)
+
+    class Meta:
+        model = Release
+        fields = ["state"]
+
+
+class Releases(ListEndpoint):
+    """List the releases of a study, the newest first."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": CHANGED}
+    queryset = Release.objects.select_related("run")
+    serializer_class = ReleaseRow
+    filterset_class = ReleaseFilter
+    order = ("-number", "-id")
+
+    @extend_schema(request=NewRelease, responses={201: ReleaseRow})
+    def post(self, request: Request, study: str) -> Response:
+        """Make a draft of the next version."""
+        given = self.given(NewRelease)
+        usual = {"runs": page.latest_analysis(self.study)}
+        choices = Choices.from_json(usual | _plain(given.pop("choices", {})))
+        made = _done(services.create, "refused", study=self.study, choices=choices, by=self.user, **given)
+        where = request.build_absolute_uri(reverse("api_release", args=[self.study.slug, made.number]))
+        return Response(ReleaseRow(made).data, status=201, headers={"Location": where})
+
+
+class OneRelease(Endpoint):
+    """One release."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER), "PATCH": CHANGED, "DELETE": CHANGED}
+    serializer_class = ReleaseRow
+
+    def get(self, request: Request, study: str, number: int) -> Response:
+        """Show a release."""
+        return Response(ReleaseRow(self.one(_of(self), number=number)).data)
+
+    @extend_schema(request=ChangedRelease, responses=ReleaseRow)
+    def patch(self, request: Request, study: str, number: int) -> Response:
+        """Change what is not published. One that is built already is a draft again."""
+        given = self.given(ChangedRelease)
+        with self.unchanged(_of(self).filter(number=number), ReleaseRow) as held:
+            choices = Choices.from_json(held.choices | _plain(given.pop("choices", {})))
+            _done(services.change, "conflict", release=held, choices=choices, **given)
+            return Response(ReleaseRow(self.one(_of(self), number=number)).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, study: str, number: int) -> Response:
+        """Throw away what was never published."""
+        _done(services.discard, "conflict", release=self.one(_of(self), number=number))
+        return Response(status=204)
+
+
+class Built(Endpoint):
+    """The building of a release."""
+
+    needs: ClassVar = {"POST": BUILT, "DELETE": BUILT}
+    serializer_class = ReleaseRow
+
+    @extend_schema(request=None, responses={202: ReleaseRow})
+    def post(self, request: Request, study: str, number: int) -> Response:
+        """Start building a draft; its `run` stands among the study's runs."""
+        release = self.one(_of(self), number=number)
+        page = request.build_absolute_uri(reverse("public_release", args=[self.study.slug, number]))
+        _done(builds.start, "conflict", release=release, by=self.user, address=page)
+        return Response(ReleaseRow(self.one(_of(self), number=number)).data, status=202)
+
+    @extend_schema(responses={200: ReleaseRow})
+    def delete(self, request: Request, study: str, number: int) -> Response:
+        """Stop building: it is a draft again."""
+        _done(builds.stop, "conflict", release=self.one(_of(self), number=number), by=self.user)
+        return Response(ReleaseRow(self.one(_of(self), number=number)).data)
+
+
+class Published(Endpoint):
+    """A release that is published."""
+
+    needs: ClassVar = {"POST": PUBLISHED}
+
+    @extend_schema(request=None, responses=ReleaseRow)
+    def post(self, request: Request, study: str, number: int) -> Response:
+        """Publish a release that is built. From now on it is what it is."""
+        release = self.one(_of(self), number=number)
+        _done(services.publish, "conflict", release=release, by=self.user)
+        return Response(ReleaseRow(self.one(_of(self), number=number)).data)
+
+
+class Unembargoed(Endpoint):
+    """A release whose files are given out."""
+
+    needs: ClassVar = {"POST": PUBLISHED}
+
+    @extend_schema(request=None, responses=ReleaseRow)
+    def post(self, request: Request, study: str, number: int) -> Response:
+        """Give the files of a published release out from now on."""
+        _done(services.lift_embargo, "conflict", release=self.one(_of(self), number=number))
+        return Response(ReleaseRow(self.one(_of(self), number=number)).data)
+
+
+class Withdrawn(Endpoint):
+    """A release that was taken back."""
+
+    needs: ClassVar = {"POST": PUBLISHED}
+
+    @extend_schema(request=Reason, responses=ReleaseRow)
+    def post(self, request: Request, study: str, number: int) -> Response:
+        """Take a published release back: its page stays and says why, its files are given to nobody any more."""
+        release, reason = self.one(_of(self), number=number), self.given(Reason)["reason"]
+        _done(services.withdraw, "conflict", release=release, reason=reason, by=self.user)
+        return Response(ReleaseRow(self.one(_of(self), number=number)).data)
+
+
+def _of(endpoint: Endpoint) -> QuerySet[Release]:
+    return Release.objects.filter(study=endpoint.study).select_related("study", "run")
+
+
+def _plain(given: dict[str, Any]) -> dict[str, Any]:
+    """Return choices as they are kept: keys of runs are texts."""
+    runs = {"runs": [str(key) for key in given["runs"]]} if "runs" in given else {}
+    return {**given, **runs}
+
+
+def _done(change: Callable[..., Any], code: str, **given: Any) -> Any:
+    """Have something done with a release, or say why it cannot be."""
+    try:
+        return change(**given)
+    except services.ChoiceError as error:
+        raise Problem("refused", str(error)) from None
+    except services.ReleaseError as error:
+        raise Problem(code, str(error)) from None
+
+
+class FileRow(serializers.ModelSerializer[ReleaseFile]):
+    """A file of a release. One that was taken out keeps its name, size and sum."""
+
+    address = serializers.SerializerMethodField(help_text="Where a token gets it, before it is published too.")
+
+    class Meta:
+        model = ReleaseFile
+        fields = ["path", "about", "media_type", "size", "sha256", "removed_at", "address"]
+
+    def get_address(self, file: ReleaseFile) -> str:
+        """Return where it is sent from."""
+        here = self.context["view"].kwargs
+        given = {"study": here["study"], "number": here["number"], "path": file.path}
+        return str(api_reverse("api_release_file", kwargs=given, request=self.context["request"]))
+
+
+class Files(ListEndpoint):
+    """List the files of a release with their sums."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    queryset = ReleaseFile.objects.all()
+    serializer_class = FileRow
+
+    def rows(self) -> QuerySet[ReleaseFile]:
+        """Return the files of the release that the address names."""
+        return ReleaseFile.objects.filter(release=_release(self))
+
+
+class Sent(Endpoint):
+    """Something that is sent as it is, whatever form a script says it accepts."""
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """Take whatever is accepted."""
+        return super().perform_content_negotiation(request, force=True)
+
+
+class OneFile(Sent):
+    """A file of a release."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    shows = AuditedContent.FILE
+
+    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    def get(self, request: Request, study: str, number: int, path: str) -> HttpResponseBase:
+        """Send a file of a release; with Range, the part that is asked for."""
+        found = self.one(_release(self).files.select_related("release__study"), path=path)
+        if found.removed_at is not None:
+            raise Problem("gone", _("Somebody's data was taken out of it: a later version has such a file."))
+        self.about(None, found.pk)
+        kept = downloads.DownloadableFile(
+            str(found.file.name), found.download_name, found.media_type, found.size, found.sha256
+        )
+        return downloads.send_file(request._request, kept)
+
+
+class Zip(Sent):
+    """All files of a release."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    shows = AuditedContent.FILE
+
+    @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY})
+    def get(self, request: Request, study: str, number: int) -> HttpResponseBase:
+        """Send all files of a release as one ZIP, before it is published too. It is made while it is sent: no Range."""
+        found = storage.zip_bundle(_release(self))
+        if found is None:
+            raise Problem("gone", _("There is no file in it: it is not built, or all that it held was taken out."))
+        self.about(None)
+        return downloads.send_zip(request._request, found.parts, name=found.name, tag=found.tag)
+
+
+def _release(endpoint: Endpoint) -> Release:
+    rows = Release.objects.filter(study=endpoint.study)
+    return endpoint.one(rows, number=endpoint.kwargs["number"])
+
+
+SEEN = Need(Role.EDITOR)
+# It gives files to people outside: a token that only changes the study does not.
+GIVEN = Need(Role.EDITOR, Scope.MANAGE)
+MOST_DAYS = 365
+
+
+class LinkRow(serializers.ModelSerializer[ReleaseLink]):
+    """A private link. Its address was said once, when it was made."""
+
+    by = serializers.EmailField(source="created_by.email", default=None, allow_null=True)
+
+    class Meta:
+        model = ReleaseLink
+        fields = ["id", "label", "by", "created_at", "expires_at", "revoked_at", "used_at"]
+        extra_kwargs = {"label": {"help_text": "For whom."}, "used_at": {"help_text": "When last, about."}}
+
+
+class MadeLink(LinkRow):
+    """A link that was just made."""
+
+    address = serializers.SerializerMethodField(help_text="Said this once, and kept nowhere.")
+
+    class Meta(LinkRow.Meta):
+        fields = [*LinkRow.Meta.fields, "address"]
+
+    def get_address(self, _link: ReleaseLink) -> str | None:
+        """Return where it leads; None when the request is sent again."""
+        return self.context.get("address")
+
+
+class NewLink(RequestBody):
+    """For whom, and for how long."""
+
+    label = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")  # type: ignore[assignment] # a field, and no attribute
+    days = serializers.IntegerField(min_value=1, max_value=MOST_DAYS, required=False, default=30)
+
+
+class Links(ListEndpoint):
+    """List the private links to a release, those that ended too."""
+
+    needs: ClassVar = {"GET": SEEN, "POST": GIVEN}
+    queryset = ReleaseLink.objects.all()
+    serializer_class = LinkRow
+
+    def rows(self) -> QuerySet[ReleaseLink]:
+        """Return the links to the release that the address names."""
+        return _links_of(self)
+
+    @extend_schema(request=NewLink, responses={201: MadeLink})
+    def post(self, request: Request, study: str, number: int) -> Response:
+        """Make a link that gives out the files of a release before, or instead of, publishing it.
+
+        The answer holds its address, this once; what is sent again under the same key is answered without it.
+        """
+        given = self.given(NewLink)
+        release = self.one(Release.objects.filter(study=self.study), number=number)
+        until = timezone.now() + timedelta(days=given["days"])
+        try:
+            made, key = services.create_link(release=release, expires_at=until, label=given["label"], by=self.user)
+        except services.ReleaseError as error:
+            raise Problem("conflict", str(error)) from None
+        address = request.build_absolute_uri(reverse("private_release", args=[key]))
+        where = request.build_absolute_uri(reverse("api_release_link", args=[self.study.slug, number, made.pk]))
+        response = Response(_told(made, address), status=201, headers={"Location": where})
+        response.kept_data = _told(made)  # type: ignore[attr-defined]
+        return response
+
+
+class OneLink(Endpoint):
+    """A private link to a release."""
+
+    needs: ClassVar = {"GET": SEEN, "DELETE": GIVEN}
+    serializer_class = LinkRow
+
+    def get(self, request: Request, study: str, number: int, link: int) -> Response:
+        """Show a private link."""
+        return Response(LinkRow(self.one(_links_of(self), pk=link)).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, study: str, number: int, link: int) -> Response:
+        """End a private link: it opens nothing any more, and stays listed. Twice is once."""
+        services.revoke_link(link=self.one(_links_of(self), pk=link))
+        return Response(status=204)
+
+
+def _told(made: ReleaseLink, address: str | None = None) -> Any:
+    return MadeLink(made, context={"address": address}).data
+
+
+def _links_of(endpoint: Endpoint) -> QuerySet[ReleaseLink]:
+    release = endpoint.one(Release.objects.filter(study=endpoint.study), number=endpoint.kwargs["number"])
+    return ReleaseLink.objects.filter(release=release).select_related("created_by")

@@ -1,0 +1,456 @@
+"""Building a release: a run that writes its files in all formats, and lists them with their tables and people.
+
+While it works nothing is listed, and nobody finds its files. Killed at any moment, it begins anew; what it left behind
+is removed by the next who is at it, and by a duty.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from crowdrag.jobs import file_storage, kinds, lifecycle
+from crowdrag.jobs.models import Run
+from crowdrag.studies.models import Participant, User
+
+from ..enums import PUBLIC_RELEASES, ReleaseState
+from ..inputs import snapshots
+from . import services, storage
+from .choices import Choices
+from .contents import release_contents
+from .contents.content_table import ContentColumn, ContentTable
+from .contents.release_contents import Contents
+from .formats import about, card, release_writer
+from .formats.output_folder import SUMS
+from .models import Release, ReleaseFile, ReleasePerson, ReleaseTable
+from .personal_data import detection
+from .services import ReleaseError
+
+ROWS = 5
+#: So many characters of a text are shown; the file holds all of it.
+SHOWN = 300
+
+
+def preview(table: ContentTable) -> list[dict[str, Any]]:
+    """Return the first rows of a table, long texts cut."""
+    return [{c.name: _shown(c, row[c.name]) for c in table.columns} for row in islice(table.rows(), ROWS)]
+
+
+def _shown(column: ContentColumn, value: Any) -> Any:
+    if column.type == "time" and value is not None:
+        return value.isoformat()
+    text = value if isinstance(value, str) else ""
+    return f"{text[:SHOWN]} …" if len(text) > SHOWN else value
+
+
+Report = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class WrittenRelease:
+    """A release whose files lie in a folder, and what is to be listed of it."""
+
+    tables: tuple[ContentTable, ...]
+    rows: dict[str, int]
+    previews: dict[str, list[dict[str, Any]]]
+    participants: tuple[int, ...]
+    manifest: dict[str, Any]
+    left_out: list[dict[str, Any]]
+    figures: dict[str, Any]
+
+
+def write_release(release: Release, folder: Path, *, report: Report) -> WrittenRelease:
+    """Write all files of a release into an empty folder. To be called in a consistent reading of the database.
+
+    The same study and the same choices give the same bytes on the same day.
+    """
+    # How much there is to be written is known when it is written.
+    report(0, 0, _("Looking at what may be released"))
+    choices = Choices.from_json(release.choices)
+    contents = release_contents.read_contents(study=release.study, choices=choices, release=str(release.number))
+    done: dict[str, int] = {}
+
+    def told(table: str, rows: int) -> None:
+        done[table] = rows
+        report(sum(done.values()), 0, table)
+
+    said = about_of(release, choices, contents)
+    manifest = release_writer.write_files(
+        folder, contents.tables, said, layout=contents.layout, left_out=contents.layout_left_out, report=told
+    )
+    rows = {table["name"]: table["rows"] for table in manifest["tables"]}
+    return WrittenRelease(
+        tables=contents.tables,
+        rows=rows,
+        previews={table.name: preview(table) for table in contents.tables},
+        participants=contents.participants,
+        manifest=manifest,
+        left_out=_left_out(contents),
+        figures={
+            "rows": rows,
+            "people": len(contents.participants),
+            "licences": list(contents.licences),
+            "runs_digest": manifest["runs_digest"],
+            "changes": _changes(said.previous, manifest),
+        },
+    )
+
+
+def about_of(release: Release, choices: Choices, contents: Contents) -> about.About:
+    """Return what a release says of itself."""
+    run, study = release.run, release.study
+    assert run is not None  # it is being built
+    return about.About(
+        slug=study.slug,
+        version=release.number,
+        title=release.title,
+        # The day on which the building was ordered: whoever takes over from a killed worker makes the same files.
+        released=run.created_at.date(),
+        licence=choices.licence or study.text_licence,
+        description=release.description or study.description,
+        language=study.language,
+        creators=tuple(about.Creator(**each) for each in release.creators),
+        contact=study.contact,
+        passage_terms=choices.passage_terms,
+        address=run.parameters.get("address", ""),
+        doi=release.doi,
+        is_simulated=study.is_simulated,
+        code_version=run.code_version,
+        choices=choices,
+        licences=contents.licences,
+        left_out=contents.left_out,
+        runs=tuple(_source(each) for each in contents.runs),
+        changes=release.notes,
+        previous=previous_manifest(release),
+    )
+
+
+def previous_manifest(release: Release) -> dict[str, Any] | None:
+    """Return the manifest of the last version before this one that was published; None where there is none."""
+    earlier = ReleaseFile.objects.filter(
+        release__study=release.study_id,
+        release__number__lt=release.number,
+        release__state__in=PUBLIC_RELEASES,
+        path=release_writer.MANIFEST,
+        removed_at__isnull=True,
+    )
+    if (found := earlier.order_by("-release__number").first()) is None:
+        return None
+    with default_storage.open(str(found.file.name)) as file:
+        manifest: dict[str, Any] = json.loads(file.read())
+    return manifest
+
+
+def _changes(before: dict[str, Any] | None, after: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what CHANGES.md says, for the page: since which version, and sentences of Markdown."""
+    if before is None:
+        return None
+    return {"since": before.get("version"), "found": card.compared(before, after)}
+
+
+def _source(run: Run) -> about.SourceRun:
+    return about.SourceRun(
+        kind=run.kind,
+        key=str(run.key),
+        inputs_digest=run.inputs_digest,
+        code_version=run.code_version,
+        finished_at=run.finished_at.isoformat() if run.finished_at else "",
+        seed=run.seed,
+        parameters=run.parameters,
+        stale=run.stale_reason,
+    )
+
+
+def _left_out(contents: Contents) -> list[dict[str, Any]]:
+    parts: Sequence[tuple[str, Any]] = (("", contents.left_out), ("crowdrag25", contents.layout_left_out()))
+    return [
+        {"what": each.what, "reason": each.reason, "count": each.count, "format": format_}
+        for format_, counted in parts
+        for each in counted
+    ]
+
+
+PEOPLE = "participants."
+#: Tables that come from the study itself.
+OF_NOBODY = frozenset({"topics", "passages", "retrieved", "styles", "dimensions", "runs"})
+BATCH = 1000
+
+
+class BrokenFileError(Exception):
+    """A file is not what was written; nothing of the release is listed."""
+
+
+class ErasedError(Exception):
+    """Somebody had what they gave erased while it was being written: it is written anew without them."""
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file that lies in the storage, and what is said of it."""
+
+    path: str
+    about: str
+    media_type: str
+    size: int
+    sha256: str
+    of_people: bool
+    file: str
+
+
+def move_in(work: kinds.Work, folder: Path, made: WrittenRelease) -> list[StoredFile]:
+    """Move all files of a release into the storage, and return what is to be listed of each.
+
+    Raises
+    ------
+    BrokenFileError
+        if one of them is not what the list of sums says.
+    """
+    said = {file["path"]: file for file in made.manifest["files"]}
+    sums = dict(_sums(folder / SUMS))
+    paths = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    listed = []
+    for i, path in enumerate(paths):
+        size, sha256 = file_storage.file_digest(folder / path)
+        if path != SUMS and sums.pop(path, None) != sha256:
+            raise BrokenFileError(f"{path} is not what {SUMS} says.")
+        work.report(i, len(paths), path)
+        described = said.get(path, {})
+        listed.append(
+            StoredFile(
+                path,
+                described.get("meaning") or BESIDE.get(path, ""),
+                described.get("media_type") or _media_type(path),
+                size,
+                sha256,
+                is_of_people(path, made.tables),
+                storage.move_in(work.run, folder=folder, path=path, sha256=sha256),
+            )
+        )
+    if sums:
+        raise BrokenFileError(f"{', '.join(sorted(sums))}: in {SUMS}, and not there.")
+    return listed
+
+
+def file_digest(folder: Path) -> str:
+    """Return the digest of a release: of the list of its files with their sums."""
+    return file_storage.file_digest(folder / SUMS)[1]
+
+
+def add(release: Release, made: WrittenRelease, files: Sequence[StoredFile]) -> None:
+    """List what a release holds. It is being built: its row is held.
+
+    Raises
+    ------
+    ErasedError
+        if somebody in it had what they gave erased meanwhile.
+    """
+    # Whoever erases somebody holds the participant's row: these rows wait until that is over.
+    ReleasePerson.objects.bulk_create(
+        (ReleasePerson(release=release, participant_id=pk) for pk in made.participants), batch_size=BATCH
+    )
+    if Participant.objects.filter(releases__release=release, erased_at__isnull=False).exists():
+        raise ErasedError("Somebody in it had what they gave erased while it was being written.")
+    ReleaseFile.objects.bulk_create(
+        (
+            ReleaseFile(
+                release=release,
+                path=each.path,
+                about=each.about,
+                media_type=each.media_type,
+                size=each.size,
+                sha256=each.sha256,
+                of_people=each.of_people,
+                file=each.file,
+            )
+            for each in files
+        ),
+        batch_size=BATCH,
+    )
+    ReleaseTable.objects.bulk_create(
+        ReleaseTable(
+            release=release,
+            position=position,
+            name=table.name,
+            about=table.meaning,
+            rows=made.rows[table.name],
+            columns=[{"name": c.name, "type": c.type, "meaning": c.meaning} for c in table.columns],
+            preview=made.previews[table.name],
+        )
+        for position, table in enumerate(made.tables)
+    )
+
+
+def is_of_people(path: str, tables: Sequence[ContentTable]) -> bool:
+    """Say whether a file may hold something that a participant gave: all data does, but for topics and the like."""
+    place = Path(path)
+    if place.parent == Path():
+        return False  # what stands beside the data: card, licence, sums
+    name = place.name.split(".")[0]
+    table = next((each for each in tables if each.name == name), None)
+    return table is None or name not in OF_NOBODY or any(c.refers_to.startswith(PEOPLE) for c in table.columns)
+
+
+def _sums(path: Path) -> Iterator[tuple[str, str]]:
+    for line in path.read_text().splitlines():
+        sha256, _space, name = line.partition("  ")
+        yield name, sha256
+
+
+def _media_type(path: str) -> str:
+    return MEDIA_TYPES.get(Path(path).suffix, "text/plain; charset=utf-8")
+
+
+#: Of what stands beside the data.
+MEDIA_TYPES = {
+    ".md": "text/markdown; charset=utf-8",
+    ".json": "application/json",
+    ".cff": "application/x-yaml",
+}
+#: What these are, in the language of the files.
+BESIDE = {
+    "README.md": "The dataset card: begin here",
+    "FIELDS.md": "What every field means",
+    "DATASHEET.md": "The datasheet",
+    "CHANGES.md": "What is new in this version",
+    "LICENSE": "Under which licence, and what it does not cover",
+    "CITATION.cff": "How to cite it",
+    "croissant.json": "Croissant metadata",
+    "release.json": "The manifest: what programs want to know",
+    SUMS: "SHA-256 sums of all other files",
+}
+
+
+KIND = "release.build"
+
+
+@transaction.atomic
+def start(*, release: Release, by: User | None = None, address: str = "", now: datetime | None = None) -> Run:
+    """Start building a draft. `address` is that of its public page, to be written into its files.
+
+    Raises
+    ------
+    ReleaseError
+        if it is no draft.
+    """
+    held = services.locked(release.pk)
+    if held.state != ReleaseState.DRAFT:
+        raise ReleaseError(_("Only a draft is built; change it, and it is one again."))
+    storage.remove_all(held)  # of an earlier run that came to nothing
+    run = lifecycle.start(
+        study=held.study, kind=KIND, parameters={"release": held.number, "address": address}, by=by, now=now
+    )
+    held.run, held.state = run, ReleaseState.BUILDING
+    held.save(update_fields=["run", "state"])
+    return run
+
+
+@transaction.atomic
+def stop(*, release: Release, by: User | None = None, now: datetime | None = None) -> Release:
+    """Stop building, and make a draft of it again; also of one whose run failed.
+
+    Raises
+    ------
+    ReleaseError
+        if it is not being built.
+    """
+    run = Release.objects.select_related("run").get(pk=release.pk).run
+    # The run's row first: its effect holds it too when it comes to the release's.
+    if run is not None and run.is_active:
+        with suppress(lifecycle.NotActiveError):  # it ended in this moment: what came of it is seen next
+            lifecycle.cancel(run=run, by=by, now=now)
+    held = services.locked(release.pk)
+    if held.state != ReleaseState.BUILDING:
+        raise ReleaseError(_("It is not being built."))
+    services.reopen(held)
+    return held
+
+
+def of_run(run: Run) -> Release:
+    """Return the release that a run builds.
+
+    Raises
+    ------
+    kinds.InputRejectedError
+        if it is no more: it was thrown away, or another run is at it.
+    """
+    found = Release.objects.filter(study=run.study_id, run=run, state=ReleaseState.BUILDING).select_related("study")
+    if (release := found.first()) is None:
+        raise kinds.InputRejectedError([{"message": _("There is no release for this run to build any more.")}])
+    return release
+
+
+def plan(_run: Run) -> Iterator[dict[str, Any] | kinds.LaterUnit]:
+    """Look for personal data first: what nobody has decided on is left out, and shown for decision."""
+    yield {"do": "look"}
+    yield kinds.LaterUnit(1, {"do": "write"})
+
+
+def work(work: kinds.Work) -> Callable[[], None]:
+    """Look for personal data, or write the files; the effect keeps what was found, or lists them."""
+    release = of_run(work.run)
+    return _look(work, release) if work.unit.payload["do"] == "look" else _write(work, release)
+
+
+def _look(work: kinds.Work, release: Release) -> Callable[[], None]:
+    def told(done: int, where: object) -> None:
+        work.report(done, 0, str(where))
+
+    choices = Choices.from_json(release.choices)
+    return detection.look(study=release.study, choices=choices, now=timezone.now(), report=told)
+
+
+def _write(work: kinds.Work, release: Release) -> Callable[[], None]:
+    now = timezone.now()
+    folder = storage.workplace(work)
+    try:
+        with snapshots.repeatable_read():
+            made = write_release(release, folder, report=work.report)
+        digest = file_digest(folder)
+        listed = move_in(work, folder, made)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return partial(_list, work.run, made, listed, digest, now)
+
+
+def _list(run: Run, made: WrittenRelease, files: list[StoredFile], digest: str, now: datetime) -> None:
+    release = services.locked(of_run(run).pk)
+    add(release, made, files)
+    release.state, release.built_at = ReleaseState.READY, now
+    release.digest, release.schema_version = digest, made.manifest["schema_version"]
+    release.figures, release.left_out = made.figures, made.left_out
+    release.save(update_fields=["state", "built_at", "digest", "schema_version", "figures", "left_out"])
+    lifecycle.note(run=run, summary={"version": release.number, "files": len(files)}, inputs_digest=digest)
+    # What a worker left that was killed at it, or that a claim before this one put in.
+    transaction.on_commit(partial(storage.remove_unlisted, str(run.key)))
+
+
+def result_url(run: Run) -> str:
+    """Where the release is shown."""
+    return reverse("release", args=[run.study.slug, run.parameters["release"]])
+
+
+def register() -> None:
+    """Make building known to the runs; called once when the app is ready."""
+    kinds.register(
+        kinds.Kind(
+            name=KIND,
+            title=gettext_lazy("Building a release"),
+            plan=plan,
+            work=work,
+            result_url=result_url,
+            told=lambda run: {str(_("Version")): run.parameters["release"]},
+        )
+    )

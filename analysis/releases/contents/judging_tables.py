@@ -1,0 +1,238 @@
+"""The tables of judging: campaigns, what they asked, who answered a questionnaire, and every judgment as presented."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import OuterRef, Subquery
+
+from annotation.enums import AssignmentState
+from annotation.models import Assignment, Campaign, CampaignDimension, Dimension, Judgment, QuestionnaireItem
+
+from ...enums import TextSource
+from .content_table import ContentColumn, ContentTable, Row
+from .source import Source
+
+CHUNK = 2000
+_CAMPAIGN = ContentColumn("campaign", "text", False, "The campaign's name.", "campaigns.campaign")
+_PERSON = ContentColumn("participant", "text", False, "Who judged.", "participants.participant")
+_QUESTIONNAIRE = ContentColumn("questionnaire", "text", False, "The study's id of the questionnaire.")
+_DIMENSION = ContentColumn("dimension", "text", False, "The dimension's name.", "dimensions.dimension")
+_DIMENSION_VERSION = ContentColumn("dimension_version", "integer", False, "Which version of the dimension.")
+
+
+def tables(source: Source) -> Iterator[ContentTable]:
+    """Yield the tables that were chosen."""
+    if source.choices.judgments:
+        yield from (
+            campaigns(source), dimensions(source), campaign_dimensions(source), questionnaires(source),
+            judgments(source),
+        )  # fmt: skip
+
+
+def campaigns(source: Source) -> ContentTable:
+    """Return the campaigns."""
+    columns = (
+        ContentColumn("campaign", "text", False, "Its name.", is_free_text=True),
+        ContentColumn("kind", "text", False, "What is judged at once.", values=("PAIRWISE", "POINTWISE", "EXPERT")),
+        ContentColumn("judges", "text", False, "Whose judgments these are.", values=("CROWD", "EXPERT", "MODEL")),
+        ContentColumn("inference", "text", True, "How a model was asked: all dimensions at once, or one at a time."),
+        ContentColumn("k", "integer", False, "Judgments asked for per item and dimension."),
+        ContentColumn("instructions", "text", True, "What the judges read, in Markdown.", is_free_text=True),
+        ContentColumn("is_simulated", "boolean", False, "Whether it is simulated: no person stands behind it."),
+    )
+
+    def rows() -> Iterator[Row]:
+        found = Campaign.objects.filter(study=source.study).select_related("instructions").order_by("pk")
+        for each in found.iterator(CHUNK):
+            yield {
+                "campaign": each.name,
+                "kind": each.kind,
+                "judges": each.judges,
+                "inference": each.inference or None,
+                "k": each.k,
+                "instructions": each.instructions.text if each.instructions else None,
+                "is_simulated": each.is_simulated or source.study.is_simulated,
+            }
+
+    return ContentTable("campaigns", "A collection of judgments.", columns, rows, ("campaign",))
+
+
+def dimensions(source: Source) -> ContentTable:
+    """Return the dimensions."""
+    columns = (
+        ContentColumn("dimension", "text", False, "Its name."),
+        ContentColumn("dimension_version", "integer", False, "Counts up from 1; a version never changes."),
+        ContentColumn("label", "text", False, "What readers see.", is_free_text=True),
+        ContentColumn("question", "text", False, "The question.", is_free_text=True),
+        ContentColumn("description", "text", True, "What it means.", is_free_text=True),
+        ContentColumn(
+            "options", "json", False, "Its answers from the lowest value up: value and label.", is_free_text=True
+        ),
+    )
+    names = tuple(column.name for column in columns)
+
+    def rows() -> Iterator[Row]:
+        found = Dimension.objects.filter(study=source.study).order_by("pk")
+        read = ("name", "version", "label", "question", "description", "options")
+        for values in found.values_list(*read).iterator(CHUNK):
+            row = dict(zip(names, values, strict=True))
+            yield row | {"description": row["description"] or None}
+
+    meaning = "A question that is asked of each item."
+    return ContentTable("dimensions", meaning, columns, rows, ("dimension", "dimension_version"))
+
+
+def campaign_dimensions(source: Source) -> ContentTable:
+    """Return which dimensions each campaign asks."""
+    columns = (
+        _CAMPAIGN,
+        _DIMENSION,
+        _DIMENSION_VERSION,
+        ContentColumn("position", "integer", False, "Where it stands on the page."),
+    )
+    names = tuple(column.name for column in columns)
+
+    def rows() -> Iterator[Row]:
+        found = CampaignDimension.objects.filter(campaign__study=source.study).order_by("campaign_id", "position", "pk")
+        read = ("campaign__name", "dimension__name", "dimension__version", "position")
+        for values in found.values_list(*read).iterator(CHUNK):
+            yield dict(zip(names, values, strict=True))
+
+    key = ("campaign", "dimension", "dimension_version")
+    return ContentTable("campaign_dimensions", "A dimension that a campaign asks.", columns, rows, key)
+
+
+def questionnaires(source: Source) -> ContentTable:
+    """Return who answered which questionnaire."""
+    columns = [
+        _CAMPAIGN,
+        _QUESTIONNAIRE,
+        _PERSON,
+        ContentColumn("is_included", "boolean", False, "Whether the answers count in analyses."),
+        ContentColumn("submitted_at", "time", True, "When it was handed in."),
+        ContentColumn("seconds", "number", True, "How long it took from when it was given."),
+        ContentColumn("active_seconds", "number", True, "How long it was looked at."),
+    ]
+    if source.choices.comments:
+        columns.append(ContentColumn("comment", "text", True, "What the judge said at the end.", is_free_text=True))
+    read = (
+        "pk", "participant_id", "questionnaire__campaign_id", "questionnaire__campaign__name",
+        "questionnaire__external_id", "is_included", "submitted_at", "seconds", "active_seconds", "comment",
+    )  # fmt: skip
+
+    def rows() -> Iterator[Row]:
+        found = Assignment.objects.filter(questionnaire__campaign__study=source.study, state=AssignmentState.ACCEPTED)
+        for row in found.order_by("pk").values(*read).iterator(CHUNK):
+            # Who judged nothing but what is left out is not in.
+            if not source.selection.assignments[row["pk"]] and row["participant_id"] in source.selection.participants:
+                yield _questionnaire(source, row)
+
+    key = ("campaign", "questionnaire", "participant")
+    return ContentTable("questionnaires", "A questionnaire that somebody answered.", tuple(columns), rows, key)
+
+
+def _questionnaire(source: Source, row: dict[str, Any]) -> Row:
+    permission = source.selection.people.judge(row["participant_id"], row["questionnaire__campaign_id"])
+    told, clock = not permission.timing, source.clock
+    found: Row = {
+        "campaign": row["questionnaire__campaign__name"],
+        "questionnaire": row["questionnaire__external_id"],
+        "participant": source.names.of(row["participant_id"]),
+        "is_included": row["is_included"],
+        "submitted_at": clock.time(row["submitted_at"], told=told),
+        "seconds": clock.seconds(row["seconds"], told=told),
+        "active_seconds": clock.seconds(row["active_seconds"], told=told),
+    }
+    if source.choices.comments:
+        found["comment"] = released_comment(source, TextSource.COMMENT, row["pk"], row["comment"], permission.text)
+    return found
+
+
+def judgments(source: Source) -> ContentTable:
+    """Return the judgments, each as it was given: nothing is turned round."""
+    chosen = source.choices
+    columns = [
+        _CAMPAIGN,
+        _QUESTIONNAIRE,
+        _PERSON,
+        ContentColumn("position", "integer", True, "Where the item stood in the questionnaire."),
+        ContentColumn("topic", "text", False, "On which topic.", "topics.topic"),
+        ContentColumn("response_a", "text", True, "Of a pair: the left response.", "responses.response"),
+        ContentColumn("response_b", "text", True, "Of a pair: the right response.", "responses.response"),
+        ContentColumn("response", "text", True, "Of a response that was judged alone: it.", "responses.response"),
+        ContentColumn(
+            "item", "text", True, "What the source called the item, where it named no response of this study."
+        ),
+        _DIMENSION,
+        _DIMENSION_VERSION,
+        ContentColumn("value", "integer", False, "The answer: on a pair -1 is A (left), 0 neither, 1 is B (right)."),
+        ContentColumn("repeat", "integer", False, "Counts up where the same was asked again; 0 counts."),
+        ContentColumn("is_included", "boolean", False, "Whether it counts in analyses."),
+        ContentColumn("judged_at", "time", True, "When it was last given."),
+    ]
+    if chosen.justifications:
+        columns.append(ContentColumn("justification", "text", True, "Why, in the judge's words.", is_free_text=True))
+    place = QuestionnaireItem.objects.filter(questionnaire=OuterRef("assignment__questionnaire"), item=OuterRef("item"))
+    read = tuple(_READ.values())
+
+    def rows() -> Iterator[Row]:
+        found = Judgment.objects.of_study(source.study).filter(assignment__state=AssignmentState.ACCEPTED)
+        ordered = found.annotate(place=Subquery(place.values("position")[:1])).order_by("pk")
+        for values in ordered.values_list(*read).iterator(CHUNK):
+            row = dict(zip(_READ, values, strict=True))
+            if not source.selection.assignments[row["assignment"]] and source.selection.may_be_seen(
+                row["a"], row["b"], row["alone"]
+            ):
+                yield _judgment(source, row)
+
+    key = ("campaign", "questionnaire", "participant", "response_a", "response_b", "response", "item", "dimension")
+    meaning = "An answer to one dimension of one item, as presented."
+    return ContentTable("judgments", meaning, tuple(columns), rows, (*key, "dimension_version", "repeat"))
+
+
+_READ = {
+    "pk": "pk",
+    "assignment": "assignment_id",
+    "in_campaign": "item__campaign_id",
+    "a": "item__pair__a_id",
+    "b": "item__pair__b_id",
+    "alone": "item__response_id",
+    "campaign": "item__campaign__name",
+    "questionnaire": "assignment__questionnaire__external_id",
+    "participant": "assignment__participant_id",
+    "position": "place",
+    "topic": "item__topic__external_id",
+    "response_a": "item__pair__a__external_id",
+    "response_b": "item__pair__b__external_id",
+    "response": "item__response__external_id",
+    "item": "item__external_id",
+    "dimension": "dimension__name",
+    "dimension_version": "dimension__version",
+    "value": "value",
+    "repeat": "repeat",
+    "is_included": "assignment__is_included",
+    "judged_at": "judged_at",
+    "justification": "justification",
+}
+_INSIDE = ("pk", "assignment", "in_campaign", "a", "b", "alone")
+
+
+def _judgment(source: Source, row: dict[str, Any]) -> Row:
+    pk, _assignment, campaign, *_responses = (row.pop(name) for name in _INSIDE)
+    person = row["participant"]
+    permission = source.selection.people.judge(person, campaign)
+    reason = row.pop("justification")
+    row["participant"] = source.names.of(person)
+    row["item"] = row["item"] or None
+    row["judged_at"] = source.clock.time(row["judged_at"], told=not permission.timing)
+    if source.choices.justifications:
+        row["justification"] = released_comment(source, TextSource.JUSTIFICATION, pk, reason, permission.text)
+    return row
+
+
+def released_comment(source: Source, where: TextSource, pk: int, text: str, withheld: str) -> str | None:
+    """Return what somebody said beside their answers, as far as it may be released; None where it may not."""
+    blackout = source.selection.blackout
+    if not text or withheld or blackout.reason(where, pk):
+        return None
+    return blackout.text(where, pk, text)

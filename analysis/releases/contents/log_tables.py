@@ -1,0 +1,291 @@
+"""The tables of writing logs, by the granularity that was chosen: measures, states of the text, or every event.
+
+A log is in only where its writer agreed to that, and where nothing of it was left out for the personal data in it.
+Without agreement to the release of times, or where no times are released at all, events stand in their order and what
+is made of time is not there.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from analysis.process import measures
+from analysis.process.events import BrokenLogError
+from analysis.process.passage_matches import Sources
+from writing.editor import codec, logs
+from writing.editor.events import BY_CODE
+from writing.models import WritingLog
+from writing.review.log_signals import passage_texts
+
+from ..choices import Logs
+from ..personal_data import free_texts
+from .content_table import Columns, ContentColumn, ContentTable, Row, rows_of
+from .selection import Selection
+from .source import Source
+
+CHUNK = 50
+# Events are small: so many of them, or a log, are in memory at a time.
+EVENTS = 8000
+LOGS = "writing logs"
+MINUTES = "writing logs minute by minute"
+BROKEN = "the log cannot be read"
+MINUTE = 60_000
+_RESPONSE = ContentColumn("response", "text", False, "The response that came of it.", "responses.response")
+_SENTENCE_ENDS = re.compile(r"[.!?\u3002\uff01\uff1f\u0964\n]")
+#: Measures that say how long something took, or how fast it went: times, whatever their unit is.
+_TIMES = frozenset(
+    {
+        "seconds",
+        "active_seconds",
+        "paused_seconds",
+        "passage_seconds",
+        "away_seconds",
+        "typing_rate",
+        "pauses",
+        "bursts",
+    }
+) | {"burst_characters", "immediate_revisions", "absences", "at_once_share"}
+_SECONDS = frozenset(name for name in measures.NAMES if name.endswith("seconds"))
+#: Kinds of events that say nothing but when something was or how long it took.
+_OF_TIME = frozenset({"k", "d", "j"})
+# The fields of a change, where an event is none.
+_NO_CHANGE: list[Any] = [None] * 7
+
+
+def tables(source: Source) -> Iterator[ContentTable]:
+    """Yield the tables that were chosen. Who has every event can make the rest of them, and gets the measures too."""
+    if source.choices.logs != Logs.NONE and source.choices.responses:
+        yield _measures(source)
+        if source.choices.logs == Logs.FULL:
+            yield _events(source)
+        elif source.choices.logs != Logs.MEASURES:
+            yield _states(source)
+
+
+def count(source: Source) -> None:
+    """Count the logs of released responses that are left out, once and before anything is read."""
+    if source.choices.logs == Logs.NONE or not source.choices.responses:
+        return
+    rows = WritingLog.objects.filter(task__study=source.study, task__response__isnull=False)
+    for pk, response, person in rows.values_list("pk", "task__response__pk", "task__participant_id").iterator(2000):
+        if response in source.selection.responses and (
+            reason := _reason(source.selection, source.choices.logs, pk, person)
+        ):
+            source.selection.count.add(LOGS, reason)
+
+
+def _reason(selection: Selection, granularity: Logs, log: int, person: int) -> str:
+    permission = selection.writers[person]
+    if permission.log:
+        return permission.log
+    if granularity == Logs.MINUTES and permission.timing:
+        return permission.timing
+    return selection.blackout.log_reason(log)
+
+
+def released(source: Source) -> Iterator[tuple[WritingLog, bool]]:
+    """Yield each log that is in, with whether its times may be told."""
+    selection = source.selection
+    for log in free_texts.released_logs(source.study).iterator(CHUNK):
+        person = log.task.participant_id
+        if log.task.response.pk not in selection.responses or person is None:
+            continue
+        if not _reason(selection, source.choices.logs, log.pk, person):
+            yield log, source.clock.is_told and not selection.writers[person].timing
+
+
+def _measures(source: Source) -> ContentTable:
+    columns = (
+        _RESPONSE,
+        *(
+            ContentColumn(name, "number", True, f"{_MEANINGS[name]} Null: not known, or not told.")
+            for name in measures.NAMES
+        ),
+    )
+
+    def rows() -> Iterator[Row]:
+        found = released(source)
+        while chunk := _some(found):
+            passages = passage_texts({log.task.topic_id for log, _told in chunk})
+            prepared = {topic: Sources(given) for topic, given in passages.items()}
+            for log, told in chunk:
+                try:
+                    values = measures.measure(logs.prefetched_events(log), prepared[log.task.topic_id])
+                except (codec.BrokenLog, BrokenLogError):
+                    values = measures.unknown()
+                yield {"response": log.task.response.external_id, **_told(source, values, told=told)}
+
+    return ContentTable("log_measures", "How a response was written, in figures.", columns, rows, ("response",))
+
+
+def _some(found: Iterator[tuple[WritingLog, bool]]) -> list[tuple[WritingLog, bool]]:
+    return [each for each, _n in zip(found, range(CHUNK), strict=False)]
+
+
+def _told(source: Source, values: measures.Measures, *, told: bool) -> Row:
+    row: Row = {}
+    for name in measures.NAMES:
+        value = values[name]
+        if name in _SECONDS:
+            row[name] = source.clock.seconds(value, told=told)
+        else:
+            row[name] = float(value) if value is not None and (told or name not in _TIMES) else None
+    return row
+
+
+def _states(source: Source) -> ContentTable:
+    columns = (
+        _RESPONSE,
+        ContentColumn("state", "integer", False, "Counts the states of this text from 0, in their order."),
+        ContentColumn("ms", "integer", True, "Milliseconds since the log's start; null: not told."),
+        ContentColumn("text", "text", False, "The text as it stood then.", is_free_text=True),
+    )
+
+    def rows() -> Iterator[Row]:
+        for log, told in released(source):
+            name = log.task.response.external_id
+            for number, (ms, text) in enumerate(states(log, source.choices.logs)):
+                ms_told = source.clock.milliseconds(ms, told=told)
+                yield {"response": name, "state": number, "ms": ms_told, "text": text}
+
+    return ContentTable("log_states", "A text at one moment of its writing.", columns, rows, ("response", "state"))
+
+
+def states(log: WritingLog, granularity: Logs) -> Iterator[tuple[int, str]]:
+    """Yield (milliseconds, text): the last state of each minute, or each state before a sentence is left and the last,
+    or, of a full log, the state after each change.
+
+    A sentence is left when one is ended, or when the change lies in another one than the change before it. A log that
+    cannot be read has no states.
+    """
+    read = {Logs.MINUTES: _minutes, Logs.SENTENCES: _sentences}.get(granularity, _all)
+    try:
+        yield from read(log)
+    except codec.BrokenLog:
+        return
+
+
+def _all(log: WritingLog) -> Iterator[tuple[int, str]]:
+    return codec.states(logs.prefetched_events(log))
+
+
+def _minutes(log: WritingLog) -> Iterator[tuple[int, str]]:
+    last: tuple[int, str] | None = None
+    for ms, text in codec.states(logs.prefetched_events(log)):
+        if last is not None and ms // MINUTE != last[0] // MINUTE:
+            yield last
+        last = (ms, text)
+    if last is not None:
+        yield last
+
+
+def _sentences(log: WritingLog) -> Iterator[tuple[int, str]]:
+    text, ms, at = "", 0, 0
+    is_new = False
+    for event in logs.prefetched_events(log):
+        if event[0] != codec.SPLICE:
+            continue
+        position, inserted = event[2], event[4]
+        if is_new and _SENTENCE_ENDS.search(text, min(position, at), max(position, at)):
+            yield ms, text
+            is_new = False
+        text, ms = codec.apply_splice(text, event), event[1]
+        at = position + len(inserted)
+        is_new = True
+        if _SENTENCE_ENDS.search(inserted):
+            yield ms, text
+            is_new = False
+    if is_new:
+        yield ms, text
+
+
+def _events(source: Source) -> ContentTable:
+    columns = (
+        _RESPONSE,
+        ContentColumn("number", "integer", False, "Counts the events of this log from 0, in their order."),
+        ContentColumn("ms", "integer", True, "Milliseconds since the log's start; null: not told."),
+        ContentColumn(
+            "event", "text", False, "What happened, by its code (docs/guides/log-format.md).", values=tuple(BY_CODE)
+        ),
+        ContentColumn("position", "integer", True, "Of a change: where, in code points."),
+        ContentColumn("deleted", "integer", True, "Of a change: how many characters went."),
+        ContentColumn("inserted", "text", True, "Of a change: what came.", is_free_text=True),
+        ContentColumn("source", "text", True, "Of a change: how it came about.", is_free_text=True),
+        ContentColumn("input_type", "text", True, "Of a change: what the browser called it.", is_free_text=True),
+        ContentColumn("details", "json", True, "Of any other event: its fields by name.", is_free_text=True),
+    )
+
+    def chunks() -> Iterator[Columns]:
+        waiting: dict[str, list[Any]] = {column.name: [] for column in columns}
+        for log, told in released(source):
+            for name, values in _of_log(source, log, told=told).items():
+                waiting[name] += values
+            if len(waiting["number"]) >= EVENTS:
+                yield dict(waiting)
+                waiting = {name: [] for name in waiting}
+        if waiting["number"]:
+            yield dict(waiting)
+
+    meaning = "An event of a writing log."
+    return ContentTable("log_events", meaning, columns, rows_of(chunks), ("response", "number"), chunks)
+
+
+def _of_log(source: Source, log: WritingLog, *, told: bool) -> Columns:
+    """Return a log's events by columns, as far as it can be read."""
+    kept = BY_CODE.keys() if told else BY_CODE.keys() - _OF_TIME
+    events = []
+    try:
+        for event in logs.prefetched_events(log):
+            if event[0] in kept:
+                events.append(event)  # noqa: PERF401 -- what was read before a broken batch is kept
+    except codec.BrokenLog:
+        pass
+    changes = [event if event[0] == codec.SPLICE else _NO_CHANGE for event in events]
+    return {
+        "response": [log.task.response.external_id] * len(events),
+        "number": range(len(events)),
+        "ms": source.clock.all_milliseconds([event[1] for event in events], told=told),
+        "event": [event[0] for event in events],
+        "position": [event[2] for event in changes],
+        "deleted": [event[3] for event in changes],
+        "inserted": [event[4] for event in changes],
+        # Imported logs have neither.
+        "source": [event[5] if len(event) > 5 else None for event in changes],
+        "input_type": [(event[6] or None) if len(event) > 6 else None for event in changes],
+        "details": [None if event[0] == codec.SPLICE else _details(source, event) for event in events],
+    }
+
+
+def _details(source: Source, event: list[Any]) -> dict[str, Any]:
+    """Return an event's fields by name. A device's own clock is never told: it is as good as a name."""
+    found = dict(zip(BY_CODE[event[0]].fields, event[2:], strict=False))
+    found.pop("clock", None)
+    for name in ("held", "milliseconds"):
+        if name in found:
+            found[name] = source.clock.milliseconds(found[name])
+    return found
+
+
+_MEANINGS = {
+    "seconds": "From the first to the last event.",
+    "active_seconds": "The same without pauses away from it.",
+    "pauses": "How many pauses.",
+    "bursts": "How many bursts of writing between them.",
+    "pastes": "How often something was pasted.",
+    "pasted_share": "Which share of what was written was pasted.",
+    "revisions": "How many revisions.",
+    "paused_seconds": "How long the pauses were in all.",
+    "burst_characters": "How many characters a burst has, on average.",
+    "typing_rate": "How fast was typed.",
+    "produced": "How many characters were written.",
+    "deleted": "How many of them went again.",
+    "immediate_revisions": "Revisions right where was written.",
+    "at_once_share": "Which share of the text came in one go.",
+    "passage_share": "Which share of the text came from passages.",
+    "elsewhere_share": "Which share of the text came from elsewhere.",
+    "passages_opened": "How many passages were opened.",
+    "passage_seconds": "How long passages were in view.",
+    "searches": "How often was searched in the passages.",
+    "absences": "How often the page was left.",
+    "away_seconds": "How long it was left in all.",
+}

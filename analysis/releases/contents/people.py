@@ -1,0 +1,207 @@
+"""Who agreed to what, and by which names people go in a release.
+
+What counts is the consent that a person gave last to the text that they were shown for what they did: the text of a
+campaign says nothing of what its people write elsewhere in the study, nor the other way round. People who came with a
+corpus that others had released have no consent here, and need none; who took part here and has none is left out.
+"""
+
+import hashlib
+import hmac
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.conf import settings
+
+from annotation.models import Campaign
+from crowdrag.studies.enums import ParticipantKind
+from crowdrag.studies.models import Consent, Participant, Study
+from writing.models import WritingPlan
+
+from ..choices import Choices, Pseudonyms
+
+ERASED = "people had what they gave erased"
+WITHDRAWN = "people withdrew their consent"
+NEVER_ASKED = "no consent of the people who gave them is on record"
+NOT_AGREED = "people did not agree to the release"
+OTHER_TERMS = "people agreed to the release under other terms ({licence})"
+#: Whose texts may go under any terms.
+FREE = "CC0-1.0"
+PERSONS = (ParticipantKind.CROWD, ParticipantKind.EXPERT)
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """What may be released of what somebody gave: an empty reason where it may be, otherwise why it may not."""
+
+    judgments: str = ""
+    text: str = ""
+    log: str = ""
+    timing: str = ""
+    # Under which licence they released the text.
+    licence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    name: str
+    withdrawn: bool
+    releases: tuple[bool, bool, bool]
+    licences: tuple[str, str, str]
+
+
+class People:
+    """The participants of a study and what they agreed to; a few hundred bytes for each who gave a consent."""
+
+    def __init__(self, study: Study, choices: Choices) -> None:
+        self._study = study
+        text = choices.licence or study.text_licence
+        self.licences = (text, choices.log_licence or text, choices.timing_licence or text)
+        self._known: dict[_Given, Permission] = {}
+
+    def writer(self, pk: int, *, elsewhere: bool) -> Permission:
+        """Return what may be released of what somebody wrote; `elsewhere`: it was not written in this system."""
+        judging = self._campaign_texts - self._plan_texts
+        given = [each for each in self._consents.get(pk, ()) if each.name not in judging]
+        return self._permission(pk, given, elsewhere=elsewhere)
+
+    def judge(self, pk: int, campaign: int) -> Permission:
+        """Return what may be released of what somebody judged in a campaign."""
+        name, handed_out = self._campaigns[campaign]
+        given = [each for each in self._consents.get(pk, ()) if not name or each.name == name]
+        return self._permission(pk, given, elsewhere=not handed_out)
+
+    def _permission(self, pk: int, given: list[_Given], *, elsewhere: bool) -> Permission:
+        if pk in self._erased:
+            return _refused(ERASED)
+        if pk not in self._persons:
+            return self._free
+        if given:
+            return self._said(given[-1])
+        return self._free if elsewhere else _refused(NEVER_ASKED)
+
+    def _said(self, given: _Given) -> Permission:
+        if given not in self._known:
+            self._known[given] = self._read(given)
+        return self._known[given]
+
+    def _read(self, given: _Given) -> Permission:
+        if given.withdrawn:
+            return _refused(WITHDRAWN)
+        rows = zip(given.releases, given.licences, self.licences, strict=True)
+        text, log, timing = (_reason(*row) for row in rows)
+        return Permission("", text, log, timing, given.licences[0] or self.licences[0])
+
+    @cached_property
+    def _free(self) -> Permission:
+        return Permission(licence=self.licences[0])
+
+    @cached_property
+    def _persons(self) -> frozenset[int]:
+        # Behind simulated participants there is nobody who could agree.
+        found = Participant.objects.filter(study=self._study, kind__in=PERSONS, is_simulated=False)
+        return frozenset(() if self._study.is_simulated else found.values_list("pk", flat=True))
+
+    @cached_property
+    def _erased(self) -> frozenset[int]:
+        gone = Participant.objects.filter(study=self._study, erased_at__isnull=False)
+        return frozenset(gone.values_list("pk", flat=True))
+
+    @cached_property
+    def _consents(self) -> dict[int, list[_Given]]:
+        found: dict[int, list[_Given]] = defaultdict(list)
+        rows = Consent.objects.filter(participant__study=self._study).order_by("given_at", "pk")
+        kept: dict[_Given, _Given] = {}  # people say the same few things
+        for each in rows.select_related("text").iterator(chunk_size=2000):
+            text = each.text
+            given = _Given(
+                text.name,
+                each.withdrawn_at is not None,
+                (each.releases_text, each.releases_log, each.releases_timing),
+                (text.text_licence or self._study.text_licence, text.log_licence, text.timing_licence),
+            )
+            found[each.participant_id].append(kept.setdefault(given, given))
+        return dict(found)
+
+    @cached_property
+    def _campaigns(self) -> dict[int, tuple[str, bool]]:
+        rows = Campaign.objects.filter(study=self._study).values_list("pk", "consent_text__name", "has_places")
+        return {pk: (name or "", handed_out) for pk, name, handed_out in rows}
+
+    @cached_property
+    def _campaign_texts(self) -> frozenset[str]:
+        return frozenset(name for name, _handed_out in self._campaigns.values() if name)
+
+    @cached_property
+    def _plan_texts(self) -> frozenset[str]:
+        found = WritingPlan.objects.filter(study=self._study, consent_text__isnull=False)
+        return frozenset(found.values_list("consent_text__name", flat=True))
+
+
+def _refused(reason: str) -> Permission:
+    return Permission(reason, reason, reason, reason)
+
+
+def _reason(agreed: bool, licence: str, asked: str) -> str:
+    if not agreed or not licence:
+        return NOT_AGREED
+    return "" if _same(licence, asked) else OTHER_TERMS.format(licence=licence)
+
+
+def _same(given: str, asked: str) -> bool:
+    return _spelt(given) in (_spelt(asked), _spelt(FREE))
+
+
+def _spelt(licence: str) -> str:
+    """Return a licence's name as it compares: `CC BY 4.0` is `CC-BY-4.0`."""
+    return "-".join(licence.casefold().replace("_", " ").replace("-", " ").split())
+
+
+LENGTH = 16
+
+
+class Names:
+    """Turns the study's pseudonyms of people into those of the release; models and systems keep their names.
+
+    A fresh pseudonym is a keyed hash of the study's own, the key being the system's, the study and the release: whoever
+    builds the release again finds the same ones, and nobody else can tell two releases' people apart or together.
+    """
+
+    def __init__(self, study: Study, choices: Choices, release: str) -> None:
+        self._study = study
+        self._is_fresh = choices.pseudonyms == Pseudonyms.FRESH
+        self._salt = f"release\0{study.slug}\0{release}\0"
+
+    def of(self, pk: int) -> str:
+        """Return a participant's name in the release."""
+        return self._names[pk]
+
+    def said_as(self, external_id: str) -> str | None:
+        """Return the name of whoever the study calls so, in a table of results; None where it knows nobody so."""
+        pk = self.key(external_id)
+        return None if pk is None else self._names[pk]
+
+    def key(self, external_id: str) -> int | None:
+        """Return the key of whoever the study calls so; of a person before a model of the same name."""
+        return self._keys.get(external_id)
+
+    def _fresh(self, external_id: str) -> str:
+        message = f"{self._salt}{external_id}".encode()
+        return "p" + hmac.new(settings.PSEUDONYM_KEY.encode(), message, hashlib.sha256).hexdigest()[:LENGTH]
+
+    @cached_property
+    def _people(self) -> list[tuple[int, str, str]]:
+        rows = Participant.objects.filter(study=self._study).order_by("pk")
+        return list(rows.values_list("pk", "kind", "external_id"))
+
+    @cached_property
+    def _names(self) -> dict[int, str]:
+        return {
+            pk: self._fresh(f"{kind}\0{name}") if self._is_fresh and kind in PERSONS else name
+            for pk, kind, name in self._people
+        }
+
+    @cached_property
+    def _keys(self) -> dict[str, int]:
+        ordered = sorted(self._people, key=lambda each: each[1] in PERSONS)
+        return {name: pk for pk, _kind, name in ordered}

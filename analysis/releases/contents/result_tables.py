@@ -1,0 +1,180 @@
+"""The result tables of the runs that were chosen, rows about what is left out taken out of them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import Func, JSONField
+
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Run
+from writing.models import Response
+
+from ...experiments.erasure import OF_TEXTS, asks_of_study
+from ...methods.captions import table as captioned
+from ...methods.reusable_fits import FITS
+from ...tables import schema
+from ...tables.models import Table as Kept
+from .content_table import ContentColumn, ContentTable, Row, Type
+from .source import Source
+
+CHUNK = 2000
+GOLD, GRADES = "gold", "grades"
+ROWS = "rows of results"
+ABOUT_LEFT_OUT = "they are about a response or a person that is left out"
+OF_OWN_TEXTS = "they hold texts of the study, or answers made of them, and do not say whose"
+_RESPONSES = ("response", "response_a", "response_b")
+_PEOPLE = ("participant", "participant_1", "participant_2")
+# What pages have no column for.
+_ANYWHERE = {"note": "Why a value is not there, where one is not"}
+_RUN = ContentColumn("run", "integer", False, "Which run made it.", "runs.run")
+
+
+class Results:
+    """The chosen runs of the study that are done, in the order in which they ended, and their tables."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        found = Run.objects.filter(study=source.study, state=RunState.DONE, key__in=source.choices.runs)
+        self.runs = tuple(found.order_by("finished_at", "pk"))
+        self._numbers = {run.pk: number for number, run in enumerate(self.runs, 1)}
+        self._of_study = frozenset(run.pk for run in self.runs if asks_of_study(run))
+        self._released = frozenset(self._names_of_responses()) if self.runs else frozenset()
+
+    def tables(self) -> Iterator[ContentTable]:
+        """Yield a table of the runs, and theirs, by name."""
+        if not self.runs:
+            return
+        yield self._of_runs()
+        kept = Kept.objects.filter(run__in=self.runs).exclude(name=FITS)
+        for name in kept.order_by("name").values_list("name", flat=True).distinct():
+            if self._is_chosen(name):
+                yield self._of_name(name)
+
+    def _names_of_responses(self) -> Iterator[str]:
+        selection = self._source.selection
+        rows = Response.objects.filter(study=self._source.study).values_list("pk", "external_id")
+        return (name for pk, name in rows.iterator(CHUNK) if pk in selection.responses)
+
+    def _is_chosen(self, name: str) -> bool:
+        choices = self._source.choices
+        return {GOLD: choices.gold, GRADES: choices.grades}.get(name, choices.tables)
+
+    def _of_runs(self) -> ContentTable:
+        columns = (
+            ContentColumn("run", "integer", False, "Its number in this release, in the order in which the runs ended."),
+            ContentColumn("kind", "text", False, "What it computed."),
+            ContentColumn("finished_at", "time", True, "When it ended."),
+            ContentColumn("code_version", "text", False, "By which version of the software."),
+            ContentColumn("inputs_digest", "text", True, "SHA-256 of exactly what it used."),
+            ContentColumn("parameters", "json", False, "With which parameters."),
+            ContentColumn("seed", "integer", False, "With which seed."),
+            ContentColumn("stale", "text", True, "How its inputs have changed since; null: they have not."),
+        )
+
+        def rows() -> Iterator[Row]:
+            for run in self.runs:
+                yield {
+                    "run": self._numbers[run.pk],
+                    "kind": run.kind,
+                    "finished_at": self._source.clock.time(run.finished_at),
+                    "code_version": run.code_version,
+                    "inputs_digest": run.inputs_digest or None,
+                    "parameters": run.parameters,
+                    "seed": run.seed,
+                    "stale": run.stale_reason or None,
+                }
+
+        return ContentTable("runs", "A computation whose results are in the release.", columns, rows, ("run",))
+
+    def _of_name(self, name: str) -> ContentTable:
+        columns = self._columns(name)
+        kinds = {column.name: column.type for column in columns}
+
+        def rows() -> Iterator[Row]:
+            for row in self._rows(name):
+                yield {column: _as(kind, row.get(column)) for column, kind in kinds.items()}
+
+        file = name if name in (GOLD, GRADES) else f"results_{name}"
+        return ContentTable(file, f"{captioned(name).title}, as the runs computed it.", columns, rows)
+
+    def _rows(self, name: str, *, count: bool = False) -> Iterator[Row]:
+        """Yield what a table holds, the database taking it apart row by row."""
+        each = Func("rows", function="jsonb_array_elements", output_field=JSONField(), set_returning=True)
+        kept = Kept.objects.filter(run__in=self.runs, name=name).order_by("run__finished_at", "run_id")
+        for run, row in kept.annotate(row=each).values_list("run_id", "row").iterator(CHUNK):
+            # Nobody's consent, nor the terms of a passage, can be looked up for these.
+            is_nameless = name in OF_TEXTS and run in self._of_study
+            told = None if is_nameless else self._told(row)
+            if told is not None:
+                yield {"run": self._numbers[run], **told}
+            elif count:
+                self._source.selection.count.add(ROWS, OF_OWN_TEXTS if is_nameless else ABOUT_LEFT_OUT)
+
+    def _told(self, row: Row) -> Row | None:
+        """Return a row by the names of the release; None where it is about something that is left out."""
+        if any(row.get(column) not in (None, "") and row[column] not in self._released for column in _RESPONSES):
+            return None
+        found = dict(row)
+        names, participants = self._source.names, self._source.selection.participants
+        for column in _PEOPLE:
+            said = row.get(column)
+            pk = names.key(said) if isinstance(said, str) else None
+            if pk is not None:
+                if pk not in participants:
+                    return None
+                found[column] = names.of(pk)
+        return found
+
+    def _columns(self, name: str) -> tuple[ContentColumn, ...]:
+        """Return the columns of a table: as results say them, of the types that its rows have."""
+        kinds: dict[str, set[type]] = defaultdict(set)
+        there: Counter[str] = Counter()
+        for row in self._rows(name, count=True):
+            there.update(row.keys())
+            for key, value in row.items():
+                kinds[key].add(type(value))
+        for key, found in kinds.items():
+            if there[key] < there["run"]:
+                found.add(type(None))  # rows without it
+        kinds.pop("run", None)
+        ordered = [key for key in schema.COLUMNS.get(name, ()) if key in kinds]
+        labels = _labels(name)
+        rest = [key for key in kinds if key not in ordered]
+        return (_RUN, *(self._column(key, kinds[key], labels.get(key, "")) for key in [*ordered, *rest]))
+
+    def _column(self, key: str, kinds: set[type], label: str) -> ContentColumn:
+        kind = _type(kinds - {type(None)})
+        refers = ""
+        if key in _RESPONSES and self._source.choices.responses:
+            refers = "responses.response"
+        meaning = f"{label}." if label else f"As the documentation of CrowdRAG says of {key} (docs/results.md)."
+        return ContentColumn(key, kind, type(None) in kinds, meaning, refers, is_free_text=kind in ("text", "json"))
+
+
+def _labels(name: str) -> dict[str, str]:
+    """Return what the columns of a table mean, for somebody who has the release and nothing else."""
+    labels = dict(_ANYWHERE)
+    columns = captioned(name).columns
+    for column in columns:
+        label = str(column.label)
+        labels |= {
+            column.low: f"The lower end of the interval of {column.key} ({label})",
+            column.high: f"The upper end of the interval of {column.key} ({label})",
+            column.n: f"How many {column.key} is of",
+        }
+    return labels | {column.key: str(column.label) for column in columns}
+
+
+def _type(kinds: set[type]) -> Type:
+    if kinds == {bool}:
+        return "boolean"
+    if kinds == {int}:
+        return "integer"
+    if kinds and kinds <= {int, float}:
+        return "number"
+    return "text" if kinds <= {str} else "json"
+
+
+def _as(kind: str, value: Any) -> Any:
+    return float(value) if kind == "number" and value is not None else value

@@ -1,0 +1,168 @@
+"""Which responses and which judgments are in, and of whom; every other one is counted with its reason."""
+
+from array import array
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from django.db.models import Count as Number
+
+from annotation.enums import AssignmentState
+from annotation.models import Assignment, Item, Judgment
+from crowdrag.studies.models import Study
+from writing.models import Response, Topic
+
+from ...enums import TextSource
+from ..choices import Choices
+from ..personal_data.redaction import Redaction
+from .people import People, Permission
+
+
+class Keys:
+    """A set of keys that is made once: `in`, `len`, and iteration in ascending order.
+
+    They are given in ascending order, each once, as a query ordered by them yields them.
+    """
+
+    def __init__(self, ascending: Iterable[int]) -> None:
+        self._keys = array("q", ascending)
+
+    def __contains__(self, key: object) -> bool:
+        if not isinstance(key, int):
+            return False
+        place = bisect_left(self._keys, key)
+        return place < len(self._keys) and self._keys[place] == key
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._keys)
+
+    def as_array(self) -> str:
+        """Return them as one parameter of a query: an array of PostgreSQL in its own writing."""
+        return f"{{{','.join(map(str, self._keys))}}}"
+
+
+@dataclass(frozen=True, order=True)
+class Exclusion:
+    """So many of something are not there, for this reason: "12 responses: people withdrew their consent"."""
+
+    what: str
+    reason: str
+    count: int
+
+
+class ExclusionCount:
+    """Counts what is left out."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, str]] = Counter()
+
+    def add(self, what: str, reason: str, count: int = 1) -> None:
+        """Count some of something that are left out for a reason."""
+        if count:
+            self._counts[what, reason] += count
+
+    def total(self) -> tuple[Exclusion, ...]:
+        """Return all that was counted, in order."""
+        return tuple(sorted(Exclusion(what, reason, count) for (what, reason), count in self._counts.items()))
+
+
+CHUNK = 2000
+RESPONSES = "responses"
+JUDGMENTS = "judgments"
+NOT_CHOSEN = "it was chosen to leave them out"
+ERASED = "people had what they gave erased"
+EXCLUDED = "they are excluded from the analysis"
+NOT_ACCEPTED = "the questionnaire was not accepted, or not yet"
+ON_WITHHELD = "a response that they are about is left out"
+
+
+class Selection:
+    """What is in, by key: some bytes for each response, some tens for each assignment."""
+
+    def __init__(
+        self, study: Study, choices: Choices, people: People, blackout: Redaction, count: ExclusionCount
+    ) -> None:
+        self._study, self._choices = study, choices
+        self.people, self.blackout, self.count = people, blackout, count
+        self.writers: dict[int, Permission] = {}
+        self.participants: set[int] = set()
+        self.licences: set[str] = set()
+        # In which campaigns each participant was given something.
+        self.judged_in: dict[int, set[int]] = defaultdict(set)
+        self.responses = Keys(self._responses())
+        self.assignments = self._assignments()
+        self._count_judgments()
+        self.topics = self._topics()
+
+    def may_be_seen(self, *responses: int | None) -> bool:
+        """Say whether the responses that an item shows are in; one that shows none of the study stands for itself."""
+        return all(each is None or each in self.responses for each in responses)
+
+    def _responses(self) -> Iterator[int]:
+        columns = ("pk", "participant_id", "origin", "is_included", "erased_at", "task__is_imported")
+        rows = Response.objects.filter(study=self._study).order_by("pk").values_list(*columns)
+        for pk, person, origin, included, erased, imported in rows.iterator(CHUNK):
+            permission = self.people.writer(person, elsewhere=imported is not False)
+            reason = self._reason(pk, origin, included=included, erased=erased is not None, permission=permission)
+            if reason:
+                self.count.add(RESPONSES, reason)
+                continue
+            self.writers[person] = permission
+            if self._choices.responses:
+                self.participants.add(person)
+                self.licences.add(permission.licence)
+            yield pk
+
+    def _reason(self, pk: int, origin: str, *, included: bool, erased: bool, permission: Permission) -> str:
+        if origin not in self._choices.origins:
+            return NOT_CHOSEN
+        if erased:
+            return ERASED
+        if not (included or self._choices.excluded):
+            return EXCLUDED
+        return permission.text or self.blackout.reason(TextSource.RESPONSE, pk)
+
+    def _assignments(self) -> dict[int, str]:
+        """Return every assignment with why its judgments are left out; an empty reason where they are not."""
+        columns = ("pk", "participant_id", "state", "is_included", "questionnaire__campaign_id")
+        rows = Assignment.objects.filter(questionnaire__campaign__study=self._study).values_list(*columns)
+        found = {}
+        for pk, person, state, included, campaign in rows.iterator(CHUNK):
+            reason = self.people.judge(person, campaign).judgments
+            if state != AssignmentState.ACCEPTED:
+                reason = NOT_ACCEPTED
+            elif not (included or self._choices.excluded):
+                reason = EXCLUDED
+            self.judged_in[person].add(campaign)
+            found[pk] = reason if self._choices.judgments else NOT_CHOSEN
+        return found
+
+    def _count_judgments(self) -> None:
+        columns = ("assignment_id", "assignment__participant_id", "item__pair__a_id", "item__pair__b_id")
+        rows = Judgment.objects.of_study(self._study).values(*columns, "item__response_id")
+        counted = rows.annotate(n=Number("pk")).order_by().values_list(*columns, "item__response_id", "n")
+        for assignment, person, a, b, response, n in counted.iterator(CHUNK):
+            reason = self.assignments[assignment]
+            if not reason and not self.may_be_seen(a, b, response):
+                reason = ON_WITHHELD
+            if reason:
+                self.count.add(JUDGMENTS, reason, n)
+            else:
+                self.participants.add(person)
+
+    def _topics(self) -> frozenset[int]:
+        """Return the topics that are in: of each the latest version, and those that something in it is about."""
+        if not self._choices.topics:
+            return frozenset()
+        every = Topic.objects.filter(study=self._study)
+        used = set(every.current().values_list("pk", flat=True))
+        answered = Response.objects.filter(study=self._study).values_list("pk", "topic_id")
+        used.update(topic for pk, topic in answered.iterator(CHUNK) if pk in self.responses)
+        if self._choices.judgments:
+            items = Item.objects.filter(campaign__study=self._study).order_by()
+            used.update(items.values_list("topic_id", flat=True).distinct())
+        return frozenset(used)

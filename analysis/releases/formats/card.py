@@ -1,0 +1,226 @@
+"""The dataset card (README.md, with what Hugging Face reads), and what is new since the last version."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from . import citation, markup
+from .about import About, Exclusion
+
+Manifest = dict[str, Any]
+# The name of a class of size is the largest number of rows in it.
+SIZES = (
+    (1_000, "n<1K"),
+    (10_000, "1K<n<10K"),
+    (100_000, "10K<n<100K"),
+    (1_000_000, "100K<n<1M"),
+    (10_000_000, "1M<n<10M"),
+    (100_000_000, "10M<n<100M"),
+)
+LARGER = "100M<n<1B"
+# What a reader who names no table gets, if it is there.
+FIRST = ("responses", "judgments", "topics")
+
+
+def write_card(about: About, manifest: Manifest) -> str:
+    """Return README.md."""
+    parts = [
+        f"---\n{markup.dump_yaml(metadata(about, manifest))}---",
+        f"# {markup.line(about.title)}, version {about.version}",
+        *_what_it_is(about),
+        "## Tables",
+        markup.table(
+            ["table", "rows", "a row is"],
+            [[markup.code(t["name"]), f"{t['rows']:,}", markup.line(t["meaning"])] for t in manifest["tables"]],
+        ),
+        "Every field is described in [FIELDS.md](FIELDS.md); how the data came about, in [DATASHEET.md](DATASHEET.md).",
+        "## Loading",
+        _loading(manifest),
+        "## Files",
+        _FILES,
+        "## What is not in it",
+        left_out(about),
+        *_not_in_the_layout(about),
+        "## Licence",
+        _licence(about),
+        "## Citation",
+        f"```bibtex\n{citation.bibtex(about)}\n```",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def metadata(about: About, manifest: Manifest) -> dict[str, Any]:
+    """Return what Hugging Face reads: each table that has rows is a configuration of its own."""
+    known = citation.licence_of(about.licence)
+    said: dict[str, Any] = {
+        "pretty_name": about.title,
+        "language": [about.language.split("-")[0]],
+        "license": known.hub,
+    }
+    if known.hub == "other":
+        said |= {"license_name": about.licence, "license_link": "LICENSE"}
+    full = [table for table in manifest["tables"] if table["rows"]]
+    return said | {
+        "annotations_creators": ["crowdsourced"],
+        "task_categories": ["text-generation", "question-answering"],
+        "tags": ["retrieval-augmented-generation", "evaluation", "crowdsourcing", "crowdrag"],
+        "size_categories": [_size(max((table["rows"] for table in full), default=0))],
+        "configs": [_configuration(table["name"], default=table["name"] == _first(full)) for table in full],
+    }
+
+
+def _size(rows: int) -> str:
+    return next((name for most, name in SIZES if rows < most), LARGER)
+
+
+def _first(tables: list[Manifest]) -> str:
+    names = [table["name"] for table in tables]
+    return next((name for name in FIRST if name in names), names[0] if names else "")
+
+
+def _configuration(name: str, *, default: bool) -> dict[str, Any]:
+    said: dict[str, Any] = {"config_name": name}
+    if default:
+        said["default"] = True
+    return said | {"data_files": [{"split": "train", "path": f"parquet/{name}.parquet"}]}
+
+
+def _what_it_is(about: About) -> list[str]:
+    said = [markup.paragraphs(about.description)] if about.description.strip() else []
+    if about.is_simulated:
+        said.append("**The crowd of this study is simulated**: no person wrote or judged any of it.")
+    if about.address:
+        said.append(f"Published at <{about.address}>.")
+    return said
+
+
+def _loading(manifest: Manifest) -> str:
+    name = _first([table for table in manifest["tables"] if table["rows"]])
+    if not name:
+        return "There are no rows in this release."
+    return f"""```python
+import datasets, duckdb, pandas
+
+datasets.load_dataset("path/to/this/folder", "{name}", split="train")
+pandas.read_parquet("parquet/{name}.parquet")
+pandas.read_json("jsonl/{name}.jsonl.gz", lines=True, dtype=False)
+duckdb.sql("SELECT * FROM 'parquet/{name}.parquet'")
+```"""  # noqa: S608 -- an example to read
+
+
+_FILES = """| where | what |
+| --- | --- |
+| `jsonl/` | every table as gzipped JSON lines: every text as it is |
+| `parquet/` | the same with types, and with the meaning of every column in the metadata |
+| `csv/` | the same for spreadsheets: a cell that would begin a formula has an apostrophe in front, so texts differ |
+| `trec/` | topics, grades as qrels and pair preferences, for tools of information retrieval |
+| `crowdrag25/` | the layout of the CrowdRAG-25 corpus |
+| `croissant.json` | Croissant metadata |
+| `release.json` | the manifest: fields, files, choices, what was left out, the runs that results came from |
+| `CHANGES.md`, `SHA256SUMS`, `LICENSE`, `CITATION.cff` | as their names say: `sha256sum --check SHA256SUMS` |
+
+Files for which the study has nothing are not there."""
+
+
+def left_out(about: About) -> str:
+    """Return what the study has and the release has not, as a table."""
+    if not about.left_out:
+        return "Nothing of what was chosen for this release had to be left out."
+    return _counted(about.left_out)
+
+
+def _not_in_the_layout(about: About) -> list[str]:
+    if not about.layout_left_out:
+        return []
+    return ["The CrowdRAG-25 layout has no room for these, which the tables hold:", _counted(about.layout_left_out)]
+
+
+def _counted(left_out: Sequence[Exclusion]) -> str:
+    rows = [[markup.line(each.what), f"{each.count:,}", markup.line(each.reason)] for each in left_out]
+    return markup.table(["what", "how many", "why"], rows)
+
+
+def _licence(about: About) -> str:
+    found = citation.licence_of(about.licence)
+    name = markup.line(found.name)
+    said = f"What people and models wrote, what people judged, and what follows from it: {name}"
+    said += f" (<{found.address}>)." if found.address else "."
+    if about.passage_terms:
+        terms = markup.line(about.passage_terms)
+        said += f"\n\nRetrieved passages are the work of others, passed on under these terms: {terms}"
+    return said
+
+
+def write_changes(about: About, manifest: Manifest) -> str:
+    """Return CHANGES.md."""
+    parts = [f"# Changes in version {about.version}"]
+    if about.changes.strip():
+        parts += [markup.paragraphs(about.changes)]
+    if about.previous is None:
+        parts += ["This is the first version."]
+    else:
+        found = compared(about.previous, manifest)
+        since = f"Since version {about.previous.get('version')}:"
+        parts += [since, "\n".join(f"- {each}" for each in found) if found else "The tables hold exactly the same."]
+    return "\n\n".join(parts) + "\n"
+
+
+def compared(before: Manifest, after: Manifest) -> list[str]:
+    """Return in sentences of Markdown what differs between two versions' manifests."""
+    found = []
+    if before.get("schema_version") != after["schema_version"]:
+        found.append(f"The schema version was {before.get('schema_version')} and is {after['schema_version']}.")
+    found += _licences(before, after)
+    earlier, later = _tables(before), _tables(after)
+    found += [
+        f"The table {markup.code(name)} is new: {later[name]['rows']:,} rows." for name in later if name not in earlier
+    ]
+    found += [f"The table {markup.code(name)} is not there any more." for name in earlier if name not in later]
+    for name in later:
+        if name in earlier:
+            found += _table(name, earlier[name], later[name])
+    return found + _choices(before, after)
+
+
+def _tables(manifest: Manifest) -> dict[str, Manifest]:
+    return {table["name"]: table for table in manifest.get("tables", [])}
+
+
+def _licences(before: Manifest, after: Manifest) -> list[str]:
+    if before.get("licence") == after["licence"]:
+        return []
+    return [f"The licence was {markup.code(str(before.get('licence')))} and is {markup.code(after['licence'])}."]
+
+
+def _table(name: str, before: Manifest, after: Manifest) -> list[str]:
+    found = []
+    title = markup.code(name)
+    earlier = {field["name"]: field for field in before["fields"]}
+    later = {field["name"]: field for field in after["fields"]}
+    if new := [field for field in later if field not in earlier]:
+        found.append(f"{title} has new fields: {', '.join(markup.code(each) for each in new)}.")
+    if gone := [field for field in earlier if field not in later]:
+        found.append(f"{title} has these fields no more: {', '.join(markup.code(each) for each in gone)}.")
+    for field in later:
+        if field in earlier and earlier[field]["type"] != later[field]["type"]:
+            was, is_ = earlier[field]["type"], later[field]["type"]
+            found.append(f"{title}: {markup.code(field)} was {markup.code(was)} and is {markup.code(is_)}.")
+    if before["rows"] != after["rows"]:
+        found.append(f"{title} had {before['rows']:,} rows and has {after['rows']:,}.")
+    elif before["content_sha256"] != after["content_sha256"] and not found:
+        found.append(f"{title} has as many rows as before ({after['rows']:,}), and not the same.")
+    return found
+
+
+def _choices(before: Manifest, after: Manifest) -> list[str]:
+    earlier, later = before.get("choices", {}), after["choices"]
+    return [
+        f"The choice {markup.code(name)} was {_said(earlier.get(name))} and is {_said(later[name])}."
+        # Runs have other keys in every version that is analysed anew.
+        for name in later
+        if name != "runs" and name in earlier and earlier[name] != later[name]
+    ]
+
+
+def _said(value: Any) -> str:
+    words = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return markup.code(words) if words else "nothing"

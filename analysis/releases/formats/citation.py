@@ -1,0 +1,152 @@
+"""Under which licence a release stands, and how to cite it."""
+
+import re
+from dataclasses import dataclass
+
+from . import markup
+from .about import About, Creator
+
+_CC = "https://creativecommons.org/licenses"
+_ODC = "https://opendatacommons.org/licenses"
+
+
+@dataclass(frozen=True)
+class Licence:
+    """A licence.
+
+    Attributes
+    ----------
+    spdx
+        its SPDX identifier; empty where it is not known.
+    name
+        as people call it.
+    address
+        of its text; empty where it is not known.
+    hub
+        what Hugging Face calls it.
+    """
+
+    spdx: str
+    name: str
+    address: str
+    hub: str
+
+
+def _creative_commons(kind: str, title: str) -> Licence:
+    return Licence(
+        f"CC-{kind.upper()}-4.0",
+        f"Creative Commons {title} 4.0 International",
+        f"{_CC}/{kind}/4.0/legalcode",
+        f"cc-{kind}-4.0",
+    )
+
+
+_ALL = (
+    Licence(
+        "CC0-1.0",
+        "Creative Commons Zero 1.0 Universal",
+        "https://creativecommons.org/publicdomain/zero/1.0/legalcode",
+        "cc0-1.0",
+    ),
+    _creative_commons("by", "Attribution"),
+    _creative_commons("by-sa", "Attribution-ShareAlike"),
+    _creative_commons("by-nc", "Attribution-NonCommercial"),
+    _creative_commons("by-nc-sa", "Attribution-NonCommercial-ShareAlike"),
+    _creative_commons("by-nd", "Attribution-NoDerivatives"),
+    _creative_commons("by-nc-nd", "Attribution-NonCommercial-NoDerivatives"),
+    Licence("ODC-By-1.0", "Open Data Commons Attribution License v1.0", f"{_ODC}/by/1-0/", "odc-by"),
+    Licence("ODbL-1.0", "Open Data Commons Open Database License v1.0", f"{_ODC}/odbl/1-0/", "odbl"),
+    Licence("PDDL-1.0", "Open Data Commons Public Domain Dedication and License v1.0", f"{_ODC}/pddl/1-0/", "pddl"),
+)
+KNOWN = {each.spdx: each for each in _ALL}
+#: As people write them. Of these there is one version; another licence without a version is not guessed.
+_ALSO = {"cc0": "CC0-1.0", "odc-by": "ODC-By-1.0", "odbl": "ODbL-1.0", "pddl": "PDDL-1.0"}
+_WRITTEN = {each.spdx.lower(): each for each in _ALL} | {name: KNOWN[spdx] for name, spdx in _ALSO.items()}
+
+
+def licence_of(name: str) -> Licence:
+    """Return the licence of this SPDX identifier, CC-BY-4.0 or CC BY 4.0, say; another one has a name and no more."""
+    return _WRITTEN.get("-".join(name.lower().split()), Licence("", name, "", "other"))
+
+
+def write_licence(about: About) -> str:
+    """Return the file LICENSE: which licence, where its text stands, and what it does not cover."""
+    found = licence_of(about.licence)
+    said = [
+        f"{about.title}, version {about.version}",
+        f"Copyright {about.released.year} {about.makers}",
+        "",
+        "What people and models wrote, what they judged, and what follows from both is licensed under",
+        "",
+        f"    {found.name}",
+    ]
+    if found.address:
+        said += [f"    SPDX-License-Identifier: {found.spdx}", f"    {found.address}"]
+        said += ["", "This file names the licence. Its text, which alone holds, stands at that address."]
+    else:
+        said += ["", f"It is none whose text is known here: ask {about.contact or 'those who made the data'} for it."]
+    if others := [name for name in about.licences if name != about.licence]:
+        said += ["", f"Some people released their texts under {', '.join(others)}; each response says its licence."]
+    if about.passage_terms:
+        said += ["", "Retrieved passages are the work of others. They are passed on under these terms:", ""]
+        said += [f"    {each}" for each in about.passage_terms.splitlines()]
+    return "\n".join(said) + "\n"
+
+
+def write_citation(about: About) -> str:
+    """Return CITATION.cff, in version 1.2.0 of the Citation File Format."""
+    said = {
+        "cff-version": "1.2.0",
+        "message": "If you use these data, please cite them as below.",
+        "type": "dataset",
+        "title": about.title,
+        "version": str(about.version),
+        "date-released": about.released.isoformat(),
+        "authors": [_author(each) for each in about.creators] or [{"name": about.makers}],
+    }
+    if spdx := licence_of(about.licence).spdx:
+        said["license"] = spdx
+    if about.description.strip():
+        said["abstract"] = about.description.strip()
+    if about.doi:
+        said["doi"] = about.doi
+    if about.address:
+        said["url"] = about.address
+    return markup.dump_yaml(said)
+
+
+def _author(creator: Creator) -> dict[str, str]:
+    # Which part of a name is the family's differs between languages, so it is not guessed: an entity has one name.
+    said = {"name": creator.name}
+    if creator.orcid:
+        said["orcid"] = f"https://orcid.org/{creator.orcid.rsplit('/', 1)[-1]}"
+    return said
+
+
+def sentence(about: About) -> str:
+    """Return the same as one line, as a list of references has it."""
+    at = f"https://doi.org/{about.doi}" if about.doi else about.address
+    makers = ", ".join(creator.name for creator in about.creators) or about.makers
+    return f"{makers} ({about.released.year}). {about.title} (version {about.version}) [Data set]. {at}".strip()
+
+
+def bibtex(about: About) -> str:
+    """Return the same as an entry of BibTeX."""
+    fields = {
+        "author": " and ".join(f"{{{_bare(creator.name)}}}" for creator in about.creators)
+        or f"{{{_bare(about.makers)}}}",
+        "title": f"{{{_bare(about.title)}}}",
+        "version": str(about.version),
+        "year": str(about.released.year),
+    }
+    if about.doi:
+        fields["doi"] = _bare(about.doi)
+    if about.address:
+        fields["url"] = _bare(about.address)
+    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
+    return f"@misc{{{about.name.replace('-', '_')},\n{lines}\n}}"
+
+
+def _bare(text: str) -> str:
+    """Return a text without what ends a field, begins a command, or ends the block of code that it stands in."""
+    return " ".join(re.sub(r"[{}\\`]", "", text).split())

@@ -1,0 +1,87 @@
+"""The little of Markdown and YAML that cards and citations need: words of others stay words."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ... import typesetting
+
+_MARKUP = re.compile(r"([\\`*_\[\]<>#|~&!$])")
+_BEGINS = re.compile(r"^([-+=]|\d+[.)])")
+
+
+def line(text: str) -> str:
+    """Return a text as one line of Markdown that shows it as it is."""
+    plain = " ".join(typesetting.visible(text).split())
+    return _BEGINS.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", _MARKUP.sub(r"\\\1", plain))
+
+
+def paragraphs(text: str) -> str:
+    """Return a text as paragraphs, which stand where it has blank lines."""
+    return "\n\n".join(line(each) for each in re.split(r"\r?\n\s*\r?\n", text.strip()) if each.strip())
+
+
+def code(text: str) -> str:
+    """Return a name or a number of ours as code; where it is somebody else's, as a text."""
+    return f"`{text}`" if re.fullmatch(r"[\w./:@+ -]+", text, re.ASCII) else line(text)
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Return a table; cells are Markdown already."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def dump_yaml(value: Mapping[str, Any]) -> str:
+    """Return a mapping of plain values, lists and mappings as a YAML block."""
+    return "".join(f"{line}\n" for line in _mapping(value, ""))
+
+
+def quoted(value: str) -> str:
+    """Return a text as a scalar in quotation marks."""
+    return f'"{"".join(_character(each) for each in value)}"'
+
+
+def _character(each: str) -> str:
+    if each in _ESCAPES:
+        return _ESCAPES[each]
+    # What YAML does not call printable, what it takes for a line's end, and a byte order mark.
+    if each.isprintable() or each == "\u3000":
+        return each
+    number = ord(each)
+    return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"
+
+
+def _mapping(value: Mapping[str, Any], indent: str) -> Iterator[str]:
+    for name, each in value.items():
+        if isinstance(each, Mapping | list | tuple) and each:
+            yield f"{indent}{name}:"
+            yield from _block(each, indent)
+        else:
+            yield f"{indent}{name}: {_scalar(each)}"
+
+
+def _block(value: Mapping[str, Any] | Sequence[Any], indent: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        yield from _mapping(value, f"{indent}  ")
+        return
+    for each in value:
+        if isinstance(each, Mapping):
+            first, *rest = _mapping(each, f"{indent}  ")
+            yield f"{indent}- {first.lstrip()}"
+            yield from rest
+        else:
+            yield f"{indent}- {_scalar(each)}"
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return quoted(value)
+    return "null" if value is None else "[]"

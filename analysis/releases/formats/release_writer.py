@@ -1,0 +1,215 @@
+"""Writing a release into a folder: every table once through, into all formats; then what is said of it."""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from django.utils import translation
+
+from ..contents.content_table import ContentColumn, ContentTable
+from ..contents.selection import Exclusion
+from . import card, citation, croissant, datasheet, markup, tabular, trec
+from .about import FORMAT, SCHEMA_VERSION, About
+from .output_folder import Folder
+from .tabular import WORDS, chunk, schema
+
+
+def of_tables(tables: Sequence[ContentTable]) -> list[dict[str, Any]]:
+    """Return every table's meaning, key and fields."""
+    return [
+        {
+            "name": table.name,
+            "meaning": table.meaning,
+            "key": list(table.key),
+            "fields": [_field(column) for column in table.columns],
+        }
+        for table in tables
+    ]
+
+
+def _field(column: ContentColumn) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "name": column.name,
+        "type": column.type,
+        "nullable": column.nullable,
+        "meaning": column.meaning,
+    }
+    if column.refers_to:
+        found["refers_to"] = column.refers_to
+    if column.values:
+        found["values"] = list(column.values)
+    return found
+
+
+def write_fields(tables: Sequence[ContentTable]) -> str:
+    """Return FIELDS.md."""
+    parts = [
+        "# What every field means",
+        "",
+        f"Format `{FORMAT}`, schema version {SCHEMA_VERSION}. Each table is in `jsonl/`, `parquet/` and `csv/` under "
+        "its name, with the same rows in the same order. Types: " + ", ".join(sorted(set(WORDS.values()))) + ".",
+    ]
+    for table in tables:
+        rows = [_row(column) for column in table.columns]
+        parts += ["", f"## {table.name}", "", markup.line(table.meaning), ""]
+        if table.key:
+            parts += ["A row is named by " + ", ".join(markup.code(name) for name in table.key) + ".", ""]
+        parts.append(markup.table(["field", "type", "null", "meaning"], rows))
+    return "\n".join(parts) + "\n"
+
+
+def _row(column: ContentColumn) -> list[str]:
+    kind = WORDS[column.type]
+    if column.refers_to:
+        kind += f"; one of {markup.code(column.refers_to)}"
+    if column.values:
+        kind += ": " + ", ".join(markup.code(value) for value in column.values)
+    return [markup.code(column.name), kind, "yes" if column.nullable else "", markup.line(column.meaning)]
+
+
+MANIFEST = "release.json"
+_MARKDOWN = "text/markdown; charset=utf-8"
+_TEXT = "text/plain; charset=utf-8"
+
+
+def of_every_file(about: About) -> dict[str, str]:
+    """Return what a file says of the release that it is of, where a format has room for that."""
+    return {
+        "release": about.name,
+        "title": about.title,
+        "licence": about.licence,
+        "schema_version": str(SCHEMA_VERSION),
+    }
+
+
+def write_metadata(folder: Folder, tables: Sequence[ContentTable], about: About) -> dict[str, Any]:
+    """Write it all, the data being there, and return the manifest."""
+    # It is read by others than those who made it: in one language, whatever a worker process speaks.
+    with translation.override("en"):
+        manifest = manifest_of(folder, tables, about)
+        folder.text("README.md", card.write_card(about, manifest), _MARKDOWN, "The dataset card: begin here")
+        folder.text("FIELDS.md", write_fields(tables), _MARKDOWN, "What every field means")
+        folder.text("DATASHEET.md", datasheet.write(about, manifest), _MARKDOWN, "The datasheet")
+        folder.text("CHANGES.md", card.write_changes(about, manifest), _MARKDOWN, "What is new in this version")
+        folder.text("LICENSE", citation.write_licence(about), _TEXT, "Under which licence, and what it does not cover")
+        folder.text("CITATION.cff", citation.write_citation(about), "application/x-yaml", "How to cite it")
+        described = croissant.croissant_document(about, manifest, tables)
+        folder.text("croissant.json", _json(described), "application/ld+json", "Croissant metadata")
+        folder.text(MANIFEST, _json(manifest), "application/json", "The manifest: what programs want to know")
+        folder.sums()
+    return manifest
+
+
+def manifest_of(folder: Folder, tables: Sequence[ContentTable], about: About) -> dict[str, Any]:
+    """Return the manifest of the data files that are there."""
+    lines = {file.path: file for file in folder.files}
+    described = []
+    for table in of_tables(tables):
+        file = lines[f"jsonl/{table['name']}.jsonl.gz"]
+        described.append(table | {"rows": file.rows, "content_sha256": file.content_sha256})
+    return {
+        "format": FORMAT,
+        "schema_version": SCHEMA_VERSION,
+        "name": about.name,
+        "study": about.slug,
+        "version": about.version,
+        "title": about.title,
+        "description": about.description,
+        "language": about.language,
+        "is_simulated": about.is_simulated,
+        "released": about.released.isoformat(),
+        "licence": about.licence,
+        "licences": list(about.licences),
+        "passage_terms": about.passage_terms,
+        "creators": [asdict(creator) for creator in about.creators],
+        "doi": about.doi,
+        "address": about.address,
+        "code_version": about.code_version,
+        "choices": about.choices.as_json(),
+        "left_out": [asdict(each) for each in about.left_out],
+        "layout_left_out": [asdict(each) for each in about.layout_left_out],
+        "runs": [asdict(run) for run in about.runs],
+        "runs_digest": digest_of_runs(about),
+        "tables": described,
+        "files": [file.as_json() for file in folder.files],
+    }
+
+
+def digest_of_runs(about: About) -> str:
+    """Return one digest of what the runs took in and how; empty where no run's results are in the release.
+
+    Runs of equal kind, code, inputs, parameters and seed give equal results, whatever they are called.
+    """
+    if not about.runs:
+        return ""
+    said = sorted(
+        json.dumps([run.kind, run.code_version, run.inputs_digest, run.parameters, run.seed], sort_keys=True)
+        for run in about.runs
+    )
+    return hashlib.sha256("\n".join(said).encode()).hexdigest()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+# Told after every chunk: the table's name, and how many of its rows are written. May raise, to stop.
+Report = Callable[[str, int], None]
+Row = dict[str, Any]
+
+
+def _silent(_table: str, _rows: int) -> None:
+    pass
+
+
+def write_files(
+    root: Path,
+    tables: Sequence[ContentTable],
+    about: About,
+    *,
+    layout: Sequence[ContentTable] = (),
+    left_out: Callable[[], tuple[Exclusion, ...]] = tuple,
+    report: Report = _silent,
+) -> dict[str, Any]:
+    """Write the whole release into a folder, which is empty, and return its manifest.
+
+    The same tables and the same `about` give the same bytes. `layout` are the tables of the CrowdRAG-25 layout, which
+    have their paths for names; `left_out` is asked for what these do not hold when they are written.
+
+    Raises
+    ------
+    BrokenTableError
+        if a row is not what its table says.
+    """
+    folder = Folder(root)
+    for table in tables:
+        _table(folder, table, about, report)
+    for table in layout:
+        tabular.write_crowdrag25(folder, table)
+    trec.write(folder, tables)
+    return write_metadata(folder, tables, replace(about, layout_left_out=left_out()))
+
+
+def _table(folder: Folder, table: ContentTable, about: About, report: Report) -> None:
+    """Write a table in the formats that hold every table, reading it once."""
+    types = schema(table, of_every_file(about))
+    done = 0
+    with ExitStack() as opened:
+        into = [
+            opened.enter_context(sink)
+            for sink in (
+                tabular.json_lines(folder, f"jsonl/{table.name}.jsonl.gz", table),
+                tabular.parquet(folder, f"parquet/{table.name}.parquet", table, types),
+                tabular.spreadsheet(folder, f"csv/{table.name}.csv", table),
+            )
+        ]
+        for columns in table.chunks():
+            ready = chunk(table, types, columns)
+            for sink in into:
+                sink(ready)
+            done += ready.arrow.num_rows
+            report(table.name, done)

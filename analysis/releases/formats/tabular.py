@@ -1,0 +1,353 @@
+"""The formats that hold every table as it is: JSON lines, Parquet, cells for spreadsheets, and the published layout.
+
+A spreadsheet takes a cell that begins with =, +, - or @ for a formula, whoever wrote it. Spreadsheets that are set to
+semicolons or tabs split texts at these, and at line ends, whatever is quoted; so a cell may begin there too. Wherever
+one may begin, and what follows would be a formula, an apostrophe goes in front. A text that begins with an apostrophe
+gets one more, so that whoever takes one away has the text as it was. Other formats hold texts as they are.
+"""
+
+import hashlib
+import json
+import queue
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain, islice
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+
+from ..contents.content_table import BrokenTableError, Columns, ContentColumn, ContentTable
+from .output_folder import Folder
+
+TYPES: dict[str, pa.DataType] = {
+    "text": pa.string(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "time": pa.timestamp("us", tz="UTC"),
+    "json": pa.string(),
+    "texts": pa.list_(pa.field("element", pa.string(), nullable=False)),
+}
+# The same in words.
+WORDS = {
+    "text": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true or false",
+    "time": "time in UTC (ISO 8601)",
+    "json": "JSON",
+    "texts": "list of texts",
+}
+
+
+def iso(value: Any) -> str:
+    """Return a time as texts say it: ISO 8601 in UTC.
+
+    Raises
+    ------
+    TypeError
+        if it is no time.
+    """
+    if not isinstance(value, datetime):
+        raise TypeError(f"No format holds a value like {value!r}.")
+    return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _encoder() -> Callable[[Any], str]:
+    """Return what makes JSON: no blanks, nothing escaped that need not be, and no number that JSON does not know."""
+    options: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":"), "allow_nan": False, "default": iso}
+    plain = json.JSONEncoder(**options)
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return plain.encode
+    # `encode` makes this each time, which takes longer than what it does for a small value.
+    made = make(None, plain.default, json.encoder.encode_basestring, None, ":", ",", False, False, False)
+    return lambda value: "".join(made(value, 0))
+
+
+as_json = _encoder()
+
+
+def as_text(value: Any) -> str | None:
+    """Return JSON as a text; no value is no text."""
+    return None if value is None else as_json(value)
+
+
+def schema(table: ContentTable, about: dict[str, str]) -> pa.Schema:
+    """Return a table's Arrow schema: types, and what the columns mean, in the metadata."""
+    said = {"table": table.name, "description": table.meaning, **about}
+    if table.key:
+        said["key"] = ", ".join(table.key)
+    return pa.schema([_field(column) for column in table.columns], metadata=said)
+
+
+def _field(column: ContentColumn) -> pa.Field:
+    said = {"description": column.meaning}
+    if column.type == "json":
+        said["format"] = "json"
+    if column.refers_to:
+        said["refers_to"] = column.refers_to
+    if column.values:
+        said["values"] = as_json(list(column.values))
+    return pa.field(column.name, TYPES[column.type], nullable=column.nullable, metadata=said)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Consecutive rows, made ready for every format once.
+
+    Attributes
+    ----------
+    columns
+        the values by column; of a column of JSON, its texts.
+    arrow
+        the same as Arrow holds them.
+    """
+
+    columns: Columns
+    arrow: pa.RecordBatch
+
+
+def chunk(table: ContentTable, schema: pa.Schema, columns: Columns) -> Chunk:
+    """Return consecutive rows ready for every format.
+
+    Raises
+    ------
+    BrokenTableError
+        if a value is not of its column's type.
+    """
+    ready = dict(columns)
+    arrays = []
+    for column in table.columns:
+        ready[column.name], array = _ready(table, column, columns[column.name])
+        arrays.append(array)
+    return Chunk(ready, pa.RecordBatch.from_arrays(arrays, schema=schema))
+
+
+def _ready(table: ContentTable, column: ContentColumn, values: Sequence[Any]) -> tuple[Sequence[Any], pa.Array]:
+    try:
+        if column.type == "json":
+            values = [None if value is None else as_json(value) for value in values]
+        array = _array(column, values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise BrokenTableError(f"{table.name}.{column.name} should hold {WORDS[column.type]}: {error}") from error
+    if array.null_count and not column.nullable:
+        raise BrokenTableError(f"{table.name}.{column.name} should have a value in every row.")
+    return values, array
+
+
+def _array(column: ContentColumn, values: Sequence[Any]) -> pa.Array:
+    if column.type != "texts":
+        return pa.array(values, TYPES[column.type])
+    # Arrow takes a text for a list of its letters, and lets lists hold nothing.
+    if wrong := [value for value in values if not isinstance(value, list | None)]:
+        raise TypeError(f"{wrong[0]!r} is no list")
+    found = pa.array(values, TYPES["texts"])
+    if found.flatten().null_count:
+        raise ValueError("a list has a place without a text")
+    return found
+
+
+def lines(table: ContentTable, chunk: Chunk) -> str:
+    """Return rows as JSON lines, each an object with its fields in the order of the columns."""
+    fields = [f"{as_json(column.name).replace('%', '%%')}:%s" for column in table.columns]
+    line = "{" + ",".join(fields) + "}\n"
+    values = [_as_json(column, chunk.columns[column.name]) for column in table.columns]
+    return "".join([line % row for row in zip(*values, strict=True)])
+
+
+def _as_json(column: ContentColumn, values: Sequence[Any]) -> Sequence[Any]:
+    """Return what stands in the lines for each value: its JSON, or what Python writes like it."""
+    if column.type in {"integer", "json"}:
+        return ["null" if value is None else value for value in values]
+    if column.type in {"text", "boolean"}:
+        # Many are equal, as in what was typed: each is encoded once.
+        known = {value: as_json(value) for value in set(values)}
+        return [known[value] for value in values]
+    return [as_json(value) for value in values]
+
+
+# In the syntax that Python's re and Arrow's RE2 share.
+_SIGNS = "[=+\\-@\uff1d\uff0b\uff0d\uff20]"
+# What spreadsheets pass over, or what is not to be seen; quotation marks, which some split at wrongly.
+_PASSED_OVER = (
+    '[ "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\xa0\\xad\u1680\u180e'
+    "\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]*"
+)
+_WITHIN = f"([;\\t\\r\\n])('*{_PASSED_OVER}{_SIGNS})"
+_FIRST = f"\\A('|[\\t\\r\\n]|{_PASSED_OVER}{_SIGNS})"
+_within = re.compile(_WITHIN)
+_first = re.compile(_FIRST)
+_added = re.compile(f"([;\\t\\r\\n])'('*{_PASSED_OVER}{_SIGNS})")
+
+
+def safe(text: str) -> str:
+    """Return a text as a cell may hold it."""
+    return _first.sub(r"'\1", _within.sub(r"\1'\2", text))
+
+
+def original(cell: str) -> str:
+    """Return the text that a cell was made of."""
+    return _added.sub(r"\1\2", cell.removeprefix("'"))
+
+
+def all_safe(texts: pa.Array) -> pa.Array:
+    """Return a column of texts as cells may hold them: `safe` of each, null for null."""
+    # Many are equal, as in what was typed: each is made safe once.
+    each = texts.dictionary_encode()
+    within = pc.replace_substring_regex(each.dictionary, pattern=_WITHIN, replacement=r"\1'\2")
+    return pc.replace_substring_regex(within, pattern=_FIRST, replacement=r"'\1").take(each.indices)
+
+
+# What is free goes back to the system: others keep it for later, and workers live long.
+pa.set_memory_pool(pa.system_memory_pool())
+
+# A row group is written when so many bytes of columns wait.
+ROW_GROUP = 4 * 1024 * 1024
+ROW_GROUP_ROWS = 100_000
+WAITING = 4
+JSON_LINES = "application/jsonlines+gzip"
+PARQUET = "application/vnd.apache.parquet"
+CSV = "text/csv; charset=utf-8"
+
+Piece = TypeVar("Piece")
+# Takes the rows a chunk at a time. All but making JSON lines is done by a thread of its own.
+Sink = Callable[[Chunk], None]
+
+
+@contextmanager
+def json_lines(folder: Folder, path: str, table: ContentTable) -> Iterator[Sink]:
+    """Write a table as gzipped JSON lines, UTF-8, an object a line, its fields in the order of the columns."""
+    digest = hashlib.sha256()
+    with folder.gzipped(path, JSON_LINES, table.meaning) as file:
+        compress = file.write
+
+        def write(piece: bytes) -> None:
+            digest.update(piece)
+            compress(piece)
+
+        with background_thread(write) as put:
+
+            def sink(chunk: Chunk) -> None:
+                file.rows += chunk.arrow.num_rows
+                put(lines(table, chunk).encode())
+
+            yield sink
+        file.content_sha256 = digest.hexdigest()
+
+
+@contextmanager
+def parquet(folder: Folder, path: str, table: ContentTable, schema: pa.Schema) -> Iterator[Sink]:
+    """Write a table as Parquet, a group of rows at a time."""
+    with folder.file(path, PARQUET, table.meaning) as file:
+        waiting: list[pa.RecordBatch] = []
+        with pa.parquet.ParquetWriter(pa.PythonFile(file.stream), schema, compression="zstd") as writer:
+
+            def flush() -> None:
+                if waiting:
+                    writer.write_table(pa.Table.from_batches(waiting), row_group_size=ROW_GROUP_ROWS)
+                    waiting.clear()
+
+            def write(columns: pa.RecordBatch) -> None:
+                file.rows += columns.num_rows
+                waiting.append(columns)
+                many = sum(each.num_rows for each in waiting) >= ROW_GROUP_ROWS
+                if many or sum(each.nbytes for each in waiting) >= ROW_GROUP:
+                    flush()
+
+            with background_thread(write) as put:
+                yield lambda chunk: put(chunk.arrow)
+            flush()
+
+
+@contextmanager
+def spreadsheet(folder: Folder, path: str, table: ContentTable) -> Iterator[Sink]:
+    """Write a table as CSV: texts in quotation marks, no value as nothing, no cell that begins a formula (`cells`)."""
+    fields = pa.schema([(column.name, _cell_type(column)) for column in table.columns])
+    with (
+        folder.file(path, CSV, table.meaning) as file,
+        pa.csv.CSVWriter(pa.PythonFile(file.stream), fields) as writer,
+    ):
+
+        def write(chunk: Chunk) -> None:
+            file.rows += chunk.arrow.num_rows
+            arrays = [
+                _cells(column, values, chunk) for column, values in zip(table.columns, chunk.arrow.columns, strict=True)
+            ]
+            writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=fields))
+
+        with background_thread(write) as put:
+            yield put
+
+
+def _cell_type(column: ContentColumn) -> pa.DataType:
+    return TYPES[column.type] if column.type in {"integer", "number", "boolean"} else pa.string()
+
+
+def _cells(column: ContentColumn, values: pa.Array, chunk: Chunk) -> pa.Array:
+    if column.type == "time":
+        times = chunk.columns[column.name]
+        return pa.array([None if time is None else iso(time) for time in times], pa.string())
+    if column.type == "texts":
+        values = pa.array([as_text(value) for value in chunk.columns[column.name]], pa.string())
+    return all_safe(values) if values.type == pa.string() else values
+
+
+@contextmanager
+def background_thread(write: Callable[[Piece], Any]) -> Iterator[Callable[[Piece], None]]:
+    """Let a thread of its own do what takes long and needs no interpreter: compressing, encoding, writing.
+
+    Few pieces wait at a time. What goes wrong there is raised here, at the latest when the block ends.
+    """
+    pieces: queue.Queue[Piece | None] = queue.Queue(maxsize=WAITING)
+    failed: list[Exception] = []
+
+    def work() -> None:
+        while (piece := pieces.get()) is not None:
+            try:
+                if not failed:
+                    write(piece)
+            except Exception as error:  # noqa: BLE001 -- raised again by whoever writes
+                failed.append(error)
+
+    def put(piece: Piece) -> None:
+        if failed:
+            raise failed[0]
+        pieces.put(piece)
+
+    thread = threading.Thread(target=work, name="release-writer", daemon=True)
+    thread.start()
+    try:
+        yield put
+    finally:
+        pieces.put(None)
+        thread.join()
+    if failed:
+        raise failed[0]
+
+
+FOLDER = "crowdrag25"
+# Objects of this layout may be large: a topic holds its passages, a state a whole text.
+CHUNK = 200
+
+
+def write_crowdrag25(folder: Folder, table: ContentTable) -> None:
+    """Write one file of the layout. One without rows is not: readers may take an empty file for a broken one."""
+    rows = table.rows()
+    if (first := next(rows, None)) is None:
+        return
+    with (
+        folder.gzipped(f"{FOLDER}/{table.name}.jsonl.gz", JSON_LINES, table.meaning) as file,
+        background_thread(file.write) as put,
+    ):
+        rest = chain([first], rows)
+        while chunk := list(islice(rest, CHUNK)):
+            put("".join([f"{as_json(row)}\n" for row in chunk]).encode())
+            file.rows += len(chunk)

@@ -1,0 +1,224 @@
+"""What a person chooses of a release."""
+
+import re
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from crowdrag.studies.models import Study
+from writing.enums import Origin
+from writing.plans.forms import LicenceField
+
+from . import queries as page
+from .choices import Choices, Logs, Passages, Pseudonyms, Timing
+from .formats.about import is_orcid
+from .models import Release
+
+# What is meant as an ORCID iD, right or wrong: no affiliation looks like it.
+ORCID = re.compile(r"(?:(?:https?://)?orcid\.org/)?([\dxX][\dxX -]{10,24})")
+DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:)?(10\.\d{4,9}/[^\s\"<>]+)", re.IGNORECASE)
+#: The groups of fields as the page shows them, each with its heading.
+GROUPS = (
+    (gettext_lazy("What it is"), ("title", "description", "creators", "doi", "notes", "embargo_until")),
+    (
+        gettext_lazy("Topics and responses"),
+        ("topics", "passages", "passage_terms", "responses", "origins", "excluded", "surveys"),
+    ),
+    (gettext_lazy("How they were written"), ("logs", "timing")),
+    (
+        gettext_lazy("Judgments and results"),
+        ("judgments", "justifications", "comments", "runs", "gold", "grades", "tables"),
+    ),
+    (gettext_lazy("People and terms"), ("pseudonyms", "licence", "log_licence", "timing_licence")),
+)
+
+
+class ReleaseForm(forms.Form):
+    """What a release is called and what it holds."""
+
+    title = forms.CharField(label=gettext_lazy("Title"), max_length=300)
+    description = forms.CharField(
+        label=gettext_lazy("Description"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=gettext_lazy("Empty: the study's."),
+    )
+    creators = forms.CharField(
+        label=gettext_lazy("Who made it"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=gettext_lazy(
+            "As they are cited, one a line: name; affiliation; ORCID. The last two may be left out."
+        ),
+    )
+    doi = forms.CharField(
+        label=gettext_lazy("DOI"),
+        max_length=200,
+        required=False,
+        help_text=gettext_lazy("If one is reserved for this version: it stands in its files."),
+    )
+    notes = forms.CharField(
+        label=gettext_lazy("What is new in this version"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=gettext_lazy("How many rows came and went is found out and said without you."),
+    )
+    embargo_until = forms.DateField(
+        label=gettext_lazy("Embargo until"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        help_text=gettext_lazy("The page is public at once, the files from this day on. It can be lifted earlier."),
+    )
+
+    topics = forms.BooleanField(label=gettext_lazy("Topics"), required=False)
+    passages = forms.ChoiceField(label=gettext_lazy("Retrieved passages"), choices=Passages.choices)
+    passage_terms = forms.CharField(
+        label=gettext_lazy("Terms of the passages' texts"),
+        max_length=500,
+        required=False,
+        help_text=gettext_lazy("Their licence, or what allows you to pass them on. Without it, no texts."),
+    )
+    responses = forms.BooleanField(label=gettext_lazy("Responses"), required=False)
+    origins = forms.MultipleChoiceField(
+        label=gettext_lazy("Responses of"),
+        choices=Origin.choices,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    excluded = forms.BooleanField(
+        label=gettext_lazy("Also what is excluded from the analysis, marked as such"), required=False
+    )
+    surveys = forms.BooleanField(label=gettext_lazy("Writers' answers in surveys"), required=False)
+    logs = forms.ChoiceField(label=gettext_lazy("Writing logs"), choices=Logs.choices)
+    timing = forms.ChoiceField(label=gettext_lazy("Times"), choices=Timing.choices)
+    judgments = forms.BooleanField(label=gettext_lazy("Judgments"), required=False)
+    justifications = forms.BooleanField(label=gettext_lazy("Judges' reasons"), required=False)
+    comments = forms.BooleanField(label=gettext_lazy("Judges' comments on questionnaires"), required=False)
+    runs = forms.MultipleChoiceField(
+        label=gettext_lazy("Results of"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    gold = forms.BooleanField(label=gettext_lazy("Their gold labels"), required=False)
+    grades = forms.BooleanField(label=gettext_lazy("Their grades"), required=False)
+    tables = forms.BooleanField(label=gettext_lazy("All their other tables"), required=False)
+    pseudonyms = forms.ChoiceField(label=gettext_lazy("Pseudonyms"), choices=Pseudonyms.choices)
+    licence = LicenceField(
+        label=gettext_lazy("Licence"),
+        required=False,
+        help_text=gettext_lazy(
+            "As an SPDX identifier, CC-BY-4.0 say. Empty: the study's. What somebody agreed to release under other "
+            "terms is left out, and counted."
+        ),
+    )
+    log_licence = LicenceField(label=gettext_lazy("Licence of writing logs, if another"), required=False)
+    timing_licence = LicenceField(label=gettext_lazy("Licence of times, if another"), required=False)
+
+    def __init__(self, study: Study, *args: Any, release: Release | None = None, **kwargs: Any) -> None:
+        self.study = study
+        kwargs.setdefault("initial", initial(study, release))
+        super().__init__(*args, **kwargs)
+        self.fields["runs"].choices = runs = page.run_choices(study)  # type: ignore[attr-defined]
+        if not runs:
+            self.fields["runs"].help_text = _("No run has finished yet whose results could be in it.")
+
+    def clean_creators(self) -> list[dict[str, str]]:
+        """Read one a line."""
+        found = []
+        for line in self.cleaned_data["creators"].splitlines():
+            name, *rest = (part.strip() for part in line.split(";"))
+            orcids = [match[1] for part in rest if (match := ORCID.fullmatch(part))]
+            affiliations = [part for part in rest if part and not ORCID.fullmatch(part)]
+            if not name and (orcids or affiliations):
+                raise forms.ValidationError(_("A line begins with a name: %(line)s") % {"line": line})
+            if wrong := next((orcid for orcid in orcids if not is_orcid(orcid)), None):
+                raise forms.ValidationError(
+                    _("%(orcid)s is no ORCID iD: four groups of four, the last one a check digit.") % {"orcid": wrong}
+                )
+            if len(affiliations) > 1 or len(orcids) > 1:
+                raise forms.ValidationError(_("Name; affiliation; ORCID, and no more: %(line)s") % {"line": line})
+            if name:
+                found.append({"name": name, "affiliation": "".join(affiliations), "orcid": "".join(orcids)})
+        return found
+
+    def clean_doi(self) -> str:
+        """Keep the DOI without what stands before it in an address."""
+        given: str = self.cleaned_data["doi"].strip()
+        if not given:
+            return ""
+        if (found := DOI.fullmatch(given)) is None:
+            raise forms.ValidationError(_("A DOI begins with 10. and has a slash, as in 10.5281/zenodo.1234567."))
+        return found[1]
+
+    def clean_embargo_until(self) -> datetime | None:
+        """From the beginning of that day, in UTC."""
+        given = self.cleaned_data["embargo_until"]
+        return datetime.combine(given, time(), tzinfo=UTC) if given else None
+
+    def clean(self) -> dict[str, Any]:
+        """See whether the choices go together."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if not self.errors:
+            for problem in self.choices().problems():
+                self.add_error(None, problem)
+        return cleaned
+
+    def choices(self) -> Choices:
+        """What is to be in it."""
+        names = Choices().as_json()
+        return Choices.from_json({name: self.cleaned_data[name] for name in names})
+
+    def said(self) -> dict[str, Any]:
+        """What is said of it beside."""
+        return {name: self.cleaned_data[name] for name in GROUPS[0][1]}
+
+    def groups(self) -> list[dict[str, Any]]:
+        """The fields as the page shows them."""
+        return [{"title": title, "fields": [self[name] for name in names]} for title, names in GROUPS]
+
+
+class LinkForm(forms.Form):
+    """A private link."""
+
+    label = forms.CharField(
+        label=gettext_lazy("For whom"),
+        max_length=200,
+        required=False,
+        help_text=gettext_lazy("For you to know it again; whoever opens it does not see this."),
+    )
+    days = forms.IntegerField(label=gettext_lazy("Days until it ends"), min_value=1, max_value=365, initial=30)
+
+    def expires_at(self) -> datetime:
+        """When it ends."""
+        return timezone.now() + timedelta(days=self.cleaned_data["days"])
+
+
+class WithdrawForm(forms.Form):
+    """Why a release is taken back."""
+
+    reason = forms.CharField(
+        label=gettext_lazy("Why"),
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=gettext_lazy("It stands on the release's page, for those who used it."),
+    )
+
+
+def initial(study: Study, release: Release | None) -> dict[str, Any]:
+    """Return what the form begins with: a release's own, else those of the latest one."""
+    kept = release or page.latest(study)
+    choices = Choices.from_json(kept.choices) if kept else Choices(runs=tuple(page.latest_analysis(study)))
+    found = choices.as_json() | {"title": kept.title if kept else study.title}
+    if kept:
+        found |= {"description": kept.description, "creators": creator_lines(kept.creators)}
+    if release:
+        until = release.embargo_until
+        found |= {"doi": release.doi, "notes": release.notes, "embargo_until": until.date() if until else None}
+    return found
+
+
+def creator_lines(creators: list[dict[str, str]]) -> str:
+    """Return who made it, one a line."""
+    return "\n".join("; ".join(filter(None, (c["name"], c.get("affiliation"), c.get("orcid")))) for c in creators)

@@ -1,0 +1,127 @@
+"""What looks like personal data in texts that would be released: the places, and what is decided about them."""
+
+from typing import Any, ClassVar
+
+import django_filters
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crowdrag.accounts.enums import Scope
+from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.problems import Problem
+from crowdrag.api.serializers import RequestBody, StrictBooleanFilter
+from crowdrag.studies.enums import AuditedContent, Role
+
+from ...enums import PersonalKind, PersonalVerdict, TextSource
+from . import services
+from .models import PersonalFinding
+
+MOST = 2**63 - 1
+
+
+class WithTexts(serializers.ListSerializer[Any]):
+    """Reads the texts of a page together."""
+
+    def to_representation(self, data: Any) -> Any:
+        """Return the rows with the text around each place."""
+        return super().to_representation(services.shown(data))
+
+
+class FindingRow(serializers.Serializer[services.FindingInText]):
+    """A place that looks like personal data, with the text around it as it stands now."""
+
+    id = serializers.IntegerField(source="finding.pk")
+    source = serializers.ChoiceField(TextSource.choices, source="finding.source")  # type: ignore[assignment] # a field, and no attribute
+    kind = serializers.ChoiceField(PersonalKind.choices, source="finding.kind")
+    participant = serializers.CharField(source="finding.participant.external_id", help_text="A pseudonym.")
+    field = serializers.CharField(source="finding.field", help_text="Of a survey: the question.")
+    start = serializers.IntegerField(source="finding.start", help_text="In code points of the text.")
+    end = serializers.IntegerField(source="finding.end")
+    before = serializers.CharField()
+    found = serializers.CharField()
+    after = serializers.CharField()
+    is_there = serializers.BooleanField(help_text="Whether the text still reaches that far.")
+    in_passages = serializers.BooleanField(
+        source="finding.in_passages", help_text="It stands in a passage too: most likely about somebody public."
+    )
+    found_at = serializers.DateTimeField(source="finding.found_at")
+    verdict = serializers.CharField(source="finding.verdict", help_text="Empty: nobody has decided.")
+    reason = serializers.CharField(source="finding.reason")
+    decided_at = serializers.DateTimeField(source="finding.decided_at", allow_null=True)
+    by = serializers.EmailField(source="finding.decided_by.email", default=None, allow_null=True)
+
+    class Meta:
+        list_serializer_class = WithTexts
+
+
+class FindingFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
+    """Which places."""
+
+    undecided = StrictBooleanFilter(
+        method="only_undecided", help_text="Those that nobody has decided on, or the others."
+    )
+    source = django_filters.ChoiceFilter(choices=TextSource.choices)
+    kind = django_filters.ChoiceFilter(choices=PersonalKind.choices)
+    verdict = django_filters.ChoiceFilter(choices=PersonalVerdict.choices)
+    participant = django_filters.CharFilter(
+        field_name="participant__external_id", max_length=200, help_text="A pseudonym."
+    )
+
+    class Meta:
+        model = PersonalFinding
+        fields: ClassVar[list[str]] = []
+
+    def only_undecided(self, rows: Any, _name: str, wanted: bool) -> QuerySet[PersonalFinding]:
+        """Keep those that wait, or those that do not."""
+        return rows.undecided() if wanted else rows.exclude(verdict="")  # type: ignore[no-any-return]
+
+
+class Verdict(RequestBody):
+    """What is done with some places; a later decision replaces it."""
+
+    findings = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=MOST), min_length=1, max_length=1000
+    )
+    verdict = serializers.ChoiceField(PersonalVerdict.choices)
+    reason = serializers.CharField(
+        max_length=500, required=False, allow_blank=True, default="",
+        help_text="Needed where personal data are released all the same.",
+    )  # fmt: skip
+
+
+class DecidedRow(serializers.Serializer[Any]):
+    """What came of it."""
+
+    decided = serializers.IntegerField(help_text="How many places; those that the study does not have are left out.")
+
+
+class Findings(ListEndpoint):
+    """List the places that look like personal data, with the text around each. Building a release looks for them."""
+
+    needs: ClassVar = {"GET": Need(Role.REVIEWER)}
+    shows = AuditedContent.PEOPLE
+    queryset = PersonalFinding.objects.select_related("participant", "decided_by")
+    serializer_class = FindingRow
+    filterset_class = FindingFilter
+
+
+class Verdicts(Endpoint):
+    """Decisions about places that look like personal data."""
+
+    needs: ClassVar = {"POST": Need(Role.REVIEWER, Scope.WRITE)}
+
+    @extend_schema(request=Verdict, responses=DecidedRow)
+    def post(self, request: Request, study: str) -> Response:
+        """Decide what is done with places in every release to come: released, blacked out, or the text left out."""
+        given = self.given(Verdict)
+        verdict = PersonalVerdict(given.pop("verdict"))
+        try:
+            done = services.decide(study=self.study, verdict=verdict, by=self.user, **given)
+        except services.VerdictError as error:
+            pointer = "#/reason" if verdict == PersonalVerdict.KEEP else "#/verdict"
+            said = [{"pointer": pointer, "detail": str(error), "code": "refused"}]
+            raise Problem("refused", str(error), errors=said) from None
+        return Response(DecidedRow({"decided": done}).data)

@@ -1,0 +1,96 @@
+"""What was decided, as it is carried out: stretches are blacked out, texts left out, and what nobody decided on too."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+
+from crowdrag.studies.models import Study
+from writing.models import WritingLog
+
+from ...enums import PersonalVerdict, TextSource
+from ..choices import Choices
+from . import detection
+from .models import PersonalFinding
+
+BLACK = "█"
+UNDECIDED = "something in it looks like personal data, and nobody has decided what to do with it"
+DECIDED = "it holds personal data: it was decided to leave it out"
+IN_TEXT = "its text holds personal data that was blacked out"
+WHAT = {
+    TextSource.SURVEY: "answers in surveys",
+    TextSource.JUSTIFICATION: "reasons for judgments",
+    TextSource.COMMENT: "comments on questionnaires",
+}
+_SHOWN = (PersonalVerdict.RELEASE, PersonalVerdict.KEEP)
+Place = tuple[TextSource, int, str]
+
+
+class Redaction:
+    """What of the study's texts is not released, by where it stands; in memory only where something was found.
+
+    The texts are looked through again, in the snapshot that the release is read from: what was written or found since
+    the last decision is undecided, and undecided is left out.
+    """
+
+    def __init__(self, study: Study, choices: Choices) -> None:
+        self._spans: dict[Place, list[tuple[int, int]]] = defaultdict(list)
+        self._gone: dict[Place, str] = {}
+        self._logs: dict[int, str] = {}
+        self.stretches = 0
+        where = detection.sources(choices)
+        decided = _decisions(study, where)
+        for found in detection.find(study, where):
+            place = (found.source, found.row, found.field)
+            verdict = decided.get((*place, found.start, found.end, found.kind), "")
+            if verdict == PersonalVerdict.REDACT and found.source != TextSource.LOG:
+                self._spans[place].append((found.start, found.end))
+            elif verdict not in _SHOWN:
+                self._leave_out(place, DECIDED if verdict else UNDECIDED)
+        self.stretches = sum(map(len, self._spans.values()))
+        self._log_of = self._logs_of_texts() if TextSource.LOG in where else {}
+
+    def _leave_out(self, place: Place, reason: str) -> None:
+        if place[0] == TextSource.LOG:
+            self._logs.setdefault(place[1], reason)
+        else:
+            self._gone.setdefault(place, reason)
+
+    def reason(self, source: TextSource, row: int, field: str = "") -> str:
+        """Return why a text is left out; empty where it is not."""
+        return self._gone.get((source, row, field), "")
+
+    def left_out(self) -> Iterator[tuple[str, str]]:
+        """Yield each text that is left out beside responses and logs, which are counted where they are read."""
+        for (source, _row, _field), reason in self._gone.items():
+            if source != TextSource.RESPONSE:
+                yield WHAT[source], reason
+
+    def text(self, source: TextSource, row: int, text: str, field: str = "") -> str:
+        """Return a text with what is to be blacked out blacked out; each character by one, so that spans still hold."""
+        pieces: list[str] = []
+        position = 0
+        for start, end in sorted(self._spans.get((source, row, field), ())):
+            # A span that begins within the one before it goes on from there.
+            start = max(start, position)
+            end = max(start, min(end, len(text)))
+            pieces += [text[position:start], BLACK * (end - start)]
+            position = end
+        return "".join([*pieces, text[position:]])
+
+    def is_black(self, source: TextSource, row: int, field: str = "") -> bool:
+        """Say whether something in a text is blacked out."""
+        return (source, row, field) in self._spans
+
+    def log_reason(self, log: int) -> str:
+        """Return why a log is left out, which holds its text many times; empty where it is not."""
+        return self._logs.get(log, "") or self._log_of.get(log, "")
+
+    def _logs_of_texts(self) -> dict[int, str]:
+        black = [row for source, row, _field in self._spans if source == TextSource.RESPONSE]
+        rows = WritingLog.objects.filter(task__response__in=black).values_list("pk", flat=True)
+        return dict.fromkeys(rows, IN_TEXT)
+
+
+def _decisions(study: Study, where: Collection[TextSource]) -> dict[tuple[object, ...], str]:
+    rows = PersonalFinding.objects.filter(study=study, source__in=where)
+    columns = ("source", "row", "field", "start", "end", "kind", "verdict")
+    return {tuple(row[:-1]): row[-1] for row in rows.values_list(*columns).iterator(chunk_size=2000)}

@@ -1,0 +1,145 @@
+"""Deciding what is done with what looks like personal data, and showing it where it stands."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.models import Assignment, Judgment
+from crowdrag.studies.models import Study, User
+from writing.models import Response, SurveyAnswers, WritingLog
+
+from ...enums import PersonalVerdict, TextSource
+from . import free_texts
+from .models import PersonalFinding
+
+#: So much is shown of a text before and behind what was found.
+AROUND = 120
+#: Where a text stands: source, row, and which of the row's texts.
+Place = tuple[str, int, str]
+
+
+class VerdictError(ValueError):
+    """This cannot be decided so; the message is for people."""
+
+
+@dataclass(frozen=True)
+class FindingInText:
+    """A finding as it is read: `before`, `found` and `after` are pieces of the text as it stands now."""
+
+    finding: PersonalFinding
+    before: str
+    found: str
+    after: str
+    is_there: bool
+
+
+@transaction.atomic
+def decide(
+    *,
+    study: Study,
+    findings: Collection[int],
+    verdict: PersonalVerdict,
+    reason: str = "",
+    by: User | None = None,
+    now: datetime | None = None,
+) -> int:
+    """Decide on findings of a study by their keys, and return how many there were. A later decision replaces it.
+
+    Raises
+    ------
+    VerdictError
+        if a reason is missing, or a piece of a log is to be blacked out.
+    """
+    said = reason.strip()
+    if verdict == PersonalVerdict.KEEP and not said:
+        raise VerdictError(_("Say why this is released although it is personal data."))
+    chosen = PersonalFinding.objects.select_for_update().filter(study=study, pk__in=findings).order_by("pk")
+    if verdict == PersonalVerdict.REDACT and any(each.source == TextSource.LOG for each in chosen):
+        raise VerdictError(
+            _("In a log nothing can be blacked out: it would not make the text then. Leave it out, or release it.")
+        )
+    return PersonalFinding.objects.filter(pk__in=[each.pk for each in chosen]).update(
+        verdict=verdict, reason=said[:500], decided_at=now or timezone.now(), decided_by=by
+    )
+
+
+def undecided(study: Study, sources: Collection[TextSource]) -> int:
+    """Return how many findings in texts of these sources nobody has decided on."""
+    return PersonalFinding.objects.filter(study=study, source__in=sources).undecided().count()
+
+
+def shown(findings: Iterable[PersonalFinding]) -> list[FindingInText]:
+    """Return findings with the text around them, read where it stands: for a page of them, not for all."""
+    page = list(findings)
+    stand = _texts(page)
+    return [_shown(each, stand.get(_place(each), "")) for each in page]
+
+
+def _shown(finding: PersonalFinding, text: str) -> FindingInText:
+    start, end = finding.start, finding.end
+    if end > len(text):
+        return FindingInText(finding, "", "", "", is_there=False)
+    return FindingInText(
+        finding, text[max(0, start - AROUND) : start], text[start:end], text[end : end + AROUND], is_there=True
+    )
+
+
+def _place(finding: PersonalFinding) -> Place:
+    several = finding.source in {TextSource.SURVEY, TextSource.LOG}
+    return finding.source, finding.row, finding.field if several else ""
+
+
+def _texts(findings: Sequence[PersonalFinding]) -> dict[Place, str]:
+    """Return the texts that findings of one study are in, a query for each source; those that are gone are not there.
+
+    Rows are looked up in the findings' study.
+    """
+    rows: dict[str, set[int]] = defaultdict(set)
+    for each in findings:
+        rows[each.source].add(each.row)
+    studies = {each.study_id for each in findings}
+    found: dict[Place, str] = {}
+    for source, keys in rows.items():
+        for place, text in _READ[TextSource(source)](studies, keys):
+            found.setdefault(place, text)
+    return found
+
+
+def _responses(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
+    rows = Response.objects.filter(study__in=studies, pk__in=keys).values_list("pk", "text")
+    return (((TextSource.RESPONSE, pk, ""), text) for pk, text in rows)
+
+
+def _justifications(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
+    rows = Judgment.objects.filter(item__campaign__study__in=studies, pk__in=keys).values_list("pk", "justification")
+    return (((TextSource.JUSTIFICATION, pk, ""), text) for pk, text in rows)
+
+
+def _comments(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
+    rows = Assignment.objects.filter(questionnaire__campaign__study__in=studies, pk__in=keys)
+    return (((TextSource.COMMENT, pk, ""), text) for pk, text in rows.values_list("pk", "comment"))
+
+
+def _answers(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
+    rows = SurveyAnswers.objects.filter(task__study__in=studies, pk__in=keys).values_list("pk", "answers")
+    return (((TextSource.SURVEY, pk, field), str(text)) for pk, told in rows for field, text in (told or {}).items())
+
+
+def _logs(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
+    logs = WritingLog.objects.filter(task__study__in=studies, pk__in=keys)
+    return (((TextSource.LOG, log.pk, str(number)), text) for log in logs for number, text in free_texts.discarded(log))
+
+
+_READ: Final = {
+    TextSource.RESPONSE: _responses,
+    TextSource.JUSTIFICATION: _justifications,
+    TextSource.COMMENT: _comments,
+    TextSource.SURVEY: _answers,
+    TextSource.LOG: _logs,
+}

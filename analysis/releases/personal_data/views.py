@@ -1,0 +1,71 @@
+"""What looks like personal data in people's texts, for decision."""
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST, require_safe
+
+from crowdrag.studies.access import audited, study_page
+from crowdrag.studies.enums import AuditedContent, Role
+from crowdrag.studies.models import Study
+
+from ...enums import PersonalVerdict
+from .. import queries as releases_queries
+from . import services
+
+
+class VerdictForm(forms.Form):
+    """What is done with the places that are ticked."""
+
+    finding = forms.TypedMultipleChoiceField(coerce=int, choices=())
+    verdict = forms.ChoiceField(label=_("What to do"), choices=PersonalVerdict.choices)
+    reason = forms.CharField(label=_("Reason"), max_length=500, required=False)
+
+    def __init__(self, data: object) -> None:
+        super().__init__(data)  # type: ignore[arg-type] # what a request holds
+        given = data.getlist("finding") if hasattr(data, "getlist") else []
+        # Any key is one that may be meant; the domain looks for it in this study alone.
+        self.fields["finding"].choices = [(key, key) for key in given if key.isdecimal()]  # type: ignore[attr-defined]
+
+
+@study_page(Role.REVIEWER)
+@require_safe
+@audited(AuditedContent.PEOPLE)
+def findings(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show places that wait for a decision, or all."""
+    only_open = request.GET.get("show") != "all"
+    context = releases_queries.findings(study, page=request.GET.get("page"), only_open=only_open)
+    return render(
+        request,
+        "analysis/release_findings.html",
+        context | {"section": "releases", "verdicts": PersonalVerdict.choices},
+    )
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def decide(request: HttpRequest, study: Study) -> HttpResponse:
+    """Decide on the places that are ticked."""
+    form = VerdictForm(request.POST)
+    shown = "all" if request.POST.get("show") == "all" else "open"
+    back = f"{reverse('release_findings', args=[study.slug])}?show={shown}"
+    if not form.is_valid():
+        messages.error(request, _("Tick at least one place, and choose what to do with it."))
+        return redirect(back)
+    try:
+        done = services.decide(
+            study=study,
+            findings=form.cleaned_data["finding"],
+            verdict=PersonalVerdict(form.cleaned_data["verdict"]),
+            reason=form.cleaned_data["reason"],
+            by=request.user,  # type: ignore[arg-type]
+        )
+    except services.VerdictError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, ngettext("%d place decided.", "%d places decided.", done) % done)
+    return redirect(back)

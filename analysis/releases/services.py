@@ -1,0 +1,279 @@
+"""Drafting, publishing and withdrawing releases, and private links: what was published never changes silently."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max, Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from crowdrag.studies.entry import links as entry_links
+from crowdrag.studies.models import Study, User
+from crowdrag.webhooks import outbox
+
+from ..enums import PUBLIC_RELEASES, SERVED_RELEASES, ReleaseState
+from . import storage
+from .choices import Choices
+from .models import Release, ReleaseLink
+
+#: What is said of a release beside its choices.
+SAID = ("title", "description", "creators", "doi", "notes", "embargo_until")
+
+
+class ReleaseError(ValueError):
+    """It cannot be done with this release; the message is for people."""
+
+
+class ChoiceError(ReleaseError):
+    """What was chosen or said does not go together, whatever state the release is in."""
+
+
+@transaction.atomic
+def create(
+    *, study: Study, choices: Choices, by: User | None = None, now: datetime | None = None, **said: Any
+) -> Release:
+    """Make a draft of the next version of a study.
+
+    Parameters
+    ----------
+    said
+        any of `SAID`; `title` must be there.
+
+    Raises
+    ------
+    ChoiceError
+        if the choices do not go together, or an embargo is over already.
+    """
+    now = now or timezone.now()
+    _check(choices)
+    _check_embargo(said.get("embargo_until"), now)
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # two drafts at once get two numbers
+    last = Release.objects.filter(study=study).aggregate(last=Max("number"))["last"] or 0
+    return Release.objects.create(
+        study=study,
+        number=last + 1,
+        choices=choices.as_json(),
+        created_at=now,
+        created_by=by,
+        **_known(said),
+    )
+
+
+@transaction.atomic
+def change(*, release: Release, choices: Choices, now: datetime | None = None, **said: Any) -> Release:
+    """Change what a release is to hold and what is said of it. One that is built already is a draft again.
+
+    Raises
+    ------
+    ReleaseError
+        if it is published or being built.
+    ChoiceError
+        if the choices do not go together, or an embargo that was not there before is over already.
+    """
+    _check(choices)
+    held = locked(release.pk)
+    if said.get("embargo_until") != held.embargo_until:
+        _check_embargo(said.get("embargo_until"), now or timezone.now())
+    if held.state == ReleaseState.READY:
+        _unbuild(held)
+    if held.state != ReleaseState.DRAFT:
+        raise ReleaseError(_("Only what is not published and not being built can be changed."))
+    held.choices = choices.as_json()
+    for name, value in _known(said).items():
+        setattr(held, name, value)
+    held.save(update_fields=["choices", *_known(said)])
+    return held
+
+
+@transaction.atomic
+def discard(*, release: Release) -> None:
+    """Throw a release away that was never published.
+
+    Raises
+    ------
+    ReleaseError
+        if it was published, or is being built.
+    """
+    held = locked(release.pk)
+    if held.state in PUBLIC_RELEASES:
+        raise ReleaseError(_("What was published is not thrown away; withdraw it, and say why."))
+    if held.state == ReleaseState.BUILDING:
+        raise ReleaseError(_("It is being built: stop that first."))
+    storage.remove_all(held)
+    held.delete()
+
+
+def reopen(release: Release) -> None:
+    """Make a draft again of what is built but not published; the caller holds the release's row."""
+    _unbuild(release)
+
+
+def latest(study: Study) -> Release | None:
+    """Return the latest release of a study, whatever became of it: the next one begins with its choices."""
+    return Release.objects.filter(study=study).newest_first().first()
+
+
+def locked(pk: int) -> Release:
+    """Return a release with its row locked."""
+    return Release.objects.select_for_update(no_key=True, of=("self",)).select_related("study", "run").get(pk=pk)
+
+
+def _unbuild(release: Release) -> None:
+    storage.remove_all(release)
+    release.files.all().delete()
+    release.tables.all().delete()
+    release.people.all().delete()
+    release.state, release.digest, release.built_at = ReleaseState.DRAFT, "", None
+    release.figures, release.left_out = {}, []
+    release.save(update_fields=["state", "digest", "built_at", "figures", "left_out"])
+
+
+def _check(choices: Choices) -> None:
+    if problems := choices.problems():
+        raise ChoiceError(" ".join(problems))
+
+
+def _check_embargo(until: datetime | None, now: datetime) -> None:
+    if until is not None and until <= now:
+        raise ChoiceError(_("An embargo ends in the future; leave it out to give the files out at once."))
+
+
+def _known(said: dict[str, Any]) -> dict[str, Any]:
+    if unknown := sorted(set(said) - set(SAID)):
+        raise TypeError(f"A release does not say {', '.join(unknown)}.")
+    return said
+
+
+@transaction.atomic
+def publish(*, release: Release, by: User | None = None, now: datetime | None = None) -> Release:
+    """Publish a release that is built. From now on it is what it is.
+
+    Raises
+    ------
+    ReleaseError
+        if it is not built, or was published already.
+    """
+    now = now or timezone.now()
+    held = locked(release.pk)
+    if held.state != ReleaseState.READY:
+        raise ReleaseError(_("Only a release that is built and not published yet can be published."))
+    held.state, held.published_at, held.published_by = ReleaseState.PUBLISHED, now, by
+    held.save(update_fields=["state", "published_at", "published_by"])
+    assert held.run is not None, "a check of the table"
+    address = held.run.parameters.get("address", "")
+    outbox.publish_release_published(study=held.study, version=held.number, address=address, now=now)
+    return held
+
+
+@transaction.atomic
+def lift_embargo(*, release: Release, now: datetime | None = None) -> Release:
+    """Give the files out from now on.
+
+    Raises
+    ------
+    ReleaseError
+        if no embargo stands in the way.
+    """
+    now = now or timezone.now()
+    held = locked(release.pk)
+    if held.state not in SERVED_RELEASES or not is_embargoed(held, now):
+        raise ReleaseError(_("There is no embargo to lift."))
+    held.embargo_until = None
+    held.save(update_fields=["embargo_until"])
+    return held
+
+
+@transaction.atomic
+def withdraw(*, release: Release, reason: str, by: User | None = None, now: datetime | None = None) -> Release:
+    """Take a published release back: its page stays and says why, its files are given to nobody any more.
+
+    Raises
+    ------
+    ReleaseError
+        if there is no reason, or nothing to take back.
+    """
+    if not reason.strip():
+        raise ReleaseError(_("Say why: it stands on the release's page, for those who used it."))
+    held = locked(release.pk)
+    if held.state not in SERVED_RELEASES:
+        raise ReleaseError(_("Only a published release can be withdrawn."))
+    held.state, held.withdrawn_reason = ReleaseState.WITHDRAWN, reason.strip()
+    held.withdrawn_at, held.withdrawn_by = now or timezone.now(), by
+    held.save(update_fields=["state", "withdrawn_reason", "withdrawn_at", "withdrawn_by"])
+    return held
+
+
+def is_embargoed(release: Release, now: datetime) -> bool:
+    """Say whether its files are kept back until later."""
+    return release.embargo_until is not None and release.embargo_until > now
+
+
+def is_public(release: Release) -> bool:
+    """Say whether the public knows of it."""
+    return release.state in PUBLIC_RELEASES
+
+
+def is_served(release: Release, now: datetime) -> bool:
+    """Say whether anybody may have its files."""
+    return release.state in SERVED_RELEASES and not is_embargoed(release, now)
+
+
+def newer(release: Release) -> Release | None:
+    """Return the latest published version of the same study, if it is a later one."""
+    later = Release.objects.filter(study=release.study_id, number__gt=release.number, state=ReleaseState.PUBLISHED)
+    return later.newest_first().first()
+
+
+#: What a private link shows: what is built and was not taken back.
+SHOWN = (ReleaseState.READY, ReleaseState.PUBLISHED, ReleaseState.MARKED)
+LONGEST = timedelta(days=366)
+# That it was used is written down, but not with every part of a download.
+OFTEN_ENOUGH = timedelta(minutes=10)
+
+
+def create_link(
+    *, release: Release, expires_at: datetime, label: str = "", by: User | None = None, now: datetime | None = None
+) -> tuple[ReleaseLink, str]:
+    """Make a link; return it with its key, which is kept nowhere else.
+
+    Raises
+    ------
+    ReleaseError
+        if it were to end before now or after more than a year, or there is nothing to be shown.
+    """
+    now = now or timezone.now()
+    if not now < expires_at <= now + LONGEST:
+        raise ReleaseError(_("A private link ends after a day at least and a year at most."))
+    if release.state not in SHOWN:
+        raise ReleaseError(_("There are no files to be shown: build the release first."))
+    key = entry_links.make_key()
+    link = ReleaseLink.objects.create(
+        release=release,
+        digest=entry_links.hash_key(key),
+        label=label,
+        created_at=now,
+        created_by=by,
+        expires_at=expires_at,
+    )
+    return link, key
+
+
+def revoke_link(*, link: ReleaseLink, now: datetime | None = None) -> None:
+    """Let a link open nothing any more; twice is once."""
+    ReleaseLink.objects.filter(pk=link.pk, revoked_at__isnull=True).update(revoked_at=now or timezone.now())
+
+
+def open_link(given: str, *, now: datetime) -> ReleaseLink | None:
+    """Return the link of this key, if it still opens something; that it was used is written down."""
+    key = entry_links.read_key(given)
+    if key is None:
+        return None
+    links = ReleaseLink.objects.select_related("release__study", "release__run")
+    held = links.filter(
+        digest=entry_links.hash_key(key), revoked_at__isnull=True, expires_at__gt=now, release__state__in=SHOWN
+    ).first()
+    if held is not None:
+        seldom = Q(used_at__isnull=True) | Q(used_at__lt=now - OFTEN_ENOUGH)
+        ReleaseLink.objects.filter(seldom, pk=held.pk).update(used_at=now)
+    return held

@@ -1,0 +1,362 @@
+"""What differs between two finished analyses of a study; several runs of one kind side by side."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from crowdrag.jobs.models import Run
+
+from ..experiments.experiment import EXPERIMENTS, PREFIX
+from ..experiments.wording import collection_label, parameters_in_words
+from ..methods import captions
+from ..tables import run_tables
+from ..tables.cells import Cell, cell
+from ..tables.schema import COLUMNS, Row
+from ..tables.table import Column, Table, Value
+from ..tables.value_labels import ValueLabels
+from .builder import long_table
+
+#: Two numbers are equal if they differ by less, in relation to their size: what another machine may add.
+TOLERANCE = 1e-9
+#: Of each table so many changes are shown, the largest first.
+SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that made the results and differs: its name, and what it was and is."""
+
+    name: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """A value that changed.
+
+    Attributes
+    ----------
+    about : tuple of str
+        Which row, in words.
+    column : str
+        The label of its column.
+    old, new : Cell
+        With their intervals.
+    delta : float or None
+        New minus old; None where one of them is no number.
+    size : float
+        How large it is in relation to the values of its column; texts that differ, and values that came or went, are 1.
+    """
+
+    about: tuple[str, ...]
+    column: str
+    old: Cell
+    new: Cell
+    delta: float | None
+    size: float
+
+    @property
+    def is_interval_alone(self) -> bool:
+        """Whether the number is the same and only its interval is another."""
+        return self.delta is not None and abs(self.delta) <= TOLERANCE
+
+
+@dataclass(frozen=True)
+class TableChanges:
+    """What changed in one table.
+
+    Attributes
+    ----------
+    compared : int
+        Rows that both runs have.
+    changed : int
+        How many of these differ in some value.
+    added, removed : int
+        Rows that only the new run has, or only the old one.
+    changes : tuple of Change
+        The largest first, at most `SHOWN`.
+    total : int
+        How many values differ.
+    words : int
+        How many of these are words and no numbers: of gold labels, those that flipped.
+    """
+
+    name: str
+    title: str
+    compared: int
+    changed: int
+    added: int
+    removed: int
+    changes: tuple[Change, ...]
+    total: int
+    words: int = 0
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether nothing differs."""
+        return not (self.changed or self.added or self.removed)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two analyses beside each other."""
+
+    made_by: tuple[Difference, ...]
+    tables: tuple[TableChanges, ...]
+    only_old: tuple[str, ...] = ()
+    only_new: tuple[str, ...] = ()
+    ranks: tuple[Change, ...] = field(default=())
+
+    @property
+    def changed(self) -> list[TableChanges]:
+        """Tables in which something differs."""
+        return [each for each in self.tables if not each.is_equal]
+
+    @property
+    def equal(self) -> list[TableChanges]:
+        """Tables in which nothing does."""
+        return [each for each in self.tables if each.is_equal]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether both came to the same."""
+        return not (self.changed or self.only_old or self.only_new)
+
+    @property
+    def labels(self) -> TableChanges | None:
+        """The gold labels, if some changed."""
+        return next((each for each in self.changed if each.name == "gold"), None)
+
+
+def compare(old: Run, new: Run) -> Comparison:
+    """Compare two finished analyses of one study."""
+    before, after = run_tables.names(old), run_tables.names(new)
+    naming = ValueLabels.of(new.study)
+    changes: list[TableChanges] = []
+    ranks: tuple[Change, ...] = ()
+    for name in (name for name in after if name in before):
+        rows = (run_tables.read(old, name)[name], run_tables.read(new, name)[name])
+        changes.append(changes_of(name, *rows, naming, new.parameters))
+        if name == "leaderboard":
+            ranks = tuple(moved(*rows, naming))
+    return Comparison(
+        made_by=tuple(_made_by(old, new)),
+        tables=tuple(changes),
+        only_old=tuple(str(captions.table(name).title) for name in before if name not in after),
+        only_new=tuple(str(captions.table(name).title) for name in after if name not in before),
+        ranks=ranks,
+    )
+
+
+def changes_of(
+    name: str, old: list[Row], new: list[Row], naming: ValueLabels, parameters: Mapping[str, Any]
+) -> TableChanges:
+    """Compare the rows of one table, told apart by their names (dimension, style, response and the like)."""
+    shape = long_table(name, [], parameters, naming)
+    keys = keys_of(shape)
+    was, now = by_key(old, keys), by_key(new, keys)
+    both = [key for key in now if key in was]
+    scales = {column.key: _scale(column, old, new) for column in shape.columns}
+    changes: list[Change] = []
+    changed = 0
+    for key in both:
+        found = list(_changes(shape, keys, was[key], now[key], scales, naming, name))
+        changed += bool(found)
+        changes += found
+    changes.sort(key=lambda change: -change.size)  # stable: equal ones stay in the order of the table
+    return TableChanges(
+        name=name,
+        title=shape.title,
+        compared=len(both),
+        changed=changed,
+        added=len(now) - len(both),
+        removed=len(was) - len(both),
+        changes=tuple(changes[:SHOWN]),
+        total=len(changes),
+        words=sum(change.delta is None for change in changes),
+    )
+
+
+def moved(old: list[Row], new: list[Row], naming: ValueLabels) -> Iterator[Change]:
+    """Ranks on the leaderboard that changed, those that moved farthest first."""
+    shape = long_table("leaderboard", [], {}, naming)
+    keys = keys_of(shape)
+    was, now = ({key: row for key, row in by_key(rows, keys).items() if row["rank"] is not None} for rows in (old, new))
+    rank = next(column for column in shape.columns if column.key == "rank")
+    found = []
+    for key in (key for key in now if key in was and was[key]["rank"] != now[key]["rank"]):
+        delta = float(now[key]["rank"] - was[key]["rank"])
+        before, after = (cell(rank, said_of(rank, row, naming, "leaderboard")) for row in (was[key], now[key]))
+        about = about_row(shape, keys, now[key], naming, "leaderboard")
+        found.append(Change(about, rank.label, before, after, delta, abs(delta)))
+    yield from sorted(found, key=lambda change: -change.size)[:SHOWN]
+
+
+def about_row(shape: Table, keys: tuple[str, ...], row: Row, naming: ValueLabels, name: str) -> tuple[str, ...]:
+    """Which row it is, in words; what all rows of a table leave empty is left out."""
+    said = (cell(each, said_of(each, row, naming, name)) for each in shape.columns if each.key in keys)
+    return tuple(each.text for each in said if not each.is_undefined)
+
+
+def _made_by(old: Run, new: Run) -> Iterator[Difference]:
+    """What made the results and differs: inputs, parameters, seed, code, environment."""
+    pairs: list[tuple[str, Any, Any]] = [("inputs digest", old.inputs_digest, new.inputs_digest)]
+    pairs += [
+        (name, old.summary.get(name), new.summary.get(name))
+        for name in ("topics", "pairs", "participants", "judgments", "queries")
+    ]
+    before, after = _asked(old), _asked(new)
+    pairs += [(name, before.get(name), after.get(name)) for name in dict.fromkeys([*before, *after])]
+    pairs += [("seed", old.seed, new.seed), ("code version", old.code_version, new.code_version)]
+    pairs += [(name, old.environment.get(name), new.environment.get(name)) for name in ("python", "platform")]
+    packages = [run.environment.get("packages", {}) for run in (old, new)]
+    pairs += [(name, *(each.get(name) for each in packages)) for name in sorted({*packages[0], *packages[1]})]
+    for name, was, now in pairs:
+        if (old_said := _plain(was)) != (new_said := _plain(now)):
+            yield Difference(name, old_said, new_said)
+
+
+def _asked(run: Run) -> dict[str, Any]:
+    """A run's parameters; an experiment's in words, as its page shows them, as most of their names say little alone."""
+    experiment = EXPERIMENTS.get(run.kind.removeprefix(PREFIX))
+    if experiment:
+        return parameters_in_words(experiment, run)
+    return {
+        name: collection_label(value) if name == "collection" and isinstance(value, dict) else value
+        for name, value in sorted(run.parameters.items())
+    }
+
+
+def keys_of(shape: Table) -> tuple[str, ...]:
+    """The columns that tell rows apart: those in words before the first other number."""
+    keys: list[str] = []
+    for column in shape.columns:
+        if column.digits is not None and not column.is_key:
+            break
+        keys.append(column.key)
+    return tuple(keys)
+
+
+def by_key(rows: list[Row], keys: tuple[str, ...]) -> dict[tuple[Any, ...], Row]:
+    """Rows by what tells them apart; those that are alike by their order, too."""
+    found: dict[tuple[Any, ...], Row] = {}
+    seen: dict[tuple[Any, ...], int] = {}
+    for row in rows:
+        key = tuple(row.get(name) for name in keys)
+        found[*key, seen.get(key, 0)] = row
+        seen[key] = seen.get(key, 0) + 1
+    return found
+
+
+def _changes(
+    shape: Table, keys: tuple[str, ...], old: Row, new: Row, scales: Mapping[str, float], naming: ValueLabels, name: str
+) -> Iterator[Change]:
+    for column in shape.columns:
+        if column.key in keys or not any(_differs(old.get(key), new.get(key)) for key in _parts(column, name)):
+            continue
+        was, now = old.get(column.key), new.get(column.key)
+        about = about_row(shape, keys, new, naming, name)
+        delta = _delta(was, now)
+        size = abs(delta) / scales[column.key] if delta is not None and scales[column.key] else float(delta is None)
+        yield Change(
+            about,
+            column.label,
+            cell(column, said_of(column, old, naming, name)),
+            cell(column, said_of(column, new, naming, name)),
+            delta,
+            size,
+        )
+
+
+def _parts(column: Column, name: str) -> list[str]:
+    return [key for key in (column.key, column.low, column.high) if key in COLUMNS.get(name, ())]
+
+
+def said_of(column: Column, row: Row, naming: ValueLabels, name: str) -> dict[str, Value]:
+    """The values of one column of a row, in words."""
+    words = next((each for each in captions.table(name).columns if each.key == column.key), None)
+    said = words or captions.ColumnCaption(column.key, column.label, column.digits)
+    return {key: naming.said(said, row.get(key), row) for key in (column.key, column.low, column.high) if key}
+
+
+def _differs(was: Any, now: Any) -> bool:
+    if _is_number(was) and _is_number(now):
+        return bool(abs(now - was) > TOLERANCE * max(1.0, abs(was), abs(now)))
+    return bool(was != now)
+
+
+def _delta(was: Any, now: Any) -> float | None:
+    return float(now - was) if _is_number(was) and _is_number(now) else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _scale(column: Column, *runs: list[Row]) -> float:
+    """How large the values of a column are, so that changes of several columns can be put in one order."""
+    values = [abs(row[column.key]) for rows in runs for row in rows if _is_number(row.get(column.key))]
+    return float(max(values, default=0.0))
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "–"
+    return "–" if value is None or value == "" else str(value)
+
+
+#: Runs that stand beside each other at most, and the rows of a table that is shown so: more is no overview.
+MOST_RUNS = 6
+MOST_ROWS = 60
+
+
+@dataclass(frozen=True)
+class Line:
+    """One value of one row: which row, its column, and what it is in each run; None where a run has no such row."""
+
+    about: tuple[str, ...]
+    column: str
+    values: tuple[Cell | None, ...]
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """A table of several runs."""
+
+    name: str
+    title: str
+    lines: tuple[Line, ...]
+
+
+def side_by_side(runs: Sequence[Run]) -> list[SideBySide]:
+    """Set the small tables that at least two of some runs have beside each other, in the order of their reports.
+
+    Intervals are each run's own. Where runs asked the same questions, the difference of two is more certain than their
+    intervals look; the comparison of two runs says it value by value.
+    """
+    naming = ValueLabels.of(runs[0].study)
+    names = dict.fromkeys(name for run in runs for name in run_tables.names(run))
+    found = []
+    for name in names:
+        of_runs = [run_tables.read(run, name).get(name, []) for run in runs]
+        if sum(map(bool, of_runs)) > 1 and max(map(len, of_runs)) <= MOST_ROWS:
+            shape = long_table(name, [], runs[0].parameters, naming)
+            found.append(SideBySide(name, shape.title, tuple(_lines(name, runs, of_runs, naming))))
+    return [each for each in found if each.lines]
+
+
+def _lines(name: str, runs: Sequence[Run], of_runs: Sequence[list[Row]], naming: ValueLabels) -> Iterator[Line]:
+    shape = long_table(name, [], runs[0].parameters, naming)
+    keys = keys_of(shape)
+    rows = [by_key(each, keys) for each in of_runs]
+    for key in dict.fromkeys(key for each in rows for key in each):
+        there = [each.get(key) for each in rows]
+        first = next(row for row in there if row is not None)
+        about = about_row(shape, keys, first, naming, name)
+        for column in shape.columns:
+            if column.key in keys:
+                continue
+            values = [None if row is None else cell(column, said_of(column, row, naming, name)) for row in there]
+            if any(value is not None and value.text and not value.is_undefined for value in values):
+                yield Line(about, column.label, tuple(values))

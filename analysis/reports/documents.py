@@ -1,0 +1,153 @@
+"""A report as one HTML file that needs nothing else, and as PDF (templates/analysis/report.typ)."""
+
+import json
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.utils.safestring import mark_safe
+
+from .. import typesetting
+from ..figures import drawing
+from ..tables.cells import UNDEFINED, Cell, cells
+from ..tables.table import Table
+from ..typesetting import breakable, visible
+from . import bibliography
+from .types import Chart, Report
+
+
+def draw_svg(chart: Chart) -> str:
+    """Draw a chart as SVG of shapes and text alone; its ids begin with its name."""
+    return _drawn(json.dumps(chart.spec), chart.name, chart.alt)
+
+
+@lru_cache(maxsize=64)
+def _drawn(spec: str, name: str, alt: str) -> str:
+    return typesetting.clean_svg(drawing.draw(json.loads(spec), "svg").decode(), prefix=name, alt=alt)
+
+
+def write_html(report: Report) -> bytes:
+    """Write a report as HTML; the same report gives the same bytes."""
+    return render_to_string("analysis/report_file.html", html_context(report)).encode()
+
+
+def html_context(report: Report) -> dict[str, object]:
+    """Return what the file's template shows."""
+    # What `pictures` keeps is built of known elements, its texts escaped.
+    drawn = {chart.name: mark_safe(draw_svg(chart)) for chart in report.charts}  # noqa: S308
+    return {
+        "report": report,
+        "title": visible(report.title),
+        "drawn": drawn,
+        "methods": [bibliography.in_words(each, report.methods.references) for each in report.methods.paragraphs],
+        "references": [bibliography.listed(each) for each in report.methods.references],
+    }
+
+
+#: A pixel of a chart in millimetres on paper: letters of 12 pixels come out at 8 points.
+MILLIMETRES = 0.235
+WIDEST = 174.0
+NO_BREAK = "\u00a0"
+
+
+def write_pdf(report: Report) -> bytes:
+    """Write a report as PDF; the same report gives the same bytes on a machine with the same fonts."""
+    return typesetting.compile_pdf(_source(), _data(report), at=report.about.finished_at or report.about.as_of)
+
+
+@lru_cache(maxsize=1)
+def _source() -> bytes:
+    return Path(settings.BASE_DIR, "templates", "analysis", "report.typ").read_bytes()
+
+
+def _data(report: Report) -> dict[str, Any]:
+    """What the document is made of, as text."""
+    about = report.about
+    finished = about.finished_at or about.as_of
+    references = report.methods.references
+    return {
+        "title": visible(report.title),
+        "footer": f"{visible(about.study)} · {about.inputs_digest[:12]} · seed {about.seed}",
+        "date": {"year": finished.year, "month": finished.month, "day": finished.day},
+        "fonts": typesetting.FONTS,
+        "as_of": f"{about.as_of:%Y-%m-%d %H:%M}",
+        "run": about.run,
+        "simulated": about.is_simulated,
+        "stale": visible(about.stale),
+        "methods": [bibliography.in_words(each, references) for each in report.methods.paragraphs],
+        "references": [bibliography.listed(each) for each in references],
+        "sections": [
+            {
+                "title": section.title,
+                "paragraphs": list(section.paragraphs),
+                "charts": [_chart(chart) for chart in section.charts],
+                "tables": [_table(table) for table in section.tables if table.size],
+            }
+            for section in report.sections
+        ],
+        "about": [
+            ("inputs digest", breakable(about.inputs_digest)),
+            ("code version", about.code_version),
+            ("seed", str(about.seed)),
+            *(
+                (name, breakable(str(value)) if value not in {None, ""} else UNDEFINED)
+                for name, value in about.parameters
+            ),
+            *about.environment,
+        ],
+    }
+
+
+def _chart(chart: Chart) -> dict[str, Any]:
+    svg = draw_svg(chart)
+    width = re.search(r'\bwidth="([\d.]+)"', svg)
+    return {
+        "svg": svg,
+        "alt": chart.alt,
+        "caption": f"{chart.title}. {chart.caption}",
+        "width": float(width[1]) * MILLIMETRES if width else WIDEST,
+    }
+
+
+def _table(table: Table) -> dict[str, Any]:
+    return {
+        "name": table.name,
+        "title": table.title,
+        "caption": table.caption,
+        "whole": table.is_whole,
+        "size": f"{table.size:,}",
+        "columns": [{"label": column.label, "number": column.digits is not None} for column in table.columns],
+        "rows": _rows(table),
+        "notes": [breakable(visible(note)) for note in table.notes],
+    }
+
+
+def _rows(table: Table) -> list[list[dict[str, Any]]]:
+    """The cells, each with whether it and all before it say what the row above says."""
+    rows: list[list[dict[str, Any]]] = []
+    above: list[str] = []
+    for row in table.rows:
+        written = cells(table, row)
+        texts = [each.text for each in written]
+        same = [texts[: place + 1] == above[: place + 1] for place in range(len(texts))]
+        rows.append(
+            [
+                {
+                    "text": breakable(each.text),
+                    "interval": _whole(each),
+                    "number": each.is_number,
+                    "again": again,
+                }
+                for each, again in zip(written, same, strict=True)
+            ]
+        )
+        above = texts
+    return rows
+
+
+def _whole(cell: Cell) -> str:
+    """The interval and n of a cell; an interval does not break."""
+    return f"{cell.interval.replace(' ', NO_BREAK)} {cell.n}".strip()

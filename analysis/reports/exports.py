@@ -1,0 +1,168 @@
+"""What a finished analysis is exported as: tables, figures, the report; as one archive, or as a folder."""
+
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+
+from crowdrag.jobs.models import Run
+
+from .. import reports
+from ..figures import drawing
+from ..methods import charts
+from ..tables import run_tables
+from . import bibliography, builder, documents, latex
+from .types import Report
+
+Files = Iterator[tuple[str, bytes]]
+FIGURES = "figures"
+TEX = "application/x-tex; charset=utf-8"
+TABLE_TYPES = {**run_tables.MEDIA_TYPES, "tex": TEX}
+#: The report's own files: how each is written, and what it is.
+WRITERS: dict[str, tuple[Callable[[Report], bytes], str]] = {
+    "report.html": (documents.write_html, "text/html; charset=utf-8"),
+    "report.pdf": (documents.write_pdf, "application/pdf"),
+    "methods.tex": (latex.methods, TEX),
+    "references.bib": (
+        lambda report: bibliography.bibtex(report.methods.references).encode(),
+        "text/plain; charset=utf-8",
+    ),
+}
+
+
+def table(run: Run, name: str, form: str) -> bytes:
+    """Write a table of a run as "json" or "csv", as it is stored, or as "tex", as people read it.
+
+    Raises
+    ------
+    UnknownTableError
+        If the run has no such table, or there is no such format.
+    """
+    if form != "tex":
+        return run_tables.write(run, name, form)
+    return latex.write(builder.whole_table(run, name), source=source(run))
+
+
+def source(run: Run) -> str:
+    """Say in a line where something came from."""
+    return f"{run.study.slug}, run {run.key}, inputs {run.inputs_digest}, seed {run.seed}, CrowdRAG {run.code_version}"
+
+
+def files(run: Run, report: Report, *, told: Callable[[int, int, str], None] = lambda *_: None) -> Files:
+    """Yield every file of an export with its name: the report, each table and each figure, in their formats."""
+    names, drawn = run_tables.names(run), list(report.charts)
+    total, done = len(WRITERS) + len(names) + len(drawn) + 1, 0
+    for name, (write, _type) in WRITERS.items():
+        told(done, total, name)
+        yield name, write(report)
+        done += 1
+    for name in names:
+        told(done, total, name)
+        for form in TABLE_TYPES:
+            yield f"tables/{name}.{form}", table(run, name, form)
+        done += 1
+    for chart in drawn:
+        told(done, total, chart.name)
+        for form in drawing.MEDIA_TYPES:
+            yield f"figures/{chart.name}.{form}", drawing.draw(dict(chart.spec), form)
+        done += 1
+    yield "captions.json", captions(report)
+    yield "run.json", about(run)
+
+
+def about(run: Run) -> bytes:
+    """What made a run's results: with the same inputs, parameters, seed and code they come out the same."""
+    said = {
+        "study": run.study.slug,
+        "run": str(run.key),
+        "kind": run.kind,
+        "inputs_digest": run.inputs_digest,
+        "parameters": run.parameters,
+        "seed": run.seed,
+        "code_version": run.code_version,
+        "environment": run.environment,
+        "summary": run.summary,
+        "started_at": run.started_at.isoformat() if run.started_at else None,
+        "finished_at": run.finished_at.isoformat() if run.finished_at else None,
+        "tables": run_tables.names(run),
+    }
+    return json.dumps(said, ensure_ascii=False, indent=2).encode() + b"\n"
+
+
+def pack(run: Run, path: Path, *, told: Callable[[int, int, str], None] = lambda *_: None) -> None:
+    """Write everything as one zip file; the same run gives the same bytes."""
+    report = builder.report(run)
+    at = run.finished_at or report.about.as_of
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in files(run, report, told=told):
+            packed.writestr(_entry(f"{run.study.slug}-report/{name}", at), content)
+
+
+def _entry(name: str, at: datetime) -> zipfile.ZipInfo:
+    """An entry whose time is the run's."""
+    entry = zipfile.ZipInfo(name, at.timetuple()[:6])
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
+    return entry
+
+
+def readme(report: Report) -> bytes:
+    """Say where to begin: the main table of each part, then all tables and figures with their captions."""
+    main = [section.tables[0] for section in report.sections if section.tables]
+    lines = [f"# {report.title}", "", "Main table of each part:", ""]
+    lines += [f"- `{table.name}.csv`: {table.title}" for table in main]
+    lines += ["", "Each table is also there as `.json` and `.tex`. `report.html` and `report.pdf` hold all of them."]
+    lines += ["`run.json` says what made these results.", "", "## Tables", ""]
+    for table in report.tables:
+        lines += [f"- `{table.name}` ({table.size:,} rows): {table.title}. {table.caption}"]
+    if figures := list(report.charts):
+        lines += ["", "## Figures", ""]
+        lines += [f"- `{FIGURES}/{each.name}.svg`: {each.title}. {each.caption}" for each in figures]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def captions(report: Report) -> bytes:
+    """Titles and captions of all tables and figures, for those who make their own."""
+    said = {
+        "tables": {each.name: {"title": each.title, "caption": each.caption, "rows": each.size}
+                   for each in report.tables},
+        "figures": {each.name: {"title": each.title, "caption": each.caption, "alt": each.alt}
+                    for each in report.charts},
+    }  # fmt: skip
+    return json.dumps(said, ensure_ascii=False, indent=1).encode() + b"\n"
+
+
+def write(run: Run, folder: Path) -> list[Path]:
+    """Write the results of a finished run into a folder, which is made if need be; return the files.
+
+    Files of the same names are overwritten; others are left alone.
+    """
+    (folder / FIGURES).mkdir(parents=True, exist_ok=True)
+    # All are made before the first is written: what stands in the folder is of one run.
+    files = {folder / name: content for name, content in _files(run)}
+    for path, content in files.items():
+        _write_whole(path, content)
+    return list(files)
+
+
+def _files(run: Run) -> Iterator[tuple[str, bytes]]:
+    for name in run_tables.names(run):
+        for form in TABLE_TYPES:
+            yield f"{name}.{form}", table(run, name, form)
+    for name, spec in charts.specifications(run):
+        for form in drawing.MEDIA_TYPES:
+            yield f"{FIGURES}/{name}.{form}", drawing.draw(spec, form)
+    report = reports.report(run)
+    yield "README.md", readme(report)
+    for name, (written, _type) in WRITERS.items():
+        yield name, written(report)
+    yield "captions.json", captions(report)
+    yield "run.json", about(run)
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that it stands under its name only when it is whole."""
+    part = path.with_name(f".{path.name}.part")
+    part.write_bytes(content)
+    part.replace(path)

@@ -1,0 +1,75 @@
+"""Why numbers of a table, or their intervals, are not there: said below it, each reason once."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from ..methods import grouping
+from ..methods.agreement import compute as agreement_compute
+from ..methods.leaderboard import compute as leaderboard_compute
+from ..methods.missing_value_notes import enumerated, reason_of
+from ..tables.captions import ColumnCaption
+from ..tables.schema import Row
+from ..tables.table import Value
+
+SHOWN = 3
+#: What these reasons say begins so, or is one of these: the number stands, its interval does not.
+NO_INTERVAL = "no interval: "
+OF_INTERVALS = {agreement_compute.ONE_TOPIC, grouping.ONE_TOPIC, leaderboard_compute.ONE_TOPIC}
+
+
+def notes(
+    rows: Sequence[Row],
+    said: Sequence[Mapping[str, Value]],
+    columns: Sequence[ColumnCaption],
+    unprinted: Sequence[str] = (),
+) -> Iterator[str]:
+    """Say of each reason that rows give whether the number or only its interval is missing, and where.
+
+    Parameters
+    ----------
+    rows, said : sequence of mapping
+        The rows as they are stored, and the same in words.
+    unprinted : sequence of str
+        Columns that readers do not see, so that they tell no place.
+    """
+    keys = [column for column in _keys(columns) if column.key not in unprinted]
+    found: dict[tuple[str, str], list[str]] = {}
+    for row, words in zip(rows, said, strict=True):
+        for reason in reason_of(row):
+            what = _what(reason, row, columns)
+            place = ", ".join(_plain(words[each.key]) for each in keys if words.get(each.key) not in {None, ""})
+            found.setdefault((what, reason.removeprefix(NO_INTERVAL)), []).append(place)
+    for (what, reason), places in found.items():
+        yield f"{what} ({reason}): {_places(places, len(rows))}"
+
+
+def _keys(columns: Sequence[ColumnCaption]) -> list[ColumnCaption]:
+    """The columns that tell rows apart: those before the first other number. A unit behind it tells nothing."""
+    first = next((at for at, column in enumerate(columns) if column.digits is not None and not column.is_key), None)
+    return list(columns[:first])
+
+
+def _what(reason: str, row: Row, columns: Sequence[ColumnCaption]) -> str:
+    """What is missing: a number, the interval of one that is there, or nothing."""
+    if reason.startswith(NO_INTERVAL) or reason in OF_INTERVALS:
+        return _("No interval")
+    if any(column.digits is not None and not column.is_key and row.get(column.key) is None for column in columns):
+        return _("Not defined")
+    if any(column.low and row.get(column.low) is None for column in columns):
+        return _("No interval")
+    return _("Note")
+
+
+def _places(places: Sequence[str], rows: int) -> str:
+    if len(places) == rows > 1:
+        return _("all rows")
+    named = list(dict.fromkeys(place for place in places if place))
+    if not named:
+        return ngettext("%(n)s row", "%(n)s rows", len(places)) % {"n": f"{len(places):,}"}
+    return enumerated(named, SHOWN, "; ")
+
+
+def _plain(value: Value) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

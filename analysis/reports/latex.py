@@ -1,0 +1,161 @@
+r"""Tables and the methods paragraph as LaTeX: booktabs, with caption and label, ready for `\input`."""
+
+import re
+from collections.abc import Sequence
+
+from ..tables.cells import MINUS, UNDEFINED, Cell, cells
+from ..tables.table import Table
+from ..typesetting import visible
+from . import bibliography
+from .types import Methods, Report
+
+#: Longer tables break over pages.
+LONGEST = 40
+#: Rows of a tabular end in `\\`, which takes a `[` or `*` that follows for its own: brackets and stars stand in braces.
+_ESCAPED = str.maketrans({
+    "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "[": "{[}", "]": "{]}",
+    "*": "{*}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}",
+    "'": r"\textquotesingle{}", "\u202f": r"\,", "\u00a0": "~", UNDEFINED: "--", MINUS: "$-$",
+})  # fmt: skip
+_DASHES = re.compile(r"(--+)")
+#: Letters across the text of a page, upright at 10 points, and how many more go in at smaller ones.
+LETTERS = 72
+SIZES = ((1.0, ""), (1.1, r"\small"), (1.25, r"\footnotesize"), (1.45, r"\scriptsize"))
+#: Across a page that is turned.
+TURNED = 1.6
+
+
+def write(table: Table, *, source: str = "") -> bytes:
+    """Write a table as LaTeX; one of many rows as a longtable, which breaks over pages."""
+    packages = rf"\usepackage{{{','.join(_packages(table))}}}"
+    lines = [
+        f"% {packages}  % \\usepackage[T1]{{fontenc}} and textcomp; letters beyond Latin need LuaLaTeX or XeLaTeX",
+        *([f"% {comment(source)}"] if source else []),
+        *(_long(table) if _is_long(table) else _short(table)),
+    ]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def methods(report: Report) -> bytes:
+    r"""Write the methods paragraphs with `\cite`; the works stand in `references.bib`."""
+    return ("\n\n".join(paragraphs(report.methods)) + "\n").encode()
+
+
+def paragraphs(written: Methods) -> list[str]:
+    """Return the methods paragraphs as LaTeX."""
+    return [bibliography.in_latex(each, escape) for each in written.paragraphs]
+
+
+def comment(text: str) -> str:
+    """A text that stays within the line of its comment."""
+    return visible(text).replace("%", "")
+
+
+def escape(text: str) -> str:
+    """Write a text so that LaTeX sets it as it is, whatever stands in it."""
+    parts = _DASHES.split(visible(text))
+    # Of two hyphens or more LaTeX makes a dash.
+    return "".join("{-}" * len(part) if _DASHES.fullmatch(part) else part.translate(_ESCAPED) for part in parts)
+
+
+def _packages(table: Table) -> list[str]:
+    more = ["longtable"] if _is_long(table) else []
+    return ["booktabs", *more, *([("pdflscape" if more else "rotating")] if _fit(table)[1] else [])]
+
+
+def _fit(table: Table) -> tuple[str, bool]:
+    """The size of the letters with which a table goes on a page, and whether it must be turned for that."""
+    written = [cells(table, row) for row in table.rows]
+    width = sum(
+        2 + max([_heading(column.label), *(len(str(row[at])) for row in written)])
+        for at, column in enumerate(table.columns)
+    )
+    for is_turned in (False, True):
+        for more, size in SIZES:
+            if width <= LETTERS * more * (TURNED if is_turned else 1.0):
+                return size, is_turned
+    return r"\tiny", True
+
+
+def _heading(label: str) -> int:
+    return len(visible(label))
+
+
+def _is_long(table: Table) -> bool:
+    return len(table.rows) > LONGEST
+
+
+def _short(table: Table) -> list[str]:
+    size, is_turned = _fit(table)
+    kind = "sidewaystable" if is_turned else "table"
+    return [
+        rf"\begin{{{kind}}}",
+        r"\centering",
+        rf"\caption{{{escape(table.caption or table.title)}}}",
+        rf"\label{{tab:{table.name}}}",
+        *([rf"{size}\setlength{{\tabcolsep}}{{3pt}}"] if size else []),
+        rf"\begin{{tabular}}{{{_alignment(table)}}}",
+        r"\toprule",
+        _head(table),
+        r"\midrule",
+        *_body(table),
+        r"\bottomrule",
+        r"\end{tabular}",
+        rf"\end{{{kind}}}",
+    ]
+
+
+def _long(table: Table) -> list[str]:
+    size, is_turned = _fit(table)
+    return [
+        *([r"\begin{landscape}"] if is_turned else []),
+        *([rf"\begingroup{size}\setlength{{\tabcolsep}}{{3pt}}"] if size else []),
+        rf"\begin{{longtable}}{{{_alignment(table)}}}",
+        rf"\caption{{{escape(table.caption or table.title)}}}\label{{tab:{table.name}}}\\",
+        r"\toprule",
+        _head(table),
+        r"\midrule",
+        r"\endfirsthead",
+        r"\toprule",
+        _head(table),
+        r"\midrule",
+        r"\endhead",
+        r"\bottomrule",
+        r"\endlastfoot",
+        *_body(table),
+        r"\end{longtable}",
+        *([r"\endgroup"] if size else []),
+        *([r"\end{landscape}"] if is_turned else []),
+    ]
+
+
+def _alignment(table: Table) -> str:
+    """Numbers to the right, texts to the left; a number and its interval are two columns, so that both line up."""
+    return "".join("l" if column.digits is None else "r@{~}l" if column.low else "r" for column in table.columns)
+
+
+def _head(table: Table) -> str:
+    heads = [
+        rf"\multicolumn{{2}}{{r}}{{{escape(column.label)}}}" if column.low else escape(column.label)
+        for column in table.columns
+    ]
+    return _line(heads)
+
+
+def _body(table: Table) -> list[str]:
+    lines = []
+    for row in table.rows:
+        parts: list[str] = []
+        for column, cell in zip(table.columns, cells(table, row), strict=True):
+            parts += [escape(cell.text), *_interval(cell)] if column.low else [escape(cell.text)]
+        lines.append(_line(parts))
+    return lines
+
+
+def _interval(cell: Cell) -> list[str]:
+    return [escape(f"{cell.interval} {cell.n}".strip())]
+
+
+def _line(parts: Sequence[str]) -> str:
+    return " & ".join(parts) + r" \\"

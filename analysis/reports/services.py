@@ -1,0 +1,106 @@
+"""Everything of a report as one zip: a run, since drawing every figure in every format takes a while."""
+
+import uuid
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.jobs import kinds, lifecycle, run_files
+from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.models import Artifact, Run, RunQuerySet
+from crowdrag.studies.models import Study, User
+
+from ..experiments.experiment import PREFIX
+from . import exports
+
+KIND = "report"
+MEDIA_TYPE = "application/zip"
+
+
+def start(*, run: Run, by: User | None = None) -> Run:
+    """Start packing the report of a finished analysis; the one that is at it already, if there is one."""
+    return at_work(run) or lifecycle.start(study=run.study, kind=KIND, parameters={"analysis": str(run.key)}, by=by)
+
+
+def at_work(run: Run) -> Run | None:
+    """Return the run that is packing the report of an analysis now."""
+    return _of(run).active().newest_first().first()
+
+
+def packed(run: Run) -> Artifact | None:
+    """Return the latest zip of an analysis's report."""
+    done = _of(run).filter(state=RunState.DONE)
+    return Artifact.objects.filter(run__in=done).select_related("run").order_by("-created_at", "-id").first()
+
+
+def all_at_work(study: Study) -> RunQuerySet:
+    """Return the runs that are packing a report of a study now."""
+    return Run.objects.filter(study=study, kind=KIND).active().newest_first()
+
+
+def all_packed(study: Study) -> "QuerySet[Artifact]":
+    """Return all zips of reports of a study."""
+    return Artifact.objects.filter(run__study=study, run__kind=KIND).order_by("pk")
+
+
+def work(work: kinds.Work) -> Callable[[], None]:
+    """Write the zip; the effect publishes it."""
+    analysis = _analysis(work.run)
+    path = _place(work)
+    try:
+        exports.pack(analysis, path, told=work.report)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    name = f"{analysis.study.slug}-report-{str(analysis.key)[:8]}.zip"
+    return partial(_publish, work.run, path, name, analysis.inputs_digest)
+
+
+def register() -> None:
+    """Make reports known to the runs; called once when the app is ready."""
+    kinds.register(kinds.Kind(name=KIND, title=_("Report as files"), work=work, result_url=result_url, told=_told))
+
+
+def result_url(run: Run) -> str:
+    """Where the report is read."""
+    key = run.parameters["analysis"]
+    if Run.objects.filter(study=run.study, key=key, kind__startswith=PREFIX).exists():
+        return reverse("experiment_result", args=[run.study.slug, key])
+    return reverse("report", args=[run.study.slug]) + f"?run={key}"
+
+
+def _told(run: Run) -> dict[str, Any]:
+    key = run.parameters.get("analysis")
+    return {str(_("Report of")): kinds.run_reference_by_key(run.study, key)}
+
+
+def _of(run: Run) -> RunQuerySet:
+    return Run.objects.filter(study=run.study, kind=KIND, parameters__analysis=str(run.key))
+
+
+def _analysis(run: Run) -> Run:
+    try:
+        key = uuid.UUID(str(run.parameters.get("analysis")))
+        return Run.objects.select_related("study").get(study=run.study, key=key, state=RunState.DONE)
+    except (ValueError, Run.DoesNotExist):
+        raise kinds.InputRejectedError([{"message": str(_("The analysis that was to be reported is gone."))}]) from None
+
+
+def _publish(run: Run, path: Path, name: str, digest: str) -> None:
+    run_files.publish_artifact(run=run, name=name, path=path, media_type=MEDIA_TYPE)
+    lifecycle.note(run=run, inputs_digest=digest)
+
+
+def _place(work: kinds.Work) -> Path:
+    """Return where this claim of the unit writes; what earlier claims, killed at it, left behind goes."""
+    folder = Path(settings.DATA_DIR) / "tmp"
+    folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.glob(f"report-{work.run.key}-*.partial"):
+        left.unlink(missing_ok=True)
+    return folder / f"report-{work.run.key}-{work.unit.fence}.partial"

@@ -1,0 +1,381 @@
+"""What to expect of a study from one that was analysed: expectations under which simulations look like it.
+
+What an analysis finds is not what is true: labels err, and merits are drawn towards each other by the dummy. So the
+true spread, effect and share of neutral pairs are those under which simulated studies, analysed alike, give on average
+what was found (indirect inference: Gourieroux, Monfort and Renault 1993).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from statistics import NormalDist
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from analysis.stats.bootstrap import Floats
+from analysis.stats.designs import HUMAN, MODEL, Competence, Design, Expectation, across, shifted
+from analysis.stats.labels import N
+from analysis.stats.mace_posterior import Effort
+from analysis.stats.planning import draw_labels, fit_agreement, fit_grades, gold_of
+from analysis.stats.simulation import Simulated, simulate
+
+#: So many studies are simulated in each round, with the same draws: few while steps are long, then more.
+_ROUNDS = (2,) * 8 + (8,) * 3 + (24,) * 3
+# The effect to begin with, on the log scale, for a difference of one grade; and what errors of labels leave of its
+# gain.
+_EFFECT, _LOST = 2.0, 0.7
+# Fitted merits grow less than the true ones: steps are longer than what is missing, short enough to settle.
+_STRETCH = 1.6
+_OF_GRADES = 2.0
+_FURTHEST = 2.0  # no step is longer than this factor
+_LARGEST = 20.0  # merits further apart than this are told apart with certainty
+_LEAST_ALPHA = 0.02  # below it, agreement says nothing of how competent people are
+_HARDEST = 3.0
+_FEW_DRAWS = Effort(chains=16, populations=1, steps=10, kept=1, thin=3)
+
+
+class NothingFoundError(ValueError):
+    """An analysis that tells too little to expect anything from it."""
+
+
+@dataclass(frozen=True, eq=False)
+class StudyFindings:
+    """What an analysis found, in a few numbers.
+
+    Attributes
+    ----------
+    spread, grade_spread : float
+        Standard deviation of fitted merits, and of grades, between responses of one origin to a topic, on a dimension,
+        less what styles differ by on all topics.
+    difference : float
+        Mean grade of models' responses less that of humans' to the same topic; 0 where only one kind wrote.
+    by_topic, by_topic_all : float
+        Variance over topics of that difference on a dimension, mean over dimensions, and of its mean over dimensions:
+        what widths of intervals follow from. NaN where there are not two topics with both.
+    by_style : float
+        Variance of the difference between styles and dimensions, less what the topics leave open. NaN of one style.
+    neutral : float
+        Share of gold labels that are n, on dimensions on which any is.
+    correlation : float
+        Mean correlation of the signed gold labels between dimensions; 0 where there is one dimension.
+    alpha, alpha_width : float
+        Mean alpha of the dimensions, and mean width of its intervals over topics; NaN where they are not known: then
+        people are taken as MACE found them, and all topics as equally hard.
+    differences : ndarray of shape (n_styles, n_dimensions), or None
+        The difference of each style and dimension; NaN where it is not known.
+    """
+
+    spread: float
+    difference: float
+    neutral: float
+    correlation: float
+    grade_spread: float = float("nan")
+    alpha: float = float("nan")
+    alpha_width: float = float("nan")
+    by_topic: float = float("nan")
+    by_topic_all: float = float("nan")
+    by_style: float = float("nan")
+    differences: Floats | None = None
+
+
+#: What an analysis found in numbers of which simulated studies have a mean.
+_NUMBERS = tuple(each.name for each in fields(StudyFindings) if each.name != "differences")
+
+
+def study_findings(
+    merit: ArrayLike,
+    topic: ArrayLike,
+    origin: ArrayLike,
+    gold: ArrayLike,
+    *,
+    grade: ArrayLike,
+    style: ArrayLike | None = None,
+    alpha: float = float("nan"),
+    alpha_width: float = float("nan"),
+) -> StudyFindings:
+    """Sum up an analysis.
+
+    Parameters
+    ----------
+    merit, grade : array_like, shape (n_responses, n_dimensions)
+        Fitted merits and grades; NaN where there is none.
+    topic, origin : array_like of int, shape (n_responses,)
+        The topic of each, from 0, and who wrote it: 0 human, 1 model.
+    gold : array_like of int, shape (n_items, n_dimensions)
+        Gold labels: 0 a, 1 n, 2 b; negative where there is none.
+    style : array_like of int, shape (n_responses,), optional
+        The style of each; by default one.
+    alpha, alpha_width : float, optional
+        As in `StudyFindings`.
+
+    Returns
+    -------
+    Found
+
+    Raises
+    ------
+    NothingFoundError
+        If no topic has two responses of one origin, or there is no label.
+    """
+    graded, labels = np.asarray(grade, dtype=np.float64), np.asarray(gold, dtype=np.int64)
+    group = np.asarray(topic) * 2 + np.asarray(origin)
+    kind = np.zeros(len(graded), dtype=np.int64) if style is None else np.asarray(style, dtype=np.int64)
+    spread, grade_spread = (_spread(np.asarray(each, dtype=np.float64), group, kind) for each in (merit, graded))
+    if np.isnan(spread) or not np.any(labels >= 0):
+        raise NothingFoundError("no topic has two graded responses of one origin: say what to expect instead")
+    apart = _apart(graded, group)
+    by_style = [_apart(graded[kind == one], group[kind == one]) for one in np.unique(kind)]
+    return StudyFindings(
+        spread=spread,
+        grade_spread=grade_spread,
+        difference=float(np.nanmean(apart)) if np.isfinite(apart).any() else 0.0,
+        neutral=_neutral(labels),
+        correlation=_correlation(labels),
+        alpha=alpha,
+        alpha_width=alpha_width,
+        by_topic=_mean_of(_variances(apart)),
+        by_topic_all=_mean_of(_variances(_row_means(apart)[:, None])),
+        by_style=_between_styles(by_style),
+        differences=np.stack([_row_means(each.T) for each in by_style]),
+    )
+
+
+def calibrate(
+    design: Design, people: Competence, like: StudyFindings, *, rng: np.random.Generator, effort: Effort = _FEW_DRAWS
+) -> Expectation:
+    """The expectation under which simulated studies look like one that was analysed.
+
+    Parameters
+    ----------
+    design : Design
+        Of the study that was analysed.
+    people : Competence
+        Its judges as MACE found them.
+    like : Found
+        What its analysis found.
+    rng : numpy.random.Generator
+        Source of a seed: every round simulates with the same draws, so that rounds differ by the expectation alone.
+    effort : analysis.stats.mace_posterior.Effort, optional
+        How many draws of the labels simulated studies are analysed with, few by default.
+
+    Returns
+    -------
+    Expectation
+        After a fixed number of rounds; where no expectation gives what was found (labels that repeat each other
+        perfectly, say), the nearest within bounds.
+    """
+    seed = int(rng.integers(2**63))
+    effect, spread = _EFFECT * like.difference, max(like.spread, 0.05)
+    at = Expectation(people, effect, spread, min(like.neutral, 0.95), _share(like.correlation))
+    pattern, wanted = _pattern(like), like
+    if pattern is not None and like.differences is not None:
+        wanted = replace(like, by_style=float(like.differences.var(ddof=1)))
+    for studies in _ROUNDS:
+        seen = _simulated(design, _with_pattern(at, pattern), seed, effort, studies)
+        if seen is None:
+            break
+        at = _towards(_nearer(design, at, wanted, seen), like, seen, design.topics)
+    found = _with_pattern(at, pattern)
+    # What studies of other styles vary by is less: luck of the topics is in what was found of these.
+    lasting = _share(like.by_style / wanted.by_style) if wanted.by_style > 0 else 0.0
+    return found if pattern is None else replace(found, style_effect=at.style_effect * float(np.sqrt(lasting)))
+
+
+def _with_pattern(at: Expectation, pattern: Floats | None) -> Expectation:
+    """With the effects of styles as they were found, where they are known."""
+    return at if pattern is None else replace(at, style_pattern=at.style_effect * pattern)
+
+
+def _nearer(design: Design, at: Expectation, like: StudyFindings, seen: StudyFindings) -> Expectation:
+    """A step towards merits, grades and labels as they were found."""
+    # How much the mean grades move apart with the effect: of as many pairs as there are responses, each by the
+    # density of its lead.
+    spread = float(np.sqrt(2 * across(at) ** 2 + np.pi**2 / 3))
+    gain = design.responses * float(scipy.stats.norm.pdf(at.effect / spread)) / spread * _LOST
+    gain = max(gain, 0.1)
+    shared = _less(like.by_topic_all, seen.by_topic_all) / gain**2 / 2
+    topic_effect, merit_correlation = _shared(design, at, shared)
+    own = _less(like.by_topic - like.by_topic_all, seen.by_topic - seen.by_topic_all) / gain**2 / 2 / 2
+    styles = _less(like.by_style, seen.by_style) / gain**2 / 2
+    # Merits say how far true ones are apart; grades, of which intervals are, what of it the votes show.
+    missing = like.spread / max(seen.spread, 1e-6) * (like.grade_spread / max(seen.grade_spread, 1e-6)) ** _OF_GRADES
+    factor = float(np.clip(missing**_STRETCH, 1 / _FURTHEST, _FURTHEST))
+    return replace(
+        at,
+        spread=min(at.spread * factor, _LARGEST),
+        effect=float(np.clip(at.effect + 0.7 * (like.difference - seen.difference) / gain, -_LARGEST, _LARGEST)),
+        topic_effect=topic_effect,
+        merit_correlation=merit_correlation,
+        own_topic_effect=_root(at.own_topic_effect**2 + own),
+        style_effect=_root(at.style_effect**2 + styles),
+        neutral=float(np.clip(at.neutral + like.neutral - seen.neutral, 0.0, 0.95)),
+        correlation=_share(at.correlation + _STRETCH * (like.correlation - seen.correlation)),
+    )
+
+
+def _shared(design: Design, at: Expectation, more: float) -> tuple[float, float]:
+    """The effect's variation by topic on all dimensions, and how far merits go together, for so much more of both.
+
+    Both move the differences of a topic on all dimensions together. Merits go together as far as labels do, and only
+    less where their share alone is too large.
+    """
+    # What merits that are the same on all dimensions add to the variance of the mean lead, less what unlike ones do.
+    share = 4 * at.spread**2 / design.responses * (1 - 1 / design.dimensions)
+    variance = max(at.topic_effect**2 + share * at.of_merits + more, 0.0)
+    correlation = min(_share(variance / share), at.correlation) if share > 0 else at.correlation
+    return _root(variance - share * correlation), correlation
+
+
+def _pattern(like: StudyFindings) -> Floats | None:
+    """Which styles and dimensions have more of the difference, with mean 0 and standard deviation 1."""
+    if like.differences is None or len(like.differences) < 2 or not np.isfinite(like.differences).all():
+        return None
+    apart: Floats = like.differences - like.differences.mean()
+    scale = float(apart.std(ddof=1))
+    return apart / scale if scale > 0 else None
+
+
+def _towards(at: Expectation, like: StudyFindings, seen: StudyFindings, topics: int) -> Expectation:
+    """A step towards agreement as it was found.
+
+    Alpha goes about with the square of competence, so its logarithm moves by about one with the log odds of spamming.
+    """
+    if np.isfinite([like.alpha, seen.alpha]).all():
+        by = np.log(max(seen.alpha, _LEAST_ALPHA) / max(like.alpha, _LEAST_ALPHA))
+        at = replace(at, competence=shifted(at.competence, float(np.clip(by, -_FURTHEST, _FURTHEST))))
+    if np.isfinite([like.alpha_width, seen.alpha_width]).all():
+        # Of independent topics whose alphas differ by so much, a 95 % interval of their mean is so wide:
+        slope = (2 * NormalDist().inv_cdf(0.975) * max(like.alpha, _LEAST_ALPHA)) ** 2 / topics
+        square = at.difficulty**2 + (like.alpha_width**2 - seen.alpha_width**2) / slope
+        at = replace(at, difficulty=float(np.sqrt(np.clip(square, 0.0, _HARDEST**2))))
+    return at
+
+
+def _less(like: float, seen: float) -> float:
+    """What is missing; 0 where either is not known."""
+    return like - seen if np.isfinite([like, seen]).all() else 0.0
+
+
+def _root(square: float) -> float:
+    return float(np.sqrt(np.clip(square, 0.0, _LARGEST**2)))
+
+
+def found_in(study: Simulated, rng: np.random.Generator, effort: Effort = _FEW_DRAWS) -> StudyFindings | None:
+    """Sum up a simulated study as `found` does a real one; None where votes cannot tell who is competent."""
+    averaged = draw_labels(study, rng, effort)
+    if averaged is None:
+        return None
+    gold = gold_of([each.posterior for each in averaged])
+    topics, responses, dimensions = study.merit.shape
+    fitted = fit_grades(study, np.stack([each.label for each in averaged], axis=1))
+    grade, merit = (drawn.mean(axis=3).reshape(topics * responses, dimensions) for drawn in fitted)
+    topic = np.repeat(np.arange(topics), responses)
+    origin = np.tile(study.design.origin, topics)
+    style = np.tile(study.design.style, topics)
+    return study_findings(merit, topic, origin, gold, grade=grade, style=style, **fit_agreement(study))
+
+
+def _simulated(design: Design, at: Expectation, seed: int, effort: Effort, studies: int) -> StudyFindings | None:
+    """What some studies give on average."""
+    seen = []
+    for number in range(studies):
+        rng = np.random.default_rng([seed, number])
+        one = found_in(simulate(design, at, rng), rng, effort)
+        if one is None:
+            return None
+        seen.append([getattr(one, name) for name in _NUMBERS])
+    return StudyFindings(**dict(zip(_NUMBERS, np.mean(seen, axis=0).tolist(), strict=True)))
+
+
+def _apart(values: Floats, group: np.ndarray) -> Floats:
+    """Models' mean less humans' by topic and dimension, (n_topics, n_dimensions); NaN where either is missing."""
+    if not len(values):
+        return np.empty((0, values.shape[1]))
+    pairs = _group_means(values, group)[0].reshape(-1, 2, values.shape[1])
+    difference: Floats = pairs[:, MODEL] - pairs[:, HUMAN]
+    return difference
+
+
+def _variances(values: Floats) -> Floats:
+    """The variance of each column over topics; NaN of fewer than two."""
+    known = np.isfinite(values)
+    n = known.sum(axis=0)
+    mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(n, 1)
+    squares = np.where(known, values - mean, 0.0) ** 2
+    variances: Floats = np.divide(squares.sum(axis=0), n - 1, out=np.full(values.shape[1], np.nan), where=n > 1)
+    return variances
+
+
+def _row_means(values: Floats) -> Floats:
+    known = np.isfinite(values)
+    n = known.sum(axis=1)
+    means: Floats = np.divide(
+        np.where(known, values, 0.0).sum(axis=1), n, out=np.full(len(values), np.nan), where=n > 0
+    )
+    return means
+
+
+def _mean_of(values: Floats) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if known.size else float("nan")
+
+
+def _between_styles(apart: Sequence[Floats]) -> float:
+    """The variance between styles and dimensions of the mean differences, less their sampling variance."""
+    means = np.concatenate([_row_means(each.T) for each in apart])
+    errors = np.concatenate([_variances(each) / np.maximum(np.isfinite(each).sum(axis=0), 1) for each in apart])
+    known = np.isfinite(means) & np.isfinite(errors)
+    if len(apart) < 2 or known.sum() < 2:
+        return float("nan")
+    return float(means[known].var(ddof=1) - errors[known].mean())
+
+
+def _spread(values: Floats, group: np.ndarray, style: np.ndarray) -> float:
+    """The standard deviation within groups; NaN where nothing is left to vary.
+
+    What a style is better by, whoever wrote it, is no difference between responses that a plan has to expect.
+    """
+    left = values - _style_means(values, style)
+    means, counts = _group_means(left, group)
+    freedom = int(np.isfinite(left).sum()) - int((counts > 0).sum()) - (len(np.unique(style)) - 1) * left.shape[1]
+    return float(np.sqrt(np.nansum((left - means[group]) ** 2) / freedom)) if freedom > 0 else float("nan")
+
+
+def _style_means(values: Floats, style: np.ndarray) -> Floats:
+    """The mean of each style and dimension, for each of its responses; NaN where there is none."""
+    found = np.empty_like(values)
+    for one in np.unique(style):
+        found[style == one] = _row_means(values[style == one].T)
+    return found
+
+
+def _group_means(values: Floats, group: np.ndarray) -> tuple[Floats, np.ndarray]:
+    """Means and counts by group, an even number of groups; NaN where there is nothing."""
+    groups = 2 * (int(group.max()) // 2 + 1)
+    there = np.isfinite(values)
+    counts = np.zeros((groups, values.shape[1]))
+    sums = np.zeros_like(counts)
+    np.add.at(counts, group, there)
+    np.add.at(sums, group, np.where(there, values, 0.0))
+    return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0), counts
+
+
+def _neutral(labels: np.ndarray) -> float:
+    free = labels[:, (labels == N).any(axis=0)]
+    return float(np.mean(free[free >= 0] == N)) if free.size else 0.0
+
+
+def _correlation(labels: np.ndarray) -> float:
+    whole = labels[(labels >= 0).all(axis=1)]
+    varied = whole[:, whole.std(axis=0) > 0] if len(whole) > 1 else whole[:, :0]
+    if varied.shape[1] < 2:
+        return 0.0
+    matrix = np.atleast_2d(np.corrcoef(varied.T.astype(np.float64)))
+    return float(matrix[np.triu_indices(len(matrix), 1)].mean())
+
+
+def _share(value: float) -> float:
+    return float(np.clip(value, 0.0, 1.0))

@@ -1,0 +1,328 @@
+"""Merits of participants who met on different topics: Bradley-Terry with ties for a large and sparse graph.
+
+The model is that of `analysis.stats.bradley_terry`, the dummy too; what differs is the size. Grades are many problems
+of a few responses each, all of whom met; here is one problem of many participants, of whom few met, to be fitted anew
+in every resample of topics. So comparisons are kept by pair of participants, one column a resample, and Newton's
+equations are solved for all columns at once by conjugate gradients: no matrix of participants by participants is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from analysis.stats.bootstrap import Floats
+from analysis.stats.bradley_terry import BradleyTerrySettings, Ints, NoComparisonsError
+from analysis.stats.judgments import canonical
+
+_LONGEST_STEP = 4.0
+_EQUAL = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Meetings:
+    """Which participants met, and which comparisons were theirs.
+
+    Attributes
+    ----------
+    low, high : ndarray of int, shape (n_pairs,)
+        The two participants of each pair that met, ``low < high``.
+    pair : ndarray of int, shape (n_comparisons,)
+        The pair of each comparison; -1 where a participant met themselves: such comparisons say nothing and are left
+        out.
+    flipped : ndarray of bool, shape (n_comparisons,)
+        Where the comparison was presented with the higher participant first.
+    participants : int
+    """
+
+    low: Ints
+    high: Ints
+    pair: Ints
+    flipped: NDArray[np.bool_]
+    participants: int
+
+    @property
+    def met(self) -> NDArray[np.bool_]:
+        """Who met anybody, shape (n_participants,)."""
+        there = np.zeros(self.participants, dtype=bool)
+        there[self.low] = there[self.high] = True
+        return there
+
+    @property
+    def group(self) -> Ints:
+        """The connected part of the graph of meetings that each participant belongs to, from 0; -1: met nobody.
+
+        Groups are numbered by size, the largest first, equal ones by their first participant.
+        """
+        n = self.participants
+        graph = sparse.coo_array((np.ones(len(self.low)), (self.low, self.high)), shape=(n, n))
+        _count, found = sparse.csgraph.connected_components(graph, directed=False)
+        there = self.met
+        names, first, sizes = np.unique(found[there], return_index=True, return_counts=True)
+        place = np.full(int(found.max(initial=0)) + 1, -1, dtype=np.int64)
+        place[names[np.lexsort((first, -sizes))]] = np.arange(len(names))
+        return np.where(there, place[found], -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Strengths:
+    """Fitted merits, one column a resample.
+
+    Attributes
+    ----------
+    merit : ndarray of shape (n_participants, n_columns)
+        On the log scale. NaN for who met nobody in a column.
+    gradient_norm : ndarray of shape (n_columns,)
+    converged : ndarray of bool, shape (n_columns,)
+    iterations : int
+        Newton steps of the slowest column.
+    """
+
+    merit: Floats
+    gradient_norm: Floats
+    converged: NDArray[np.bool_]
+    iterations: int
+
+
+def meetings(first: ArrayLike, second: ArrayLike, participants: int) -> Meetings:
+    """Find who met whom.
+
+    Parameters
+    ----------
+    first, second : array_like of int, shape (n_comparisons,)
+        Whose responses were shown left and right, from 0.
+    participants : int
+        How many there are.
+
+    Raises
+    ------
+    NoComparisonsError
+        If nobody met anybody else.
+    """
+    left, right = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+    others = left != right
+    if not others.any():
+        raise NoComparisonsError("no two participants were compared with each other: judge pairs of different writers")
+    sides = canonical(left[others], right[others])
+    keys, place = np.unique(sides.low * participants + sides.high, return_inverse=True)
+    pair = np.full(left.shape, -1, dtype=np.int64)
+    pair[others] = place
+    flipped = np.zeros(left.shape, dtype=bool)
+    flipped[others] = sides.flipped
+    return Meetings(keys // participants, keys % participants, pair, flipped, participants)
+
+
+def add_up(met: Meetings, outcome: ArrayLike, weight: ArrayLike) -> tuple[Floats, Floats]:
+    """Add up what each pair's comparisons say, ties counted as a win of each.
+
+    Parameters
+    ----------
+    met : Meetings
+    outcome : array_like, shape (n_comparisons,) or (n_comparisons, n_columns)
+        -1: the first is better, 0: tie, 1: the second; as presented. NaN: not compared.
+    weight : array_like, shape (n_comparisons,) or (n_comparisons, n_columns)
+        For instance how often the comparison's topic was drawn in each resample.
+
+    Returns
+    -------
+    won, lost : ndarray of shape (n_pairs, n_columns)
+        Weight of the wins of `met.low` and of `met.high`.
+    """
+    used = met.pair >= 0
+    y, w = (_columns(part)[used] for part in (outcome, weight))
+    turned = np.where(met.flipped[used][:, None], 0.0 - y, y)
+    count = int(used.sum())
+    belongs = sparse.coo_array(
+        (np.ones(count), (met.pair[used], np.arange(count))), shape=(len(met.low), count)
+    ).tocsr()
+    won, lost = (belongs @ (w * side) for side in (turned <= 0, turned >= 0))
+    return np.asarray(won), np.asarray(lost)
+
+
+def add_up_strata(
+    met: Meetings, outcome: ArrayLike, weight: ArrayLike, stratum: ArrayLike, drawn: Floats
+) -> tuple[Floats, Floats]:
+    """Add up what each pair's comparisons say, where whole strata (topics) are drawn, so many times each.
+
+    As `add_up` with the weights ``weight[:, None] * drawn[:, stratum].T``, which would hold every comparison of every
+    resample: comparisons are added up within strata first, once for all resamples.
+
+    Parameters
+    ----------
+    met : Meetings
+    outcome, weight : array_like, shape (n_comparisons,)
+        As for `add_up`.
+    stratum : array_like of int, shape (n_comparisons,)
+        The stratum of each comparison, from 0.
+    drawn : ndarray of shape (n_columns, n_strata)
+        How often each stratum was drawn in each resample.
+
+    Returns
+    -------
+    won, lost : ndarray of shape (n_pairs, n_columns)
+        Weight of the wins of `met.low` and of `met.high`.
+    """
+    used = met.pair >= 0
+    y, w = (np.asarray(part, dtype=np.float64)[used] for part in (outcome, weight))
+    turned = np.where(met.flipped[used], 0.0 - y, y)
+    where = (met.pair[used], np.asarray(stratum, dtype=np.int64)[used])
+    times = np.ascontiguousarray(drawn.T, dtype=np.float64)
+    sides = (
+        sparse.coo_array((w * side, where), shape=(len(met.low), drawn.shape[1])).tocsr()
+        for side in (turned <= 0, turned >= 0)
+    )
+    won, lost = (np.asarray(side @ times) for side in sides)
+    return won, lost
+
+
+def fit(
+    met: Meetings,
+    won: Floats,
+    lost: Floats,
+    *,
+    settings: BradleyTerrySettings | None = None,
+    start: Floats | None = None,
+) -> Strengths:
+    """Fit the merits of every column by Newton's method, its equations solved by conjugate gradients.
+
+    Parameters
+    ----------
+    met : Meetings
+    won, lost : ndarray of shape (n_pairs, n_columns)
+        From `add_up`.
+    settings : analysis.stats.bradley_terry.BradleyTerrySettings, optional
+        Threshold, dummy, tolerance and most steps; the published constants by default.
+    start : ndarray of shape (n_participants,), optional
+        Merits to start from; where NaN, the dummy's.
+
+    Returns
+    -------
+    Strengths
+        The penalised log likelihood is strictly concave and has one maximum for every graph; participants that no
+        chain of comparisons joins are compared through the dummy alone (`Meetings.group` tells).
+    """
+    chosen = settings if settings is not None else BradleyTerrySettings()
+    problem = _Problem(met, won, lost, chosen)
+    merit = np.full((met.participants, won.shape[1]), chosen.dummy_merit)
+    if start is not None:
+        merit = np.where(problem.there & np.isfinite(start)[:, None], start[:, None], merit)
+    value, gradient = problem.slope(merit)
+    norm = np.linalg.norm(gradient, axis=0)
+    iterations = 0
+    while iterations < chosen.max_iter and (active := np.flatnonzero(norm >= chosen.tolerance)).size:
+        part = problem.take(active)
+        step = part.newton_step(merit[:, active], gradient[:, active], norm[active])
+        merit[:, active], value[active], gradient[:, active] = part.advance(merit[:, active], step, value[active])
+        norm[active] = np.linalg.norm(gradient[:, active], axis=0)
+        iterations += 1
+    return Strengths(np.where(problem.there, merit, np.nan), norm, norm < chosen.tolerance, iterations)
+
+
+def ranks(merit: ArrayLike) -> Floats:
+    """Ranks within each column, 1 the best: one more than how many have a higher merit.
+
+    Parameters
+    ----------
+    merit : array_like, shape (n_participants,) or (n_participants, n_columns)
+        NaN: not ranked, and not counted. Merits within 1e-7 are equal and share the better rank.
+    """
+    m = np.asarray(merit, dtype=np.float64)
+    columns = _columns(m)
+    found = np.full(columns.shape, np.nan)
+    for place in range(columns.shape[1]):
+        column = columns[:, place]
+        known = np.sort(column[~np.isnan(column)])
+        above = known.size - np.searchsorted(known, column + _EQUAL, side="right")
+        found[:, place] = np.where(np.isnan(column), np.nan, 1.0 + above)
+    return found.reshape(m.shape)
+
+
+class _Problem:
+    """The likelihood of all columns, its slope, and Newton's equations."""
+
+    def __init__(self, met: Meetings, won: Floats, lost: Floats, settings: BradleyTerrySettings) -> None:
+        pairs, n = len(met.low), met.participants
+        rows = np.repeat(np.arange(pairs), 2)
+        columns = np.stack([met.low, met.high], axis=1).ravel()
+        self.lead = sparse.coo_array((np.tile([1.0, -1.0], pairs), (rows, columns)), shape=(pairs, n)).tocsr()
+        self.back = self.lead.T.tocsr()
+        self.both = abs(self.back)
+        self.won, self.lost, self.settings = won, lost, settings
+        self.there = (self.both @ (won + lost)) > 0
+
+    def take(self, columns: Ints) -> _Problem:
+        """The same of some of the columns."""
+        part = object.__new__(_Problem)
+        part.lead, part.back, part.both, part.settings = self.lead, self.back, self.both, self.settings
+        part.won, part.lost, part.there = self.won[:, columns], self.lost[:, columns], self.there[:, columns]
+        return part
+
+    def slope(self, merit: Floats) -> tuple[Floats, Floats]:
+        """Log likelihood of each column (without the ties' constant), and its gradient."""
+        t, dummy = self.settings.threshold, self.settings.dummy_weight
+        lead = self.lead @ merit
+        log_won, upset = _logistic(lead - t)
+        log_lost, beaten = _logistic(-lead - t)
+        over = merit - self.settings.dummy_merit
+        log_above, below = _logistic(over)
+        value = (self.won * log_won + self.lost * log_lost).sum(axis=0)
+        value += dummy * np.where(self.there, 2.0 * log_above - over, 0.0).sum(axis=0)
+        pull = self.back @ (self.won * upset - self.lost * beaten)
+        return value, np.where(self.there, pull + dummy * (2.0 * below - 1.0), 0.0)
+
+    def newton_step(self, merit: Floats, gradient: Floats, norm: Floats) -> Floats:
+        """Solve Newton's equations, the more exactly the nearer the maximum is; steps are kept from leaping."""
+        lead = self.lead @ merit
+        curve = self.won * _bend(lead - self.settings.threshold) + self.lost * _bend(lead + self.settings.threshold)
+        own = 2.0 * self.settings.dummy_weight * _bend(merit - self.settings.dummy_merit)
+        diagonal = self.both @ curve + own
+        step = np.zeros_like(gradient)
+        left = gradient.copy()
+        good = np.minimum(0.1, norm) * norm
+        scaled = left / diagonal
+        direction, size = scaled.copy(), (left * scaled).sum(axis=0)
+        for _ in range(2 * len(merit) + 10):
+            bent = self.back @ (curve * (self.lead @ direction)) + own * direction
+            along = (direction * bent).sum(axis=0)
+            length = np.divide(size, along, out=np.zeros_like(size), where=along > 0)
+            step += length * direction
+            left -= length * bent
+            if np.all(np.linalg.norm(left, axis=0) <= good):
+                break
+            scaled = left / diagonal
+            before, size = size, (left * scaled).sum(axis=0)
+            direction = scaled + np.divide(size, before, out=np.zeros_like(size), where=before > 0) * direction
+        step /= np.maximum(1.0, np.abs(step).max(axis=0) / _LONGEST_STEP)
+        return step
+
+    def advance(self, merit: Floats, step: Floats, value: Floats) -> tuple[Floats, Floats, Floats]:
+        """Take the step, halved until the likelihood does not fall; return where that leads, value and gradient."""
+        step = step.copy()
+        # Equal up to rounding is good enough: near the maximum the likelihood is flat and the gradient decides.
+        floor = value - 1e-12 * np.abs(value)
+        found, gradient = self.slope(merit + step)
+        while (worse := np.flatnonzero(found < floor)).size:  # ends: a step of 0 is not worse
+            step[:, worse] /= 2
+            found[worse], gradient[:, worse] = self.take(worse).slope(merit[:, worse] + step[:, worse])
+        return merit + step, found, gradient
+
+
+def _columns(array: ArrayLike) -> Floats:
+    given = np.asarray(array, dtype=np.float64)
+    return given[:, None] if given.ndim == 1 else given
+
+
+def _logistic(lead: Floats) -> tuple[Floats, Floats]:
+    """Log of the logistic function of the lead, and the logistic function of minus the lead, neither overflowing."""
+    small = np.exp(-np.abs(lead))
+    both = 1.0 + small
+    return np.minimum(lead, 0.0) - np.log(both), np.where(lead > 0.0, small, 1.0) / both
+
+
+def _bend(lead: Floats) -> Floats:
+    """The slope of the logistic function."""
+    small = np.exp(-np.abs(lead))
+    return small / (1.0 + small) ** 2

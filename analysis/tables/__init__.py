@@ -1,0 +1,1 @@
+"""Result tables: their columns, storage, layout, and values in words."""

@@ -1,0 +1,108 @@
+"""Long tables laid out as a paper does: what one column says in words becomes columns of its own.
+
+Nothing is lost on the way: how many a number is of stands in a column of its own where it is the same along a row, at
+the head where it is the same down a column, in the caption where it is the same everywhere, else with each number.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from .table import Column, Table, Value
+
+#: Between a column's key and what it is spread over; in no key of a table.
+_OVER = "\x1f"
+Key = tuple[Value, ...]
+Rows = Sequence[Mapping[str, Value]]
+
+
+def wider(table: Table, across: Sequence[str]) -> Table:
+    """Return a table with one column for each combination of values of the columns `across`.
+
+    A table that cannot be told in this way (two rows for one cell, or other numbers that differ from cell to cell) is
+    returned as it is.
+    """
+    values = [column for column in table.columns if column.low]
+    names = [column for column in table.columns if column.digits is None]
+    kept = [column for column in names if column.key not in across]
+    if not across or len(values) != 1 or not table.rows or not kept or not {*across} <= {each.key for each in names}:
+        return table
+    value, n = values[0], values[0].n
+    others = [column for column in table.columns if column.digits is not None and column is not value]
+    row_of, over_of = tuple(column.key for column in kept), tuple(across)
+    cells = {(_key(row, row_of), _key(row, over_of)): row for row in table.rows}
+    in_rows = [column for column in others if _is_settled_by(table.rows, row_of, column.key)]
+    rest = [column for column in others if column not in in_rows]
+    if len(cells) < len(table.rows) or any(column.key != n for column in rest):
+        return table
+    heads = _ordered(dict.fromkeys(over for __, over in cells), dict.fromkeys(row for row, __ in cells))
+    at_head = bool(rest) and _is_settled_by(table.rows, over_of, n)
+    counted = {over: row.get(n) for (__, over), row in cells.items()}
+    columns = [
+        *kept,
+        *(
+            _column(value, over, counted[over] if at_head else None, in_cells=bool(rest) and not at_head)
+            for over in heads
+        ),
+        *(column for column in in_rows if not _is_everywhere(table.rows, column.key)),
+    ]
+    rows = []
+    for key in dict.fromkeys(row for row, __ in cells):
+        mine = {over: cells[key, over] for over in heads if (key, over) in cells}
+        first = next(iter(mine.values()))
+        made: dict[str, Value] = {column.key: first.get(column.key) for column in (*kept, *in_rows)}
+        for over, row in mine.items():
+            made |= {_name(part, over): row.get(part) for part in (value.key, value.low, value.high, n) if part}
+        rows.append(made)
+    in_cells = [column for column in rest if not at_head]
+    return replace(table, columns=tuple(columns), rows=tuple(rows), caption=_caption(table, in_rows, in_cells))
+
+
+def _ordered(heads: Iterable[Key], rows: Iterable[Key]) -> list[Key]:
+    """Heads in the order in which they come; where rows are of the same things (a matrix), in that of the rows."""
+    found, of_rows = list(heads), list(rows)
+    in_rows = [row for row in of_rows if row in found]
+    rest = [head for head in found if head not in of_rows]
+    return [*in_rows, *rest] if len(in_rows) > len(found) / 2 else found
+
+
+def _caption(table: Table, in_rows: Sequence[Column], in_cells: Sequence[Column]) -> str:
+    """The caption, with the numbers that are the same everywhere, and what stands in brackets."""
+    said = [f"{column.label}: {table.rows[0][column.key]:,}." for column in in_rows
+            if _is_everywhere(table.rows, column.key) and isinstance(table.rows[0].get(column.key), int)]  # fmt: skip
+    said += [_("In round brackets: %(what)s.") % {"what": column.label} for column in in_cells]
+    return " ".join([table.caption, *said])
+
+
+def _column(value: Column, over: Key, n: Value, *, in_cells: bool) -> Column:
+    label = ", ".join(str(each) for each in over if each is not None) or value.label
+    return Column(
+        key=_name(value.key, over),
+        label=label if n is None else f"{label} (n {n:,})" if isinstance(n, int) else f"{label} (n {n})",
+        digits=value.digits,
+        low=_name(value.low, over),
+        high=_name(value.high, over),
+        n=_name(value.n, over) if in_cells else "",
+        is_share=value.is_share,
+        has_n=in_cells,
+    )
+
+
+def _name(part: str, over: Key) -> str:
+    return _OVER.join([part, *(str(each) for each in over)])
+
+
+def _key(row: Mapping[str, Value], keys: Sequence[str]) -> Key:
+    return tuple(row.get(key) for key in keys)
+
+
+def _is_settled_by(rows: Rows, keys: Sequence[str], column: str) -> bool:
+    """Whether rows that agree on the keys agree on the column."""
+    seen: dict[Key, Any] = {}
+    return all(seen.setdefault(_key(row, keys), row.get(column)) == row.get(column) for row in rows)
+
+
+def _is_everywhere(rows: Rows, column: str) -> bool:
+    return _is_settled_by(rows, (), column)

@@ -1,0 +1,221 @@
+"""Values of tables in words: dimensions, styles, origins, key figures, questions and answers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.models import Dimension
+from crowdrag.studies.models import Study
+from writing.enums import Origin
+from writing.models import Style, Survey
+from writing.plans.surveys import DEFAULTS
+
+from .captions import ColumnCaption, LazyText
+from .schema import Row
+from .table import Value
+
+FIGURES = {
+    "topics": gettext_lazy("Topics"),
+    "responses": gettext_lazy("Responses"),
+    "non_responses": gettext_lazy("Non-responses (too short)"),
+    "words_per_response": gettext_lazy("Words per response"),
+    "words_per_response_human": gettext_lazy("Words per response, human"),
+    "words_per_response_model": gettext_lazy("Words per response, model"),
+    "words_per_response_system": gettext_lazy("Words per response, system"),
+    "writers_human": gettext_lazy("Human writers"),
+    "writers_model": gettext_lazy("Models that wrote"),
+    "writers_system": gettext_lazy("Systems that wrote"),
+    "topics_judged": gettext_lazy("Topics judged"),
+    "responses_judged": gettext_lazy("Responses judged"),
+    "dimensions": gettext_lazy("Dimensions"),
+    "pairs": gettext_lazy("Presented pairs"),
+    "pairs_in_both_orders": gettext_lazy("Pairs shown in both orders"),
+    "differentiable_share": gettext_lazy("Differentiable pairs"),
+    "judges": gettext_lazy("Judges"),
+    "judgments": gettext_lazy("Judgments that count"),
+    "judgments_surplus": gettext_lazy("Surplus judgments"),
+    "judgments_per_judge": gettext_lazy("Judgments per judge"),
+    "judgments_expert": gettext_lazy("Judgments by experts"),
+    "judgments_model": gettext_lazy("Judgments by models"),
+    "judgments_pointwise": gettext_lazy("Pointwise judgments"),
+    "minutes_per_questionnaire": gettext_lazy("Minutes per questionnaire"),
+    "responses_per_writer_human": gettext_lazy("Responses per writer, human"),
+    "responses_per_writer_model": gettext_lazy("Responses per writer, model"),
+    "responses_per_writer_system": gettext_lazy("Responses per writer, system"),
+    "minutes_per_response_median": gettext_lazy("Minutes from first to last event per response, median"),
+    "minutes_per_response_mean": gettext_lazy("Minutes from first to last event per response, mean"),
+    "active_minutes_per_response_median": gettext_lazy("Active minutes per response, median"),
+    "active_minutes_per_response_mean": gettext_lazy("Active minutes per response, mean"),
+    "pay_per_response": gettext_lazy("Pay per response"),
+    "cost_per_response": gettext_lazy("Cost per response, with fee and tax"),
+    "hourly_rate_writing": gettext_lazy("Pay per hour, writing"),
+    "questionnaires": gettext_lazy("Questionnaires"),
+    "judgments_per_questionnaire": gettext_lazy("Judgments per questionnaire"),
+    "minutes_per_judgment": gettext_lazy("Minutes per judgment"),
+    "pay_per_questionnaire": gettext_lazy("Pay per questionnaire"),
+    "cost_per_questionnaire": gettext_lazy("Cost per questionnaire, with fee and tax"),
+    "hourly_rate_judging": gettext_lazy("Pay per hour, judging"),
+    "cost_per_judgment": gettext_lazy("Cost per judgment, with fee and tax"),
+    "cost_per_label": gettext_lazy("Cost per gold label, with fee and tax"),
+}
+SHARES = {"differentiable_share"}
+SURVEY_KINDS = {"entry": gettext_lazy("before"), "exit": gettext_lazy("after")}
+ALL = "all"
+EVERY_DIMENSION = gettext_lazy("All dimensions")
+
+
+def figure(name: str) -> str:
+    """Return the name of a key figure in words."""
+    if name in FIGURES:
+        return str(FIGURES[name])
+    return name.replace("_", " ").capitalize()
+
+
+def question(name: str) -> str:
+    """Return what a survey's question that has no text is called in words."""
+    return name.strip().replace("_", " ").capitalize()
+
+
+def question_with_time(text: str, kind: str) -> str:
+    """Return a question with when it was asked."""
+    return f"{text} ({SURVEY_KINDS.get(kind, kind)})"
+
+
+def dimensions(study: Study) -> dict[str, str]:
+    """Return the labels of a study's dimensions by name: those of the latest version."""
+    found = Dimension.objects.filter(study=study).order_by("version", "id").values_list("name", "label")
+    return {str(name): str(label or name) for name, label in found}
+
+
+def origin(name: str) -> str:
+    """Return an origin in words."""
+    if name == ALL:
+        return _("all")
+    return str(Origin[name.upper()].label) if name.upper() in Origin.names else name
+
+
+def system(row: dict[str, Any]) -> str:
+    """Return what a row of the leaderboard is about: a system by its name, all of an origin by what they are."""
+    return _("People") if row["kind"] == "origin" else str(row["participant"])
+
+
+def styles(study: Study) -> dict[str, str]:
+    """Return the labels of a study's styles by name, those of the latest version; and what their margin is called."""
+    found = Style.objects.filter(study=study).order_by("version", "id").values_list("name", "label")
+    return {str(name): str(label or name) for name, label in found} | {ALL: _("All styles")}
+
+
+#: A question and when it was asked ("entry", "exit"), as rows of the table `survey` name them.
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Question:
+    """The text of a question, and the labels of its answers by their value."""
+
+    text: str
+    answers: Mapping[float, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The questions of a study. What no survey describes goes by the names that it is stored under.
+
+    Attributes
+    ----------
+    known : mapping of (kind, name) to Question
+        By when it is asked and the name that its answers are stored under.
+    """
+
+    known: Mapping[Key, Question] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, study: Study) -> "Questions":
+        """Read a study's surveys, in one query; of a question in several versions the latest says how it is called."""
+        known = {
+            (kind.value.lower(), asked["name"]): _question(asked) for kind, each in DEFAULTS.items() for asked in each
+        }
+        surveys = Survey.objects.filter(study=study).order_by("version", "id").values_list("kind", "questions")
+        for kind, questions in surveys:
+            for asked in questions:
+                key, latest = (kind.lower(), asked.get("name", "")), _question(asked)
+                before = known.get(key, latest)
+                # An answer that only an earlier version offered may have been given.
+                known[key] = Question(latest.text or before.text, {**before.answers, **latest.answers})
+        return cls(known)
+
+    def text(self, row: Row) -> str:
+        """The question of a row, with when it was asked; of a row about two, both."""
+        names = [name.strip() for name in row["question"].split(",")]
+        kinds = [kind.strip() for kind in row["kind"].split(",")]
+        kinds = kinds if len(kinds) == len(names) else kinds[:1] * len(names)
+        said = [self._text(kind, name) for kind, name in zip(kinds, names, strict=True)]
+        if len(set(kinds)) == 1:
+            return question_with_time(" / ".join(said), kinds[0])
+        return " / ".join(question_with_time(text, kind) for text, kind in zip(said, kinds, strict=True))
+
+    def answer(self, row: Row) -> str:
+        """The label of a row's answer: its number where nobody gave it a label, nothing in rows about none."""
+        if row["option"] is None:
+            return ""
+        found = self.known.get((row["kind"], row["question"]))
+        return (found.answers.get(row["option"]) if found else None) or f"{row['option']:g}"
+
+    def _text(self, kind: str, name: str) -> str:
+        found = self.known.get((kind, name))
+        return found.text if found and found.text else question(name)
+
+
+def _question(asked: Mapping[str, object]) -> Question:
+    """A question of a survey. The ends of a scale say what they mean beside their number."""
+    options = asked.get("options")
+    labels = {
+        float(option["value"]): str(option["label"])
+        for option in (options if isinstance(options, list) else ())
+        if isinstance(option["value"], int | float)
+    }
+    if labels:
+        for end, value in (("low", min(labels)), ("high", max(labels))):
+            if asked.get(end):
+                labels[value] = f"{labels[value]} ({asked[end]})"
+    return Question(str(asked.get("text") or ""), labels)
+
+
+@dataclass(frozen=True)
+class ValueLabels:
+    """How a study's results are said."""
+
+    dimensions: Mapping[str, str]
+    styles: Mapping[str, str]
+    questions: Questions = field(default_factory=Questions)
+
+    @classmethod
+    def of(cls, study: Study) -> "ValueLabels":
+        """Read the names of a study's dimensions, styles and questions, in three queries."""
+        return cls(dimensions(study), styles(study), Questions.of(study))
+
+    def said(self, column: ColumnCaption, value: Any, row: Row) -> Value:
+        """Return a value of a row as it is shown: names in words, NaN and the infinite as None."""
+        if column.words == "question":
+            return self.questions.text(row)
+        if column.words == "answer":
+            return self.questions.answer(row)
+        if value is None or (isinstance(value, float) and not -float("inf") < value < float("inf")):
+            return None
+        if isinstance(value, str):
+            return self._words(column.words)(value)
+        return value if isinstance(value, int | float | bool) else str(value)
+
+    def _words(self, kind: str | Mapping[str, LazyText]) -> Callable[[str], str]:
+        if not isinstance(kind, str):
+            return lambda value: str(kind.get(value, value))
+        return {"dimension": self._dimension, "style": self._style, "origin": origin, "figure": figure}.get(kind, str)
+
+    def _dimension(self, name: str) -> str:
+        return self.dimensions.get(name) or (str(EVERY_DIMENSION) if name == ALL else name)
+
+    def _style(self, name: str) -> str:
+        return self.styles.get(name, name)

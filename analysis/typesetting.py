@@ -1,0 +1,189 @@
+"""What leaves the system as a document: letters that can be trusted, pictures that only draw, and PDF.
+
+Texts go in as data and are never read as markup. What makes a file depends on what goes in alone: its time is given.
+Fonts are those that Typst brings; for letters that they lack (Arabic, Chinese, emoji), those of this machine. A letter
+that no font here can draw is named by its number, `[U+4E2D]`, never left out; HTML, CSV and JSON hold it as it is.
+"""
+
+import json
+import re
+import unicodedata
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+#: Characters that change the direction of what stands around them, or are not seen at all.
+_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+#: But these join or shape letters of real scripts and emoji; behind an ASCII letter they do nothing but hide.
+_SHAPING = {"\u200c", "\u200d"}
+#: Longer words may break after so many letters, so that an id does not push a table off the page.
+LONGEST_WORD = 14
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
+_LONG = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
+
+
+def short(name: str) -> str:
+    """Write a UUID by its first group, by which it can be told apart; other ids as they are."""
+    return f"{name[:8]}…" if _UUID.match(name) else name
+
+
+def visible(text: str) -> str:
+    """Write characters that nobody sees, or that turn their surroundings round, as what they are: [U+202E].
+
+    Texts of studies are written by others: a name must not be able to look like another, or to reorder a line.
+    """
+    return "".join(_shown(each, before) for before, each in zip(" " + text, text, strict=False))
+
+
+def _shown(character: str, before: str) -> str:
+    if character in {"\n", "\r", "\t"}:
+        return " "
+    if character in _SHAPING and not before.isascii():
+        return character
+    return code(character) if unicodedata.category(character) in _UNSEEN else character
+
+
+def code(character: str) -> str:
+    """Name a character by its number."""
+    return f"[U+{ord(character):04X}]"
+
+
+def breakable(text: str) -> str:
+    """Let words break that are longer than a column: an invisible space after every so many letters."""
+    return _LONG.sub(lambda found: "\u200b".join(_pieces(found[0])), text)
+
+
+def _pieces(word: str) -> list[str]:
+    return [word[at : at + LONGEST_WORD] for at in range(0, len(word), LONGEST_WORD)]
+
+
+_SVG = "http://www.w3.org/2000/svg"
+_ELEMENTS = {"g", "path", "rect", "line", "circle", "text", "tspan", "defs", "clipPath", "linearGradient", "stop"}
+_ATTRIBUTES = {
+    "id", "width", "height", "viewBox", "transform", "d", "x", "y", "x1", "x2", "y1", "y2", "dx", "dy", "cx", "cy", "r",
+    "rx", "ry", "points", "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset",
+    "stroke-miterlimit", "stroke-opacity", "stroke-linecap", "stroke-linejoin", "opacity", "clip-path", "offset",
+    "stop-color", "font-family", "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline",
+}  # fmt: skip
+_LOCAL = re.compile(r"url\(#([^)]*)\)")
+
+
+def clean_svg(svg: str, *, prefix: str, alt: str) -> str:
+    """Keep of an SVG what draws: elements and attributes that are known to be harmless.
+
+    Its ids begin with `prefix`, so that two may share a page; `alt` says what one sees.
+
+    Raises
+    ------
+    ValueError
+        If this is no SVG.
+    """
+    ET.register_namespace("", _SVG)
+    root = ET.fromstring(svg)  # noqa: S314 -- drawn by ourselves; no entity, no DTD
+    if root.tag != f"{{{_SVG}}}svg":
+        raise ValueError("This is no SVG.")
+    _sift(root, prefix)
+    root.set("role", "img")
+    root.set("aria-label", alt)
+    return ET.tostring(root, encoding="unicode")
+
+
+def _sift(element: ET.Element, prefix: str) -> None:
+    for child in list(element):
+        name = str(child.tag).removeprefix(f"{{{_SVG}}}")
+        if name in _ELEMENTS:
+            _sift(child, prefix)
+        else:
+            element.remove(child)
+    for key, value in list(element.attrib.items()):
+        if key not in _ATTRIBUTES or (local := _mine(value, prefix)) is None:
+            del element.attrib[key]
+        else:
+            element.set(key, f"{prefix}-{value}" if key == "id" else local)
+    element.text = visible(element.text) if element.text else None
+    element.tail = None if element.tail is None or not element.tail.strip() else visible(element.tail)
+
+
+def _mine(value: str, prefix: str) -> str | None:
+    """Point `url(#id)` at the renamed id; None for what points anywhere else."""
+    local = _LOCAL.sub(partial(_renamed, prefix), value)
+    return None if "url(" in _LOCAL.sub("", local) or "javascript:" in value.lower() else local
+
+
+def _renamed(prefix: str, found: re.Match[str]) -> str:
+    return f"url(#{prefix}-{found[1]})"
+
+
+if TYPE_CHECKING:
+    from typst import PDFStandard
+
+#: For archives (PDF/A-2a) and for screen readers (PDF/UA): every letter has a glyph and can be copied, every picture
+#: has a text. Where shaped scripts (Arabic, Hindi) let a letter not be copied, PDF/A-2b, which asks for looks alone.
+STANDARDS: "tuple[list[PDFStandard], ...]" = (["a-2a", "ua-1"], ["a-2b"])
+FONTS = ["Libertinus Serif"]
+_MISSING = re.compile(r"the text `\"(.*?)\"` could not be displayed", re.DOTALL)
+_ESCAPED = re.compile(r"\\u\{([0-9a-f]+)\}")
+_UNCOPIED = "missing codepoints"
+_ATTEMPTS = 20
+#: A picture has no time of its own.
+_ALWAYS = datetime(2000, 1, 1, tzinfo=UTC)
+_PICTURE = b"""
+#let it = json(bytes(sys.inputs.data))
+#set document(title: it.alt, date: datetime(year: 2000, month: 1, day: 1))
+#set page(width: auto, height: auto, margin: 0pt)
+#set text(lang: "en", font: it.fonts)
+#image(bytes(it.svg), format: "svg", alt: it.alt)
+"""
+
+
+class CannotSetError(RuntimeError):
+    """A document cannot be set: the source is wrong, not the data."""
+
+
+def picture_pdf(svg: str, *, alt: str) -> bytes:
+    """Write an SVG as a PDF of its size."""
+    data = {"alt": alt, "svg": clean_svg(svg, prefix="picture", alt=alt), "fonts": FONTS}
+    return compile_pdf(_PICTURE, data, at=_ALWAYS)
+
+
+def compile_pdf(source: bytes, data: dict[str, Any], *, at: datetime) -> bytes:
+    """Set a document from its Typst source, which finds `data` as JSON in `sys.inputs.data`.
+
+    Raises
+    ------
+    CannotSetError
+        If Typst refuses the source.
+    """
+    written = json.dumps(data, ensure_ascii=False)
+    problem = ""
+    for standards in STANDARDS:
+        for _attempt in range(_ATTEMPTS):
+            made, problem = _compiled(source, written, at, standards)
+            if made is not None:
+                return made
+            lacking = _undrawable(problem)
+            if not lacking:
+                break
+            written = "".join(code(each) if each in lacking else each for each in written)
+        if _UNCOPIED not in problem:
+            break
+    raise CannotSetError(problem)
+
+
+def _compiled(source: bytes, written: str, at: datetime, standards: "list[PDFStandard]") -> tuple[bytes | None, str]:
+    """The document, or what Typst has to say."""
+    import typst  # only those who write a PDF load it
+
+    inputs, time = {"data": written}, int(at.timestamp())
+    try:
+        made = typst.compile(source, format="pdf", sys_inputs=inputs, timestamp=time, pdf_standards=standards)
+    except typst.TypstError as error:
+        return None, f"{error.message}\n{error.diagnostic}"
+    return bytes(made), ""
+
+
+def _undrawable(said: str) -> set[str]:
+    """Which letters Typst says that no font has."""
+    texts = (_ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) for text in _MISSING.findall(said))
+    return {letter for text in texts for letter in text if ord(letter) > 127}
