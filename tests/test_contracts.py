@@ -1,5 +1,6 @@
 """The import contracts hold, and each of them bites when it is broken on purpose."""
 
+import ast
 import re
 import shutil
 import subprocess
@@ -15,9 +16,23 @@ PACKAGES = ["crowdrag", "annotation", "writing", "analysis"]
 BREACHES = {
     "The numeric core knows nothing of the web": ("analysis/stats/agreement.py", "import django"),
     "Models run without the web": ("analysis/rag/encoders.py", "import django"),
-    "Every app is layered": ("writing/corpus/models.py", "import writing.views"),
-    "The ground floor's apps are layered too": ("crowdrag/studies/study/models.py", "import crowdrag.studies.views"),
     "Data flows one way: writing, then annotation, then analysis": ("writing/apps.py", "import annotation.models"),
+    "Accounts, API, audit, operations and UI are layered": ("crowdrag/api/models.py", "import crowdrag.api.views"),
+    "What is done in a study knows no pages": (
+        "crowdrag/studies/study/services.py",
+        "import crowdrag.studies.study.views",
+    ),
+    "A study's tables know nothing of what is done with them": (
+        "crowdrag/studies/study/models.py",
+        "import crowdrag.studies.access",
+    ),
+    "The gateway is layered": ("crowdrag/llm/models.py", "import crowdrag.llm.views"),
+    "Jobs are layered": ("crowdrag/jobs/models.py", "import crowdrag.jobs.views"),
+    "Recruitment is layered": ("crowdrag/recruitment/models.py", "import crowdrag.recruitment.views"),
+    "Webhooks are layered": ("crowdrag/webhooks/models.py", "import crowdrag.webhooks.views"),
+    "Writing's features are layered": ("writing/corpus/queries.py", "import writing.review.services"),
+    "Judging's features are layered": ("annotation/judging/claims.py", "import annotation.progress.costs"),
+    "Analysis is layered": ("analysis/tables/schema.py", "import analysis.reports.builder"),
     "The runtime starts the apps from outside": ("crowdrag/runtime/cli.py", "import crowdrag.studies.models"),
 }
 
@@ -60,6 +75,27 @@ def test_a_module_that_is_no_layer_is_caught(copy: Path, file: str) -> None:
     (copy / file).write_text('"""A drawer for everything."""\n')
     status, _verdicts = lint(copy)
     assert status != 0
+
+
+def test_pages_forms_and_endpoints_are_known_to_each_other_alone() -> None:
+    """What is beneath them can be used without them; an app's start and its URLs name them."""
+    upper = {"views", "forms", "api", "content_api", "urls"}
+    free = upper | {"apps", "admin", "review_endpoints", "authentication", "downloads"}
+    breaches = []
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            folders = set(path.relative_to(ROOT).with_suffix("").parts)
+            if folders & (free | {"migrations", "management", "runtime", "templatetags"}):
+                continue
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ImportFrom):
+                    names = {
+                        *(node.module or "").split(".")[1 if not node.level else 0 :],
+                        *(a.name for a in node.names),
+                    }
+                    if names & upper and (node.level or (node.module or "").split(".")[0] in PACKAGES):
+                        breaches.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert breaches == []
 
 
 def test_the_numeric_core_runs_without_django() -> None:

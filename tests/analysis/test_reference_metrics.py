@@ -46,7 +46,8 @@ def analysed(grades=GRADES, *, texts=True, similarity=None, known=True) -> Conte
     inputs = Inputs("CROWD", tuple(TEXTS), ("essay",), (Dimension("deep", "Deep", (-1, 0, 1)),), tuple(responses), {})
     read = [
         TopicTexts(topic, tuple(
-            ResponseText(place[f"{topic}-{i}"], text, parse(text, passages=2), ("", ""), 0) for i, text in enumerate(own)
+            ResponseText(place[f"{topic}-{i}"], text, parse(text, passages=2), ("", ""), 0)
+            for i, text in enumerate(own)
         ))
         for topic, own in TEXTS.items()
     ]  # fmt: skip

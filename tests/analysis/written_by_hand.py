@@ -48,7 +48,8 @@ def analysed(
     )  # type: ignore[arg-type]  # fmt: skip
     read = [
         TopicTexts(topic, tuple(
-            ResponseText(names.index(name), texts[name][3], parsed[name], lists[shown[name]], shown[name]) for name in own
+            ResponseText(names.index(name), texts[name][3], parsed[name], lists[shown[name]], shown[name])
+            for name in own
         ))
         for topic, own in groupby(sorted(names, key=lambda name: texts[name][0]), key=lambda name: texts[name][0])
     ]  # fmt: skip

@@ -105,8 +105,8 @@ def person() -> Participant:
         text=WRITTEN, task=task, now=NOW,
     )  # fmt: skip
     ResponseDecision.objects.create(
-        response=response, about=DecisionKind.INCLUDE, holds=True, reason=f"good, the {NEEDLE}", evidence={"quote": NEEDLE},
-        decided_at=NOW,
+        response=response, about=DecisionKind.INCLUDE, holds=True, reason=f"good, the {NEEDLE}",
+        evidence={"quote": NEEDLE}, decided_at=NOW,
     )  # fmt: skip
     WritingTask.objects.filter(pk=task.pk).update(state=TaskState.ACCEPTED, submitted_at=NOW)
     TaskPayment.objects.create(task=task, amount=1250, reason="accepted", at=NOW)

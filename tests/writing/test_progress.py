@@ -209,7 +209,8 @@ def test_stages_count_what_was_claimed_answered_and_agreed_to_here(study: Study)
     SurveyAnswers.objects.create(task=task(study, TaskState.ACCEPTED, participant=first), survey=survey)
     task(study, TaskState.CLAIMED, participant=second)
     task(study, TaskState.ACCEPTED, participant=second, is_imported=True)
-    assert {stage.name: stage.people for stage in progress_overview.overview(study).stages if stage.name != "invited"} == {
+    stages = progress_overview.overview(study).stages
+    assert {stage.name: stage.people for stage in stages if stage.name != "invited"} == {
         "arrived": 3, "consented": 2, "claimed": 2, "answered": 1, "submitted": 1, "accepted": 1,
     }  # fmt: skip
 
