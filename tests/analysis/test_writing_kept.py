@@ -68,7 +68,7 @@ def test_logs_are_measured_once_and_kept_until_the_method_changes(study, monkeyp
     passages = study.topics.get(external_id="t1").retrieved.order_by("rank").values_list("passage__text", flat=True)
     assert measured(first)["author-0"] == measures.measure(submitted.written()[0], list(passages))
     with monkeypatch.context() as patch:
-        patch.setattr(responses.logs, "fetched", None)  # nothing is read any more
+        patch.setattr(responses.logs, "prefetched_events", None)  # nothing is read any more
         assert queries.load(study).digest == first.digest
         with django_assert_num_queries(1):
             responses.load_log_measures(study, first.responses)

@@ -85,7 +85,7 @@ def test_figures_are_those_of_the_analysis_on_the_same_judgments(monkeypatch) ->
     # Both search until they reach the optimum, wherever they start; as they are used, they stop before.
     thorough = mace.MaceSettings(restarts=20, max_iter=2000, tolerance=1e-10)
     monkeypatch.setattr(progress_agreement, "MACE", thorough)
-    monkeypatch.setattr(fits.mace, "Settings", lambda **_fewer: thorough)
+    monkeypatch.setattr(fits.mace, "MaceSettings", lambda **_fewer: thorough)
     here = live_crowd.crowded(topics=6, dimensions=3, people=24)
     refresh(here)
     Assignment.objects.filter(questionnaire__campaign=here.campaign).update(state=AssignmentState.ACCEPTED)

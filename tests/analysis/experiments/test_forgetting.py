@@ -3,6 +3,7 @@
 import pytest
 from django.utils import timezone
 
+from analysis.experiments import services
 from analysis.models import Finding, Generation, Table
 from crowdrag.jobs import lifecycle, worker
 from crowdrag.jobs.enums import RunState
@@ -12,7 +13,7 @@ from crowdrag.studies.participants import withdrawal
 from tests.factories import ParticipantFactory
 
 from . import planted
-from .test_frame import order, run_it, starting
+from .test_frame import order, run_it
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker")]
 
@@ -47,7 +48,7 @@ def test_rows_that_name_a_response_or_its_writer_go(experiment, study, endpoint)
 
 
 def test_one_at_work_ends_and_cannot_go_on_with_what_a_worker_still_remembers(experiment, study, endpoint):
-    run = starting.start(order(experiment, study))
+    run = services.start(order(experiment, study))
     assert worker.work_next(run)
     erase(Participant.objects.get(study=study))
     run.refresh_from_db()
@@ -58,7 +59,7 @@ def test_one_at_work_ends_and_cannot_go_on_with_what_a_worker_still_remembers(ex
 
 
 def test_a_unit_that_had_read_it_keeps_nothing(experiment, study, endpoint):
-    run = starting.start(order(experiment, study))
+    run = services.start(order(experiment, study))
     who = Participant.objects.get(study=study)
     seen = []
 

@@ -16,9 +16,9 @@ from tests.analysis.rag.neural import torch
 HOLDING = """
 import sys, time
 from types import SimpleNamespace
-from analysis.rag.generation import warm
-warm._mark = lambda _device: sys.argv[1]
-with warm.one_job(SimpleNamespace(type="cuda")):
+from analysis.rag.generation import model_cache
+model_cache._mark = lambda _device: sys.argv[1]
+with model_cache.one_job(SimpleNamespace(type="cuda")):
     print("held", flush=True)
     time.sleep(60)
 """
