@@ -34,11 +34,11 @@ PARTS = {
         ["tests/analysis", "--ignore=tests/analysis/rag", "--ignore=tests/analysis/experiments"],
     ),
     "assignments": (
-        ["annotation/domain/assignments"],
+        ["annotation/judging"],
         ["tests/annotation/test_assignments*.py"],
         ["tests/annotation", "tests/recruitment"],
     ),
-    "runs": (["crowdrag/jobs/domain"], ["tests/runs"], ["tests/llm", "tests/webhooks", "tests/analysis/experiments"]),
+    "runs": (["crowdrag/jobs"], ["tests/jobs"], ["tests/llm", "tests/webhooks", "tests/analysis/experiments"]),
     "access": (["crowdrag/studies/access.py"], ["tests/studies"], ["tests/api/test_matrix.py"]),
 }
 HUNG = 900

@@ -11,7 +11,7 @@
 | `checks`, `gold` | attention checks and gold items in each questionnaire | 0 |
 | `items` | of experts: `{"rule": "least", "minimal" or "picked", "n": n, "picked": [the source's]}` | least, 30 |
 
-Other keys belong to others (`check_texts`: annotation/domain/checks) and are kept.
+Other keys belong to others (`check_texts`: annotation/quality) and are kept.
 """
 
 from collections.abc import Mapping

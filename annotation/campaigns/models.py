@@ -91,7 +91,7 @@ class Campaign(models.Model):
     consent_text = models.ForeignKey(ConsentText, models.PROTECT, null=True, blank=True, related_name="campaigns")
     # The campaign whose items and questions this one asks again: of experts, or of a model.
     source = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="asked_again")
-    # How questionnaires are made (annotation/domain/building): what the builder was told, kept to be read again.
+    # How questionnaires are made (`questionnaires`): what the builder was told, kept to be read again.
     design = models.JSONField(_("design"), default=dict, blank=True)
     # Who may take part, as told to the platform: languages, countries, approval_rate, completed.
     eligibility = models.JSONField(_("who may take part"), default=dict, blank=True)

@@ -1,4 +1,4 @@
-"""What can be said of a campaign while its judgments come in; computed again and again (annotation/domain/live)."""
+"""What can be said of a campaign while its judgments come in; computed again and again."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""The baselines in the order of the paper's Table 1: add a file with its `NAIVE`, and a line here."""
+"""The baselines in the order of the paper's Table 1: add a module with its baseline, and a line here."""
 
 from __future__ import annotations
 
