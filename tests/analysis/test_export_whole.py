@@ -68,7 +68,7 @@ def test_a_cancelled_export_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
 KILLED = """
 import os, signal, django
 django.setup()
-from analysis.archive import archiving, exporting
+from analysis.archive import services
 from crowdrag.jobs import worker
 from crowdrag.jobs.models import Run
 
@@ -77,8 +77,8 @@ def killed(package, work):
     package._file.flush()
     os.kill(os.getpid(), signal.SIGKILL)
 
-exporting_as_ever = exporting.WRITERS["archive"]
-exporting.WRITERS["archive"] = killed
+exporting_as_ever = services.WRITERS["archive"]
+services.WRITERS["archive"] = killed
 worker.work_next(Run.objects.get(kind="export.archive"))
 """
 

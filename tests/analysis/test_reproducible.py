@@ -13,11 +13,11 @@ PROGRAM = """
 import django, hashlib, json
 django.setup()
 from analysis.methods.registry import compute
-from analysis.methods.settings import Settings
+from analysis.methods.settings import AnalysisSettings
 from tests.analysis import synthetic
 
 inputs = synthetic.with_texts(synthetic.study(0.08))
-how = Settings(resamples=50, restarts=3, refine=2)
+how = AnalysisSettings(resamples=50, restarts=3, refine=2)
 found = compute(inputs, settings=how, seed=1, texts=synthetic.Texts(inputs, words=80))
 for name, rows in found.tables.items():
     print(name, hashlib.sha256(json.dumps(rows).encode()).hexdigest())

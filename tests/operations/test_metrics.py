@@ -108,12 +108,11 @@ def test_a_quantile_is_the_end_of_its_range() -> None:
 
 COUNT = """
 import django; django.setup()
-from crowdrag.operations.domain import measuring
+from crowdrag.operations import metrics
 for _ in range(int({n})):
-    measuring.answered(view="page", method="GET", status=200, seconds=0.03)
+    metrics.count_answer(view="page", method="GET", status=200, seconds=0.03)
 if {n} == 0:
-    from crowdrag.operations.domain import rates
-    row, = rates.requests()
+    row, = metrics.request_rates()
     print(row["view"], row["n"], row["p95"])
 """
 

@@ -278,7 +278,7 @@ KILLED = """
 import django; django.setup()
 from functools import partial
 from analysis.text import statements
-from crowdrag.llm.domain import endpoints, gateway
+from crowdrag.llm import gateway
 from crowdrag.llm.retry_policy import RetryPolicy
 from crowdrag.jobs import worker
 from crowdrag.jobs.models import Run
@@ -305,6 +305,7 @@ def test_killed_and_resumed_a_campaign_asks_only_for_what_was_in_flight(study, e
         while len(server.seen) < min(before + 6, count) and process.poll() is None:
             assert time.monotonic() < deadline
             time.sleep(0.01)
+        assert process.poll() in {None, 0}
         process.kill()
         process.wait()
         lifecycle.cancel(run=run)
