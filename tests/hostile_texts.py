@@ -13,7 +13,7 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any
 
-from analysis import typesetting
+from analysis import typesetter
 from analysis.process import passage_matches
 from analysis.rag import qa_metrics
 from analysis.rag.collections import lamp
@@ -76,8 +76,8 @@ READERS: dict[str, Reader] = {
     "building.passage": lambda text: bank_builder._HEADING.search(text),
     "cells.original": tabular.original,
     "cells.safe": tabular.safe,
-    "characters.breakable": typesetting.breakable,
-    "characters.visible": typesetting.visible,
+    "characters.breakable": typesetter.breakable,
+    "characters.visible": typesetter.visible,
     "erasing.parts": writing_erasure._SENTENCE_END.split,
     "erasing.container_test": lambda text: container_test([text, *(f"{text}{n}" for n in range(20))])(f"{text}x{text}"),
     "import_reading.parsed": lambda text: import_reading.parse_json(text, Problems(), file="f", line=1),

@@ -22,7 +22,7 @@ from crowdrag.studies.models import Participant, Study
 from writing.models import Response
 
 from ..experiments.experiment import PREFIX
-from ..figures import drawing
+from ..figures import renderer
 from ..methods import charts
 from ..methods import writing_page as writing_queries
 from ..methods.agreement import queries as agreement_queries
@@ -374,7 +374,7 @@ def chart(request: HttpRequest, study: Study, name: str, form: str) -> HttpRespo
         drawn = cache.get_or_set(f"chart-{version}", lambda: charts.chart(study, run, name, theme, form, size), 3600)
     except charts.EmptyChartError as error:
         raise Http404(str(error)) from None
-    response = HttpResponse(drawn, content_type=drawing.MEDIA_TYPES[form], headers={"ETag": etag})
+    response = HttpResponse(drawn, content_type=renderer.MEDIA_TYPES[form], headers={"ETag": etag})
     patch_cache_control(response, private=True, max_age=YEAR if is_named else 0)
     if is_named:
         patch_cache_control(response, immutable=True)

@@ -15,7 +15,7 @@ from crowdrag.studies.models import Study
 from ..experiments.fair_rag import figures as fair_rag_figures
 from ..experiments.self_preference import figures as self_preference_figures
 from ..experiments.uplift_rag import figures as uplift_rag_figures
-from ..figures.drawing import MEDIA_TYPES, UnknownChartError, draw
+from ..figures.renderer import MEDIA_TYPES, UnknownChartError, draw
 from ..figures.vega_lite import SIZES, EmptyChartError, Labels, Spec, Tables, sized
 from ..planning import figures as planning_figures
 from ..tables import run_tables, value_labels

@@ -13,7 +13,7 @@ from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
-from ..figures import drawing
+from ..figures import renderer
 from ..methods import charts
 from . import queries, services
 from . import queries as planner_queries
@@ -62,7 +62,7 @@ def chart(request: HttpRequest, study: Study, key: uuid.UUID, form: str) -> Http
         spec = charts.of_rows(study, "plan", theme, services.tables(run), run.parameters, size)
     except charts.EmptyChartError as error:
         raise Http404(str(error)) from None
-    response = HttpResponse(drawing.draw(spec, form), content_type=drawing.MEDIA_TYPES[form])
+    response = HttpResponse(renderer.draw(spec, form), content_type=renderer.MEDIA_TYPES[form])
     patch_cache_control(response, private=True, max_age=3600 if "of" in request.GET else 0)
     return response
 

@@ -10,11 +10,11 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 
-from .. import typesetting
-from ..figures import drawing
+from .. import typesetter
+from ..figures import renderer
 from ..tables.cells import UNDEFINED, Cell, cells
 from ..tables.table import Table
-from ..typesetting import breakable, visible
+from ..typesetter import breakable, visible
 from . import bibliography
 from .types import Chart, Report
 
@@ -26,7 +26,7 @@ def draw_svg(chart: Chart) -> str:
 
 @lru_cache(maxsize=64)
 def _drawn(spec: str, name: str, alt: str) -> str:
-    return typesetting.clean_svg(drawing.draw(json.loads(spec), "svg").decode(), prefix=name, alt=alt)
+    return typesetter.clean_svg(renderer.draw(json.loads(spec), "svg").decode(), prefix=name, alt=alt)
 
 
 def write_html(report: Report) -> bytes:
@@ -55,7 +55,7 @@ NO_BREAK = "\u00a0"
 
 def write_pdf(report: Report) -> bytes:
     """Write a report as PDF; the same report gives the same bytes on a machine with the same fonts."""
-    return typesetting.compile_pdf(_source(), _data(report), at=report.about.finished_at or report.about.as_of)
+    return typesetter.compile_pdf(_source(), _data(report), at=report.about.finished_at or report.about.as_of)
 
 
 @lru_cache(maxsize=1)
@@ -72,7 +72,7 @@ def _data(report: Report) -> dict[str, Any]:
         "title": visible(report.title),
         "footer": f"{visible(about.study)} · {about.inputs_digest[:12]} · seed {about.seed}",
         "date": {"year": finished.year, "month": finished.month, "day": finished.day},
-        "fonts": typesetting.FONTS,
+        "fonts": typesetter.FONTS,
         "as_of": f"{about.as_of:%Y-%m-%d %H:%M}",
         "run": about.run,
         "simulated": about.is_simulated,

@@ -9,7 +9,7 @@ from pathlib import Path
 from crowdrag.jobs.models import Run
 
 from .. import reports
-from ..figures import drawing
+from ..figures import renderer
 from ..methods import charts
 from ..tables import run_tables
 from . import bibliography, builder, documents, latex
@@ -64,8 +64,8 @@ def files(run: Run, report: Report, *, told: Callable[[int, int, str], None] = l
         done += 1
     for chart in drawn:
         told(done, total, chart.name)
-        for form in drawing.MEDIA_TYPES:
-            yield f"figures/{chart.name}.{form}", drawing.draw(dict(chart.spec), form)
+        for form in renderer.MEDIA_TYPES:
+            yield f"figures/{chart.name}.{form}", renderer.draw(dict(chart.spec), form)
         done += 1
     yield "captions.json", captions(report)
     yield "run.json", about(run)
@@ -151,8 +151,8 @@ def _files(run: Run) -> Iterator[tuple[str, bytes]]:
         for form in TABLE_TYPES:
             yield f"{name}.{form}", table(run, name, form)
     for name, spec in charts.specifications(run):
-        for form in drawing.MEDIA_TYPES:
-            yield f"{FIGURES}/{name}.{form}", drawing.draw(spec, form)
+        for form in renderer.MEDIA_TYPES:
+            yield f"{FIGURES}/{name}.{form}", renderer.draw(spec, form)
     report = reports.report(run)
     yield "README.md", readme(report)
     for name, (written, _type) in WRITERS.items():

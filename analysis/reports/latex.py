@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ..tables.cells import MINUS, UNDEFINED, Cell, cells
 from ..tables.table import Table
-from ..typesetting import visible
+from ..typesetter import visible
 from . import bibliography
 from .types import Methods, Report
 

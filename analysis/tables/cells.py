@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..typesetting import short, visible
+from ..typesetter import short, visible
 from .table import Column, Table, Value
 
 UNDEFINED = "–"

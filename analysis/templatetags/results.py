@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from crowdrag.jobs.models import Run
 from crowdrag.ui.templatetags.face import figure
 
-from .. import typesetting
+from .. import typesetter
 from ..analyses import queries
 from ..experiments import wording
 from ..methods import captions, charts, missing_value_notes, significance_marks
@@ -84,7 +84,7 @@ def p_cell(value: float | None, stars: str = "", note: str = "") -> SafeString:
 @register.filter
 def visible(text: str) -> str:
     """A text of others with its unseen characters shown."""
-    return typesetting.visible(text)
+    return typesetter.visible(text)
 
 
 @register.filter

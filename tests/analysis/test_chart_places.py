@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from analysis.figures import drawing
+from analysis.figures import renderer
 from analysis.figures.vega_lite import Labels, sized, whole_ticks
 from analysis.methods import charts
 from analysis.tables.value_labels import Questions
@@ -161,7 +161,7 @@ def test_labels_of_an_axis_are_different_and_do_not_touch(size: str) -> None:
 
 def touching_labels(name: str, size: str) -> list[tuple[str, ...]]:
     """Labels of one axis that are the same, or of one line that overlap: "4.5" and "5.0" would read as one number."""
-    axes = list(axes_of(drawing.draw(made(name, size), "svg").decode()))
+    axes = list(axes_of(renderer.draw(made(name, size), "svg").decode()))
     found: list[tuple[str, ...]] = []
     for labels in axes:
         found += [(text,) for text, count in Counter(text for _x, _y, text, _anchor in labels).items() if count > 1]

@@ -4,18 +4,18 @@ import re
 
 import pytest
 
-from analysis.figures import drawing
+from analysis.figures import renderer
 from analysis.figures.vega_lite import sized
 from analysis.methods import charts
 from crowdrag.jobs.models import Run
 from tests.analysis.visits import client_of, results
 
 pytestmark = pytest.mark.django_db
-SCHEMA = f"https://vega.github.io/schema/vega-lite/v{drawing.VEGA_LITE}.json"
+SCHEMA = f"https://vega.github.io/schema/vega-lite/v{renderer.VEGA_LITE}.json"
 
 
 def drawn_width(spec: charts.Spec) -> float:
-    found = re.search(r'width="([\d.]+)"', drawing.draw(spec, "svg").decode())
+    found = re.search(r'width="([\d.]+)"', renderer.draw(spec, "svg").decode())
     assert found
     return float(found[1])
 
@@ -59,8 +59,8 @@ def test_labels_that_a_chart_has_room_for_are_whole_on_a_wide_page_and_cut_on_a_
     assert (wide["encoding"]["y"]["axis"], narrow["encoding"]["y"]["axis"]) == (axis, {})
     assert (wide["encoding"]["color"]["legend"], narrow["encoding"]["color"]["legend"]) == ({"columns": 2}, {})
     whole = ">Upper bound: all documents that help<"
-    assert whole in drawing.draw(wide | {"$schema": SCHEMA}, "svg").decode()
-    assert whole not in drawing.draw(narrow | {"$schema": SCHEMA}, "svg").decode()
+    assert whole in renderer.draw(wide | {"$schema": SCHEMA}, "svg").decode()
+    assert whole not in renderer.draw(narrow | {"$schema": SCHEMA}, "svg").decode()
     assert wide["padding"]["left"] > narrow["padding"]["left"] > 14
 
 

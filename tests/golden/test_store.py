@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from analysis import typesetting
+from analysis import typesetter
 from tests.golden import outline, readable, store
 
 TABLE = [{"name": "a", "value": 0.1 + 0.2, "texts": ["x" * 200]}, {"name": "b", "value": None, "texts": []}]
@@ -97,7 +97,7 @@ Some text (with brackets (and more), a \\\\ and (one that stays open, efficientl
 #table(columns: 2, [a], [1.25], [b], [-2.5])
 #pagebreak()
 The end"""
-    made = typesetting.compile_pdf(source, {}, at=typesetting._ALWAYS)
+    made = typesetter.compile_pdf(source, {}, at=typesetter._ALWAYS)
     assert readable.pdf(made).splitlines() == [
         "--- page 1",
         "A title",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ... import typesetting
+from ... import typesetter
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~&!$])")
 _BEGINS = re.compile(r"^([-+=]|\d+[.)])")
@@ -12,7 +12,7 @@ _BEGINS = re.compile(r"^([-+=]|\d+[.)])")
 
 def line(text: str) -> str:
     """Return a text as one line of Markdown that shows it as it is."""
-    plain = " ".join(typesetting.visible(text).split())
+    plain = " ".join(typesetter.visible(text).split())
     return _BEGINS.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", _MARKUP.sub(r"\\\1", plain))
 
 

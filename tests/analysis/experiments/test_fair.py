@@ -10,7 +10,7 @@ import pytest
 from analysis.experiments import runs, services
 from analysis.experiments.experiment import BadParameterError, get
 from analysis.experiments.fair_rag.parameters import FairRagParameters
-from analysis.figures import drawing
+from analysis.figures import renderer
 from analysis.methods import charts
 from analysis.models import Table
 from analysis.rag.fair_rag import utility
@@ -134,7 +134,7 @@ def test_a_run_comes_to_all_tables_and_charts(run) -> None:
         "fair_attribution",
     }
     for spec in drawn.values():
-        assert drawing.draw(spec, "svg").startswith(b"<svg")
+        assert renderer.draw(spec, "svg").startswith(b"<svg")
     means = {(row["alpha"], row["measure"]): row["value"] for row in found["fair_summary"] if row["rank"] == "sampled"}
     assert means[1.0, "disparity_normalised"] < means[8.0, "disparity_normalised"]
     fixed = [row for row in found["fair_queries"] if row["rank"] == "deterministic"]

@@ -11,7 +11,7 @@ from analysis.experiments import runs, services
 from analysis.experiments.experiment import BadParameterError, get
 from analysis.experiments.uplift_rag import questions, stages
 from analysis.experiments.uplift_rag.parameters import UpliftRagParameters
-from analysis.figures import drawing
+from analysis.figures import renderer
 from analysis.methods import charts
 from analysis.models import Finding, Table
 from analysis.rag.protocols import Collection, Query
@@ -108,7 +108,7 @@ def test_a_run_comes_to_all_tables_and_charts(asked) -> None:
         "uplift_results", "uplift_ablations", "uplift_categories", "uplift_thresholds", "uplift_transfer",
     } <= set(drawn)  # fmt: skip
     for spec in drawn.values():
-        assert drawing.draw(spec, "svg").startswith(b"<svg")
+        assert renderer.draw(spec, "svg").startswith(b"<svg")
 
 
 @pytest.mark.soak

@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from analysis import reports
-from analysis.figures import drawing
+from analysis.figures import renderer
 from analysis.methods import charts
 from analysis.models import Table
 from analysis.reports import builder, documents, exports, services
@@ -103,7 +103,7 @@ def test_packing_the_report_of_an_analysis_that_is_gone_is_rejected(run):
 
 def test_a_figure_is_drawn_in_each_format(run):
     starts = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF", "json": b"{"}
-    assert set(starts) == set(drawing.MEDIA_TYPES)
+    assert set(starts) == set(renderer.MEDIA_TYPES)
     for form, start in starts.items():
         drawn = charts.chart(run.study, run, "agreement", "light", form)
         assert drawn.startswith(start)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from analysis.tables.cells import cell, number
 from analysis.tables.table import Column
-from analysis.typesetting import breakable, visible
+from analysis.typesetter import breakable, visible
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from analysis import typesetting
-from analysis.figures import drawing
+from analysis import typesetter
+from analysis.figures import renderer
 from analysis.reports import documents, latex
 from analysis.tables import run_tables
 from tests.analysis.reports import hostile
@@ -62,15 +62,15 @@ def test_in_html_every_text_is_a_text_and_nothing_is_asked_of_anybody():
             assert (attributes["href"] or "").startswith("#")
         else:
             assert not {"href", "src", "xlink:href", "action", "background", "srcset"} & set(attributes)
-    assert read.names[1:] == [typesetting.visible(text) for text in hostile.ALL]
+    assert read.names[1:] == [typesetter.visible(text) for text in hostile.ALL]
     assert [attributes for tag, attributes in read.tags if tag == "style"] == [{}]
     assert "default-src 'none'" in written
     assert not set(written) & set("\u202e\u2066\u2069\u200b\ufeff\x07\x1b\x7f")
 
 
 def test_in_svg_every_label_is_a_text():
-    drawn = drawing.draw(bars(hostile.ALL), "svg").decode()
-    cleaned = typesetting.clean_svg(drawn, prefix="made", alt=hostile.HTML[0])
+    drawn = renderer.draw(bars(hostile.ALL), "svg").decode()
+    cleaned = typesetter.clean_svg(drawn, prefix="made", alt=hostile.HTML[0])
     root = ET.fromstring(cleaned)
     names = {str(element.tag).rpartition("}")[2].lower() for element in root.iter()}
     assert names <= SVG_OF_OURS
@@ -93,16 +93,16 @@ def test_in_svg_every_label_is_a_text():
     ],
 )
 def test_of_an_svg_only_what_draws_is_kept(evil):
-    cleaned = typesetting.clean_svg(f'<svg xmlns="http://www.w3.org/2000/svg">{evil}</svg>', prefix="p", alt="x")
+    cleaned = typesetter.clean_svg(f'<svg xmlns="http://www.w3.org/2000/svg">{evil}</svg>', prefix="p", alt="x")
     assert not re.search(r"script|evil|import|javascript|onclick|foreign|style", cleaned)
 
 
 def test_ids_of_two_pictures_do_not_meet_and_what_is_no_svg_is_refused():
     svg = '<svg xmlns="http://www.w3.org/2000/svg"><clipPath id="c"/><g clip-path="url(#c)"/></svg>'
-    cleaned = typesetting.clean_svg(svg, prefix="one", alt="x")
+    cleaned = typesetter.clean_svg(svg, prefix="one", alt="x")
     assert all(part in cleaned for part in ('id="one-c"', 'clip-path="url(#one-c)"'))
     with pytest.raises(ValueError, match="SVG"):
-        typesetting.clean_svg("<html/>", prefix="x", alt="")
+        typesetter.clean_svg("<html/>", prefix="x", alt="")
 
 
 def text_of(pdf: bytes, tmp_path) -> str:
@@ -141,8 +141,8 @@ def test_any_script_can_stand_in_tables_and_charts_also_without_a_font():
 
 def test_pdf_reads_no_file_loads_no_package_and_a_wrong_source_is_an_error():
     for source in (b'#read("/etc/passwd")', b'#import "@preview/cetz:0.3.0"', b"#nothing"):
-        with pytest.raises(typesetting.CannotSetError):
-            typesetting.compile_pdf(b'#set document(title: "x")\n' + source, {}, at=typesetting._ALWAYS)
+        with pytest.raises(typesetter.CannotSetError):
+            typesetter.compile_pdf(b'#set document(title: "x")\n' + source, {}, at=typesetter._ALWAYS)
 
 
 # --- LaTeX

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from .. import typesetting
-from ..typesetting import visible
+from .. import typesetter
+from ..typesetter import visible
 from .vega_lite import Spec
 
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "json": "application/json"}
@@ -34,7 +34,7 @@ def draw(spec: Spec, form: str) -> bytes:
     if form == "png":
         return vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=2)
     if form == "pdf":
-        return typesetting.picture_pdf(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE), alt=spec["description"])
+        return typesetter.picture_pdf(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE), alt=spec["description"])
     if form == "json":
         return json.dumps(spec, ensure_ascii=False, indent=1).encode()
     raise UnknownChartError(f"There is no chart as {form!r}; there are {', '.join(MEDIA_TYPES)}.")
