@@ -31,7 +31,7 @@ from analysis.stats.planning import fit_grades
 from analysis.stats.proportions import wilson
 from analysis.stats.simulation import Simulated
 from analysis.stats.weighted import weighted_quantile, weighted_ratio, weighted_spearman
-from analysis.tables.schema import Row
+from analysis.tables.rows import Row
 
 #: Kind of interval, what it is of, its estimate and ends, and the true value where it is known.
 Said = tuple[str, str, float, float, float, float | None]

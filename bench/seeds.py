@@ -50,10 +50,11 @@ def run() -> list[dict]:
 def compare() -> dict:
     """The largest differences between seeds, by how labels are found."""
     from analysis.inputs import queries
-    from analysis.methods import difference_tests, fits
+    from analysis.methods import fits
     from analysis.methods.agreement import compute as agreement_compute
     from analysis.methods.competence.compute import gold_rows
     from analysis.methods.context import Context
+    from analysis.methods.grade_differences import compute
     from analysis.methods.grades import compute as grades_compute
     from analysis.methods.settings import AVERAGED, LIKELIEST, AnalysisSettings
     from crowdrag.studies.models import Study
@@ -75,7 +76,7 @@ def compare() -> dict:
             )
             means = grades_compute.compute_tables(analysed)["grade_means"]
             assert analysed.graded is not None
-            tests = difference_tests.rows(inputs, *analysed.graded)
+            tests = compute.rows(inputs, *analysed.graded)
             tables.append((means, tests, gold_rows(inputs, fitted)))
         pairs = list(combinations(tables, 2))
         decided = [

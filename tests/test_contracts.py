@@ -32,7 +32,7 @@ BREACHES = {
     "Webhooks are layered": ("crowdrag/webhooks/models.py", "import crowdrag.webhooks.views"),
     "Writing's features are layered": ("writing/corpus/queries.py", "import writing.review.services"),
     "Judging's features are layered": ("annotation/judging/claims.py", "import annotation.progress.costs"),
-    "Analysis is layered": ("analysis/tables/schema.py", "import analysis.reports.builder"),
+    "Analysis is layered": ("analysis/tables/rows.py", "import analysis.reports.builder"),
     "The runtime starts the apps from outside": ("crowdrag/runtime/cli.py", "import crowdrag.studies.models"),
 }
 

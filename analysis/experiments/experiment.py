@@ -32,7 +32,7 @@ from django.utils.translation import gettext as _
 from analysis.rag.protocols import Collection
 
 from ..methods.settings import BadParameterError
-from ..tables.schema import Row
+from ..tables.rows import Row
 
 if TYPE_CHECKING:
     from ..reports.types import Methods
@@ -202,7 +202,7 @@ class Experiment:
         What it can be run on: "study", and formats of uploaded files ("qa", "lamp", "bank").
     stages : tuple of Stage
     tables : callable(Job) -> dict of str to rows
-        The result tables by name (in analysis.tables.schema.COLUMNS, captions beside), from all findings: the
+        The result tables by name (in analysis.tables.rows.COLUMNS, captions beside), from all findings: the
         run's last unit, after all stages.
     table_names : tuple of str
         In the order of the report; the headline one first.

@@ -21,7 +21,7 @@ from crowdrag.jobs.models import Run, RunQuerySet
 from crowdrag.llm.forecasts import Speed
 
 from ..tables.models import Table
-from ..tables.schema import Row
+from ..tables.rows import Row
 from . import findings, generators, question_sets, wording
 from .experiment import BadParameterError, CostEstimate, Experiment
 from .job import Job

@@ -12,7 +12,7 @@ from typing import Any
 from django.utils.translation import gettext
 
 from ..tables import value_labels
-from ..tables.schema import Row
+from ..tables.rows import Row
 from ..tables.value_labels import Questions
 
 Spec = dict[str, Any]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..inputs.arrays import Inputs
 from ..inputs.texts import TopicTexts
-from ..tables.schema import Row
+from ..tables.rows import Row
 from .fits import Fitted, ResampledFits
 from .grade_fits import Graded, Resampled
 from .reusable_fits import ReusableFits

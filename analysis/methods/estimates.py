@@ -18,7 +18,7 @@ from analysis.stats.cluster_variance import Terms, combined, interval_of, varian
 from analysis.stats.proportions import effective_wilson
 
 from ..inputs.arrays import Ints
-from ..tables.schema import NOTE, Row, number
+from ..tables.rows import NOTE, Row, number
 from .agreement.compute import ONE_TOPIC
 
 NOTHING = "there is nothing to compute it from"

@@ -11,7 +11,7 @@ from analysis.stats.bootstrap import Floats, Interval, Statistic, bootstrap, res
 from analysis.stats.weighted import quantile_has_interval, weighted_quantile, weighted_sd
 
 from ..inputs.arrays import Ints, Response
-from ..tables.schema import NOTE, Row, number
+from ..tables.rows import NOTE, Row, number
 from .settings import AnalysisSettings, named_rng
 
 ALL = "all"

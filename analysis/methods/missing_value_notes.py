@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from ..tables.schema import NOTE, Row
+from ..tables.rows import NOTE, Row
 from . import captions
 from .captions import table
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..inputs.arrays import EXPERT, POINTWISE, Inputs
 from ..inputs.texts import TopicTexts
-from ..tables.schema import Row
+from ..tables.rows import Row
 from .agreement import compute as agreement_compute
 from .competence import compute as competence_compute
 from .context import Context, Method, Tables

@@ -13,7 +13,7 @@ from analysis.stats import mace
 from analysis.stats.mace_posterior import AveragedPosterior
 
 from ..inputs.arrays import Dimension, Inputs, Ints, Pool
-from ..tables.schema import Row
+from ..tables.rows import Row
 
 #: The table that keeps a run's fits. It is no table of results and stands in none of their lists; who has what they
 #: gave erased leaves it as they leave the others.

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext
 
 from ..tables import value_labels
-from ..tables.schema import Row
+from ..tables.rows import Row
 
 #: Adjusted p below which a difference has so many stars.
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))

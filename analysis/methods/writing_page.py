@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from crowdrag.studies.models import Study
 
 from ..tables import run_tables, value_labels
+from ..tables.rows import NOTE, Row
 from ..tables.run_tables import AnalysisState
-from ..tables.schema import NOTE, Row
 from ..tables.value_labels import Questions
 from . import captions, missing_value_notes
 from .captions.study import SETS

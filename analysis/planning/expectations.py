@@ -20,7 +20,7 @@ from ..methods import grade_fits
 from ..methods.fits import Fit, Fitted
 from ..methods.settings import AVERAGED, GOLD, AnalysisSettings
 from ..tables import run_tables
-from ..tables.schema import Row
+from ..tables.rows import Row
 from .parameters import BadPlanError, PlanParameters
 
 HUMAN = "human"

@@ -7,8 +7,8 @@ from django.utils.translation import gettext
 from crowdrag.studies import money
 
 from ..figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
-from ..tables.schema import Row
-from .captions import MEASURES
+from ..tables.rows import Row
+from .tables import MEASURES
 
 #: What is drawn, a panel each.
 PANELS = ("difference_width", "power_all", "rank_width", "power", "alpha_width", "label_accuracy")

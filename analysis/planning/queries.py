@@ -19,10 +19,10 @@ from writing.models import Response
 
 from ..analyses import services as analysis_services
 from ..methods.captions import figure
-from ..tables.schema import Row
+from ..tables.rows import Row
 from . import services
-from .captions import MEASURES, STEPS
 from .parameters import PlanParameters
+from .tables import MEASURES, STEPS
 
 #: A study that has nothing yet is planned like the published one (crowdrag25, 3.2).
 USUAL: dict[str, Any] = {"topics": 65, "responses": 6, "styles": 3, "dimensions": 7, "forced": 1, "k": 5}

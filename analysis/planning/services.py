@@ -18,9 +18,9 @@ from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study, User
 
 from ..tables.models import Table
-from ..tables.schema import Row, number
+from ..tables.rows import Row, number
+from . import compute as planning_tables
 from . import expectations
-from . import tables as planning_tables
 from .parameters import BadPlanError, PlanParameters
 
 KIND = "plan"

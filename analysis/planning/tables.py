@@ -1,160 +1,98 @@
-"""What designs cost, and what simulations of them found, as the tables of a plan (docs/results.md)."""
+"""Tables and charts of plans: of what is not yet, so no report of an analysis holds them."""
 
-from collections import defaultdict
-from collections.abc import Iterable
-from math import hypot, isnan, nan
+from django.utils.translation import gettext_lazy as _
 
-from analysis.stats.planning import MEASURES, PlanEstimate, summarise
-from annotation.campaigns import allocation, forecasts, pairs
-from crowdrag.studies import money
+from ..tables.table import Column, Figure, Table, count, estimate
 
-from ..tables.schema import NOTE, Row, number
-from .parameters import PlanParameters
+MEASURES = {
+    "alpha": _("Alpha"),
+    "alpha_width": _("Width of alpha's interval"),
+    "label_accuracy": _("Gold labels that are true"),
+    "mean_grade_width": _("Width of a mean grade's interval"),
+    "mean_grade_all_width": _("Width of a mean grade's interval, all dimensions"),
+    "difference": _("Models' mean grade less humans'"),
+    "difference_width": _("Width of the interval of models less humans, all styles"),
+    "power_all": _("Tests that find it, all styles together"),
+    "power": _("Tests that find it in one style"),
+    "rank_width": _("Width of a response's grade"),
+}
+STEPS = {"topics": _("more topics"), "k": _("more judges a pair")}
+JUDGES, TOPICS = count("k", _("Judges a pair")), count("topics", _("Topics"))
 
+TABLES = {
+    "plan": Table(
+        "planning",
+        _("What designs can find out"),
+        _(
+            "Means over simulated studies of each design, analysed as a real one is; in brackets how far the number of "
+            "simulations leaves them open (95 %). The width of models less humans is that of a dimension, all styles "
+            "together; tests (p after Benjamini and Hochberg) are of a dimension with all styles together, or of a "
+            "dimension and style each."
+        ),
+        (
+            JUDGES,
+            TOPICS,
+            Column("measure", _("What"), words=MEASURES),
+            estimate("value", _("To expect"), n="simulations", digits=3),
+            count("simulations", _("Simulations")),
+        ),
+    ),
+    "plan_costs": Table(
+        "planning",
+        _("What designs cost"),
+        _("People, hours and money of each design, as campaigns are forecast. Money in minor units."),
+        (
+            JUDGES,
+            TOPICS,
+            Column("present", _("Present design")),
+            count("pairs", _("Pairs")),
+            count("presented", _("As presented")),
+            count("questionnaires", _("Questionnaires")),
+            count("judgments", _("Judgments")),
+            count("people", _("People")),
+            Column("hours", _("Hours"), 1),
+            count("pay", _("Pay")),
+            count("fee", _("Fees")),
+            count("tax", _("Tax")),
+            count("writing", _("Writing")),
+            count("total", _("Total")),
+            Column("currency", _("Currency")),
+        ),
+    ),
+    "plan_next": Table(
+        "planning",
+        _("What the next money buys"),
+        _(
+            "How each figure changes with the next money from the present design on, spent on more topics or on more "
+            "judges a pair: in a straight line to the nearest such design. In brackets 95 % intervals."
+        ),
+        (
+            Column("step", _("Spent on"), words=STEPS),
+            JUDGES,
+            TOPICS,
+            Column("measure", _("What"), words=MEASURES),
+            estimate("change", _("Change"), digits=4),
+            count("money", _("Money")),
+            Column("currency", _("Currency")),
+        ),
+    ),
+}
 
-def forecast(asked: PlanParameters, k: int, topics: int) -> forecasts.Forecast:
-    """What judging so many topics by so many people comes to."""
-    design = asked.design(k, topics)
-    units = topics * design.pairs_per_topic
-    both = pairs.reversed_count(units, design.both_orders)
-    sizes = allocation.sizes(units + both, design.items)
-    return forecasts.estimate(
-        topics=topics,
-        units=units,
-        both_orders=both,
-        items=units + both,
-        sizes=sizes,
-        k=k,
-        dimensions=design.dimensions,
-        apiece=min(design.questionnaires_per_person, len(sizes)),
-        minutes=asked.minutes,
-        pay=asked.pay,
-        fee=asked.fee,
-        tax=asked.tax,
-    )
-
-
-def row(asked: PlanParameters, k: int, topics: int) -> Row:
-    """The row of a design in the table `plan_costs`; money in minor units."""
-    found = forecast(asked, k, topics)
-    by_people = int((asked.design(k, topics).origin == 0).sum())
-    # What is judged already is written already; only topics beyond the present ones need writing.
-    writing = asked.writing * by_people * max(topics - asked.topics, 0)
-    filled = found.assignments
-    return {
-        "k": k,
-        "topics": topics,
-        "present": (k, topics) == (asked.k, asked.topics),
-        "pairs": found.units,
-        "presented": found.items,
-        "questionnaires": found.questionnaires,
-        "judgments": found.judgments,
-        "people": found.people,
-        "hours": found.hours,
-        "pay": filled * asked.pay,
-        "fee": filled * asked.fee,
-        "tax": filled * asked.tax,
-        "writing": writing,
-        "total": found.total + writing,
-        "currency": asked.currency,
-    }
-
-
-Tables = dict[str, list[Row]]
-#: So many major units of money are asked about at most: what do the next 100 dollars buy?
-NEXT = 100
-UNSAID = "the simulated judgments cannot say it: too few of them, or no two responses to compare"
-UNKNOWN = "one simulation alone says nothing of how far it is off"
-#: What more money may buy: the table's word, and what grows.
-STEPS = ("topics", "k")
-
-
-def tables(asked: PlanParameters, parts: Iterable[Row]) -> Tables:
-    """All tables from what was simulated so far; designs without a simulation yet are in `plan_costs` alone.
-
-    `parts` are rows with `k`, `topics` and a number or None for each measure, one a simulated study.
-    """
-    studies: dict[tuple[int, int], list[dict[str, float]]] = defaultdict(list)
-    for part in parts:
-        values = {name: nan if part.get(name) is None else part[name] for name in MEASURES}
-        studies[part["k"], part["topics"]].append(values)
-    found = {point: summarise(studies[point]) for point in asked.points() if studies[point]}
-    return {
-        "plan": [_row(point, name, estimate) for point, each in found.items() for name, estimate in each.items()],
-        "plan_costs": [row(asked, *point) for point in asked.points()],
-        "plan_next": _next(asked, found),
-    }
-
-
-def _row(point: tuple[int, int], measure: str, estimate: PlanEstimate) -> Row:
-    row: Row = {
-        "k": point[0],
-        "topics": point[1],
-        "measure": measure,
-        "value": number(estimate.value),
-        "low": number(estimate.low),
-        "high": number(estimate.high),
-        "simulations": estimate.simulations,
-    }
-    if row["value"] is None:
-        return row | {NOTE: UNSAID}
-    return row if row["low"] is not None else row | {NOTE: UNKNOWN}
-
-
-def _next(asked: PlanParameters, found: dict[tuple[int, int], dict[str, PlanEstimate]]) -> list[Row]:
-    """How each measure changes with the next money, spent on topics or on judges, from the present design."""
-    present = (asked.k, asked.topics)
-    if present not in found:
-        return []
-    rows = []
-    for step, point in _steps(asked):
-        if point not in found:
-            continue
-        more = money.to_major(row(asked, *point)["total"] - row(asked, *present)["total"], asked.currency)
-        if more <= 0:
-            continue
-        now, then = found[present], found[point]
-        rows += [_change(step, point, name, now[name], then[name], float(more), asked) for name in MEASURES]
-    return rows
-
-
-def _steps(asked: PlanParameters) -> list[tuple[str, tuple[int, int]]]:
-    """The nearest designs with more topics, and with more judges."""
-    topics = min((t for k, t in asked.points() if t > asked.topics), default=None)
-    k = min((k for k, t in asked.points() if k > asked.k), default=None)
-    found = []
-    if topics is not None:
-        found.append((STEPS[0], (asked.k, topics)))
-    if k is not None:
-        found.append((STEPS[1], (k, asked.topics)))
-    return found
-
-
-def _change(
-    step: str,
-    point: tuple[int, int],
-    measure: str,
-    now: PlanEstimate,
-    then: PlanEstimate,
-    more: float,
-    asked: PlanParameters,
-) -> Row:
-    """The change for some money: on the way to the design, which costs so much more, and no further."""
-    per = min(NEXT / more, 1.0)
-    change = (then.value - now.value) * per
-    # The designs were simulated apart from each other, so their errors add up as squares.
-    reach = hypot(now.high - now.low, then.high - then.low) / 2 * per
-    row: Row = {
-        "step": step,
-        "k": point[0],
-        "topics": point[1],
-        "measure": measure,
-        "change": number(change),
-        "low": number(change - reach),
-        "high": number(change + reach),
-        "money": round(min(NEXT, more)),
-        "currency": asked.currency,
-    }
-    if isnan(change):
-        return row | {NOTE: UNSAID}
-    return row if not isnan(reach) else row | {NOTE: UNKNOWN}
+FIGURES = {
+    "plan": Figure(
+        "planning",
+        _("What money buys"),
+        _(
+            "Widths of intervals, power and accuracy to expect against money, a line for each number of judges a pair "
+            "and a point for each number of topics; bars: how far the simulations leave it open (95 %). The ring is "
+            "the present design. The width of models less humans is that of a dimension, all styles together, and so "
+            "are the tests beside it; the others are of one style each. Both are corrected for their number (Benjamini "
+            "and Hochberg), so that what one style shows takes more money to find."
+        ),
+        _(
+            "Six panels against money: the width of the difference between models and humans, the share of tests that "
+            "find it with all styles together and in one style, the width of a response's grade, the width of alpha's "
+            "interval, and the accuracy of gold labels; the numbers stand in the table below."
+        ),
+    ),
+}

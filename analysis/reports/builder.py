@@ -20,9 +20,9 @@ from ..inputs.models import Snapshot
 from ..methods import captions, charts, missing_value_notes
 from ..methods.settings import AnalysisSettings
 from ..tables import run_tables
+from ..tables.display_table import DisplayColumn, DisplayTable, Value
 from ..tables.pivot import wider
-from ..tables.schema import COLUMNS, Row
-from ..tables.table import Column, Table, Value
+from ..tables.rows import COLUMNS, Row
 from ..tables.value_labels import ValueLabels
 from . import footnotes, methods_paragraph
 from .types import About, Chart, Methods, Report, Section
@@ -101,7 +101,7 @@ def report(run: Run) -> Report:
 
 def table(
     name: str, rows: list[Row], parameters: Mapping[str, Any], naming: ValueLabels, size: int | None = None
-) -> Table:
+) -> DisplayTable:
     """Build one table of a report, laid out as people read it; `size` where its rows are left out."""
     said = captions.table(name)
     made = long_table(name, rows, parameters, naming, size)
@@ -111,12 +111,12 @@ def table(
 
 def long_table(
     name: str, rows: list[Row], parameters: Mapping[str, Any], naming: ValueLabels, size: int | None = None
-) -> Table:
+) -> DisplayTable:
     """Build one table with the columns and rows that it is stored with."""
     said = captions.table(name)
     columns = said.columns or tuple(_undescribed(key, rows) for key in COLUMNS.get(name, ()))
     shown = tuple(_row(row, columns, naming) for row in rows)
-    return Table(
+    return DisplayTable(
         name=name,
         title=str(said.title),
         caption=missing_value_notes.with_interval_note(
@@ -130,7 +130,7 @@ def long_table(
     )
 
 
-def whole_table(run: Run, name: str) -> Table:
+def whole_table(run: Run, name: str) -> DisplayTable:
     """Build one table with all its rows, however many.
 
     Raises
@@ -190,7 +190,7 @@ def methods_of(run: Run, names: Iterable[str], rows: Mapping[str, list[Row]]) ->
     )
 
 
-def _sections(shown: Mapping[str, Table], figures: Mapping[str, Chart]) -> Iterator[Section]:
+def _sections(shown: Mapping[str, DisplayTable], figures: Mapping[str, Chart]) -> Iterator[Section]:
     """Each section with what there is for it, in the order of the registry."""
     for key, title in captions.SECTIONS.items():
         mine = tuple(shown[name] for name in _ordered(captions.TABLES, shown) if captions.table(name).section == key)
@@ -205,15 +205,15 @@ def _ordered(registry: Mapping[str, Any], there: Mapping[str, Any]) -> list[str]
     return [name for name in dict.fromkeys([*registry, *there]) if name in there]
 
 
-def _undescribed(key: str, rows: Iterable[Row]) -> captions.ColumnCaption:
+def _undescribed(key: str, rows: Iterable[Row]) -> captions.Column:
     """A column that nobody described: it goes by its key."""
     values = [row.get(key) for row in rows]
     is_number = any(isinstance(value, int | float) for value in values)
-    return captions.ColumnCaption(key, key, 2 if is_number else None)
+    return captions.Column(key, key, 2 if is_number else None)
 
 
-def _column(column: captions.ColumnCaption) -> Column:
-    return Column(
+def _column(column: captions.Column) -> DisplayColumn:
+    return DisplayColumn(
         key=column.key,
         label=str(column.label),
         digits=column.digits,
@@ -226,7 +226,7 @@ def _column(column: captions.ColumnCaption) -> Column:
     )
 
 
-def _row(row: Row, columns: Iterable[captions.ColumnCaption], naming: ValueLabels) -> dict[str, Value]:
+def _row(row: Row, columns: Iterable[captions.Column], naming: ValueLabels) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for column in columns:
         found[column.key] = naming.said(column, row.get(column.key), row)

@@ -11,8 +11,8 @@ from ..experiments.wording import collection_label, parameters_in_words
 from ..methods import captions
 from ..tables import run_tables
 from ..tables.cells import Cell, cell
-from ..tables.schema import COLUMNS, Row
-from ..tables.table import Column, Table, Value
+from ..tables.display_table import DisplayColumn, DisplayTable, Value
+from ..tables.rows import COLUMNS, Row
 from ..tables.value_labels import ValueLabels
 from .builder import long_table
 
@@ -193,7 +193,7 @@ def moved(old: list[Row], new: list[Row], naming: ValueLabels) -> Iterator[Chang
     yield from sorted(found, key=lambda change: -change.size)[:SHOWN]
 
 
-def about_row(shape: Table, keys: tuple[str, ...], row: Row, naming: ValueLabels, name: str) -> tuple[str, ...]:
+def about_row(shape: DisplayTable, keys: tuple[str, ...], row: Row, naming: ValueLabels, name: str) -> tuple[str, ...]:
     """Which row it is, in words; what all rows of a table leave empty is left out."""
     said = (cell(each, said_of(each, row, naming, name)) for each in shape.columns if each.key in keys)
     return tuple(each.text for each in said if not each.is_undefined)
@@ -228,7 +228,7 @@ def _asked(run: Run) -> dict[str, Any]:
     }
 
 
-def keys_of(shape: Table) -> tuple[str, ...]:
+def keys_of(shape: DisplayTable) -> tuple[str, ...]:
     """The columns that tell rows apart: those in words before the first other number."""
     keys: list[str] = []
     for column in shape.columns:
@@ -250,7 +250,13 @@ def by_key(rows: list[Row], keys: tuple[str, ...]) -> dict[tuple[Any, ...], Row]
 
 
 def _changes(
-    shape: Table, keys: tuple[str, ...], old: Row, new: Row, scales: Mapping[str, float], naming: ValueLabels, name: str
+    shape: DisplayTable,
+    keys: tuple[str, ...],
+    old: Row,
+    new: Row,
+    scales: Mapping[str, float],
+    naming: ValueLabels,
+    name: str,
 ) -> Iterator[Change]:
     for column in shape.columns:
         if column.key in keys or not any(_differs(old.get(key), new.get(key)) for key in _parts(column, name)):
@@ -269,14 +275,14 @@ def _changes(
         )
 
 
-def _parts(column: Column, name: str) -> list[str]:
+def _parts(column: DisplayColumn, name: str) -> list[str]:
     return [key for key in (column.key, column.low, column.high) if key in COLUMNS.get(name, ())]
 
 
-def said_of(column: Column, row: Row, naming: ValueLabels, name: str) -> dict[str, Value]:
+def said_of(column: DisplayColumn, row: Row, naming: ValueLabels, name: str) -> dict[str, Value]:
     """The values of one column of a row, in words."""
     words = next((each for each in captions.table(name).columns if each.key == column.key), None)
-    said = words or captions.ColumnCaption(column.key, column.label, column.digits)
+    said = words or captions.Column(column.key, column.label, column.digits)
     return {key: naming.said(said, row.get(key), row) for key in (column.key, column.low, column.high) if key}
 
 
@@ -294,7 +300,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _scale(column: Column, *runs: list[Row]) -> float:
+def _scale(column: DisplayColumn, *runs: list[Row]) -> float:
     """How large the values of a column are, so that changes of several columns can be put in one order."""
     values = [abs(row[column.key]) for rows in runs for row in rows if _is_number(row.get(column.key))]
     return float(max(values, default=0.0))

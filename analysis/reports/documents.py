@@ -13,7 +13,7 @@ from django.utils.safestring import mark_safe
 from .. import typesetter
 from ..figures import renderer
 from ..tables.cells import UNDEFINED, Cell, cells
-from ..tables.table import Table
+from ..tables.display_table import DisplayTable
 from ..typesetter import breakable, visible
 from . import bibliography
 from .types import Chart, Report
@@ -112,7 +112,7 @@ def _chart(chart: Chart) -> dict[str, Any]:
     }
 
 
-def _table(table: Table) -> dict[str, Any]:
+def _table(table: DisplayTable) -> dict[str, Any]:
     return {
         "name": table.name,
         "title": table.title,
@@ -125,7 +125,7 @@ def _table(table: Table) -> dict[str, Any]:
     }
 
 
-def _rows(table: Table) -> list[list[dict[str, Any]]]:
+def _rows(table: DisplayTable) -> list[list[dict[str, Any]]]:
     """The cells, each with whether it and all before it say what the row above says."""
     rows: list[list[dict[str, Any]]] = []
     above: list[str] = []

@@ -9,9 +9,9 @@ from ..methods import grouping
 from ..methods.agreement import compute as agreement_compute
 from ..methods.leaderboard import compute as leaderboard_compute
 from ..methods.missing_value_notes import enumerated, reason_of
-from ..tables.captions import ColumnCaption
-from ..tables.schema import Row
-from ..tables.table import Value
+from ..tables.display_table import Value
+from ..tables.rows import Row
+from ..tables.table import Column
 
 SHOWN = 3
 #: What these reasons say begins so, or is one of these: the number stands, its interval does not.
@@ -22,7 +22,7 @@ OF_INTERVALS = {agreement_compute.ONE_TOPIC, grouping.ONE_TOPIC, leaderboard_com
 def notes(
     rows: Sequence[Row],
     said: Sequence[Mapping[str, Value]],
-    columns: Sequence[ColumnCaption],
+    columns: Sequence[Column],
     unprinted: Sequence[str] = (),
 ) -> Iterator[str]:
     """Say of each reason that rows give whether the number or only its interval is missing, and where.
@@ -45,13 +45,13 @@ def notes(
         yield f"{what} ({reason}): {_places(places, len(rows))}"
 
 
-def _keys(columns: Sequence[ColumnCaption]) -> list[ColumnCaption]:
+def _keys(columns: Sequence[Column]) -> list[Column]:
     """The columns that tell rows apart: those before the first other number. A unit behind it tells nothing."""
     first = next((at for at, column in enumerate(columns) if column.digits is not None and not column.is_key), None)
     return list(columns[:first])
 
 
-def _what(reason: str, row: Row, columns: Sequence[ColumnCaption]) -> str:
+def _what(reason: str, row: Row, columns: Sequence[Column]) -> str:
     """What is missing: a number, the interval of one that is there, or nothing."""
     if reason.startswith(NO_INTERVAL) or reason in OF_INTERVALS:
         return _("No interval")

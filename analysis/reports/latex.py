@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from ..tables.cells import MINUS, UNDEFINED, Cell, cells
-from ..tables.table import Table
+from ..tables.display_table import DisplayTable
 from ..typesetter import visible
 from . import bibliography
 from .types import Methods, Report
@@ -26,7 +26,7 @@ SIZES = ((1.0, ""), (1.1, r"\small"), (1.25, r"\footnotesize"), (1.45, r"\script
 TURNED = 1.6
 
 
-def write(table: Table, *, source: str = "") -> bytes:
+def write(table: DisplayTable, *, source: str = "") -> bytes:
     """Write a table as LaTeX; one of many rows as a longtable, which breaks over pages."""
     packages = rf"\usepackage{{{','.join(_packages(table))}}}"
     lines = [
@@ -59,12 +59,12 @@ def escape(text: str) -> str:
     return "".join("{-}" * len(part) if _DASHES.fullmatch(part) else part.translate(_ESCAPED) for part in parts)
 
 
-def _packages(table: Table) -> list[str]:
+def _packages(table: DisplayTable) -> list[str]:
     more = ["longtable"] if _is_long(table) else []
     return ["booktabs", *more, *([("pdflscape" if more else "rotating")] if _fit(table)[1] else [])]
 
 
-def _fit(table: Table) -> tuple[str, bool]:
+def _fit(table: DisplayTable) -> tuple[str, bool]:
     """The size of the letters with which a table goes on a page, and whether it must be turned for that."""
     written = [cells(table, row) for row in table.rows]
     width = sum(
@@ -82,11 +82,11 @@ def _heading(label: str) -> int:
     return len(visible(label))
 
 
-def _is_long(table: Table) -> bool:
+def _is_long(table: DisplayTable) -> bool:
     return len(table.rows) > LONGEST
 
 
-def _short(table: Table) -> list[str]:
+def _short(table: DisplayTable) -> list[str]:
     size, is_turned = _fit(table)
     kind = "sidewaystable" if is_turned else "table"
     return [
@@ -106,7 +106,7 @@ def _short(table: Table) -> list[str]:
     ]
 
 
-def _long(table: Table) -> list[str]:
+def _long(table: DisplayTable) -> list[str]:
     size, is_turned = _fit(table)
     return [
         *([r"\begin{landscape}"] if is_turned else []),
@@ -130,12 +130,12 @@ def _long(table: Table) -> list[str]:
     ]
 
 
-def _alignment(table: Table) -> str:
+def _alignment(table: DisplayTable) -> str:
     """Numbers to the right, texts to the left; a number and its interval are two columns, so that both line up."""
     return "".join("l" if column.digits is None else "r@{~}l" if column.low else "r" for column in table.columns)
 
 
-def _head(table: Table) -> str:
+def _head(table: DisplayTable) -> str:
     heads = [
         rf"\multicolumn{{2}}{{r}}{{{escape(column.label)}}}" if column.low else escape(column.label)
         for column in table.columns
@@ -143,7 +143,7 @@ def _head(table: Table) -> str:
     return _line(heads)
 
 
-def _body(table: Table) -> list[str]:
+def _body(table: DisplayTable) -> list[str]:
     lines = []
     for row in table.rows:
         parts: list[str] = []

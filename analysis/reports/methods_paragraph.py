@@ -16,7 +16,7 @@ from analysis.stats import bradley_terry, mace
 from ..methods import captions
 from ..methods.captions.judge_effects import MEASURES
 from ..methods.settings import GOLD, REFIT, TOPICS_AND_WORKERS, AnalysisSettings
-from ..tables.schema import Row
+from ..tables.rows import Row
 from . import bibliography
 from .types import Methods
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ..tables.table import Table, Value
+from ..tables.display_table import DisplayTable, Value
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Section:
     key: str
     title: str
     paragraphs: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[DisplayTable, ...] = ()
     charts: tuple[Chart, ...] = ()
 
 
@@ -85,7 +85,7 @@ class Report:
     sections: tuple[Section, ...] = field(default=())
 
     @property
-    def tables(self) -> Iterator[Table]:
+    def tables(self) -> Iterator[DisplayTable]:
         """All tables in the order in which they are shown."""
         return (table for section in self.sections for table in section.tables)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..typesetter import short, visible
-from .table import Column, Table, Value
+from .display_table import DisplayColumn, DisplayTable, Value
 
 UNDEFINED = "–"
 MINUS = "\u2212"
@@ -24,12 +24,12 @@ class Cell:
         return " ".join(part for part in (self.text, self.interval, self.n) if part)
 
 
-def cells(table: Table, row: Mapping[str, Value]) -> list[Cell]:
+def cells(table: DisplayTable, row: Mapping[str, Value]) -> list[Cell]:
     """Return a row's cells in the order of the columns."""
     return [cell(column, row) for column in table.columns]
 
 
-def cell(column: Column, row: Mapping[str, Value]) -> Cell:
+def cell(column: DisplayColumn, row: Mapping[str, Value]) -> Cell:
     """Write one value, with its interval where it has one."""
     is_number = column.digits is not None
     if column.key not in row:  # nothing was asked here
@@ -52,7 +52,7 @@ def cell(column: Column, row: Mapping[str, Value]) -> Cell:
     return Cell(number(value, digits, column.is_share), interval, said_n, is_number=True)
 
 
-def _digits(column: Column, value: float) -> int:
+def _digits(column: DisplayColumn, value: float) -> int:
     """A count among means (as in key figures) has no decimals; grades have one only where a half is among them."""
     return 0 if isinstance(value, int) else column.digits or 0
 

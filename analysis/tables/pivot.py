@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from .table import Column, Table, Value
+from .display_table import DisplayColumn, DisplayTable, Value
 
 #: Between a column's key and what it is spread over; in no key of a table.
 _OVER = "\x1f"
@@ -18,7 +18,7 @@ Key = tuple[Value, ...]
 Rows = Sequence[Mapping[str, Value]]
 
 
-def wider(table: Table, across: Sequence[str]) -> Table:
+def wider(table: DisplayTable, across: Sequence[str]) -> DisplayTable:
     """Return a table with one column for each combination of values of the columns `across`.
 
     A table that cannot be told in this way (two rows for one cell, or other numbers that differ from cell to cell) is
@@ -68,7 +68,7 @@ def _ordered(heads: Iterable[Key], rows: Iterable[Key]) -> list[Key]:
     return [*in_rows, *rest] if len(in_rows) > len(found) / 2 else found
 
 
-def _caption(table: Table, in_rows: Sequence[Column], in_cells: Sequence[Column]) -> str:
+def _caption(table: DisplayTable, in_rows: Sequence[DisplayColumn], in_cells: Sequence[DisplayColumn]) -> str:
     """The caption, with the numbers that are the same everywhere, and what stands in brackets."""
     said = [f"{column.label}: {table.rows[0][column.key]:,}." for column in in_rows
             if _is_everywhere(table.rows, column.key) and isinstance(table.rows[0].get(column.key), int)]  # fmt: skip
@@ -76,9 +76,9 @@ def _caption(table: Table, in_rows: Sequence[Column], in_cells: Sequence[Column]
     return " ".join([table.caption, *said])
 
 
-def _column(value: Column, over: Key, n: Value, *, in_cells: bool) -> Column:
+def _column(value: DisplayColumn, over: Key, n: Value, *, in_cells: bool) -> DisplayColumn:
     label = ", ".join(str(each) for each in over if each is not None) or value.label
-    return Column(
+    return DisplayColumn(
         key=_name(value.key, over),
         label=label if n is None else f"{label} (n {n:,})" if isinstance(n, int) else f"{label} (n {n})",
         digits=value.digits,

@@ -13,7 +13,7 @@ from crowdrag.jobs.models import Run
 
 from ..inputs.models import Snapshot
 from .models import Table, TableQuerySet
-from .schema import COLUMNS, NOTE, Row
+from .rows import COLUMNS, NOTE, Row
 
 MEDIA_TYPES = {
     "json": "application/json",

@@ -1,49 +1,110 @@
-"""A table as it is shown, as a value: columns with their labels, rows in words, caption and notes."""
+"""What can be said of a table or chart of results: its title, caption, and how its columns read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-Value = str | int | float | bool | None
+from django.utils.functional import Promise
+
+LazyText = str | Promise
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its key in the rows, its label, decimals (None: text), and the keys of its interval and its n.
+    """A column as people read it.
 
-    `has_n`: n has no column of its own and is said with each number. `is_key`: a number that tells rows apart.
+    Attributes
+    ----------
+    key : str
+        Its name in tables/schema.COLUMNS.
+    label : str
+        What stands at its head.
+    digits : int or None
+        Decimals of its numbers, 0 for counts; None for text.
+    low, high : str
+        The columns with the bounds of its interval; they are shown with it and have no column of their own.
+    n : str
+        The column with how many it is of. It may have a column of its own, too.
+    words : str or mapping
+        How to say its values: "dimension", "style", "origin", "figure" (of key figures), "question" and "answer" (of
+        surveys), "id" (ids, which pages shorten), or the words of each value.
+    share : bool
+        Whether it is a share, said in per cent.
+    is_key : bool
+        Whether it tells rows apart though it is a number (a statement's place). Columns of text before the first number
+        always do.
     """
 
     key: str
-    label: str
+    label: LazyText
     digits: int | None = None
     low: str = ""
     high: str = ""
     n: str = ""
-    is_share: bool = False
-    is_id: bool = False
+    words: str | Mapping[str, LazyText] = ""
+    share: bool = False
     is_key: bool = False
-    has_n: bool = False
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table with its caption.
+    """A table as people read it.
 
     Attributes
     ----------
-    rows : tuple of dict
-        By the keys of the columns, their bounds and n. Names stand in words; undefined values are None, never NaN.
-    size : int
-        How many rows the table has. Of large ones (`is_whole` false) `rows` holds none.
-    notes : tuple of str
-        Why some values are undefined: each reason once, with what it is about.
+    section : str
+        Where a report shows it: a key of `SECTIONS`. Within a section the order is that of the registry.
+    title : str
+        A few words.
+    caption : str
+        What the numbers are, of which judgments or texts, with which intervals. `{name}` stands for a parameter of the
+        run.
+    columns : tuple of Column
+        In the order in which they are shown. Every column of the schema is one, or the low, high or n of one.
+    whole : bool
+        False for tables of thousands of rows: a report says their size and where they are, and prints no rows.
+    across : tuple of str
+        Columns whose values become columns where people read it: the layout of a paper. Files keep the long form.
+    unprinted : tuple of str
+        Columns that stand in the files alone.
     """
 
-    name: str
-    title: str
-    caption: str
+    section: str
+    title: LazyText
+    caption: LazyText
     columns: tuple[Column, ...]
-    rows: tuple[Mapping[str, Value], ...]
-    size: int
-    is_whole: bool = True
-    notes: tuple[str, ...] = ()
+    whole: bool = True
+    across: tuple[str, ...] = ()
+    unprinted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart as people read it.
+
+    Attributes
+    ----------
+    section, title, caption : str
+        As of a table.
+    alt : str
+        What one sees, in a sentence, for those who do not see it.
+    """
+
+    section: str
+    title: LazyText
+    caption: LazyText
+    alt: LazyText
+
+
+def estimate(key: str, label: LazyText, n: str = "", digits: int = 2) -> Column:
+    """A number whose interval stands in `low` and `high`."""
+    return Column(key, label, digits, low="low", high="high", n=n)
+
+
+def named_estimate(key: str, label: LazyText, n: str = "", digits: int = 2) -> Column:
+    """A number whose interval stands in `KEY_low` and `KEY_high`, in tables with several."""
+    return Column(key, label, digits, low=f"{key}_low", high=f"{key}_high", n=n)
+
+
+def count(key: str, label: LazyText) -> Column:
+    """A whole number."""
+    return Column(key, label, 0)

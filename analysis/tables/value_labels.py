@@ -13,9 +13,9 @@ from writing.enums import Origin
 from writing.models import Style, Survey
 from writing.plans.surveys import DEFAULTS
 
-from .captions import ColumnCaption, LazyText
-from .schema import Row
-from .table import Value
+from .display_table import Value
+from .rows import Row
+from .table import Column, LazyText
 
 FIGURES = {
     "topics": gettext_lazy("Topics"),
@@ -197,7 +197,7 @@ class ValueLabels:
         """Read the names of a study's dimensions, styles and questions, in three queries."""
         return cls(dimensions(study), styles(study), Questions.of(study))
 
-    def said(self, column: ColumnCaption, value: Any, row: Row) -> Value:
+    def said(self, column: Column, value: Any, row: Row) -> Value:
         """Return a value of a row as it is shown: names in words, NaN and the infinite as None."""
         if column.words == "question":
             return self.questions.text(row)

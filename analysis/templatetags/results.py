@@ -15,7 +15,7 @@ from ..analyses import queries
 from ..experiments import wording
 from ..methods import captions, charts, missing_value_notes, significance_marks
 from ..tables import cells
-from ..tables.table import Table, Value
+from ..tables.display_table import DisplayTable, Value
 
 register = template.Library()
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
@@ -65,7 +65,7 @@ def departures(run: Run) -> str:
 
 
 @register.filter
-def report_cells(table: Table, row: dict[str, Value]) -> list[cells.Cell]:
+def report_cells(table: DisplayTable, row: dict[str, Value]) -> list[cells.Cell]:
     """The cells of a row of a report's table, written."""
     return cells.cells(table, row)
 

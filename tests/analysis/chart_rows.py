@@ -3,11 +3,11 @@
 from itertools import count, product
 from typing import Any
 
-from analysis.experiments.uplift_rag.captions import EXCHANGED
+from analysis.experiments.uplift_rag.compute import EXCHANGED
 from analysis.methods import captions
 from analysis.methods.captions.judge_effects import PARTS
 from analysis.methods.charts import CHARTS
-from analysis.tables.schema import COLUMNS
+from analysis.tables.rows import COLUMNS
 
 #: Values of keys that captions do not list.
 KEYS = {

@@ -11,7 +11,7 @@ from analysis.methods.reusable_fits import FITS
 from analysis.methods.settings import AnalysisSettings, BadParameterError
 from analysis.models import Snapshot, Table
 from analysis.tables import run_tables
-from analysis.tables.schema import COLUMNS
+from analysis.tables.rows import COLUMNS
 from annotation.models import Assignment
 from crowdrag.jobs import worker
 from crowdrag.jobs.enums import RunState

@@ -12,7 +12,7 @@ from analysis.methods.agreement.compute import ONE_TOPIC
 from analysis.methods.charts import CHARTS
 from analysis.methods.settings import AnalysisSettings
 from analysis.reports import builder
-from analysis.tables.schema import COLUMNS
+from analysis.tables.rows import COLUMNS
 from tests.analysis import small_study
 from tests.analysis.small_study import analyse
 

@@ -7,9 +7,9 @@ import pytest
 
 from analysis.analyses import services as analyses_services
 from analysis.models import Table
+from analysis.planning import compute as planning_tables
 from analysis.planning import expectations, queries
 from analysis.planning import services as planning_services
-from analysis.planning import tables as planning_tables
 from analysis.planning.parameters import BadPlanError, PlanParameters
 from analysis.stats.planning import MEASURES
 from analysis.tables import run_tables

@@ -1,16 +1,16 @@
 """What cannot be computed stands with its reason and what it is about: named where it is little, counted elsewhere."""
 
 from analysis.methods.agreement import compute as agreement_compute
-from analysis.methods.captions import ColumnCaption
+from analysis.methods.captions import Column
 from analysis.methods.key_figures import compute as key_figures_compute
 from analysis.methods.missing_value_notes import NAMED, by_table, reasons
 from analysis.reports.footnotes import notes
-from analysis.tables.captions import count, estimate
+from analysis.tables.display_table import count, estimate
 
 COLUMNS = (
-    ColumnCaption("name", "Name"),
+    Column("name", "Name"),
     estimate("value", "Value", n="n"),
-    ColumnCaption("unit", "Unit"),
+    Column("unit", "Unit"),
     count("n", "n"),
 )
 WHOLE = {"name": "b", "value": 1.0, "low": 0.5, "high": 1.5, "unit": "", "n": 3}
@@ -70,7 +70,7 @@ def test_units_and_empty_names_leave_no_commas_behind():
 
 
 def test_numbers_that_tell_rows_apart_are_named_too():
-    columns = (ColumnCaption("style", "Style"), ColumnCaption("bin", "Part", 0, is_key=True), *COLUMNS[1:])
+    columns = (Column("style", "Style"), Column("bin", "Part", 0, is_key=True), *COLUMNS[1:])
     for style, place in (("essay", "essay, 3"), ("", "3")):
         rows = NONE | {"style": style, "bin": 3.0}, WHOLE | {"style": "x", "bin": 1}
         assert [about for _kind, about in noted(*rows, columns=columns)] == [place]

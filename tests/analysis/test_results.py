@@ -12,7 +12,7 @@ from analysis.methods.registry import compute
 from analysis.methods.settings import AnalysisSettings, BadParameterError
 from analysis.stats import bradley_terry, mace
 from analysis.stats.random_streams import key, named_rng
-from analysis.tables.schema import COLUMNS
+from analysis.tables.rows import COLUMNS
 from annotation.enums import Judges
 from tests.analysis import small_study, voted
 from tests.analysis.small_study import VOTES

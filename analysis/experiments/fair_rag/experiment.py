@@ -7,11 +7,11 @@ from analysis.rag.qa_metrics import METRICS
 from .. import entailment_models, experiment, retrievers
 from ..experiment import Experiment, ParameterField, Stage
 from . import eligibility, stages
-from .captions import METRICS as SAID
+from .compute import tables
 from .costs import estimate
 from .methods_paragraph import methods
 from .parameters import FairRagParameters
-from .tables import tables
+from .tables import METRICS as SAID
 
 WORDS = {entailment_models.GENERATOR: _("the model that answers"), entailment_models.NONE: _("not measured")}
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from analysis.rag.fair_rag import ALL
 
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
-from ...tables.schema import Row
+from ...tables.rows import Row
 
 SIZE = 190
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")

@@ -19,7 +19,7 @@ from analysis.rag.qa_metrics import Metric
 from analysis.rag.retrieval.known_scores import NoScoresError
 from analysis.ranking.plackett_luce import UnusableScoresError
 
-from ...tables.schema import Row, number
+from ...tables.rows import Row, number
 from .. import entailment_models, retrievers
 from ..job import Job
 from .eligibility import NO_SCORES, metric, metrics, reason, without_scores

@@ -1,112 +1,300 @@
-"""The experiment's tables from what its stages found."""
+"""Tables and charts of fair RAG experiments (fair_rag, Tables 1 and 2, Figures 3 to 5)."""
 
-from __future__ import annotations
+from django.utils.translation import gettext_lazy as _
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from ...tables.table import Column, Figure, Table, count, estimate, named_estimate
 
-from analysis.rag.fair_rag.query_measures import Point, Score
-from analysis.rag.fair_rag.tables import Tables
-from analysis.rag.fair_rag.utility import Labels
-
-from ...tables.schema import NOTE, Row, number
-from ..job import Job
-from . import stages
-from .eligibility import metric, named
-from .parameters import FairRagParameters
-from .stages import LABELS, RANKINGS
-
-#: Why a number of a query is undefined, by its column.
-UNDEFINED = {
-    "disparity_normalised": "every ranking holds all documents",
-    "relevance_normalised": "every ranking is as good as any other",
-    "utility_normalised": "no answer to any ranking of this query has any utility",
-    "attribution": "nobody asked what answers follow from",
-    "attributed_normalised": "no answer follows from any document, or from all of them always",
-    "utility_error": "one list stands for several",
+CURVES = {
+    "DR": _("ranking quality over disparity"),
+    "DU": _("utility over disparity"),
+    "RU": _("utility over ranking quality"),
+    "DA": _("attribution rate over disparity"),
+    "RA": _("attribution rate over ranking quality"),
+    "DD": _("attributed disparity over disparity"),
 }
-#: What the generator was asked for, and what for every prompt.
-ATTRIBUTION = "attribution"
-STEPS = (LABELS, RANKINGS, ATTRIBUTION)
-USED = ("prompts", "prompt_tokens", "completion_tokens", "failed", "unreadable")
-TAKES_PART = ""
+MEASURES = {
+    "disparity": _("EE-D"),
+    "relevance": _("EE-R"),
+    "distance": _("EE-L"),
+    "disparity_normalised": _("EE-D, normalised"),
+    "relevance_normalised": _("EE-R, normalised"),
+    "utility": _("EU"),
+    "utility_normalised": _("EU, normalised"),
+    "attribution": _("EAR"),
+    "attributed_disparity": _("EAE-D"),
+    "attributed_normalised": _("EAE-D, normalised"),
+}
+METRICS = {
+    "em": _("exact match"),
+    "f1": _("F1"),
+    "accuracy": _("accuracy"),
+    "mae": _("MAE"),
+    "rmse": _("RMSE"),
+    "rouge_1": _("ROUGE-1"),
+    "rouge_l": _("ROUGE-L"),
+}
+RANKS = {
+    "sampled": _("sampled"),
+    "deterministic": _("deterministic"),
+    "oracle": _("oracle"),
+    "none": _("without documents"),
+}
+REASONS = {"": _("take part")}
+STEPS = {"labels": _("utility labels"), "rankings": _("rankings"), "attribution": _("attribution")}
 
+RETRIEVER = Column("retriever", _("Retriever"))
+RANK = Column("rank", _("Rankings"), words=RANKS)
+CURVE = Column("curve", _("Curve"), words=CURVES)
+ALPHA = Column("alpha", _("Alpha"), 1, is_key=True)
+START, END = Column("start", _("From"), 1, is_key=True), Column("end", _("To"), 1, is_key=True)
+QUERIES, RUNS = count("n", _("Questions")), count("n", _("Runs"))
+LEFT_OUT = count("left_out", _("Left out"))
+P, ADJUSTED = Column("p", _("p"), 4), Column("p_adjusted", _("p adjusted"), 4)
 
-def tables(job: Job) -> dict[str, list[Row]]:
-    """All tables of the experiment, by name."""
-    parameters: FairRagParameters = job.parameters
-    labelled, ranked = job.found(LABELS), job.found(RANKINGS)
-    points = [Point.read(each) for found in ranked.values() for each in found.get("points", ())]
-    scores = [Score.read(each) for found in ranked.values() for each in found.get("scores", ())]
-    made = Tables(points, job.rng("fair intervals"), parameters.resamples)
-    return {
-        "fair_tradeoff": made.tradeoffs(),
-        "fair_intervals": made.intervals(),
-        "fair_alphas": made.alphas(),
-        "fair_summary": made.summary(),
-        "fair_metrics": made.metrics(scores, {name: metric(job.by_id[name], parameters).name for name in ranked}),
-        "fair_curves": made.curves(),
-        "fair_queries": [_query(point) for point in points],
-        "fair_labels": [row for name, found in labelled.items() for row in _labels(job, name, found)],
-        "fair_examples": stages.examples(job, labelled, ranked),
-        "fair_left_out": _left_out(job, labelled, ranked),
-        "fair_costs": _costs(labelled, ranked, job.generator.name),
-    }
+TABLES = {
+    "fair_tradeoff": Table(
+        "fair",
+        _("What fairness costs"),
+        _(
+            "The slope of a straight line through all runs, one a question and alpha, and the area under the curve "
+            "through the means of five intervals of equal width. A steeper line is a stronger trade-off. Measures are "
+            "normalised; in brackets 95 % intervals, questions resampled."
+        ),
+        (
+            RETRIEVER,
+            CURVE,
+            named_estimate("slope", _("Slope"), digits=3),
+            named_estimate("area", _("Area"), digits=3),
+            RUNS,
+            LEFT_OUT,
+        ),
+    ),
+    "fair_intervals": Table(
+        "fair",
+        _("Utility of fairer rankings beside deterministic ones"),
+        _(
+            "Mean normalised utility of the runs in each interval of normalised disparity less that of the "
+            "deterministic ranking. p: Student's t-test, unpaired; adjusted for the false discovery rate over this "
+            "table. In brackets 95 % intervals, questions resampled."
+        ),
+        (
+            RETRIEVER,
+            START,
+            END,
+            Column("baseline", _("Deterministic"), 3),
+            Column("utility", _("Utility"), 3),
+            estimate("difference", _("Difference"), digits=3),
+            P,
+            ADJUSTED,
+            RUNS,
+            LEFT_OUT,
+        ),
+    ),
+    "fair_alphas": Table(
+        "fair",
+        _("Disparity by alpha"),
+        _(
+            "How far the second alpha's normalised disparity is above the first one's, on average. p: Student's "
+            "t-test, paired by question; adjusted for the false discovery rate over this table. In brackets 95 % "
+            "intervals, questions resampled."
+        ),
+        (
+            RETRIEVER,
+            Column("alpha_1", _("Alpha"), 1, is_key=True),
+            Column("alpha_2", _("Beside"), 1, is_key=True),
+            estimate("difference", _("Difference"), digits=3),
+            Column("statistic", _("t"), 2),
+            P,
+            ADJUSTED,
+            QUERIES,
+        ),
+    ),
+    "fair_summary": Table(
+        "fair",
+        _("Fairness, ranking quality, utility and attribution"),
+        _(
+            "Means over questions: expected exposure's disparity (EE-D: higher is less fair), its relevance (EE-R) and "
+            "distance from the ideal (EE-L); expected utility (EU; normalised: over the best seen for the question); "
+            "attribution rate (EAR); disparity of attributed exposure (EAE-D). In brackets 95 % intervals, questions "
+            "resampled. Error: the standard error of having generated some lists only."
+        ),
+        (
+            RETRIEVER,
+            RANK,
+            ALPHA,
+            Column("measure", _("Measure"), words=MEASURES),
+            estimate("value", _("Mean"), digits=3),
+            Column("error", _("Error"), 3),
+            QUERIES,
+        ),
+    ),
+    "fair_metrics": Table(
+        "fair",
+        _("Answers by all metrics of their task"),
+        _(
+            "What the answers score, as the metric says it (of errors, MAE and RMSE, less is better): means over "
+            "questions of the mean over sampled rankings; the RMSE is the root of the mean squared error. Utility is "
+            "made of one of them. In brackets 95 % intervals, questions resampled. Error: the standard error of having "
+            "generated some lists only."
+        ),
+        (
+            RETRIEVER,
+            RANK,
+            ALPHA,
+            Column("metric", _("Metric"), words=METRICS),
+            Column("is_utility", _("Makes utility")),
+            estimate("value", _("Mean"), digits=3),
+            Column("error", _("Error"), 3),
+            QUERIES,
+        ),
+    ),
+    "fair_curves": Table(
+        "fair",
+        _("Curves by interval"),
+        _(
+            "Means of the runs in each of five intervals of the curve's horizontal measure. In brackets 95 % "
+            "intervals, questions resampled."
+        ),
+        (
+            RETRIEVER,
+            CURVE,
+            START,
+            END,
+            Column("x", _("Across"), 3),
+            Column("y", _("Up"), 3, low="low", high="high"),
+            RUNS,
+        ),
+    ),
+    "fair_queries": Table(
+        "fair",
+        _("Every question, ranked in every way"),
+        _(
+            "All measures of each question; errors are standard errors of having generated some of the distinct lists "
+            "only."
+        ),
+        (
+            Column("query", _("Question")),
+            RETRIEVER,
+            RANK,
+            ALPHA,
+            count("items", _("Documents")),
+            count("useful", _("Useful")),
+            *(Column(key, label, 3) for key, label in MEASURES.items()),
+            Column("best", _("Best utility seen"), 3),
+            *(
+                Column(f"{key}_error", label, 3)
+                for key, label in (
+                    ("utility", _("EU, error")),
+                    ("utility_normalised", _("EU, normalised, error")),
+                    ("attribution", _("EAR, error")),
+                    ("attributed_disparity", _("EAE-D, error")),
+                    ("attributed_normalised", _("EAE-D, normalised, error")),
+                )
+            ),
+            count("lists", _("Distinct lists")),
+            count("generated", _("Generated")),
+        ),
+        whole=False,
+    ),
+    "fair_labels": Table(
+        "fair",
+        _("Utility labels"),
+        _(
+            "The utility of the generator's answer without any document and with each one alone. A document is useful "
+            "if it adds something."
+        ),
+        (
+            Column("query", _("Question")),
+            Column("document", _("Document")),
+            Column("without", _("Without"), 3),
+            Column("alone", _("With it alone"), 3),
+            Column("gain", _("Gain"), 3),
+            Column("useful", _("Useful")),
+        ),
+        whole=False,
+    ),
+    "fair_examples": Table(
+        "fair",
+        _("Some questions and what was answered"),
+        _(
+            "Questions drawn with the run's seed: the answer without documents, and for each way of ranking that to "
+            "one of its lists, drawn as often as it was sampled. Documents stand in the order in which they were read."
+        ),
+        (
+            Column("query", _("Question")),
+            Column("question", _("Text")),
+            Column("gold", _("Right answer")),
+            RETRIEVER,
+            RANK,
+            ALPHA,
+            Column("documents", _("Documents")),
+            Column("answer", _("Answer")),
+            Column("utility", _("Utility"), 3),
+        ),
+    ),
+    "fair_left_out": Table(
+        "fair",
+        _("Questions that take part"),
+        _(
+            "Why others were left out, with the first of them by name. What was left out while the whole file was "
+            "read, before questions were drawn, stands beside: documents, say."
+        ),
+        (
+            Column("reason", _("Reason"), words=REASONS),
+            count("queries", _("Questions")),
+            count("in_file", _("In the whole file")),
+            Column("named", _("Which")),
+        ),
+    ),
+    "fair_costs": Table(
+        "fair",
+        _("What the generator was asked"),
+        _(
+            "Rankings that were sampled, and the distinct prompts that they took. Tokens are those of all prompts, "
+            "also where the answer was kept from before. An answer is not to be read where the metric wants a rating "
+            "and it gives none: it counts as wrong as can be."
+        ),
+        (
+            Column("step", _("For"), words=STEPS),
+            Column("by", _("Asked")),
+            Column("is_standin", _("Stands in for an entailment model")),
+            count("rankings", _("Sampled rankings")),
+            count("prompts", _("Prompts")),
+            count("prompt_tokens", _("Tokens read")),
+            count("completion_tokens", _("Tokens written")),
+            count("failed", _("Without an answer")),
+            count("unreadable", _("Not to be read")),
+        ),
+    ),
+}
 
-
-def _query(point: Point) -> Row:
-    row = point.write()
-    reasons = [said for name, said in UNDEFINED.items() if row[name] is None]
-    return row | ({NOTE: "; ".join(reasons)} if reasons else {})
-
-
-def _labels(job: Job, name: str, found: Mapping[str, Any]) -> Iterable[Row]:
-    """A row for each document of a labelled query."""
-    if "alone" not in found:
-        return
-    labels = Labels.read(dict(found))
-    documents = job.by_id[name].documents
-    for document, alone, gain, useful in zip(
-        documents, labels.alone, labels.gains, labels.useful.tolist(), strict=True
-    ):
-        yield {
-            "query": name,
-            "document": document.id,
-            "without": number(labels.without),
-            "alone": number(alone),
-            "gain": number(gain),
-            "useful": useful,
-        }
-
-
-def _left_out(job: Job, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> list[Row]:
-    """How many queries take part, and why others do not, with the first ones' names.
-
-    What was left out while the file was read (documents, answers) is no query of the run, and stands apart.
-    """
-    reasons: dict[str, list[str]] = {TAKES_PART: []}
-    for name, found in labelled.items():
-        reasons.setdefault(found["reason"] or ranked.get(name, {}).get("reason", TAKES_PART), []).append(name)
-    rows: list[Row] = [
-        {"reason": reason, "queries": len(names), "in_file": None, "named": named(names) or None if reason else None}
-        for reason, names in reasons.items()
-    ]
-    unread = job.collection.left_out
-    return rows + [{"reason": reason, "queries": None, "in_file": n, "named": None} for reason, n in unread]
-
-
-def _costs(labelled: Mapping[str, Any], ranked: Mapping[str, Any], generator: str) -> list[Row]:
-    """What the generator was asked for. Whatever was answered before counts as well: it is what the result rests on."""
-    used = {
-        LABELS: [found["used"] for found in labelled.values() if "used" in found],
-        RANKINGS: [found["used"] for found in ranked.values() if "used" in found],
-        ATTRIBUTION: [found[ATTRIBUTION] for found in ranked.values() if found.get(ATTRIBUTION)],
-    }
-    by = {LABELS: generator, RANKINGS: generator, ATTRIBUTION: next((each["by"] for each in used[ATTRIBUTION]), None)}
-    sampled = {RANKINGS: sum(found.get("sampled", 0) for found in ranked.values())}
-    return [
-        {"step": step, "by": by[step], "is_standin": any(each.get("is_standin") for each in used[step])}
-        | {"rankings": sampled.get(step)}
-        | {name: sum(each.get(name, 0) for each in used[step]) for name in USED}
-        for step in STEPS
-    ]
+FIGURES = {
+    "fair_disparity": Figure(
+        "fair",
+        _("Disparity by alpha"),
+        _(
+            "The normalised disparity of each question's sampled rankings, by alpha; the line is the mean. As alpha "
+            "falls, rankings become fairer."
+        ),
+        _("A column of points for each alpha, one a question; the columns of greater alphas stand higher."),
+    ),
+    "fair_tradeoffs": Figure(
+        "fair",
+        _("Fairness, ranking quality and utility"),
+        _(
+            "Means of five intervals, all normalised: ranking quality over disparity, utility over ranking quality, "
+            "utility over disparity. Bars: 95 % intervals, questions resampled."
+        ),
+        _("Three panels with a line for each retriever; the numbers stand in the table of curves."),
+    ),
+    "fair_attribution": Figure(
+        "fair",
+        _("Fairness and what is attributed"),
+        _(
+            "Means of five intervals, disparity and ranking quality normalised: attribution rate over disparity, "
+            "attribution rate over ranking quality, disparity of attributed sources over disparity of retrieved ones, "
+            "beside the diagonal. Bars: 95 % intervals, questions resampled."
+        ),
+        _("Three panels with a line for each retriever; the numbers stand in the table of curves."),
+    ),
+}

@@ -3,11 +3,11 @@
 from django.utils.translation import gettext_lazy as _
 
 from ..experiment import Experiment, register
+from .compute import NAMES, tables
 from .costs import estimate
 from .methods_paragraph import methods
 from .parameters import FIELDS, SelfPreferenceParameters
 from .stages import STAGES
-from .tables import NAMES, tables
 
 EXPERIMENT = Experiment(
     name="self_preference",

@@ -5,8 +5,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
-from ...tables.schema import Row
-from . import captions as words
+from ...tables.rows import Row
+from . import tables as words
 
 STEP = 16
 WIDTH = 300

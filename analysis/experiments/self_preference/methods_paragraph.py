@@ -8,7 +8,7 @@ from crowdrag.jobs.models import Run
 
 from ...reports import bibliography
 from ...reports.types import Methods
-from ...tables.schema import Row
+from ...tables.rows import Row
 from .. import wording
 from ..experiment import COMMON
 from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, SelfPreferenceParameters

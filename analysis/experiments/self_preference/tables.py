@@ -1,131 +1,369 @@
-"""The tables of a self-preference experiment, from all that its stages found."""
+"""Tables and charts of self-preference experiments (docs/methods/self-preference.md)."""
 
-from __future__ import annotations
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
-from typing import Any
+from ...tables.table import Column, Figure, LazyText, Table, count, estimate, named_estimate
 
-from analysis.rag.protocols import Query
-from analysis.rag.self_preference import bank, descriptive, knowledge, pairwise, pointwise
-from analysis.rag.self_preference.bank import Case
-from analysis.rag.self_preference.knowledge import Recall, StatedKnowledge
-from analysis.rag.self_preference.pairwise import Choice
-from analysis.rag.self_preference.pointwise import Rating, Setting
-from analysis.rag.self_preference.question_means import Means
+SECTION = "self_preference"
+#: What readers must know who compare a run on the published data with the paper.
+EXCHANGED = _(
+    "In the paper's Table 2 the perplexities of the two data sets are exchanged: the row of NQ has those "
+    "of the file of MS MARCO, and the other way round. The files are right: their perplexities go with how rare the "
+    "words of their own data set's passages are (rank correlation 0.26 to 0.43), and not with those of the other "
+    "(about 0)."
+)
+SETTINGS = {"plain": _("plain"), "rag": _("for answering the question")}
+TRUTHS: dict[str, LazyText] = {"true": _("true"), "false": _("false"), "unknown": _("not known"), "": ""}
+STYLES = {"normal": _("normal"), "qa": _("from question and answer"), "long": _("long")}
+COMPARISONS = {
+    "both_true": _("true, true"),
+    "model_false": _("true, the model's false"),
+    "as_written": _("truth not known"),
+}
+CASES = {
+    "all": _("all"),
+    "same": _("both true or both false"),
+    "both_true": _("both true"),
+    "both_false": _("both false"),
+    "as_written": _("truth not known"),
+    "mixed": _("one true, one false"),
+    "author_true": _("author's true, other's false"),
+    "other_true": _("other's true, author's false"),
+    "style": _("another style"),
+}
+PRESENTATIONS = {
+    "both": _("both orders"),
+    "author_first": _("author's first"),
+    "author_last": _("author's second"),
+}
+LEVELS = {"none": _("no"), "partial": _("partial"), "full": _("full"), "all": _("overall")}
+SOURCES = {"given": _("in the data"), "asked": _("asked")}
+MEASURES = {"count": _("right answers"), "level": _("knowledge level")}
+TESTS = {"anova": _("analysis of variance"), "tukey": _("Tukey's test")}
+PARTS = {
+    "bank": _("bank"),
+    "build": _("writing passages"),
+    "knowledge": _("asking without a passage"),
+    "plain": _("rating, plain"),
+    "rag": _("rating, for answering"),
+    "readings": _("reading two passages"),
+}
+OUTCOMES = {
+    "at_once": _("done at once"),
+    "asked_again": _("done when asked again"),
+    "no_text": _("no text (refused)"),
+    "format": _("not in the form asked for"),
+    "neither": _("answer of neither passage"),
+    "both": _("answer of both passages"),
+    "length": _("too short or too long"),
+    "empty": _("empty passage"),
+    "answer_missing": _("its answer does not stand in it"),
+    "truth_left": _("false, but a true answer stands in it"),
+    "indistinct": _("false answer cannot be told from the true one"),
+    "false_answer_not_made": _("no false answer was made"),
+    "same_text": _("same text as in another style"),
+    "no_gold_answer": _("no right answer is known"),
+    "no_human_passage": _("no true passage by people"),
+}
 
-from ...tables.schema import Row, number
-from ..job import Job
-from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, SelfPreferenceParameters
-from .stages import PERPLEXITY, authors, with_passages
+AUTHOR, OTHER = Column("author", _("Author")), Column("other", _("Compared with"))
+SETTING, TRUTH = (
+    Column("setting", _("Prompt"), words=SETTINGS),
+    Column("truth", _("Answer"), words=TRUTHS),
+)
+STYLE, CASE = Column("style", _("Style"), words=STYLES), Column("case", _("Passages"), words=CASES)
+WHOSE = Column("whose", _("Who"), words={"own": _("the evaluator"), "others": _("another")})
+QUESTIONS, READINGS = count("questions", _("Questions")), count("n", _("Readings"))
+UNRESOLVED = count("unresolved", _("Not counted"))
+P, P_ADJUSTED = Column("p", _("p"), 4), Column("p_adjusted", _("p adjusted"), 4)
 
-Flaws = dict[str, tuple[tuple[str, str], ...]]
-NAMES = (
-    "self_preference_ratings", "self_preference_rating_tests", "self_preference_pairs", "self_preference_factuality",
-    "self_preference_by_knowledge", "self_preference_styles", "self_preference_knowledge", "self_preference_recounted",
-    "self_preference_exceptions", "self_preference_bank", "self_preference_perplexity", "self_preference_scores",
-    "self_preference_told", "self_preference_outcomes", "self_preference_examples",
-)  # fmt: skip
+TABLES = {
+    "self_preference_ratings": Table(
+        SECTION,
+        _("Ratings"),
+        _(
+            "Mean rating (1 to 5) of passages by author and truth, with 95 % bootstrap intervals over questions, under "
+            "a plain prompt and under one that asks how suitable a passage is for answering the question."
+        ),
+        (
+            SETTING, TRUTH, AUTHOR,
+            estimate("mean", _("Mean"), n="n"),
+            Column("sd", _("Standard deviation"), 2),
+            QUESTIONS,
+            count("n", _("Passages")),
+        ),
+    ),
+    "self_preference_rating_tests": Table(
+        SECTION,
+        _("People's passages less models'"),
+        _(
+            "Differences of ratings, human less model, on the same questions, with 95 % bootstrap intervals over "
+            "questions: of true passages, and of people's true ones and models' false ones. p of Student's t-test "
+            "paired "
+            "by question, also adjusted by Benjamini and Hochberg within the table; beside it p of Welch's test, which "
+            "takes both sides as independent. Effect: mean difference over its standard deviation. As Tables 3 and 4 "
+            "of "
+            "the paper."
+        ),
+        (
+            SETTING,
+            Column("comparison", _("Passages"), words=COMPARISONS),
+            AUTHOR, WHOSE,
+            estimate("difference", _("Difference"), n="n"),
+            Column("human", _("People's mean"), 2),
+            Column("model", _("Model's mean"), 2),
+            Column("statistic", _("t"), 2),
+            P, P_ADJUSTED,
+            Column("p_welch", _("p, Welch"), 4),
+            Column("effect", _("Effect"), 2),
+            count("n", _("Questions")),
+        ),
+    ),
+    "self_preference_pairs": Table(
+        SECTION,
+        _("Order preference and preference for an author"),
+        _(
+            "Share of readings that used the passage read first, and share that used the author's, with 95 % bootstrap "
+            "intervals over questions. In both orders: of pairs resolved in both, so that order cannot pass for "
+            "preference; p that the author's share is one half (t-test over questions), adjusted by Benjamini and "
+            "Hochberg within the table. As Figure 3 and Tables 9, 10 and 13 of the paper."
+        ),
+        (
+            CASE, AUTHOR, OTHER, WHOSE,
+            Column("presentation", _("Order"), words=PRESENTATIONS),
+            named_estimate("front", _("First preferred"), n="n"),
+            named_estimate("own", _("Author preferred"), n="n"),
+            P, P_ADJUSTED, QUESTIONS, READINGS, UNRESOLVED,
+        ),
+    ),
+    "self_preference_factuality": Table(
+        SECTION,
+        _("Factuality preference and preference for an author"),
+        _(
+            "Of two passages with different answers one is true: share of readings that used it, and share that used "
+            "the "
+            "author's, over pairs resolved in both orders, with 95 % bootstrap intervals over questions. As Tables 6, "
+            "11 "
+            "and 12 of the paper."
+        ),
+        (
+            CASE, AUTHOR, OTHER, WHOSE,
+            named_estimate("factual", _("True one preferred"), n="n"),
+            named_estimate("own", _("Author preferred"), n="n"),
+            QUESTIONS, READINGS, UNRESOLVED,
+        ),
+    ),
+    "self_preference_by_knowledge": Table(
+        SECTION,
+        _("Factuality preference by knowledge"),
+        _(
+            "Share of readings that used the true one of a true and a false passage, by what the evaluator knows of "
+            "the "
+            "question without a passage, with 95 % bootstrap intervals over questions. As Table 5 of the paper."
+        ),
+        (
+            Column("level", _("Knowledge"), words=LEVELS),
+            named_estimate("factual", _("True one preferred"), n="n"),
+            QUESTIONS, READINGS, UNRESOLVED,
+        ),
+    ),
+    "self_preference_styles": Table(
+        SECTION,
+        _("Preference for a style"),
+        _(
+            "Share of readings that used a passage in another style instead of the same author's normal one, both "
+            "true, "
+            "over pairs resolved in both orders, with 95 % bootstrap intervals over questions; p as for authors. As "
+            "Tables 7 and 8 of the paper."
+        ),
+        (
+            STYLE, AUTHOR,
+            named_estimate("styled", _("Style preferred"), n="n"),
+            named_estimate("front", _("First preferred"), n="n"),
+            P, P_ADJUSTED, QUESTIONS, READINGS, UNRESOLVED,
+        ),
+    ),
+    "self_preference_knowledge": Table(
+        SECTION,
+        _("Knowledge levels"),
+        _(
+            "How many questions a model answers right each time (full), sometimes (partial) or never (no) without a "
+            "passage, with 95 % bootstrap intervals over questions. As Table 1 of the paper."
+        ),
+        (
+            Column("model", _("Model")),
+            Column("source", _("Answers"), words=SOURCES),
+            Column("level", _("Knowledge"), words=LEVELS),
+            estimate("share", _("Share"), n="n"),
+            count("count", _("Questions")),
+            count("n", _("Of")),
+        ),
+    ),
+    "self_preference_recounted": Table(
+        SECTION,
+        _("Right answers counted anew"),
+        _(
+            "Share of questions in which the count of right answers that came with the data, and the knowledge level "
+            "that "
+            "follows from it, are those of the rule used here, with 95 % bootstrap intervals over questions."
+        ),
+        (
+            Column("model", _("Model")),
+            Column("measure", _("What"), words=MEASURES),
+            estimate("agree", _("Equal"), n="n"),
+            count("n", _("Questions")),
+        ),
+    ),
+    "self_preference_exceptions": Table(
+        SECTION,
+        _("Questions counted otherwise"),
+        _("The questions in which the count that came with the data does not follow from the rule used here."),
+        (
+            Column("model", _("Model")),
+            Column("question", _("Question"), words="id"),
+            Column("text", _("It asks")),
+            Column("truth", _("Right answer")),
+            Column("answers", _("The model's answers")),
+            count("published", _("Right in the data")),
+            count("recounted", _("Right by the rule")),
+        ),
+    ),
+    "self_preference_bank": Table(
+        SECTION,
+        _("The passages"),
+        format_lazy(
+            "{} {}",
+            _(
+                "Words of questions and passages with 95 % bootstrap intervals over questions, perplexity where the "
+                "data gives it or a model computed it, and how many passages could not be used. As Table 2 of the "
+                "paper."
+            ),
+            EXCHANGED,
+        ),
+        (
+            AUTHOR, TRUTH, STYLE,
+            named_estimate("words", _("Words"), n="passages", digits=1),
+            Column("words_sd", _("Standard deviation"), 1),
+            Column("perplexity", _("Perplexity"), 1),
+            Column("perplexity_sd", _("Standard deviation"), 1),
+            count("passages", _("Passages")),
+            count("left_out", _("Left out")),
+        ),
+    ),
+    "self_preference_perplexity": Table(
+        SECTION,
+        _("Tests of perplexity"),
+        format_lazy(
+            "{} {}",
+            _(
+                "Whether true passages of different authors differ in perplexity: one-way analysis of variance, and "
+                "Tukey's test of each two authors with its 95 % intervals, corrected for all pairs; beside it p of a "
+                "t-test paired by question, uncorrected. As Table 2 of the paper."
+            ),
+            EXCHANGED,
+        ),
+        (
+            Column("test", _("Test"), words=TESTS),
+            Column("first", _("Author")),
+            Column("second", _("less")),
+            estimate("difference", _("Difference"), n="n"),
+            Column("statistic", _("F"), 2),
+            P,
+            Column("p_paired", _("p, paired"), 4),
+            count("n", _("Questions")),
+            count("left_out", _("Left out")),
+        ),
+    ),
+    "self_preference_scores": Table(
+        SECTION,
+        _("How often each rating was given"),
+        _("Ratings 1 to 5 by prompt, truth and author. As Table 14 of the paper."),
+        (
+            SETTING, TRUTH, AUTHOR,
+            Column("score", _("Rating"), 0, is_key=True),
+            count("count", _("Passages")),
+            Column("share", _("Share"), 1, share=True),
+            count("n", _("Of")),
+        ),
+    ),
+    "self_preference_told": Table(
+        SECTION,
+        _("The passage named and the passage used"),
+        _(
+            "Where two passages have different answers, the answer shows which was used: how often the evaluator named "
+            "that one, with 95 % bootstrap intervals over questions. Tells how far its word can be trusted where both "
+            "answers are the same."
+        ),
+        (
+            CASE,
+            named_estimate("agree", _("Named the one it used"), n="n"),
+            QUESTIONS, READINGS, UNRESOLVED,
+        ),
+    ),
+    "self_preference_outcomes": Table(
+        SECTION,
+        _("What became of everything asked"),
+        _("Passages left out of the bank, and replies: readable at once, readable when asked again, never readable."),
+        (
+            Column("part", _("Part"), words=PARTS),
+            Column("outcome", _("Outcome"), words=OUTCOMES),
+            count("count", _("How many")),
+            count("attempts", _("Times asked")),
+        ),
+    ),
+    "self_preference_examples": Table(
+        SECTION,
+        _("Examples"),
+        _("Passages of the same questions beside each other. As Figures 4 and 5 of the paper."),
+        (
+            Column("question", _("Question"), words="id"),
+            Column("text", _("It asks")),
+            AUTHOR, TRUTH, STYLE,
+            Column("answer", _("Its answer")),
+            Column("passage", _("Passage")),
+            count("words", _("Words")),
+        ),
+    ),
+}  # fmt: skip
 
-
-def tables(job: Job) -> dict[str, list[Row]]:
-    """All tables; one of which there is nothing to say is left out."""
-    own: SelfPreferenceParameters = job.parameters
-    queries, flaws, built = _bank(job)
-    names = authors(job.collection, own)
-    average = Means([query.id for query in queries], job.rng("self-preference"), own.resamples)
-    ratings = {question: [_rating(each) for each in found] for question, found in job.found(RATINGS).items()}
-    choices = {question: [_choice(each) for each in found] for question, found in job.found(READINGS).items()}
-    asked = {question: _recall(found) for question, found in job.found(KNOWLEDGE).items()}
-    given = _given(queries)
-    levels = {question: each.level for question, each in (asked or _levels_given(given, own.evaluator)).items()}
-    known = {model: {q: each.recall for q, each in by_question.items()} for model, by_question in given.items()}
-    evaluator = own.evaluator or job.run.parameters.get("generator", "")
-    made = {
-        "self_preference_ratings": pointwise.means(ratings, names, average),
-        "self_preference_rating_tests": pointwise.differences(ratings, names, average, own.evaluator),
-        "self_preference_pairs": pairwise.preferences(choices, average, own.evaluator),
-        "self_preference_factuality": pairwise.factuality(choices, average, own.evaluator),
-        "self_preference_by_knowledge": pairwise.by_knowledge(choices, levels, average),
-        "self_preference_styles": pairwise.styles(choices, average),
-        "self_preference_knowledge": descriptive.knowledge(known, descriptive.GIVEN, average)
-        + descriptive.knowledge({evaluator: asked} if asked else {}, descriptive.ASKED, average),
-        "self_preference_recounted": descriptive.recounted(given, average),
-        "self_preference_exceptions": descriptive.exceptions(given, {query.id: query for query in queries}),
-        "self_preference_bank": descriptive.bank(queries, flaws, average),
-        "self_preference_perplexity": descriptive.perplexities(queries, names),
-        "self_preference_scores": pointwise.distribution(ratings, names),
-        "self_preference_told": pairwise.stated_use(choices, average),
-        "self_preference_outcomes": descriptive.outcomes(_outcomes(job, flaws, built, asked, ratings, choices)),
-        "self_preference_examples": descriptive.examples(queries, names),
-    }
-    return {name: [_written(row) for row in rows] for name, rows in made.items() if rows}
-
-
-def _bank(job: Job) -> tuple[list[Query], Flaws, Mapping[str, Any]]:
-    """The questions with all their passages, and which of these could not be used."""
-    built, measured = job.found(BUILD), job.found(PERPLEXITY)
-    queries = [
-        with_passages(query, built[query.id]) if query.id in built else query for query in job.collection.queries
-    ]
-    queries = [descriptive.measured(query, measured[query.id]) if query.id in measured else query for query in queries]
-    return queries, {query.id: bank.usable(query)[1] for query in queries}, built
-
-
-def _given(queries: Iterable[Query]) -> dict[str, dict[str, StatedKnowledge]]:
-    """By model and question, what the data says that models know."""
-    found: dict[str, dict[str, StatedKnowledge]] = {}
-    for query in queries:
-        for model, each in knowledge.stated_knowledge(query).items():
-            found.setdefault(model, {})[query.id] = each
-    return dict(sorted(found.items()))
-
-
-def _levels_given(given: Mapping[str, Mapping[str, StatedKnowledge]], evaluator: str) -> dict[str, Recall]:
-    """What the data says that the evaluator knows, where it was not asked."""
-    return {question: each.recall for question, each in given.get(evaluator, {}).items() if each.recall.answers}
-
-
-def _outcomes(
-    job: Job,
-    flaws: Flaws,
-    built: Mapping[str, Any],
-    asked: Mapping[str, Recall],
-    ratings: pointwise.Ratings,
-    choices: pairwise.Choices,
-) -> Iterable[tuple[str, str, int]]:
-    for found in flaws.values():
-        yield from (("bank", why, 0) for _passage, why in found)
-    for found in built.values():
-        yield from ((BUILD, "", 1) for _passage in found["passages"])
-        yield from ((BUILD, each["reason"], each["attempts"]) for each in found["dropped"])
-    for query in job.collection.queries if KNOWLEDGE in job.parameters.parts else ():
-        answers = asked[query.id].answers if query.id in asked else ()
-        yield from ((KNOWLEDGE, "" if answer else "no_text", 1) for answer in answers)
-        if not answers:
-            yield KNOWLEDGE, bank.Flaw.NO_GOLD, 0
-    for each in (one for found in ratings.values() for one in found):
-        yield each.setting, each.problem, each.attempts
-    for one in (one for found in choices.values() for one in found):
-        yield READINGS, one.problem, one.attempts
-
-
-def _rating(found: Mapping[str, Any]) -> Rating:
-    return Rating(**{**found, "setting": Setting(found["setting"])})
-
-
-def _choice(found: Mapping[str, Any]) -> Choice:
-    known = {each.name: found[each.name] for each in fields(Choice)}
-    return Choice(**{**known, "case": Case(found["case"])})
-
-
-def _recall(found: Mapping[str, Any]) -> Recall:
-    return Recall(tuple(found["answers"]), found["right"])
-
-
-def _written(row: Mapping[str, Any]) -> Row:
-    """A row as JSON: None for NaN, plain texts for members of enumerations."""
-    return {
-        key: number(value) if isinstance(value, float) else str(value) if isinstance(value, str) else value
-        for key, value in row.items()
-    }
+FIGURES = {
+    "self_preference_pairs": Figure(
+        SECTION,
+        _("Preference for an author and for the first passage"),
+        _(
+            "Of two passages with equal truth: how often the author's and how often the first was used, over pairs "
+            "resolved in both orders; bars: 95 % intervals over questions; the line: no preference. As Figure 3 of the "
+            "paper, with order beside it."
+        ),
+        _("Shares by pair of authors, one panel for both true and one for both false; the numbers stand in the table."),
+    ),
+    "self_preference_rating_tests": Figure(
+        SECTION,
+        _("People's ratings less models'"),
+        _(
+            "Difference of mean ratings, human less model, with 95 % intervals over questions; left of the line the "
+            "model's passages are rated higher."
+        ),
+        _(
+            "Differences by model, a panel for each comparison, a colour for each prompt; the numbers stand in the "
+            "table."
+        ),
+    ),
+    "self_preference_scores": Figure(
+        SECTION,
+        _("How often each rating was given"),
+        _("Shares of the ratings 1 to 5 by author and truth, a panel for each prompt."),
+        _("Stacked bars of shares of ratings; the numbers stand in the table."),
+    ),
+    "self_preference_by_knowledge": Figure(
+        SECTION,
+        _("Factuality preference by knowledge"),
+        _(
+            "How often the true one of a true and a false passage was used, by what the evaluator knows of the "
+            "question "
+            "without a passage; bars: 95 % intervals over questions; the line: no preference."
+        ),
+        _("Shares by knowledge level; the numbers stand in the table."),
+    ),
+}

@@ -2,15 +2,15 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from ...tables.captions import LazyText
+from ...tables.table import LazyText
 from ..experiment import Experiment, ParameterField, register
 from . import questions
-from .captions import TITLES
+from .compute import NAMES, tables
 from .costs import estimate
 from .methods_paragraph import methods
 from .parameters import BOUNDS, LISTS, LONGEST, UpliftRagParameters
 from .stages import STAGES
-from .tables import NAMES, tables
+from .tables import TITLES
 
 
 def _number(

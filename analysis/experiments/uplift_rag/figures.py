@@ -5,8 +5,8 @@ from typing import Any
 from django.utils.translation import gettext
 
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
-from ...tables.schema import Row
-from .captions import CATEGORIES, EXCHANGED, MEASURES, METHODS, METRICS, MISSING
+from ...tables.rows import Row
+from .tables import CATEGORIES, EXCHANGED, MEASURES, METHODS, METRICS, MISSING
 
 WIDTH, STEP = 250, 22
 STANDARD = "standard"

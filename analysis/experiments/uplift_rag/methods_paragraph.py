@@ -13,7 +13,7 @@ from crowdrag.jobs.models import Run
 from ...methods.reference_metrics import encodings
 from ...reports import bibliography
 from ...reports.types import Methods
-from ...tables.schema import Row
+from ...tables.rows import Row
 from .. import wording
 from ..experiment import COMMON
 from . import questions

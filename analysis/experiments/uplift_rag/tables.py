@@ -1,448 +1,362 @@
-"""The experiment's tables from what its stages found, with lengths of documents and cases that can be read."""
+"""Tables and charts of uplift RAG experiments (uplift_rag, Tables 1 to 3, Figures 1, 2, 4 and 5)."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from typing import Any
 
-import numpy as np
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 
-from analysis.rag import checkpoints
-from analysis.rag.generation import loader
-from analysis.rag.protocols import Document
-from analysis.rag.uplift_rag.document_selection import Missing, Selection
-from analysis.rag.uplift_rag.method import UPLIFT, UPPER_BOUND
-from analysis.rag.uplift_rag.method_comparison import Difference, Mean, Resampled, corrected, shares
-from analysis.rag.uplift_rag.uplift_labels import METRICS, Category, reference
+from analysis.rag.uplift_rag.baselines.catalogue import BASELINES, FORMS
 
-from ...tables.schema import NOTE, Row, number
-from .. import generators
-from ..experiment import BadParameterError
-from ..job import Job
-from . import outcomes, questions
-from .outcomes import Outcomes
-from .parameters import STANDARD, UpliftRagParameters
-from .stages import LABEL, OTHER, OWN, TRAIN, TRANSFER
+from ...tables.table import Column, Figure, LazyText, Table, count, estimate, named_estimate
 
-TOKENS, WORDS = "tokens", "words"
-_NO_TOKENIZER = (
-    BadParameterError, checkpoints.ModelMissingError, checkpoints.NeuralPartsMissingError,
-    loader.UnsupportedGeneratorError, OSError, ValueError,
-)  # fmt: skip
+_OURS: dict[str, LazyText] = {
+    "uplift": _("Uplift RAG"),
+    "without_point": _("without the pointwise loss"),
+    "without_pair": _("without the pairwise loss"),
+    "without_list": _("without the listwise loss"),
+    "without_selection": _("without selection"),
+    "without_reranking": _("without reranking"),
+    "upper_bound": _("Upper bound"),
+}
+#: Labels of rows; those of baselines say which form of the method answered.
+METHODS: dict[str, LazyText] = {**{form.key: form.label for form in FORMS.values()}, **_OURS}
+#: What the form calls them, before it is known which form there will be.
+TITLES: dict[str, LazyText] = {**{each.name: each.title for each in BASELINES.values()}, **_OURS}
+#: A sentence of each caption of a table that sets methods beside each other.
+_AFTER = _("“After” a paper’s method stands for it with fewer or simpler parts, named in brackets.")
+METRICS = {"em": _("Exact match"), "f1": _("F1")}
+CATEGORIES = {
+    "wrong_right": _("wrong without, right with it"),
+    "right_wrong": _("right without, wrong with it"),
+    "right_right": _("right both ways"),
+    "wrong_wrong": _("wrong both ways"),
+}
+MISSING = {
+    "all": _("all that help are missing"),
+    "some": _("some that help are missing"),
+    "none": _("all that help are there"),
+    "nothing_helps": _("no document helps"),
+}
+MEASURES = {"precision": _("Handed over that help"), "recall": _("Help and are handed over")}
+#: Of whose order it is said how often what helps stands ahead.
+ORDERS = METHODS | {"standard": _("Standard RAG: the retriever's order")}
+MODELS = {"own": _("this model"), "other": _("the other model")}
+#: Who answers, and with which documents: by both.
+EXCHANGED = {
+    ("own", "own"): _("this model, own documents"),
+    ("own", "other"): _("this model, the other's"),
+    ("other", "own"): _("the other, this model's"),
+    ("other", "other"): _("the other, own documents"),
+}
+UNITS = {"tokens": _("tokens"), "words": _("words")}
+COUNTS = {
+    "questions": _("Questions that take part"),
+    "train": _("Questions for training"),
+    "dev": _("Questions for choosing an epoch"),
+    "documents": _("Documents"),
+    "one_document": _("Questions with one document"),
+    "label_prompts": _("Prompts for the labels"),
+    "refused": _("Prompts for the labels that were refused"),
+    "refused_answers": _("Answers by all methods that were refused"),
+    "refused_other": _("Prompts for the other model's labels that were refused"),
+    "refused_transfer": _("Answers with exchanged documents that were refused"),
+    "right_without": _("Questions answered right without documents"),
+    "helpful": _("Documents that help"),
+    "nothing_helps": _("Questions that no document helps"),
+    "one_helps": _("Questions that one document helps"),
+    "strangers": _("Documents of other questions"),
+    "left_out": _("Left out"),
+    "left_out_of_all": _("Left out of all the data, before questions were drawn"),
+}
 
-
-def counter(parameters: Mapping[str, Any]) -> tuple[Callable[[Document], int], str]:
-    """How a run's documents are counted, as a prompt shows them: number, title and text.
-
-    Parameters
-    ----------
-    parameters : mapping
-        Of the run; only `generator` is read.
-
-    Returns
-    -------
-    callable(Document) -> int, str
-        `tokens` of a model in this process; `words` of others: a server counts whole prompts alone, and another
-        model's tokens would be neither.
-    """
-    length, unit = _tokenizer(parameters)
-    by_text = cache(length)
-    return lambda document: by_text(reference([document])), unit
-
-
-def _tokenizer(parameters: Mapping[str, Any]) -> tuple[Callable[[str], int], str]:
-    try:
-        named = generators.read(str(parameters.get("generator") or ""))
-        if named.where == "model":
-            generators.check_offered(named.name)
-            tokenizer = loader.tokenizer(named.name)
-            return lambda text: len(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]), TOKENS
-    except _NO_TOKENIZER:
-        pass  # the tables need no model: whoever cannot load it reads words
-    return lambda text: len(text.split()), WORDS
-
-
-#: Questions, drawn by the run's seed: with all methods some hundred rows.
-MOST = 10
-BETWEEN = " | "
-OF_PEOPLE = "the right answers are responses of this study, and stand there"
-
-
-def examples(of: Outcomes, methods: Iterable[str], rng: np.random.Generator, *, of_people: bool) -> list[Row]:
-    """Rows of some questions, in the collection's order, a row for each method that answered.
-
-    Parameters
-    ----------
-    of : Outcomes
-    methods : iterable of str
-    rng : numpy.random.Generator
-        Draws the questions: none is chosen for what came of it.
-    of_people : bool
-        Whether right answers are people's responses: these are not repeated in a table, which may be released where a
-        response is not.
-
-    Returns
-    -------
-    list of dict
-        `helpful` are the documents that help alone, `documents` those that the method handed over, in its order.
-    """
-    names = list(methods)
-    places = sorted(rng.choice(len(of.queries), size=min(MOST, len(of.queries)), replace=False).tolist())
-    rows: list[Row] = []
-    for place in places:
-        one, said = of.labelled[place], of.answered[place]
-        helpful = [each.id for each, helps in zip(one.documents, one.helpful, strict=True) if helps]
-        about: Row = {
-            "query": one.query.id,
-            "question": one.query.question,
-            "answers": "" if of_people else BETWEEN.join(one.query.answers),
-            "helpful": BETWEEN.join(helpful),
-        }
-        for name in names:
-            if "text" not in said.get(name, {}):
-                continue
-            found = {metric: METRICS[metric](said[name]["text"], one.query.answers) for metric in METRICS}
-            handed = BETWEEN.join(said[name]["documents"])
-            row = about | {"method": name, "documents": handed, "answer": said[name]["text"]} | found
-            rows.append(row | ({NOTE: OF_PEOPLE} if of_people else {}))
-    return rows
-
-
-#: In the order of the report.
-NAMES = (
-    "uplift_results", "uplift_ablations", "uplift_found", "uplift_order", "uplift_thresholds", "uplift_inputs",
-    "uplift_errors", "uplift_categories", "uplift_transfer", "uplift_examples", "uplift_training", "uplift_counts",
-    "uplift_answers",
-)  # fmt: skip
-#: What was left out while all of the data was read: it is no question of the run.
-OF_ALL = "left_out_of_all"
-#: How documents of other questions were drawn.
-WITHIN = "drawn among the questions of the same split"
-ANYWHERE = (
-    "drawn from the whole file: documents of tested questions stand among those learnt from, as this run was started "
-    "before splits were kept apart"
+METHOD = Column("method", _("Method"), words=METHODS)
+METRIC = Column("metric", _("Metric"), words=METRICS)
+QUESTIONS = count("n", _("Questions"))
+TESTED = (
+    named_estimate("difference", _("Difference"), digits=3),
+    Column("statistic", _("W"), 1),
+    Column("p", _("p"), 4),
+    Column("p_adjusted", _("p adjusted"), 4),
 )
-#: At these thresholds, among others, it is said what would have been handed over; at 0 all documents are.
-ROUND = tuple(place / 10 for place in range(10))
-NOTHING_HANDED = "no document was handed over"
-SEES_THE_ANSWERS = "it is told which documents help, so it is not tested"
 
-
-def tables(job: Job) -> dict[str, list[Row]]:
-    """All tables of the experiment, by name."""
-    found = outcomes.read(job)
-    resampled = Resampled(len(found.queries), job.parameters.resamples, job.rng("uplift intervals"))
-    made = _Tables(job.parameters, found, resampled)
-    rows = {
-        "uplift_results": made.results(),
-        "uplift_ablations": made.ablations(),
-        "uplift_inputs": made.inputs(*counter(job.run.parameters)),
-        "uplift_categories": made.categories(),
-        "uplift_errors": made.errors(),
-        "uplift_found": made.found(),
-        "uplift_order": made.order(),
-        "uplift_thresholds": made.thresholds(),
-        "uplift_transfer": made.transfer(),
-        "uplift_examples": examples(
-            found, made.all, job.rng("uplift examples"), of_people=questions.is_of_people(job.run)
+TABLES = {
+    "uplift_results": Table(
+        "uplift",
+        _("Answers by method"),
+        _(
+            "Means over questions, each answered by what was trained on the other splits, or on the training questions "
+            "that the data names. Difference: to standard RAG, "
+            "paired by question, with Wilcoxon's signed-rank test (of exact match, whose differences are all of one "
+            "size, it is McNemar's), p adjusted for the false discovery rate over this table. In brackets 95 % "
+            "intervals, questions resampled. Intervals and tests are conditional on the trained rerankers: one seed, "
+            "one reranker a split. The upper bound hands over exactly the documents that help alone."
         ),
-        "uplift_training": _training(job),
-        "uplift_counts": _counts(job, found),
-        "uplift_answers": made.answers(),
-    }
-    forms = {name: found.form(name) for name in made.all}
-    return {name: _by_form(each, forms) for name, each in rows.items() if each or name != "uplift_transfer"}
+        (METHOD, METRIC, estimate("value", _("Mean"), digits=3), *TESTED, QUESTIONS),
+    ),
+    "uplift_ablations": Table(
+        "uplift",
+        _("Uplift RAG without its parts"),
+        _(
+            "Means over questions without one of the three losses, without selection (the likeliest documents, as many "
+            "as standard RAG's), and without reranking (those that are selected, in the retriever's order). "
+            "Difference: to the whole, tested as above within this table; beside it the difference to standard RAG, "
+            "untested. In brackets 95 % intervals, questions resampled; conditional on the trained rerankers, as above."
+        ),
+        (
+            Column("variant", _("Variant"), words=METHODS),
+            METRIC,
+            estimate("value", _("Mean"), digits=3),
+            *TESTED,
+            named_estimate("to_standard", _("To standard RAG"), digits=3),
+            QUESTIONS,
+        ),
+    ),
+    "uplift_inputs": Table(
+        "uplift",
+        _("Documents and tokens a question"),
+        _(
+            "What each method hands over to answer a question: documents, how long these are (in the model's tokens, "
+            "or in words where its tokens cannot be counted), tokens of the whole prompt with instruction and question "
+            "(of all prompts where a method asks with each document), and both over standard RAG's. Calls are all "
+            "that a method asked, also to decide. In brackets 95 % intervals, questions resampled."
+        ),
+        (
+            METHOD,
+            named_estimate("documents", _("Documents")),
+            named_estimate("document_tokens", _("Length of the documents"), digits=1),
+            Column("counted", _("In"), words=UNITS),
+            named_estimate("document_ratio", _("Of standard RAG's documents"), digits=3),
+            named_estimate("prompt_tokens", _("Tokens of the prompt"), digits=1),
+            named_estimate("ratio", _("Of standard RAG's prompt"), digits=3),
+            Column("without_documents", _("Without any document"), 1, share=True),
+            Column("calls", _("Calls"), 2),
+            count("refused", _("Refused")),
+            QUESTIONS,
+        ),
+    ),
+    "uplift_categories": Table(
+        "uplift",
+        _("What documents do to answers"),
+        _(
+            "Shares of all documents that were retrieved, each alone beside the question against the question alone; "
+            "right by exact match. In brackets 95 % intervals, questions resampled."
+        ),
+        (
+            Column("category", _("Answer"), words=CATEGORIES),
+            Column("share", _("Share"), 1, low="low", high="high", share=True),
+            count("documents", _("Documents")),
+            QUESTIONS,
+        ),
+    ),
+    "uplift_errors": Table(
+        "uplift",
+        _("What is missing where an answer is worse than the upper bound's"),
+        _(
+            "Questions that a method answers worse than the upper bound does, by how much of what helps was not handed "
+            "over. Where all is there, or nothing helps, other documents mislead. In brackets 95 % intervals, "
+            "questions resampled."
+        ),
+        (
+            METHOD,
+            Column("missing", _("Missing"), words=MISSING),
+            Column("share", _("Share"), 1, low="low", high="high", share=True),
+            count("errors", _("Worse answers")),
+            QUESTIONS,
+        ),
+    ),
+    "uplift_found": Table(
+        "uplift",
+        _("Which helpful documents are found"),
+        _(
+            "Of the documents that a method hands over, the share that helps alone; of those that help alone, the "
+            "share that is handed over. In brackets 95 % intervals, questions resampled."
+        ),
+        (
+            METHOD,
+            Column("measure", _("Measure"), words=MEASURES),
+            Column("value", _("Share"), 1, low="low", high="high", share=True),
+            QUESTIONS,
+        ),
+    ),
+    "uplift_order": Table(
+        "uplift",
+        _("What helps stands ahead"),
+        _(
+            "Of two documents of a question, one that helps alone and one that does not, how often the former is "
+            "ranked ahead (equal probabilities count half): means over questions with both kinds; 0.5 is chance. "
+            "Difference: to the retriever's order, paired by question, with Wilcoxon's signed-rank test, p adjusted "
+            "for the false discovery rate over this table. In brackets 95 % intervals, questions resampled; "
+            "conditional on the trained rerankers."
+        ),
+        (
+            Column("method", _("Order"), words=ORDERS),
+            estimate("value", _("Helpful one ahead"), digits=3),
+            *TESTED,
+            QUESTIONS,
+        ),
+    ),
+    "uplift_thresholds": Table(
+        "uplift",
+        _("What other thresholds would hand over"),
+        _(
+            "By uplift RAG's rerankers, without asking anything: documents a question with a probability above the "
+            "threshold, questions without any, the share of these documents that helps alone, and of those that help "
+            "alone the share among them, each with the questions that have any of which it is a share. At 0 all "
+            "documents are handed over: a share that does not rise from there was not learnt. Round thresholds, those "
+            "that leave out each tenth of the documents, and this run's, {threshold}. A threshold that is chosen here "
+            "has to be tried on other questions. In brackets 95 % intervals, questions resampled."
+        ),
+        (
+            Column("threshold", _("Threshold"), 3, is_key=True),
+            named_estimate("documents", _("Documents")),
+            Column("without_documents", _("Without any"), 1, share=True),
+            Column("precision", _("Help"), 1, low="precision_low", high="precision_high", share=True),
+            count("precision_n", _("Of questions")),
+            Column("recall", _("Found"), 1, low="recall_low", high="recall_high", share=True),
+            count("recall_n", _("Of questions")),
+            QUESTIONS,
+        ),
+    ),
+    "uplift_transfer": Table(
+        "uplift",
+        _("Documents that help one model, given to another"),
+        _(
+            "Each of two models answers with the documents that help itself and with those that help the other. This "
+            "model is {generator}, the other {other}. Difference: to its own, tested as above within this table. In "
+            "brackets 95 % intervals, questions resampled."
+        ),
+        (
+            Column("documents_for", _("Documents that help"), words=MODELS),
+            Column("answered_by", _("Answered by"), words=MODELS),
+            METRIC,
+            estimate("value", _("Mean"), digits=3),
+            *TESTED,
+            QUESTIONS,
+        ),
+    ),
+    "uplift_examples": Table(
+        "uplift",
+        _("Examples"),
+        _(
+            "Some questions, drawn by the seed whatever came of them: their right answers, the documents that help "
+            "alone, and by method the documents that it handed over, in its order, with its answer. As Table 4 of the "
+            "paper."
+        ),
+        (
+            Column("query", _("Question"), words="id"),
+            Column("question", _("It asks")),
+            Column("answers", _("Right answers")),
+            Column("helpful", _("Documents that help")),
+            METHOD,
+            Column("documents", _("Documents handed over")),
+            Column("answer", _("Answer")),
+            Column("em", _("Exact match"), 0),
+            Column("f1", _("F1"), 3),
+        ),
+    ),
+    "uplift_training": Table(
+        "uplift",
+        _("Training"),
+        _(
+            "Of each split: documents that were learnt from and how many of them help, epochs, the one whose weights "
+            "were taken, and its losses a question; held out: the joint loss of questions that were watched. Left out: "
+            "documents that a question of the split has, too, so that nothing is tested by what has learnt from it."
+        ),
+        (
+            Column("split", _("Split"), 0, is_key=True),
+            METHOD,
+            count("documents", _("Documents")),
+            count("helpful", _("Helpful")),
+            count("epochs", _("Epochs")),
+            count("best", _("Taken")),
+            Column("point_first", _("Pointwise, first epoch"), 3),
+            Column("point", _("Pointwise"), 3),
+            Column("pair", _("Pairwise"), 3),
+            Column("list", _("Listwise"), 4),
+            Column("held_out", _("Held out"), 3),
+            count("left_out", _("Left out")),
+            Column("file", _("File")),
+        ),
+        whole=False,
+    ),
+    "uplift_counts": Table(
+        "uplift",
+        _("Questions and labels"),
+        _("What took part, and what it is like."),
+        (Column("name", _("What"), words=COUNTS), count("count", _("How many"))),
+    ),
+    "uplift_answers": Table(
+        "uplift",
+        _("Every answer"),
+        _("What each method answered to each question, and with how many documents and tokens."),
+        (
+            Column("query", _("Question")),
+            Column("split", _("Split"), 0, is_key=True),
+            METHOD,
+            Column("answer", _("Answer")),
+            Column("em", _("Exact match"), 0),
+            Column("f1", _("F1"), 3),
+            count("documents", _("Documents")),
+            count("prompt_tokens", _("Tokens")),
+        ),
+        whole=False,
+    ),
+}
+
+FIGURES = {
+    "uplift_results": Figure(
+        "uplift",
+        _("Answers by method"),
+        _("Means over questions with 95 % intervals, questions resampled. The dashed line is standard RAG."),
+        _("A panel for each metric with a row for each method; the numbers stand in the table of answers by method."),
+    ),
+    "uplift_ablations": Figure(
+        "uplift",
+        _("What each part adds"),
+        _("The change of the mean answer when a part is taken away, with 95 % intervals, questions resampled."),
+        _("A panel for each metric with a row for each part; the numbers stand in the table of ablations."),
+    ),
+    "uplift_thresholds": Figure(
+        "uplift",
+        _("What other thresholds would hand over"),
+        _(
+            "Of the documents above a threshold the share that helps alone, and of those that help alone the share "
+            "above it, with 95 % intervals, questions resampled. The dashed lines are this run's threshold, and the "
+            "share of all documents that helps."
+        ),
+        _("Two curves over the threshold; the numbers stand in the table of thresholds."),
+    ),
+    "uplift_categories": Figure(
+        "uplift",
+        _("What documents do to answers"),
+        _("Shares of the retrieved documents, each alone, with 95 % intervals, questions resampled."),
+        _("Four bars, one for each way in which a document may change an answer; the numbers stand in the table."),
+    ),
+    "uplift_errors": Figure(
+        "uplift",
+        _("What is missing in worse answers"),
+        _("Of the questions that a method answers worse than the upper bound, how much of what helps was missing."),
+        _("A stacked bar for each method; the numbers stand in the table of what is missing."),
+    ),
+    "uplift_transfer": Figure(
+        "uplift",
+        _("Documents that help one model, given to another"),
+        _(
+            "Means over questions with 95 % intervals, questions resampled. This model is {generator}, the other "
+            "{other}."
+        ),
+        _("A panel for each metric with a row for each model and documents; the numbers stand in the table."),
+    ),
+}
 
 
-def _by_form(rows: Sequence[Row], forms: Mapping[str, str]) -> list[Row]:
-    """Call methods as their forms: a paper's name stands alone only where its whole method answered."""
-    return [row | ({"method": forms[str(row["method"])]} if "method" in row else {}) for row in rows]
+def _with_after(caption: LazyText) -> LazyText:
+    said: LazyText = format_lazy("{caption} {after}", caption=caption, after=_AFTER)
+    return said
 
 
-class _Tables:
-    def __init__(self, own: UpliftRagParameters, outcomes: Outcomes, resampled: Resampled) -> None:
-        self.own = own
-        self.of = outcomes
-        # Several tables hold the same answers against the right ones.
-        self.scores = cache(outcomes.scores)
-        self.resampled = resampled
-        self.all = (*own.compared, UPPER_BOUND)
-
-    def results(self) -> list[Row]:
-        """Every method against standard RAG; the upper bound, which sees the labels, untested."""
-        methods = [name for name in self.all if name not in self.own.ablations]
-        return self._compared("method", methods, STANDARD)
-
-    def ablations(self) -> list[Row]:
-        """Uplift RAG without each of its parts, tested against the whole, and how far each is from standard RAG."""
-        rows = self._compared("variant", [UPLIFT, *self.own.ablations], UPLIFT)
-        for row in rows:
-            metric = str(row["metric"])
-            apart = self.scores(str(row["variant"]), metric) - self.scores(STANDARD, metric)
-            row |= bounds("to_standard", self.resampled.mean(apart))
-        return rows
-
-    def _compared(self, column: str, names: list[str], baseline: str) -> list[Row]:
-        scores = {(name, metric): self.scores(name, metric) for metric in METRICS for name in names}
-        apart = {
-            f"{name}:{metric}": self.resampled.difference(values, scores[baseline, metric])
-            for (name, metric), values in scores.items()
-            if name != baseline
-        }
-        tested = corrected_but(apart, UPPER_BOUND)
-        rows = []
-        for (name, metric), values in scores.items():
-            row = {column: name, "metric": metric} | mean_row(self.resampled.mean(values))
-            difference = tested.get(f"{name}:{metric}")
-            reason = self.of.why_not(name) or (difference.note if difference else "")
-            rows.append(row | difference_row(difference) | ({NOTE: reason} if reason else {}))
-        return rows
-
-    def inputs(self, length: Callable[[Document], int], unit: str) -> list[Row]:
-        """How many documents each method hands over, how long they are, and whole prompts beside (Table 3)."""
-        base = self.of.counts(STANDARD, "prompt_tokens")
-        base_length = self.of.lengths(STANDARD, length)
-        rows = []
-        for name in self.all:
-            tokens = self.of.counts(name, "prompt_tokens")
-            handed = self.of.lengths(name, length)
-            row: Row = {"method": name}
-            for column, mean in (
-                ("documents", self.resampled.mean(self.of.documents(name))),
-                ("document_tokens", self.resampled.mean(handed)),
-                ("document_ratio", self.resampled.ratio(handed, base_length)),
-                ("prompt_tokens", self.resampled.mean(tokens)),
-                ("ratio", self.resampled.ratio(tokens, base)),
-            ):
-                row |= bounds(column, mean)
-            empty = self.resampled.mean(np.where(np.isnan(tokens), np.nan, self.of.documents(name) == 0))
-            calls = self.resampled.mean(self.of.counts(name, "calls"))
-            reason = self.of.why_not(name)
-            refused = int(np.nansum(self.of.counts(name, "refused")))
-            row |= {"counted": unit, "without_documents": number(empty.value), "calls": number(calls.value)}
-            row |= {"refused": refused, "n": calls.n}
-            rows.append(row | ({NOTE: reason} if reason else {}))
-        return rows
-
-    def categories(self) -> list[Row]:
-        """What documents do to answers (Figure 1)."""
-        of = [[str(each) for each in one.categories] for one in self.of.labelled]
-        found = shares(of, [str(each) for each in Category], self.resampled)
-        documents = sum(map(len, of))
-        return [{"category": name, "documents": documents} | mean_row(mean, "share") for name, mean in found.items()]
-
-    def errors(self) -> list[Row]:
-        """Where an answer is worse than the upper bound's: how much of what helps was not handed over (Figure 4)."""
-        best = self.scores(UPPER_BOUND, self.own.metric)
-        rows: list[Row] = []
-        for name in self._selecting():
-            worse = self.scores(name, self.own.metric) < best
-            of = [
-                [str(each.missing)] if each and is_worse else []
-                for each, is_worse in zip(self.of.selections(name), worse, strict=True)
-            ]
-            found = shares(of, [str(each) for each in Missing], self.resampled)
-            rows += [
-                {"method": name, "missing": kind, "errors": sum(map(len, of))} | mean_row(mean, "share")
-                for kind, mean in found.items()
-            ]
-        return rows
-
-    def found(self) -> list[Row]:
-        """How much of what is handed over helps alone, and how much of what helps alone is handed over."""
-        rows: list[Row] = []
-        for name in self._selecting():
-            for measure, mean in zip(("precision", "recall"), self._found(self.of.selections(name)), strict=True):
-                row = {"method": name, "measure": measure} | mean_row(mean)
-                note = NOTHING_HANDED if measure == "precision" else "no document helps"
-                rows.append(row | ({NOTE: note} if np.isnan(mean.value) else {}))
-        return rows
-
-    def order(self) -> list[Row]:
-        """How often what helps stands ahead of what does not: by each reranker, against the retriever's order."""
-        retrieved = self.of.ordered()
-        apart = {name: self.of.ordered(name) for name in (UPLIFT, *self.own.ablations) if name in self.own.learning}
-        tested = self.resampled.differences(apart, retrieved)
-        rows = []
-        for name, values in ({STANDARD: retrieved} | apart).items():
-            difference = tested.get(name)
-            reason = (self.of.why_not(name) or difference.note) if difference else ""
-            row = {"method": name} | mean_row(self.resampled.mean(values)) | difference_row(difference)
-            rows.append(row | ({NOTE: reason} if reason else {}))
-        return rows
-
-    def thresholds(self) -> list[Row]:
-        """What uplift RAG would hand over at other thresholds: nothing is asked for that."""
-        reason = self.of.why_not(UPLIFT)
-        rows = []
-        for threshold in self._thresholds():
-            would = self.of.above(threshold, UPLIFT)
-            chosen = _column(would, "chosen")
-            without = self.resampled.mean(np.where(np.isnan(chosen), np.nan, chosen == 0))
-            precision, recall = self._found(would)
-            row: Row = {"threshold": threshold} | bounds("documents", self.resampled.mean(chosen))
-            row |= {"without_documents": number(without.value)} | bounds("precision", precision)
-            row |= bounds("recall", recall) | {"precision_n": precision.n, "recall_n": recall.n, "n": without.n}
-            note = reason or (NOTHING_HANDED if np.isnan(precision.value) else "")
-            rows.append(row | ({NOTE: note} if note else {}))
-        return rows
-
-    def _thresholds(self) -> list[float]:
-        """Round ones, those that leave each tenth of the documents more, and the run's own."""
-        p = [each for believed in self.of.believed.get(UPLIFT, {}).values() for each in believed]
-        tenths = np.round(np.quantile(p, np.arange(1, 10) / 10), 3).tolist() if p else []
-        return sorted({*ROUND, *tenths, self.own.threshold})
-
-    def _found(self, selections: Sequence[Selection | None]) -> tuple[Mean, Mean]:
-        """Precision and recall, each of the questions that have what it is a share of."""
-        right, chosen, helpful = (_column(selections, name) for name in ("right", "chosen", "helpful"))
-        below = (np.where(each > 0, each, np.nan) for each in (chosen, helpful))
-        precision, recall = (self.resampled.ratio(right, each, share=True) for each in below)
-        return precision, recall
-
-    def transfer(self) -> list[Row]:
-        """Both generators with the documents that help either (Figure 5), against those that help itself."""
-        if not self.own.other:
-            return []
-        rows: list[Row] = []
-        apart = {}
-        for metric in METRICS:
-            for by, of in ((OWN, OTHER), (OTHER, OWN)):
-                home = self.of.exchanged(by, by, metric)
-                away = self.of.exchanged(of, by, metric)
-                apart[f"{of}:{by}:{metric}"] = self.resampled.difference(away, home)
-        tested = corrected_but(apart, "")
-        for metric in METRICS:
-            for by in (OWN, OTHER):
-                for of in (OWN, OTHER):
-                    mean = self.resampled.mean(self.of.exchanged(of, by, metric))
-                    difference = tested.get(f"{of}:{by}:{metric}")
-                    row = {"documents_for": of, "answered_by": by, "metric": metric} | mean_row(mean)
-                    note = {NOTE: difference.note} if difference and difference.note else {}
-                    rows.append(row | difference_row(difference) | note)
-        return rows
-
-    def answers(self) -> list[Row]:
-        """Every answer by every method."""
-        return [
-            {
-                "query": query.id, "split": split, "method": name, "answer": said[name]["text"],
-                **{metric: METRICS[metric](said[name]["text"], query.answers) for metric in METRICS},
-                "documents": len(said[name]["documents"]), "prompt_tokens": said[name]["prompt_tokens"],
-            }
-            for query, split, said in zip(self.of.queries, self.of.split, self.of.answered, strict=True)
-            for name in self.all
-            if "text" in said.get(name, {})
-        ]  # fmt: skip
-
-    def _selecting(self) -> list[str]:
-        """Methods that choose which documents to hand over, where they were possible."""
-        never = {"naive"}
-        return [name for name in self.all if name not in never and not np.isnan(self.of.documents(name)).all()]
-
-
-def corrected_but(apart: Mapping[str, Difference], untested: str) -> dict[str, Difference]:
-    """P-values adjusted for all of them, but for one name's, which is no test: it saw the answers."""
-    nan = float("nan")
-    return corrected({
-        name: replace(each, statistic=nan, p=nan, note=SEES_THE_ANSWERS)
-        if untested and name.startswith(f"{untested}:") else each
-        for name, each in apart.items()
-    })  # fmt: skip
-
-
-def mean_row(mean: Mean, name: str = "value") -> Row:
-    """A mean's columns."""
-    return {name: number(mean.value), "low": number(mean.low), "high": number(mean.high), "n": mean.n}
-
-
-def bounds(column: str, mean: Mean) -> Row:
-    """A mean's columns in a table with several means."""
-    return {column: number(mean.value), f"{column}_low": number(mean.low), f"{column}_high": number(mean.high)}
-
-
-def difference_row(difference: Difference | None) -> Row:
-    """A difference's columns; all null for the baseline itself."""
-    if difference is None:
-        names = ("difference", "difference_low", "difference_high", "statistic", "p", "p_adjusted")
-        return dict.fromkeys(names)
-    mean = difference.mean
-    return {
-        "difference": number(mean.value),
-        "difference_low": number(mean.low),
-        "difference_high": number(mean.high),
-        "statistic": number(difference.statistic),
-        "p": number(difference.p),
-        "p_adjusted": number(difference.p_adjusted),
-    }
-
-
-def _column(selections: Iterable[Selection | None], name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    return np.array([np.nan if each is None else float(getattr(each, name)) for each in selections])
-
-
-def _training(job: Job) -> list[Row]:
-    """What each reranker was trained on, and what came of it."""
-    rows: list[Row] = []
-    for key, found in job.found(TRAIN).items():
-        split, name = key.split(":")
-        history = found.get("history") or {}
-        epochs = history.get("epochs") or [{}]
-        best = epochs[history["best"] - 1] if history else {}
-        row: Row = {
-            "split": int(split), "method": name, "documents": history.get("documents"),
-            "helpful": history.get("helpful"), "epochs": len(epochs) if history else None,
-            "best": history.get("best"), "point_first": epochs[0].get("point"), "point": best.get("point"),
-            "pair": best.get("pair"), "list": best.get("list"), "held_out": best.get("held_out"),
-            "left_out": found.get("left_out"), "file": found.get("file", ""),
-        }  # fmt: skip
-        rows.append(row | ({NOTE: found["not_possible"]} if "not_possible" in found else {}))
-    return rows
-
-
-def _refused(own: UpliftRagParameters, found: Outcomes) -> dict[str, int]:
-    """What was refused beside the run's own labels: answers by all methods, and all that another model was asked."""
-    methods = [each for said in found.answered for name, each in said.items() if name != TRANSFER and "refused" in each]
-    counted = {"refused_answers": sum(bool(each["refused"]) for each in methods)}
-    if own.other:
-        exchanged = [each for said in found.answered for each in said[TRANSFER].values()]
-        counted["refused_other"] = sum(each["other"]["refused"] for each in found.found)
-        counted["refused_transfer"] = sum(bool(each["refused"]) for each in exchanged)
-    return counted
-
-
-def _given(where: Mapping[str, int], job: Job) -> dict[str, int]:
-    """How many questions the data gave for training and for choosing, where it says so."""
-    if not questions.is_given(job.collection):
-        return {}
-    folds = list(where.values())
-    return {"train": folds.count(questions.TRAIN), "dev": folds.count(questions.DEV)}
-
-
-def _counts(job: Job, found: Outcomes) -> list[Row]:
-    """How many questions took part, what was asked to label them, and what they are like."""
-    helpful = np.array([int(one.helpful.sum()) for one in found.labelled])
-    documents = np.array([len(one.documents) for one in found.labelled])
-    where = questions.fold_of(job.collection, job.parameters)
-    counted = {
-        "questions": len(found.queries),
-        "documents": int(documents.sum()),
-        "one_document": int((documents == 1).sum()),
-        **_given(where, job),
-        "label_prompts": sum(min(job.parameters.retrieve, len(job.by_id[name].documents)) + 1 for name in where),
-        "refused": sum(said["refused"] for _name, said in job.each_found(LABEL, where)),
-        **_refused(job.parameters, found),
-        "right_without": sum(METRICS["em"](one.without, one.query.answers) == 1 for one in found.labelled),
-        "helpful": int(helpful.sum()),
-        "nothing_helps": int((helpful == 0).sum()),
-        "one_helps": int((helpful == 1).sum()),
-    }
-    rows: list[Row] = [{"name": name, "count": count} for name, count in counted.items()]
-    if others := questions.strangers(job.run):
-        how = WITHIN if questions.is_apart(job.run) else ANYWHERE
-        rows.append({"name": "strangers", "count": others * len(found.queries), NOTE: how})
-    for name, out in (("left_out", questions.left_out(job.collection)), (OF_ALL, job.collection.left_out)):
-        rows += [{"name": name, "count": count, NOTE: reason} for reason, count in dict(out).items()]
-    return rows
+for _name, _table in TABLES.items():
+    if METHOD in _table.columns or _name == "uplift_order":
+        TABLES[_name] = replace(_table, caption=_with_after(_table.caption))
+for _name in ("uplift_results", "uplift_errors"):
+    FIGURES[_name] = replace(FIGURES[_name], caption=_with_after(FIGURES[_name].caption))

@@ -12,7 +12,7 @@ from analysis.stats.cluster_variance import Terms, combined, interval_of
 from analysis.stats.labels import differentiable
 
 from ...inputs.arrays import EXPERT, POINTWISE, Ints
-from ...tables.schema import NOTE, Row, number
+from ...tables.rows import NOTE, Row, number
 from ..context import Context, Tables
 from ..fits import Fit, Fitted
 from ..settings import AnalysisSettings

@@ -9,8 +9,8 @@ from analysis.enums import Coders, Split
 from crowdrag.studies.models import Study
 
 from ...tables import run_tables, value_labels
+from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
-from ...tables.schema import Row
 from .. import missing_value_notes
 from ..missing_value_notes import reasons
 

@@ -10,21 +10,21 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from ...experiments.fair_rag import captions as fair_rag_captions
-from ...experiments.self_preference import captions as self_preference_captions
-from ...experiments.uplift_rag import captions as uplift_rag_captions
-from ...planning import captions as planning_captions
-from ...tables.captions import ColumnCaption, FigureCaption, LazyText, TableCaption
+from ...experiments.fair_rag import tables as fair_rag_captions
+from ...experiments.self_preference import tables as self_preference_captions
+from ...experiments.uplift_rag import tables as uplift_rag_captions
+from ...planning import tables as planning_captions
+from ...tables.table import Column, Figure, LazyText, Table
 from . import judge_effects, judging, study, writing
 
 __all__ = [
     "FIGURES",
     "SECTIONS",
     "TABLES",
-    "ColumnCaption",
-    "FigureCaption",
+    "Column",
+    "Figure",
     "LazyText",
-    "TableCaption",
+    "Table",
     "caption",
     "figure",
     "table",
@@ -56,8 +56,8 @@ SECTIONS: dict[str, LazyText] = {
     "self_preference": _("Self-preference"),
 }
 
-TABLES: dict[str, TableCaption] = {name: each for module in _MODULES for name, each in module.TABLES.items()}
-FIGURES: dict[str, FigureCaption] = {name: each for module in _MODULES for name, each in module.FIGURES.items()}
+TABLES: dict[str, Table] = {name: each for module in _MODULES for name, each in module.TABLES.items()}
+FIGURES: dict[str, Figure] = {name: each for module in _MODULES for name, each in module.FIGURES.items()}
 
 
 class _CaptionParameters(dict[str, Any]):
@@ -72,14 +72,14 @@ def caption(text: LazyText, parameters: dict[str, Any]) -> str:
     return str(text).format_map(_CaptionParameters(parameters))
 
 
-def table(name: str) -> TableCaption:
+def table(name: str) -> Table:
     """Return what is said of a table; of one that nobody described, its name."""
-    return TABLES.get(name) or TableCaption("study", _plain(name), "", ())
+    return TABLES.get(name) or Table("study", _plain(name), "", ())
 
 
-def figure(name: str) -> FigureCaption:
+def figure(name: str) -> Figure:
     """Return what is said of a chart; of one that nobody described, its name."""
-    return FIGURES.get(name) or FigureCaption("study", _plain(name), "", _plain(name))
+    return FIGURES.get(name) or Figure("study", _plain(name), "", _plain(name))
 
 
 def _plain(name: str) -> str:

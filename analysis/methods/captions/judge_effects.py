@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from ...tables.captions import ColumnCaption, FigureCaption, TableCaption, bounded, count, estimate
+from ...tables.table import Column, Figure, Table, count, estimate, named_estimate
 from .judging import CODERS, DIMENSION
 
 EFFECTS = {"within": _("within a pair"), "across": _("across the questionnaire")}
@@ -24,7 +24,7 @@ SIZES = {"alpha_orders": "pairs_in_both_orders", "alpha_gold": "items_with_gold"
          "alpha_inference": "items_in_both_inferences", "mean_rho": "items", "front_preference": "choices"}  # fmt: skip
 
 TABLES = {
-    "order_effects": TableCaption(
+    "order_effects": Table(
         "agreement",
         _("Order effects"),
         _(
@@ -35,16 +35,14 @@ TABLES = {
         ),
         (
             DIMENSION,
-            ColumnCaption("effect", _("Effect"), words=EFFECTS),
-            ColumnCaption(
-                "part", _("Part"), words={name: label for parts in PARTS.values() for name, label in parts.items()}
-            ),
+            Column("effect", _("Effect"), words=EFFECTS),
+            Column("part", _("Part"), words={name: label for parts in PARTS.values() for name, label in parts.items()}),
             estimate("alpha", _("Alpha"), n="items"),
             count("items", _("Pairs")),
         ),
         across=("effect", "part"),
     ),
-    "order_differences": TableCaption(
+    "order_differences": Table(
         "agreement",
         _("Differences between orders"),
         _(
@@ -55,13 +53,13 @@ TABLES = {
         ),
         (
             DIMENSION,
-            ColumnCaption("effect", _("Effect"), words=EFFECTS),
-            bounded("largest", _("Largest difference"), n="items"),
+            Column("effect", _("Effect"), words=EFFECTS),
+            named_estimate("largest", _("Largest difference"), n="items"),
             estimate("difference", _("Signed difference"), n="items"),
             count("items", _("Pairs")),
         ),
     ),
-    "front_preferences": TableCaption(
+    "front_preferences": Table(
         "agreement",
         _("Preference for the response shown first"),
         _(
@@ -72,16 +70,16 @@ TABLES = {
             "Benjamini and Hochberg over the dimensions."
         ),
         (
-            ColumnCaption("coders", _("Judges"), words=CODERS),
+            Column("coders", _("Judges"), words=CODERS),
             DIMENSION,
-            ColumnCaption("pairs", _("Pairs"), words=PAIRS),
+            Column("pairs", _("Pairs"), words=PAIRS),
             estimate("front_preference", _("First preferred"), n="n"),
-            ColumnCaption("p", _("p"), 4),
-            ColumnCaption("p_adjusted", _("p adjusted"), 4),
+            Column("p", _("p"), 4),
+            Column("p_adjusted", _("p adjusted"), 4),
             count("n", _("Choices")),
         ),
     ),
-    "interdependence": TableCaption(
+    "interdependence": Table(
         "labels",
         _("Interdependence of the dimensions"),
         _(
@@ -89,14 +87,14 @@ TABLES = {
             "each dimension with all others."
         ),
         (
-            ColumnCaption("dimension_1", _("Dimension"), words="dimension"),
-            ColumnCaption("dimension_2", _("Other dimension"), words="dimension"),
+            Column("dimension_1", _("Dimension"), words="dimension"),
+            Column("dimension_2", _("Other dimension"), words="dimension"),
             estimate("tau", _("Tau"), n="items"),
             count("items", _("Pairs")),
         ),
         across=("dimension_2",),
     ),
-    "model_judges": TableCaption(
+    "model_judges": Table(
         "models",
         _("Language models as judges"),
         _(
@@ -106,10 +104,10 @@ TABLES = {
             "interval over topics, except alpha with the gold label: that depends on which people judged, too."
         ),
         (
-            ColumnCaption("participant", _("Model"), words="id"),
-            ColumnCaption("inference", _("Asked"), words=INFERENCES),
+            Column("participant", _("Model"), words="id"),
+            Column("inference", _("Asked"), words=INFERENCES),
             DIMENSION,
-            *(bounded(name, label, n=SIZES[name]) for name, label in MEASURES.items()),
+            *(named_estimate(name, label, n=SIZES[name]) for name, label in MEASURES.items()),
             count("items", _("Pairs")),
             count("pairs_in_both_orders", _("In both orders")),
             count("items_with_gold", _("With gold label")),
@@ -117,7 +115,7 @@ TABLES = {
             count("choices", _("Choices")),
         ),
     ),
-    "model_self_preference": TableCaption(
+    "model_self_preference": Table(
         "models",
         _("Models on their own responses"),
         _(
@@ -128,16 +126,16 @@ TABLES = {
             "and on the others, without an interval."
         ),
         (
-            ColumnCaption("participant", _("Model"), words="id"),
-            ColumnCaption("inference", _("Asked"), words=INFERENCES),
+            Column("participant", _("Model"), words="id"),
+            Column("inference", _("Asked"), words=INFERENCES),
             DIMENSION,
-            bounded("model", _("The model chose it"), n="n"),
-            bounded("gold", _("The gold label chose it"), n="n"),
+            named_estimate("model", _("The model chose it"), n="n"),
+            named_estimate("gold", _("The gold label chose it"), n="n"),
             estimate("difference", _("Difference"), n="n"),
             count("n", _("Pairs")),
             count("undecided", _("Undecided")),
-            bounded("alpha_own", _("Agreement on its own"), n="items_own"),
-            bounded("alpha_others", _("Agreement on others"), n="items_others"),
+            named_estimate("alpha_own", _("Agreement on its own"), n="items_own"),
+            named_estimate("alpha_others", _("Agreement on others"), n="items_others"),
             count("items_own", _("Pairs with its own")),
             count("items_others", _("Pairs of others")),
         ),
@@ -145,7 +143,7 @@ TABLES = {
 }
 
 FIGURES = {
-    "order_effects": FigureCaption(
+    "order_effects": Figure(
         "agreement",
         _("Order effects"),
         _(
@@ -155,13 +153,13 @@ FIGURES = {
         ),
         _("Points with intervals: alpha by dimension, one colour for each part, a panel for each kind of order."),
     ),
-    "interdependence": FigureCaption(
+    "interdependence": Figure(
         "labels",
         _("Interdependence of the dimensions"),
         _("Kendall's tau-b between the gold labels of two dimensions; the stronger the colour, the closer they go."),
         _("A matrix of the dimensions with the correlation of each two in a coloured cell."),
     ),
-    "model_judges": FigureCaption(
+    "model_judges": Figure(
         "models",
         _("Language models as judges"),
         _(
@@ -171,7 +169,7 @@ FIGURES = {
         ),
         _("Points with intervals by dimension: a panel for each measure, one colour for each way of asking."),
     ),
-    "model_self_preference": FigureCaption(
+    "model_self_preference": Figure(
         "models",
         _("Models on their own responses"),
         _(

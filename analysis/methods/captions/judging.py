@@ -4,9 +4,9 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.enums import Coders, Label, Split
 
-from ...tables.captions import ColumnCaption, FigureCaption, TableCaption, bounded, count, estimate
+from ...tables.table import Column, Figure, Table, count, estimate, named_estimate
 
-DIMENSION = ColumnCaption("dimension", _("Dimension"), words="dimension")
+DIMENSION = Column("dimension", _("Dimension"), words="dimension")
 SPLITS = {each.value: each.label for each in Split}
 CODERS = {each.value: each.label for each in Coders}
 LABELS = {each.value: each.label for each in Label}
@@ -14,7 +14,7 @@ LABELS = {each.value: each.label for each in Label}
 KINDS = {"participant": _("participant"), "origin": _("all of an origin")}
 
 TABLES = {
-    "agreement": TableCaption(
+    "agreement": Table(
         "agreement",
         _("Agreement"),
         _(
@@ -26,8 +26,8 @@ TABLES = {
         ),
         (
             DIMENSION,
-            ColumnCaption("split", _("Pairs"), words=SPLITS),
-            ColumnCaption("coders", _("Judges"), words=CODERS),
+            Column("split", _("Pairs"), words=SPLITS),
+            Column("coders", _("Judges"), words=CODERS),
             estimate("alpha", _("Alpha"), n="items"),
             count("items", _("Units")),
             count("judgments", _("Judgments")),
@@ -35,31 +35,31 @@ TABLES = {
         across=("split",),
         unprinted=("judgments",),
     ),
-    "agreement_means": TableCaption(
+    "agreement_means": Table(
         "agreement",
         _("Mean agreement"),
         _("Mean of Krippendorff's alpha over dimensions, with 95 % intervals over topics and judges."),
         (
-            ColumnCaption("split", _("Pairs"), words=SPLITS),
-            ColumnCaption("coders", _("Judges"), words=CODERS),
+            Column("split", _("Pairs"), words=SPLITS),
+            Column("coders", _("Judges"), words=CODERS),
             estimate("alpha", _("Mean alpha"), n="dimensions"),
             count("dimensions", _("Dimensions")),
         ),
         across=("split",),
     ),
-    "competence": TableCaption(
+    "competence": Table(
         "labels",
         _("Competence of the judges"),
         _("Spam probability of each participant on each dimension (MACE); competence is 1 minus it."),
         (
-            ColumnCaption("participant", _("Participant"), words="id"),
+            Column("participant", _("Participant"), words="id"),
             DIMENSION,
-            ColumnCaption("spam_probability", _("Spam probability"), 2),
+            Column("spam_probability", _("Spam probability"), 2),
             count("judgments", _("Judgments")),
         ),
         whole=False,
     ),
-    "mace": TableCaption(
+    "mace": Table(
         "labels",
         _("How well competences are determined"),
         _(
@@ -69,31 +69,31 @@ TABLES = {
         ),
         (
             DIMENSION,
-            ColumnCaption("log_likelihood", _("Log likelihood"), 1),
-            ColumnCaption("best_restart", _("Best restart"), 1),
-            ColumnCaption("worst_restart", _("Worst restart"), 1),
-            ColumnCaption("spread", _("Spread"), 2),
-            ColumnCaption("restart_agreement", _("Same label"), 2),
+            Column("log_likelihood", _("Log likelihood"), 1),
+            Column("best_restart", _("Best restart"), 1),
+            Column("worst_restart", _("Worst restart"), 1),
+            Column("spread", _("Spread"), 2),
+            Column("restart_agreement", _("Same label"), 2),
             count("iterations", _("Iterations")),
-            ColumnCaption("converged", _("Settled")),
+            Column("converged", _("Settled")),
         ),
     ),
-    "gold": TableCaption(
+    "gold": Table(
         "labels",
         _("Labels of the pairs"),
         _("Of each presented pair and dimension how probable each label is, and the most probable one."),
         (
-            ColumnCaption("response_a", _("Left response"), words="id"),
-            ColumnCaption("response_b", _("Right response"), words="id"),
+            Column("response_a", _("Left response"), words="id"),
+            Column("response_b", _("Right response"), words="id"),
             DIMENSION,
-            ColumnCaption("p_a", _("Left"), 2),
-            ColumnCaption("p_n", _("Neither"), 2),
-            ColumnCaption("p_b", _("Right"), 2),
-            ColumnCaption("label", _("Label"), words=LABELS),
+            Column("p_a", _("Left"), 2),
+            Column("p_n", _("Neither"), 2),
+            Column("p_b", _("Right"), 2),
+            Column("label", _("Label"), words=LABELS),
         ),
         whole=False,
     ),
-    "grade_means": TableCaption(
+    "grade_means": Table(
         "grades",
         _("Mean grades"),
         _(
@@ -102,14 +102,14 @@ TABLES = {
         ),
         (
             DIMENSION,
-            ColumnCaption("style", _("Style"), words="style"),
-            ColumnCaption("origin", _("Origin"), words="origin"),
+            Column("style", _("Style"), words="style"),
+            Column("origin", _("Origin"), words="origin"),
             estimate("mean", _("Mean grade"), n="n"),
             count("n", _("Grades")),
         ),
         across=("origin",),
     ),
-    "grade_tests": TableCaption(
+    "grade_tests": Table(
         "grades",
         _("Tests of differences between grades"),
         _(
@@ -119,17 +119,17 @@ TABLES = {
         ),
         (
             DIMENSION,
-            ColumnCaption("style", _("Style"), words="style"),
-            ColumnCaption("comparison", _("Comparison")),
-            ColumnCaption("statistic", _("Statistic"), 1),
-            ColumnCaption("p", _("p"), 4),
-            ColumnCaption("p_adjusted", _("p adjusted"), 4),
-            bounded("effect", _("Effect"), n="n"),
-            bounded("difference", _("Difference")),
+            Column("style", _("Style"), words="style"),
+            Column("comparison", _("Comparison")),
+            Column("statistic", _("Statistic"), 1),
+            Column("p", _("p"), 4),
+            Column("p_adjusted", _("p adjusted"), 4),
+            named_estimate("effect", _("Effect"), n="n"),
+            named_estimate("difference", _("Difference")),
             count("n", _("Topics")),
         ),
     ),
-    "leaderboard": TableCaption(
+    "leaderboard": Table(
         "grades",
         _("Leaderboard"),
         _(
@@ -139,19 +139,19 @@ TABLES = {
             "first are joined with it by no chain of comparisons."
         ),
         (
-            ColumnCaption("kind", _("Who"), words=KINDS),
-            ColumnCaption("participant", _("Participant"), words="id"),
-            ColumnCaption("origin", _("Origin"), words="origin"),
+            Column("kind", _("Who"), words=KINDS),
+            Column("participant", _("Participant"), words="id"),
+            Column("origin", _("Origin"), words="origin"),
             DIMENSION,
-            ColumnCaption("rank", _("Rank"), 0, low="rank_low", high="rank_high"),
+            Column("rank", _("Rank"), 0, low="rank_low", high="rank_high"),
             estimate("merit", _("Merit")),
-            ColumnCaption("mean_grade", _("Mean grade"), 2, low="mean_low", high="mean_high", n="n"),
+            Column("mean_grade", _("Mean grade"), 2, low="mean_low", high="mean_high", n="n"),
             count("n", _("Responses")),
             count("topics", _("Topics")),
             count("group", _("Group")),
         ),
     ),
-    "leaderboard_tests": TableCaption(
+    "leaderboard_tests": Table(
         "grades",
         _("Tests between participants"),
         _(
@@ -161,18 +161,18 @@ TABLES = {
         ),
         (
             DIMENSION,
-            ColumnCaption("participant_1", _("Participant"), words="id"),
-            ColumnCaption("participant_2", _("Other participant"), words="id"),
-            ColumnCaption("statistic", _("Statistic"), 1),
-            ColumnCaption("p", _("p"), 4),
-            ColumnCaption("p_adjusted", _("p adjusted"), 4),
-            bounded("effect", _("Effect"), n="n"),
-            bounded("difference", _("Difference")),
+            Column("participant_1", _("Participant"), words="id"),
+            Column("participant_2", _("Other participant"), words="id"),
+            Column("statistic", _("Statistic"), 1),
+            Column("p", _("p"), 4),
+            Column("p_adjusted", _("p adjusted"), 4),
+            named_estimate("effect", _("Effect"), n="n"),
+            named_estimate("difference", _("Difference")),
             count("n", _("Topics")),
         ),
         whole=False,
     ),
-    "grades": TableCaption(
+    "grades": Table(
         "grades",
         _("Grades of the responses"),
         _(
@@ -180,19 +180,19 @@ TABLES = {
             "brackets the range of its grades in 95 % of the draws of the labels (what the votes leave open)."
         ),
         (
-            ColumnCaption("topic", _("Topic"), words="id"),
-            ColumnCaption("response", _("Response"), words="id"),
+            Column("topic", _("Topic"), words="id"),
+            Column("response", _("Response"), words="id"),
             DIMENSION,
-            ColumnCaption("merit", _("Merit"), 2),
-            ColumnCaption("se", _("Standard error"), 2),
-            ColumnCaption("grade", _("Grade"), 1, low="rank_low", high="rank_high"),
+            Column("merit", _("Merit"), 2),
+            Column("se", _("Standard error"), 2),
+            Column("grade", _("Grade"), 1, low="rank_low", high="rank_high"),
         ),
         whole=False,
     ),
 }
 
 FIGURES = {
-    "agreement": FigureCaption(
+    "agreement": Figure(
         "agreement",
         _("Agreement by dimension"),
         _(
@@ -201,7 +201,7 @@ FIGURES = {
         ),
         _("Points with intervals: alpha by dimension, one colour for each kind of judges, one panel for each split."),
     ),
-    "competence": FigureCaption(
+    "competence": Figure(
         "labels",
         _("Competence of the judges"),
         _(
@@ -210,7 +210,7 @@ FIGURES = {
         ),
         _("Histograms of the participants' spam probability, one for each dimension."),
     ),
-    "grades_of_systems": FigureCaption(
+    "grades_of_systems": Figure(
         "grades",
         _("Mean grades of systems"),
         _(
@@ -219,13 +219,13 @@ FIGURES = {
         ),
         _("Points with intervals, a row for each system, one colour for each origin, a panel for each dimension."),
     ),
-    "grades": FigureCaption(
+    "grades": Figure(
         "grades",
         _("Mean grades"),
         _("Mean grade by dimension, style and origin, with 95 % bootstrap intervals over topics."),
         _("Points with intervals: mean grade by dimension, one colour for each origin, one panel for each style."),
     ),
-    "leaderboard": FigureCaption(
+    "leaderboard": Figure(
         "grades",
         _("Ranks of participants"),
         _(

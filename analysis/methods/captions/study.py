@@ -2,12 +2,12 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from ...tables.captions import ColumnCaption, FigureCaption, TableCaption, count, estimate
+from ...tables.table import Column, Figure, Table, count, estimate
 from .writing import PROCESS, PROCESS_SHARES, STATISTICS
 
-STYLE = ColumnCaption("style", _("Style"), words="style")
-ORIGIN = ColumnCaption("origin", _("Origin"), words="origin")
-RESPONSE = ColumnCaption("response", _("Response"), words="id")
+STYLE = Column("style", _("Style"), words="style")
+ORIGIN = Column("origin", _("Origin"), words="origin")
+RESPONSE = Column("response", _("Response"), words="id")
 METRICS = {"bleu": "BLEU", "rouge_l": "ROUGE-L", "bertscore": "BERTScore"}
 RANKINGS = {"full": _("full ranking"), "best_worst": _("best and worst")}
 SETS = {
@@ -21,19 +21,19 @@ SETS = {
     "model_system": _("model, system"),
     "system_system": _("system, system"),
 }
-FIGURE = ColumnCaption("name", _("Figure"), words="figure")
+FIGURE = Column("name", _("Figure"), words="figure")
 
 TABLES = {
-    "key_figures": TableCaption(
+    "key_figures": Table(
         "study",
         _("Key figures"),
         _(
             "What the study holds. Means of words with 95 % bootstrap intervals over topics; responses under "
             "{min_words} words count as none."
         ),
-        (FIGURE, estimate("value", _("Value"), n="n"), ColumnCaption("unit", _("Unit")), count("n", _("n"))),
+        (FIGURE, estimate("value", _("Value"), n="n"), Column("unit", _("Unit")), count("n", _("n"))),
     ),
-    "survey": TableCaption(
+    "survey": Table(
         "study",
         _("Survey"),
         _(
@@ -41,17 +41,17 @@ TABLES = {
             "share of each answer, and Spearman's rho of each two questions, with 95 % bootstrap intervals over topics."
         ),
         (
-            ColumnCaption("name", _("Figure")),
-            ColumnCaption("kind", _("Asked")),
-            ColumnCaption("question", _("Question"), words="question"),
-            ColumnCaption("statistic", _("Statistic"), words=STATISTICS),
-            ColumnCaption("option", _("Answer"), words="answer", is_key=True),
+            Column("name", _("Figure")),
+            Column("kind", _("Asked")),
+            Column("question", _("Question"), words="question"),
+            Column("statistic", _("Statistic"), words=STATISTICS),
+            Column("option", _("Answer"), words="answer", is_key=True),
             estimate("value", _("Value"), n="n"),
             count("n", _("n")),
         ),
         unprinted=("name", "kind"),
     ),
-    "responses": TableCaption(
+    "responses": Table(
         "writing",
         _("Responses"),
         _(
@@ -60,19 +60,19 @@ TABLES = {
         ),
         (
             RESPONSE,
-            ColumnCaption("topic", _("Topic"), words="id"),
+            Column("topic", _("Topic"), words="id"),
             STYLE,
             ORIGIN,
             count("words", _("Words")),
             count("statements", _("Statements")),
             count("citations", _("Citations")),
             count("cited_passages", _("Cited passages")),
-            ColumnCaption("flesch", _("Flesch"), 1),
-            ColumnCaption("source_flesch", _("Flesch of the sources"), 1),
+            Column("flesch", _("Flesch"), 1),
+            Column("source_flesch", _("Flesch of the sources"), 1),
         ),
         whole=False,
     ),
-    "citation_overlap": TableCaption(
+    "citation_overlap": Table(
         "writing",
         _("Overlap of cited passages"),
         _(
@@ -81,23 +81,23 @@ TABLES = {
         ),
         (
             STYLE,
-            ColumnCaption("pair", _("Sets"), words=SETS),
+            Column("pair", _("Sets"), words=SETS),
             estimate("jaccard", _("Jaccard"), n="n"),
             count("n", _("Pairs")),
         ),
         across=("style",),
     ),
-    "citation_order": TableCaption(
+    "citation_order": Table(
         "writing",
         _("Order of citations"),
         _(
             "Mean of Spearman's rho between the positions of first citation, or the rank positions, of passages that "
             "both sides of a pair hold, by style, with 95 % bootstrap intervals over topics."
         ),
-        (STYLE, ColumnCaption("pair", _("Sets"), words=SETS), estimate("rho", _("Rho"), n="n"), count("n", _("Pairs"))),
+        (STYLE, Column("pair", _("Sets"), words=SETS), estimate("rho", _("Rho"), n="n"), count("n", _("Pairs"))),
         across=("style",),
     ),
-    "citation_ranks": TableCaption(
+    "citation_ranks": Table(
         "writing",
         _("Citations by rank"),
         _(
@@ -107,25 +107,25 @@ TABLES = {
         (
             STYLE,
             ORIGIN,
-            ColumnCaption("rank", _("Rank")),
+            Column("rank", _("Rank")),
             estimate("probability", _("Cited"), n="n"),
             count("n", _("Responses")),
         ),
         across=("style", "origin"),
     ),
-    "text_reuse": TableCaption(
+    "text_reuse": Table(
         "writing",
         _("Text reuse"),
         _("Sentence-BLEU (orders up to 8) of each statement with each passage that it cites: 100 is a copy."),
         (
             RESPONSE,
-            ColumnCaption("statement", _("Statement"), 0, is_key=True),
-            ColumnCaption("passage", _("Passage"), 0, is_key=True),
-            ColumnCaption("bleu", _("BLEU"), 1),
+            Column("statement", _("Statement"), 0, is_key=True),
+            Column("passage", _("Passage"), 0, is_key=True),
+            Column("bleu", _("BLEU"), 1),
         ),
         whole=False,
     ),
-    "text_reuse_shares": TableCaption(
+    "text_reuse_shares": Table(
         "writing",
         _("Text reuse, shares"),
         _(
@@ -136,13 +136,13 @@ TABLES = {
         (
             STYLE,
             ORIGIN,
-            ColumnCaption("limit", _("Limit"), 0),
-            ColumnCaption("share", _("Below it"), 1, low="low", high="high", n="n", share=True),
+            Column("limit", _("Limit"), 0),
+            Column("share", _("Below it"), 1, low="low", high="high", n="n", share=True),
             count("n", _("Pairs")),
         ),
         across=("origin",),
     ),
-    "writing_process": TableCaption(
+    "writing_process": Table(
         "writing",
         _("Writing process"),
         _(
@@ -151,11 +151,11 @@ TABLES = {
         ),
         (
             RESPONSE,
-            *(ColumnCaption(name, label, 0, share=name in PROCESS_SHARES) for name, label in PROCESS.items()),
+            *(Column(name, label, 0, share=name in PROCESS_SHARES) for name, label in PROCESS.items()),
         ),
         whole=False,
     ),
-    "reference_metrics": TableCaption(
+    "reference_metrics": Table(
         "metrics",
         _("Reference-based metrics"),
         _(
@@ -164,9 +164,9 @@ TABLES = {
             "with 95 % bootstrap intervals. Topics that cannot be ranked are left out."
         ),
         (
-            ColumnCaption("dimension", _("Dimension"), words="dimension"),
-            ColumnCaption("metric", _("Metric"), words=METRICS),
-            ColumnCaption("ranking", _("Ranking"), words=RANKINGS),
+            Column("dimension", _("Dimension"), words="dimension"),
+            Column("metric", _("Metric"), words=METRICS),
+            Column("ranking", _("Ranking"), words=RANKINGS),
             estimate("rho", _("Rho"), n="topics"),
             count("topics", _("Topics")),
             count("left_out", _("Left out")),
@@ -177,7 +177,7 @@ TABLES = {
 }
 
 FIGURES = {
-    "text_reuse": FigureCaption(
+    "text_reuse": Figure(
         "writing",
         _("Text reuse"),
         _(
@@ -186,7 +186,7 @@ FIGURES = {
         ),
         _("Curves of cumulative shares over BLEU from 0 to 100: a panel for each style, a curve for each origin."),
     ),
-    "reference_metrics": FigureCaption(
+    "reference_metrics": Figure(
         "metrics",
         _("Metrics against grades"),
         _(

@@ -2,10 +2,10 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from ...tables.captions import ColumnCaption, FigureCaption, TableCaption, count, estimate
+from ...tables.table import Column, Figure, Table, count, estimate
 
-STYLE = ColumnCaption("style", _("Style"), words="style")
-ORIGIN = ColumnCaption("origin", _("Origin"), words="origin")
+STYLE = Column("style", _("Style"), words="style")
+ORIGIN = Column("origin", _("Origin"), words="origin")
 STATISTICS = {
     "mean": _("mean"),
     "sd": _("standard deviation"),
@@ -54,10 +54,10 @@ PROCESS = {
     "away_seconds": _("Away (s)"),
 }
 PROCESS_SHARES = {"pasted_share", "at_once_share", "passage_share", "elsewhere_share"}
-DISTRIBUTION = (ColumnCaption("statistic", _("Statistic"), words=STATISTICS), estimate("value", _("Value"), n="n"))
+DISTRIBUTION = (Column("statistic", _("Statistic"), words=STATISTICS), estimate("value", _("Value"), n="n"))
 
 TABLES = {
-    "lengths": TableCaption(
+    "lengths": Table(
         "writing",
         _("Lengths of responses"),
         _(
@@ -65,10 +65,10 @@ TABLES = {
             "citations of a cited passage, and of the passages that a statement cites, by style and origin; responses "
             "under {min_words} words left out. 95 % bootstrap intervals over topics."
         ),
-        (STYLE, ORIGIN, ColumnCaption("measure", _("Measure"), words=LENGTHS), *DISTRIBUTION, count("n", _("n"))),
+        (STYLE, ORIGIN, Column("measure", _("Measure"), words=LENGTHS), *DISTRIBUTION, count("n", _("n"))),
         across=("statistic",),
     ),
-    "readability": TableCaption(
+    "readability": Table(
         "writing",
         _("Reading ease"),
         _(
@@ -76,10 +76,10 @@ TABLES = {
             "cite (median of the passages that its statements cite), and of the difference of the two, by style and "
             "origin. 95 % bootstrap intervals over topics."
         ),
-        (STYLE, ORIGIN, ColumnCaption("measure", _("Text"), words=EASES), *DISTRIBUTION, count("n", _("Responses"))),
+        (STYLE, ORIGIN, Column("measure", _("Text"), words=EASES), *DISTRIBUTION, count("n", _("Responses"))),
         across=("statistic",),
     ),
-    "citation_rank_medians": TableCaption(
+    "citation_rank_medians": Table(
         "writing",
         _("Median rank of cited passages"),
         _(
@@ -89,13 +89,13 @@ TABLES = {
         (
             STYLE,
             ORIGIN,
-            ColumnCaption("passages", _("Passages"), words=PASSAGES),
+            Column("passages", _("Passages"), words=PASSAGES),
             estimate("median_rank", _("Median rank"), n="n", digits=1),
             count("n", _("Responses")),
         ),
         across=("passages",),
     ),
-    "citation_density": TableCaption(
+    "citation_density": Table(
         "writing",
         _("Citations along the text"),
         _(
@@ -105,29 +105,29 @@ TABLES = {
         (
             STYLE,
             ORIGIN,
-            ColumnCaption("bin", _("Part"), 0, is_key=True),
-            ColumnCaption("start", _("From"), 2),
-            ColumnCaption("end", _("To"), 2),
+            Column("bin", _("Part"), 0, is_key=True),
+            Column("start", _("From"), 2),
+            Column("end", _("To"), 2),
             estimate("density", _("Density"), n="n"),
-            ColumnCaption("per_response", _("Per response"), 2),
+            Column("per_response", _("Per response"), 2),
             count("n", _("Statements")),
         ),
         whole=False,
     ),
-    "writing_process_means": TableCaption(
+    "writing_process_means": Table(
         "writing",
         _("Writing process, means"),
         _(
             "Mean and median over responses of what their logs say, by style and origin, with 95 % bootstrap intervals "
             "over topics. What a log does not record is left out."
         ),
-        (STYLE, ORIGIN, ColumnCaption("measure", _("Measure"), words=PROCESS), *DISTRIBUTION, count("n", _("Logs"))),
+        (STYLE, ORIGIN, Column("measure", _("Measure"), words=PROCESS), *DISTRIBUTION, count("n", _("Logs"))),
         across=("statistic",),
     ),
 }
 
 FIGURES = {
-    "lengths": FigureCaption(
+    "lengths": Figure(
         "writing",
         _("Lengths of responses"),
         _(
@@ -136,7 +136,7 @@ FIGURES = {
         ),
         _("Box plots of words, statements and cited passages, a row for each style and a box for each origin."),
     ),
-    "citation_ranks": FigureCaption(
+    "citation_ranks": Figure(
         "writing",
         _("Citations by rank"),
         _(
@@ -145,7 +145,7 @@ FIGURES = {
         ),
         _("Lines of citation probability over rank, a panel for each style and a line for each origin."),
     ),
-    "citation_rank_medians": FigureCaption(
+    "citation_rank_medians": Figure(
         "writing",
         _("Median rank of cited passages"),
         _(
@@ -154,7 +154,7 @@ FIGURES = {
         ),
         _("Points of the median rank of cited and uncited passages, a panel for each style."),
     ),
-    "citation_density": FigureCaption(
+    "citation_density": Figure(
         "writing",
         _("Citations along the text"),
         _(
@@ -163,7 +163,7 @@ FIGURES = {
         ),
         _("Lines of citation density from the beginning to the end of the text, a panel for each style."),
     ),
-    "readability": FigureCaption(
+    "readability": Figure(
         "writing",
         _("Reading ease"),
         _(
@@ -172,13 +172,13 @@ FIGURES = {
         ),
         _("Distributions of reading ease of responses and of cited passages, a panel for each origin."),
     ),
-    "survey": FigureCaption(
+    "survey": Figure(
         "study",
         _("Survey"),
         _("Share of each answer by question, with 95 % bootstrap intervals over topics."),
         _("Bars of the share of each answer, a panel for each question."),
     ),
-    "writing_process": FigureCaption(
+    "writing_process": Figure(
         "writing",
         _("Writing process"),
         _("What writing logs say of each response: the share of logs by measure, with the median as a line."),

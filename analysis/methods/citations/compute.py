@@ -10,7 +10,7 @@ from analysis.stats.weighted import weighted_ratio
 from analysis.text.citations import binned, jaccard, median_ranks, order_correlation
 
 from ...inputs.arrays import Inputs
-from ...tables.schema import Row
+from ...tables.rows import Row
 from ..context import Tables
 from ..grouping import ALL, Resampling, cells, groups, origins_of
 from ..settings import AnalysisSettings

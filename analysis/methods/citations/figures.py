@@ -14,7 +14,7 @@ from ...figures.vega_lite import (
     style_label,
 )
 from ...tables import value_labels
-from ...tables.schema import Row
+from ...tables.rows import Row
 from ..captions.writing import PASSAGES
 
 

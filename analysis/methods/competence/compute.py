@@ -5,7 +5,7 @@ import numpy as np
 from analysis.stats.labels import LABELS, gold
 
 from ...inputs.arrays import Inputs
-from ...tables.schema import COLUMNS, NOTE, Row, number, numbers
+from ...tables.rows import COLUMNS, NOTE, Row, number, numbers
 from ..context import Context, Tables
 from ..fits import Fitted
 

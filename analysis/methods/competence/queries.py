@@ -16,8 +16,8 @@ from writing.models import Response
 from ...inputs import snapshots
 from ...inputs.arrays import Inputs
 from ...tables import run_tables, value_labels
+from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
-from ...tables.schema import Row
 
 PARTICIPANTS_PER_PAGE = 50
 

@@ -8,8 +8,8 @@ from crowdrag.studies.models import Study
 from writing.models import Response
 
 from ...tables import run_tables, value_labels
+from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
-from ...tables.schema import Row
 from .. import missing_value_notes, significance_marks
 from ..leaderboard.compute import systems
 from ..missing_value_notes import by_table

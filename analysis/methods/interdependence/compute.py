@@ -16,7 +16,7 @@ from analysis.stats.correlation import Correlation, CorrelationUndefinedError, c
 from analysis.stats.labels import LABELS, gold
 
 from ...inputs.arrays import Ints
-from ...tables.schema import Row
+from ...tables.rows import Row
 from .. import estimates
 from ..context import Context, Tables
 from ..estimates import Estimate, noted, undefined

@@ -12,7 +12,7 @@ from analysis.stats.weighted import weighted_quantile, weighted_ratio
 from crowdrag.studies import money
 
 from ...inputs.arrays import Inputs, Response, Wage
-from ...tables.schema import NOTE, Row, number
+from ...tables.rows import NOTE, Row, number
 from ..agreement.compute import Mask
 from ..context import Context, Tables
 from ..fits import Fitted

@@ -14,9 +14,9 @@ from analysis.stats.bradley_terry import NoComparisonsError
 from analysis.stats.significance import FEWEST
 
 from ...inputs.arrays import Inputs, Ints
-from ...tables.schema import NOTE, Row, number
-from .. import difference_tests
+from ...tables.rows import NOTE, Row, number
 from ..context import Context, Tables
+from ..grade_differences import compute
 from ..grade_fits import Comparisons, Graded, Halves, Resampled
 
 ALL = "all"
@@ -60,7 +60,7 @@ def compute_tables(analysed: Context, graded: Graded, resampled: Resampled) -> T
             analysed.step(f"Leaderboard: {_name(graded, dimension)}")
             ranked += _rows(analysed, board, graded, resampled, dimension)
     people = boards(analysed.inputs)[0]
-    tested = difference_tests.adjust(list(_tests(people, graded, resampled)))
+    tested = compute.adjust(list(_tests(people, graded, resampled)))
     return {"leaderboard": ranked, "leaderboard_tests": tested}
 
 
@@ -300,7 +300,7 @@ def _tests(board: Board, graded: Graded, resampled: Resampled) -> Iterator[Row]:
                 "participant_1": board.names[one],
                 "participant_2": board.names[other],
             }
-            yield key | difference_tests.tested_row(a - b, resampled.weights, samples)
+            yield key | compute.tested_row(a - b, resampled.weights, samples)
 
 
 def _by_topic(grade: Floats, topic: Ints, topics: int) -> Floats:

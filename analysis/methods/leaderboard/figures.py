@@ -6,7 +6,7 @@ from django.utils.translation import gettext
 
 from ...figures.vega_lite import Labels, Spec, Tables, refuse_empty, spec, whole_ticks, wrapped
 from ...tables import value_labels
-from ...tables.schema import Row
+from ...tables.rows import Row
 
 #: So many participants are shown: the best over all dimensions.
 MOST = 20

@@ -8,8 +8,8 @@ from django.utils.translation import gettext
 from crowdrag.studies.models import Study
 
 from ...tables import run_tables, value_labels
+from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
-from ...tables.schema import Row
 from .. import missing_value_notes, significance_marks
 from .compute import ORIGIN, PARTICIPANT
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...inputs.arrays import Inputs, Ints, Response
-from ...tables.schema import NOTE, Row, number
+from ...tables.rows import NOTE, Row, number
 from .. import text_features
 from ..citations import compute
 from ..context import Context, Tables

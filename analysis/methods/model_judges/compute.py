@@ -18,7 +18,7 @@ from analysis.stats.correlation import rho
 from analysis.stats.judgments import canonical
 
 from ...inputs.arrays import COMBINED, INDIVIDUAL, Inputs, Ints, Pool
-from ...tables.schema import Row
+from ...tables.rows import Row
 from .. import estimates
 from ..context import Context, Tables
 from ..estimates import Estimate, noted, undefined

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from ...figures.vega_lite import Labels, Spec, Tables, category, data, refuse_empty, spec
 from ...tables import value_labels
-from ...tables.schema import Row
+from ...tables.rows import Row
 from ..captions import judge_effects
 
 PANEL = 150

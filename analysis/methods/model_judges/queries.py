@@ -8,8 +8,8 @@ from annotation.enums import Judges
 from crowdrag.studies.models import Study
 
 from ...tables import run_tables, value_labels
+from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
-from ...tables.schema import Row
 from .. import captions
 from ..captions.judge_effects import INFERENCES, MEASURES, SIZES
 from ..missing_value_notes import reasons

@@ -16,7 +16,7 @@ from analysis.stats.labels import A, N
 from analysis.stats.position_bias import side_test
 
 from ...inputs.arrays import EXPERT, Inputs, Ints
-from ...tables.schema import Row, number
+from ...tables.rows import Row, number
 from .. import estimates
 from ..agreement.compute import CHOSEN, coders_of
 from ..context import Context, Tables

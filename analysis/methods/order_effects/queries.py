@@ -6,8 +6,8 @@ from analysis.enums import Coders
 from crowdrag.studies.models import Study
 
 from ...tables import run_tables, value_labels
+from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
-from ...tables.schema import Row
 from .. import captions, missing_value_notes
 from ..captions.judge_effects import EFFECTS, PAIRS, PARTS
 from ..missing_value_notes import reasons

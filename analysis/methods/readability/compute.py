@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...inputs.arrays import Inputs, Ints
-from ...tables.schema import Row
+from ...tables.rows import Row
 from ..grouping import Resampling, distribution_rows, groups
 from ..text_features import TextFeatures
 

@@ -16,7 +16,7 @@ from analysis.text.statements import without_markers
 
 from ...inputs.arrays import Inputs
 from ...inputs.texts import TopicTexts
-from ...tables.schema import Row
+from ...tables.rows import Row
 from ..context import Context, Similarity, Tables
 from ..estimates import Estimate, noted, undefined
 from ..settings import AnalysisSettings, named_rng

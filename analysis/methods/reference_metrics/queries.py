@@ -8,8 +8,8 @@ from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
 from ...tables import run_tables, value_labels
+from ...tables.rows import NOTE, Row
 from ...tables.run_tables import AnalysisState
-from ...tables.schema import NOTE, Row
 from ..captions.study import METRICS, RANKINGS
 from ..missing_value_notes import reasons
 from . import bertscore_runs, encodings

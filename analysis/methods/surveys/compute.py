@@ -9,7 +9,7 @@ from analysis.stats.bootstrap import Floats, Statistic, weighted_mean
 from analysis.stats.weighted import weighted_quantile, weighted_spearman
 
 from ...inputs.arrays import Inputs, Ints
-from ...tables.schema import NOTE, Row
+from ...tables.rows import NOTE, Row
 from ..context import Context, Tables
 from ..grouping import Resampling, cells, with_reason
 

@@ -10,7 +10,7 @@ from analysis.text.reuse import measure, reuse
 
 from ...inputs.arrays import Inputs, Ints
 from ...inputs.texts import TopicTexts
-from ...tables.schema import NOTE, Row, number
+from ...tables.rows import NOTE, Row, number
 from ..context import Context, Tables
 from ..grouping import Resampling, cells, groups
 

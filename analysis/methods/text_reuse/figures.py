@@ -5,7 +5,7 @@ from django.utils.translation import gettext
 
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from ...tables import value_labels
-from ...tables.schema import Row
+from ...tables.rows import Row
 from ..reference_metrics.figures import DASHES
 
 #: Cumulative shares are drawn at each whole BLEU: finer than a curve of this size can show.

@@ -9,7 +9,7 @@ from analysis.stats.weighted import weighted_quantile
 
 from ...inputs.arrays import Inputs, Process
 from ...inputs.responses import MEASURES
-from ...tables.schema import NOTE, Row
+from ...tables.rows import NOTE, Row
 from ..context import Context, Tables
 from ..grouping import Resampling, cells, groups, with_reason
 

@@ -13,7 +13,7 @@ from writing.models import Response
 from ...experiments.erasure import OF_TEXTS, asks_of_study
 from ...methods.captions import table as captioned
 from ...methods.reusable_fits import FITS
-from ...tables import schema
+from ...tables import rows as tables_rows
 from ...tables.models import Table as Kept
 from .content_table import ContentColumn, ContentTable, Row, Type
 from .source import Source
@@ -138,7 +138,7 @@ class Results:
             if there[key] < there["run"]:
                 found.add(type(None))  # rows without it
         kinds.pop("run", None)
-        ordered = [key for key in schema.COLUMNS.get(name, ()) if key in kinds]
+        ordered = [key for key in tables_rows.COLUMNS.get(name, ()) if key in kinds]
         labels = _labels(name)
         rest = [key for key in kinds if key not in ordered]
         return (_RUN, *(self._column(key, kinds[key], labels.get(key, "")) for key in [*ordered, *rest]))

@@ -19,8 +19,8 @@ from analysis.methods.charts import CHARTS, Chart
 from analysis.rag import qa_metrics
 from analysis.rag.protocols import Message, Prompt
 from analysis.reports.types import Methods
-from analysis.tables.captions import ColumnCaption, FigureCaption, TableCaption, count, estimate
-from analysis.tables.schema import COLUMNS
+from analysis.tables.display_table import Column, Figure, Table, count, estimate
+from analysis.tables.rows import COLUMNS
 from crowdrag.jobs import kinds
 
 TABLE = "planted_scores"
@@ -133,12 +133,12 @@ def install(monkeypatch) -> Experiment:
     monkeypatch.setitem(COLUMNS, TABLE, ("condition", "score", "low", "high", "n"))
     monkeypatch.setitem(
         captions.TABLES, TABLE,
-        TableCaption("fair", "Right answers", "Share of exact matches.", (
-            ColumnCaption("condition", "Shown", words={"bare": "the question alone", "full": "with documents"}),
+        Table("fair", "Right answers", "Share of exact matches.", (
+            Column("condition", "Shown", words={"bare": "the question alone", "full": "with documents"}),
             estimate("score", "Exact match", n="n"), count("n", "Questions"),
         )),
     )  # fmt: skip
-    monkeypatch.setitem(captions.FIGURES, TABLE, FigureCaption("fair", "Right answers", "Exact match.", "Two bars."))
+    monkeypatch.setitem(captions.FIGURES, TABLE, Figure("fair", "Right answers", "Exact match.", "Two bars."))
     monkeypatch.setitem(CHARTS, TABLE, Chart((TABLE,), chart))
     monkeypatch.setitem(experiments.EXPERIMENTS, PLANTED.name, PLANTED)
     monkeypatch.setattr(kinds, "_kinds", dict(kinds._kinds))

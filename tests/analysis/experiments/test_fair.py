@@ -18,7 +18,7 @@ from analysis.rag.protocols import Prompt
 from analysis.rag.qa_metrics import METRICS
 from analysis.reports import builder
 from analysis.reports import documents as reports_documents
-from analysis.tables.schema import COLUMNS
+from analysis.tables.rows import COLUMNS
 from crowdrag.jobs import lifecycle, run_files, worker
 from crowdrag.jobs.models import Run, Upload
 from crowdrag.llm.models import Endpoint

@@ -10,7 +10,7 @@ from analysis.experiments.experiment import get
 from analysis.experiments.fair_rag import eligibility
 from analysis.rag.protocols import Output
 from analysis.rag.qa_metrics import METRICS
-from analysis.tables.schema import COLUMNS
+from analysis.tables.rows import COLUMNS
 from crowdrag.jobs import lifecycle, run_files
 from tests.analysis.rag.fair.planted import Planted, said
 from tests.factories import StudyFactory

@@ -16,7 +16,7 @@ from analysis.methods import charts
 from analysis.models import Finding, Table
 from analysis.rag.protocols import Collection, Query
 from analysis.rag.uplift_rag import reranker
-from analysis.tables.schema import COLUMNS
+from analysis.tables.rows import COLUMNS
 from crowdrag.jobs import kinds, lifecycle, worker
 from crowdrag.jobs.models import Artifact, Run, Unit
 from tests.analysis.cases import check_each

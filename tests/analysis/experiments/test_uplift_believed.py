@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from analysis.experiments.uplift_rag.compute import NOTHING_HANDED, ROUND, _Tables
 from analysis.experiments.uplift_rag.outcomes import Outcomes
 from analysis.experiments.uplift_rag.parameters import UpliftRagParameters
-from analysis.experiments.uplift_rag.tables import NOTHING_HANDED, ROUND, _Tables
 from analysis.figures.vega_lite import Labels
 from analysis.methods import charts
 from analysis.rag.uplift_rag.method_comparison import Resampled

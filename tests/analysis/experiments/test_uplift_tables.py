@@ -8,7 +8,7 @@ import pytest
 
 from analysis.experiments import runs, services
 from analysis.experiments.experiment import BadParameterError
-from analysis.experiments.uplift_rag import outcomes, questions, tables
+from analysis.experiments.uplift_rag import compute, outcomes, questions
 from analysis.experiments.uplift_rag.parameters import UpliftRagParameters
 from analysis.rag.generation import loader
 from analysis.rag.protocols import Document, Output, Prompt
@@ -108,7 +108,7 @@ def _check_inputs(found: dict[str, list[dict]]) -> None:
 def _check_examples(found: dict[str, list[dict]], run) -> None:
     told = found["uplift_examples"]
     queries = list(dict.fromkeys(row["query"] for row in told))
-    assert len(queries) == tables.MOST
+    assert len(queries) == compute.MOST
     assert queries == [
         each for each in dict.fromkeys(row["query"] for row in found["uplift_answers"]) if each in queries
     ]
@@ -118,20 +118,20 @@ def _check_examples(found: dict[str, list[dict]], run) -> None:
         assert row["answers"] == f"answer {row['query']}"
         said = by_answer[row["query"], row["method"]]
         assert (row["answer"], row["em"], row["f1"]) == (said["answer"], said["em"], said["f1"])
-        handed = row["documents"].split(tables.BETWEEN) if row["documents"] else []
+        handed = row["documents"].split(compute.BETWEEN) if row["documents"] else []
         assert len(handed) == said["documents"]
         if row["method"] == "upper_bound":
-            assert set(handed) == set(row["helpful"].split(tables.BETWEEN) if row["helpful"] else [])
+            assert set(handed) == set(row["helpful"].split(compute.BETWEEN) if row["helpful"] else [])
 
 
 def test_peoples_responses_are_not_repeated_among_cases() -> None:
     query = replace(planted.queries(1, np.random.default_rng(0))[0], answers=("what somebody wrote",))
     labelled = read(query, query.documents, [Output("a")] * (len(query.documents) + 1))
     of = outcomes.Outcomes((labelled,), ({},), ({"naive": {"text": "a", "documents": []}},), (0,), {})
-    (row,) = tables.examples(of, ["naive", "dpa"], np.random.default_rng(0), of_people=True)
+    (row,) = compute.examples(of, ["naive", "dpa"], np.random.default_rng(0), of_people=True)
     assert "somebody" not in str(row)
     assert row["note"]
-    (row,) = tables.examples(of, ["naive"], np.random.default_rng(0), of_people=False)
+    (row,) = compute.examples(of, ["naive"], np.random.default_rng(0), of_people=False)
     assert row["answers"] == "what somebody wrote"
     topics, file = (Run(parameters={"collection": {"source": source}}) for source in ("study", "qa"))
     assert (questions.is_of_people(topics), questions.is_of_people(file)) == (True, False)
@@ -141,12 +141,12 @@ def test_documents_are_counted_in_the_tokens_of_a_model_in_this_process(tmp_path
     folder = str(tiny.gpt2(tmp_path / "gpt2"))
     settings.GENERATOR_MODELS = [folder]
     document = Document("1", "the cat sat on the mat", title="A cat")
-    count, unit = tables.counter({"generator": f"model:{folder}?beams=2"})
+    count, unit = compute.counter({"generator": f"model:{folder}?beams=2"})
     tokenizer = loader.tokenizer(folder)
     assert unit == "tokens"
     assert count(document) == len(tokenizer(reference([document]))["input_ids"]) != len(reference([document]).split())
     for named in ("endpoint:any", "model:nobody/has-it", ""):
-        count, unit = tables.counter({"generator": named})
+        count, unit = compute.counter({"generator": named})
         assert (count(document), unit) == (10, "words")
 
 

@@ -11,7 +11,7 @@ from analysis.models import Table
 from analysis.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
 from analysis.releases.contents import release_contents, result_tables, selection
 from analysis.releases.contents.source import Clock
-from analysis.tables import schema
+from analysis.tables import rows as tables_rows
 from annotation.models import Assignment
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
@@ -140,8 +140,8 @@ def test_a_cut_time_is_never_later_and_the_order_stays() -> None:
 
 def test_every_column_of_every_result_table_has_a_meaning_without_other_documents(made: Study) -> None:
     run = finished(made, "analysis")
-    for name, columns in schema.COLUMNS.items():
-        Table.objects.create(run=run, name=name, rows=[dict.fromkeys((*columns, schema.NOTE))])
+    for name, columns in tables_rows.COLUMNS.items():
+        Table.objects.create(run=run, name=name, rows=[dict.fromkeys((*columns, tables_rows.NOTE))])
     with snapshots.repeatable_read():
         found = release_contents.read_contents(
             study=made, choices=Choices(runs=(str(run.key),), tables=True), release="1"

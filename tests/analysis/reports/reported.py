@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from analysis.reports.types import About, Chart, Methods, Report, Section
-from analysis.tables.table import Column, Table
+from analysis.tables.display_table import DisplayColumn, DisplayTable
 
 AT = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 
@@ -26,14 +26,18 @@ def bars(labels: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def table(texts: Sequence[str], **options: Any) -> Table:
+def table(texts: Sequence[str], **options: Any) -> DisplayTable:
     """A table with these texts as names."""
-    columns = (Column("name", "Name"), Column("value", "Value", 2, low="low", high="high", n="n"), Column("n", "n", 0))
+    columns = (
+        DisplayColumn("name", "Name"),
+        DisplayColumn("value", "Value", 2, low="low", high="high", n="n"),
+        DisplayColumn("n", "n", 0),
+    )
     rows = tuple(
         {"name": text, "value": -place / 7, "low": -1.0, "high": 1.0, "n": 5} for place, text in enumerate(texts)
     )
     caption = options.pop("caption", "What it is.")
-    return Table(
+    return DisplayTable(
         "made", "Made", caption, columns, rows, len(rows), notes=tuple(f"{t}: too few" for t in texts), **options
     )
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.tables.cells import cell, number
-from analysis.tables.table import Column
+from analysis.tables.display_table import DisplayColumn
 from analysis.typesetter import breakable, visible
 
 
@@ -38,7 +38,7 @@ def test_shares_are_said_in_per_cent():
     ],
 )
 def test_cells(row, said):
-    assert str(cell(Column("v", "V", 2, low="low", high="high"), row)) == said
+    assert str(cell(DisplayColumn("v", "V", 2, low="low", high="high"), row)) == said
 
 
 @given(st.text())

@@ -6,18 +6,18 @@ import subprocess
 import pytest
 
 from analysis.reports import latex
-from analysis.tables.table import Column, Table
+from analysis.tables.display_table import DisplayColumn, DisplayTable
 
 
-def table(columns: int, rows: int = 2) -> Table:
+def table(columns: int, rows: int = 2) -> DisplayTable:
     made = tuple(
-        Column(f"v{at}", f"Value {at}", 2, low=f"l{at}", high=f"h{at}") if at else Column("v0", "Name")
+        DisplayColumn(f"v{at}", f"Value {at}", 2, low=f"l{at}", high=f"h{at}") if at else DisplayColumn("v0", "Name")
         for at in range(columns)
     )
     row: dict[str, str | float] = {"v0": "clarity"}
     for at in range(1, columns):
         row |= {f"v{at}": 0.5, f"l{at}": 0.25, f"h{at}": 0.75}
-    return Table("made", "Made", "What it is.", made, tuple([row] * rows), rows)
+    return DisplayTable("made", "Made", "What it is.", made, tuple([row] * rows), rows)
 
 
 @pytest.mark.parametrize(

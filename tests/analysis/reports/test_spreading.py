@@ -7,20 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.tables.cells import cells
+from analysis.tables.display_table import DisplayColumn, DisplayTable
 from analysis.tables.pivot import wider
-from analysis.tables.table import Column, Table
 
 COLUMNS = (
-    Column("dimension", "Dimension"),
-    Column("split", "Pairs"),
-    Column("alpha", "Alpha", 2, low="low", high="high", n="items"),
-    Column("items", "Units", 0),
+    DisplayColumn("dimension", "Dimension"),
+    DisplayColumn("split", "Pairs"),
+    DisplayColumn("alpha", "Alpha", 2, low="low", high="high", n="items"),
+    DisplayColumn("items", "Units", 0),
 )
 
 
 def table(*rows, columns=COLUMNS):
     made = [{"dimension": d, "split": s, "alpha": a, "low": a, "high": a, "items": n} for d, s, a, n in rows]
-    return Table("made", "Made", "What it is.", columns, tuple(made), len(made))
+    return DisplayTable("made", "Made", "What it is.", columns, tuple(made), len(made))
 
 
 def written(made):
@@ -66,7 +66,7 @@ def test_two_rows_for_one_cell_and_other_numbers_stay_as_they_are():
     assert wider(twice, ["split"]) == twice
     other = table(("x", "a", 0.1, 9), ("x", "b", 0.3, 9), ("y", "a", 0.3, 9), ("y", "b", 0.3, 9))
     rows = tuple(row | {"judgments": place} for place, row in enumerate(other.rows))
-    more = replace(other, columns=(*COLUMNS, Column("judgments", "Judgments", 0)), rows=rows)
+    more = replace(other, columns=(*COLUMNS, DisplayColumn("judgments", "Judgments", 0)), rows=rows)
     assert wider(more, ["split"]) == more
     empty = table()
     assert wider(empty, ["split"]) == empty

@@ -10,9 +10,9 @@ from scipy import sparse
 from analysis.stats import significance
 from analysis.stats.bootstrap import Floats, percentile_interval, weighted_mean
 
-from ..inputs.arrays import Inputs, Ints
-from ..tables.schema import NOTE, Row, number
-from .grade_fits import Graded, Resampled
+from ...inputs.arrays import Inputs, Ints
+from ...tables.rows import NOTE, Row, number
+from ..grade_fits import Graded, Resampled
 
 ALL = "all"
 # Resamples in which grades are others are gone through so many at a time: there are many cells.

@@ -1,0 +1,112 @@
+"""The experiment's tables from what its stages found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from analysis.rag.fair_rag.query_measures import Point, Score
+from analysis.rag.fair_rag.tables import Tables
+from analysis.rag.fair_rag.utility import Labels
+
+from ...tables.rows import NOTE, Row, number
+from ..job import Job
+from . import stages
+from .eligibility import metric, named
+from .parameters import FairRagParameters
+from .stages import LABELS, RANKINGS
+
+#: Why a number of a query is undefined, by its column.
+UNDEFINED = {
+    "disparity_normalised": "every ranking holds all documents",
+    "relevance_normalised": "every ranking is as good as any other",
+    "utility_normalised": "no answer to any ranking of this query has any utility",
+    "attribution": "nobody asked what answers follow from",
+    "attributed_normalised": "no answer follows from any document, or from all of them always",
+    "utility_error": "one list stands for several",
+}
+#: What the generator was asked for, and what for every prompt.
+ATTRIBUTION = "attribution"
+STEPS = (LABELS, RANKINGS, ATTRIBUTION)
+USED = ("prompts", "prompt_tokens", "completion_tokens", "failed", "unreadable")
+TAKES_PART = ""
+
+
+def tables(job: Job) -> dict[str, list[Row]]:
+    """All tables of the experiment, by name."""
+    parameters: FairRagParameters = job.parameters
+    labelled, ranked = job.found(LABELS), job.found(RANKINGS)
+    points = [Point.read(each) for found in ranked.values() for each in found.get("points", ())]
+    scores = [Score.read(each) for found in ranked.values() for each in found.get("scores", ())]
+    made = Tables(points, job.rng("fair intervals"), parameters.resamples)
+    return {
+        "fair_tradeoff": made.tradeoffs(),
+        "fair_intervals": made.intervals(),
+        "fair_alphas": made.alphas(),
+        "fair_summary": made.summary(),
+        "fair_metrics": made.metrics(scores, {name: metric(job.by_id[name], parameters).name for name in ranked}),
+        "fair_curves": made.curves(),
+        "fair_queries": [_query(point) for point in points],
+        "fair_labels": [row for name, found in labelled.items() for row in _labels(job, name, found)],
+        "fair_examples": stages.examples(job, labelled, ranked),
+        "fair_left_out": _left_out(job, labelled, ranked),
+        "fair_costs": _costs(labelled, ranked, job.generator.name),
+    }
+
+
+def _query(point: Point) -> Row:
+    row = point.write()
+    reasons = [said for name, said in UNDEFINED.items() if row[name] is None]
+    return row | ({NOTE: "; ".join(reasons)} if reasons else {})
+
+
+def _labels(job: Job, name: str, found: Mapping[str, Any]) -> Iterable[Row]:
+    """A row for each document of a labelled query."""
+    if "alone" not in found:
+        return
+    labels = Labels.read(dict(found))
+    documents = job.by_id[name].documents
+    for document, alone, gain, useful in zip(
+        documents, labels.alone, labels.gains, labels.useful.tolist(), strict=True
+    ):
+        yield {
+            "query": name,
+            "document": document.id,
+            "without": number(labels.without),
+            "alone": number(alone),
+            "gain": number(gain),
+            "useful": useful,
+        }
+
+
+def _left_out(job: Job, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> list[Row]:
+    """How many queries take part, and why others do not, with the first ones' names.
+
+    What was left out while the file was read (documents, answers) is no query of the run, and stands apart.
+    """
+    reasons: dict[str, list[str]] = {TAKES_PART: []}
+    for name, found in labelled.items():
+        reasons.setdefault(found["reason"] or ranked.get(name, {}).get("reason", TAKES_PART), []).append(name)
+    rows: list[Row] = [
+        {"reason": reason, "queries": len(names), "in_file": None, "named": named(names) or None if reason else None}
+        for reason, names in reasons.items()
+    ]
+    unread = job.collection.left_out
+    return rows + [{"reason": reason, "queries": None, "in_file": n, "named": None} for reason, n in unread]
+
+
+def _costs(labelled: Mapping[str, Any], ranked: Mapping[str, Any], generator: str) -> list[Row]:
+    """What the generator was asked for. Whatever was answered before counts as well: it is what the result rests on."""
+    used = {
+        LABELS: [found["used"] for found in labelled.values() if "used" in found],
+        RANKINGS: [found["used"] for found in ranked.values() if "used" in found],
+        ATTRIBUTION: [found[ATTRIBUTION] for found in ranked.values() if found.get(ATTRIBUTION)],
+    }
+    by = {LABELS: generator, RANKINGS: generator, ATTRIBUTION: next((each["by"] for each in used[ATTRIBUTION]), None)}
+    sampled = {RANKINGS: sum(found.get("sampled", 0) for found in ranked.values())}
+    return [
+        {"step": step, "by": by[step], "is_standin": any(each.get("is_standin") for each in used[step])}
+        | {"rankings": sampled.get(step)}
+        | {name: sum(each.get(name, 0) for each in used[step]) for name in USED}
+        for step in STEPS
+    ]

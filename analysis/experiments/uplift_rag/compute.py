@@ -1,0 +1,448 @@
+"""The experiment's tables from what its stages found, with lengths of documents and cases that can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from analysis.rag import checkpoints
+from analysis.rag.generation import loader
+from analysis.rag.protocols import Document
+from analysis.rag.uplift_rag.document_selection import Missing, Selection
+from analysis.rag.uplift_rag.method import UPLIFT, UPPER_BOUND
+from analysis.rag.uplift_rag.method_comparison import Difference, Mean, Resampled, corrected, shares
+from analysis.rag.uplift_rag.uplift_labels import METRICS, Category, reference
+
+from ...tables.rows import NOTE, Row, number
+from .. import generators
+from ..experiment import BadParameterError
+from ..job import Job
+from . import outcomes, questions
+from .outcomes import Outcomes
+from .parameters import STANDARD, UpliftRagParameters
+from .stages import LABEL, OTHER, OWN, TRAIN, TRANSFER
+
+TOKENS, WORDS = "tokens", "words"
+_NO_TOKENIZER = (
+    BadParameterError, checkpoints.ModelMissingError, checkpoints.NeuralPartsMissingError,
+    loader.UnsupportedGeneratorError, OSError, ValueError,
+)  # fmt: skip
+
+
+def counter(parameters: Mapping[str, Any]) -> tuple[Callable[[Document], int], str]:
+    """How a run's documents are counted, as a prompt shows them: number, title and text.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Of the run; only `generator` is read.
+
+    Returns
+    -------
+    callable(Document) -> int, str
+        `tokens` of a model in this process; `words` of others: a server counts whole prompts alone, and another
+        model's tokens would be neither.
+    """
+    length, unit = _tokenizer(parameters)
+    by_text = cache(length)
+    return lambda document: by_text(reference([document])), unit
+
+
+def _tokenizer(parameters: Mapping[str, Any]) -> tuple[Callable[[str], int], str]:
+    try:
+        named = generators.read(str(parameters.get("generator") or ""))
+        if named.where == "model":
+            generators.check_offered(named.name)
+            tokenizer = loader.tokenizer(named.name)
+            return lambda text: len(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]), TOKENS
+    except _NO_TOKENIZER:
+        pass  # the tables need no model: whoever cannot load it reads words
+    return lambda text: len(text.split()), WORDS
+
+
+#: Questions, drawn by the run's seed: with all methods some hundred rows.
+MOST = 10
+BETWEEN = " | "
+OF_PEOPLE = "the right answers are responses of this study, and stand there"
+
+
+def examples(of: Outcomes, methods: Iterable[str], rng: np.random.Generator, *, of_people: bool) -> list[Row]:
+    """Rows of some questions, in the collection's order, a row for each method that answered.
+
+    Parameters
+    ----------
+    of : Outcomes
+    methods : iterable of str
+    rng : numpy.random.Generator
+        Draws the questions: none is chosen for what came of it.
+    of_people : bool
+        Whether right answers are people's responses: these are not repeated in a table, which may be released where a
+        response is not.
+
+    Returns
+    -------
+    list of dict
+        `helpful` are the documents that help alone, `documents` those that the method handed over, in its order.
+    """
+    names = list(methods)
+    places = sorted(rng.choice(len(of.queries), size=min(MOST, len(of.queries)), replace=False).tolist())
+    rows: list[Row] = []
+    for place in places:
+        one, said = of.labelled[place], of.answered[place]
+        helpful = [each.id for each, helps in zip(one.documents, one.helpful, strict=True) if helps]
+        about: Row = {
+            "query": one.query.id,
+            "question": one.query.question,
+            "answers": "" if of_people else BETWEEN.join(one.query.answers),
+            "helpful": BETWEEN.join(helpful),
+        }
+        for name in names:
+            if "text" not in said.get(name, {}):
+                continue
+            found = {metric: METRICS[metric](said[name]["text"], one.query.answers) for metric in METRICS}
+            handed = BETWEEN.join(said[name]["documents"])
+            row = about | {"method": name, "documents": handed, "answer": said[name]["text"]} | found
+            rows.append(row | ({NOTE: OF_PEOPLE} if of_people else {}))
+    return rows
+
+
+#: In the order of the report.
+NAMES = (
+    "uplift_results", "uplift_ablations", "uplift_found", "uplift_order", "uplift_thresholds", "uplift_inputs",
+    "uplift_errors", "uplift_categories", "uplift_transfer", "uplift_examples", "uplift_training", "uplift_counts",
+    "uplift_answers",
+)  # fmt: skip
+#: What was left out while all of the data was read: it is no question of the run.
+OF_ALL = "left_out_of_all"
+#: How documents of other questions were drawn.
+WITHIN = "drawn among the questions of the same split"
+ANYWHERE = (
+    "drawn from the whole file: documents of tested questions stand among those learnt from, as this run was started "
+    "before splits were kept apart"
+)
+#: At these thresholds, among others, it is said what would have been handed over; at 0 all documents are.
+ROUND = tuple(place / 10 for place in range(10))
+NOTHING_HANDED = "no document was handed over"
+SEES_THE_ANSWERS = "it is told which documents help, so it is not tested"
+
+
+def tables(job: Job) -> dict[str, list[Row]]:
+    """All tables of the experiment, by name."""
+    found = outcomes.read(job)
+    resampled = Resampled(len(found.queries), job.parameters.resamples, job.rng("uplift intervals"))
+    made = _Tables(job.parameters, found, resampled)
+    rows = {
+        "uplift_results": made.results(),
+        "uplift_ablations": made.ablations(),
+        "uplift_inputs": made.inputs(*counter(job.run.parameters)),
+        "uplift_categories": made.categories(),
+        "uplift_errors": made.errors(),
+        "uplift_found": made.found(),
+        "uplift_order": made.order(),
+        "uplift_thresholds": made.thresholds(),
+        "uplift_transfer": made.transfer(),
+        "uplift_examples": examples(
+            found, made.all, job.rng("uplift examples"), of_people=questions.is_of_people(job.run)
+        ),
+        "uplift_training": _training(job),
+        "uplift_counts": _counts(job, found),
+        "uplift_answers": made.answers(),
+    }
+    forms = {name: found.form(name) for name in made.all}
+    return {name: _by_form(each, forms) for name, each in rows.items() if each or name != "uplift_transfer"}
+
+
+def _by_form(rows: Sequence[Row], forms: Mapping[str, str]) -> list[Row]:
+    """Call methods as their forms: a paper's name stands alone only where its whole method answered."""
+    return [row | ({"method": forms[str(row["method"])]} if "method" in row else {}) for row in rows]
+
+
+class _Tables:
+    def __init__(self, own: UpliftRagParameters, outcomes: Outcomes, resampled: Resampled) -> None:
+        self.own = own
+        self.of = outcomes
+        # Several tables hold the same answers against the right ones.
+        self.scores = cache(outcomes.scores)
+        self.resampled = resampled
+        self.all = (*own.compared, UPPER_BOUND)
+
+    def results(self) -> list[Row]:
+        """Every method against standard RAG; the upper bound, which sees the labels, untested."""
+        methods = [name for name in self.all if name not in self.own.ablations]
+        return self._compared("method", methods, STANDARD)
+
+    def ablations(self) -> list[Row]:
+        """Uplift RAG without each of its parts, tested against the whole, and how far each is from standard RAG."""
+        rows = self._compared("variant", [UPLIFT, *self.own.ablations], UPLIFT)
+        for row in rows:
+            metric = str(row["metric"])
+            apart = self.scores(str(row["variant"]), metric) - self.scores(STANDARD, metric)
+            row |= bounds("to_standard", self.resampled.mean(apart))
+        return rows
+
+    def _compared(self, column: str, names: list[str], baseline: str) -> list[Row]:
+        scores = {(name, metric): self.scores(name, metric) for metric in METRICS for name in names}
+        apart = {
+            f"{name}:{metric}": self.resampled.difference(values, scores[baseline, metric])
+            for (name, metric), values in scores.items()
+            if name != baseline
+        }
+        tested = corrected_but(apart, UPPER_BOUND)
+        rows = []
+        for (name, metric), values in scores.items():
+            row = {column: name, "metric": metric} | mean_row(self.resampled.mean(values))
+            difference = tested.get(f"{name}:{metric}")
+            reason = self.of.why_not(name) or (difference.note if difference else "")
+            rows.append(row | difference_row(difference) | ({NOTE: reason} if reason else {}))
+        return rows
+
+    def inputs(self, length: Callable[[Document], int], unit: str) -> list[Row]:
+        """How many documents each method hands over, how long they are, and whole prompts beside (Table 3)."""
+        base = self.of.counts(STANDARD, "prompt_tokens")
+        base_length = self.of.lengths(STANDARD, length)
+        rows = []
+        for name in self.all:
+            tokens = self.of.counts(name, "prompt_tokens")
+            handed = self.of.lengths(name, length)
+            row: Row = {"method": name}
+            for column, mean in (
+                ("documents", self.resampled.mean(self.of.documents(name))),
+                ("document_tokens", self.resampled.mean(handed)),
+                ("document_ratio", self.resampled.ratio(handed, base_length)),
+                ("prompt_tokens", self.resampled.mean(tokens)),
+                ("ratio", self.resampled.ratio(tokens, base)),
+            ):
+                row |= bounds(column, mean)
+            empty = self.resampled.mean(np.where(np.isnan(tokens), np.nan, self.of.documents(name) == 0))
+            calls = self.resampled.mean(self.of.counts(name, "calls"))
+            reason = self.of.why_not(name)
+            refused = int(np.nansum(self.of.counts(name, "refused")))
+            row |= {"counted": unit, "without_documents": number(empty.value), "calls": number(calls.value)}
+            row |= {"refused": refused, "n": calls.n}
+            rows.append(row | ({NOTE: reason} if reason else {}))
+        return rows
+
+    def categories(self) -> list[Row]:
+        """What documents do to answers (Figure 1)."""
+        of = [[str(each) for each in one.categories] for one in self.of.labelled]
+        found = shares(of, [str(each) for each in Category], self.resampled)
+        documents = sum(map(len, of))
+        return [{"category": name, "documents": documents} | mean_row(mean, "share") for name, mean in found.items()]
+
+    def errors(self) -> list[Row]:
+        """Where an answer is worse than the upper bound's: how much of what helps was not handed over (Figure 4)."""
+        best = self.scores(UPPER_BOUND, self.own.metric)
+        rows: list[Row] = []
+        for name in self._selecting():
+            worse = self.scores(name, self.own.metric) < best
+            of = [
+                [str(each.missing)] if each and is_worse else []
+                for each, is_worse in zip(self.of.selections(name), worse, strict=True)
+            ]
+            found = shares(of, [str(each) for each in Missing], self.resampled)
+            rows += [
+                {"method": name, "missing": kind, "errors": sum(map(len, of))} | mean_row(mean, "share")
+                for kind, mean in found.items()
+            ]
+        return rows
+
+    def found(self) -> list[Row]:
+        """How much of what is handed over helps alone, and how much of what helps alone is handed over."""
+        rows: list[Row] = []
+        for name in self._selecting():
+            for measure, mean in zip(("precision", "recall"), self._found(self.of.selections(name)), strict=True):
+                row = {"method": name, "measure": measure} | mean_row(mean)
+                note = NOTHING_HANDED if measure == "precision" else "no document helps"
+                rows.append(row | ({NOTE: note} if np.isnan(mean.value) else {}))
+        return rows
+
+    def order(self) -> list[Row]:
+        """How often what helps stands ahead of what does not: by each reranker, against the retriever's order."""
+        retrieved = self.of.ordered()
+        apart = {name: self.of.ordered(name) for name in (UPLIFT, *self.own.ablations) if name in self.own.learning}
+        tested = self.resampled.differences(apart, retrieved)
+        rows = []
+        for name, values in ({STANDARD: retrieved} | apart).items():
+            difference = tested.get(name)
+            reason = (self.of.why_not(name) or difference.note) if difference else ""
+            row = {"method": name} | mean_row(self.resampled.mean(values)) | difference_row(difference)
+            rows.append(row | ({NOTE: reason} if reason else {}))
+        return rows
+
+    def thresholds(self) -> list[Row]:
+        """What uplift RAG would hand over at other thresholds: nothing is asked for that."""
+        reason = self.of.why_not(UPLIFT)
+        rows = []
+        for threshold in self._thresholds():
+            would = self.of.above(threshold, UPLIFT)
+            chosen = _column(would, "chosen")
+            without = self.resampled.mean(np.where(np.isnan(chosen), np.nan, chosen == 0))
+            precision, recall = self._found(would)
+            row: Row = {"threshold": threshold} | bounds("documents", self.resampled.mean(chosen))
+            row |= {"without_documents": number(without.value)} | bounds("precision", precision)
+            row |= bounds("recall", recall) | {"precision_n": precision.n, "recall_n": recall.n, "n": without.n}
+            note = reason or (NOTHING_HANDED if np.isnan(precision.value) else "")
+            rows.append(row | ({NOTE: note} if note else {}))
+        return rows
+
+    def _thresholds(self) -> list[float]:
+        """Round ones, those that leave each tenth of the documents more, and the run's own."""
+        p = [each for believed in self.of.believed.get(UPLIFT, {}).values() for each in believed]
+        tenths = np.round(np.quantile(p, np.arange(1, 10) / 10), 3).tolist() if p else []
+        return sorted({*ROUND, *tenths, self.own.threshold})
+
+    def _found(self, selections: Sequence[Selection | None]) -> tuple[Mean, Mean]:
+        """Precision and recall, each of the questions that have what it is a share of."""
+        right, chosen, helpful = (_column(selections, name) for name in ("right", "chosen", "helpful"))
+        below = (np.where(each > 0, each, np.nan) for each in (chosen, helpful))
+        precision, recall = (self.resampled.ratio(right, each, share=True) for each in below)
+        return precision, recall
+
+    def transfer(self) -> list[Row]:
+        """Both generators with the documents that help either (Figure 5), against those that help itself."""
+        if not self.own.other:
+            return []
+        rows: list[Row] = []
+        apart = {}
+        for metric in METRICS:
+            for by, of in ((OWN, OTHER), (OTHER, OWN)):
+                home = self.of.exchanged(by, by, metric)
+                away = self.of.exchanged(of, by, metric)
+                apart[f"{of}:{by}:{metric}"] = self.resampled.difference(away, home)
+        tested = corrected_but(apart, "")
+        for metric in METRICS:
+            for by in (OWN, OTHER):
+                for of in (OWN, OTHER):
+                    mean = self.resampled.mean(self.of.exchanged(of, by, metric))
+                    difference = tested.get(f"{of}:{by}:{metric}")
+                    row = {"documents_for": of, "answered_by": by, "metric": metric} | mean_row(mean)
+                    note = {NOTE: difference.note} if difference and difference.note else {}
+                    rows.append(row | difference_row(difference) | note)
+        return rows
+
+    def answers(self) -> list[Row]:
+        """Every answer by every method."""
+        return [
+            {
+                "query": query.id, "split": split, "method": name, "answer": said[name]["text"],
+                **{metric: METRICS[metric](said[name]["text"], query.answers) for metric in METRICS},
+                "documents": len(said[name]["documents"]), "prompt_tokens": said[name]["prompt_tokens"],
+            }
+            for query, split, said in zip(self.of.queries, self.of.split, self.of.answered, strict=True)
+            for name in self.all
+            if "text" in said.get(name, {})
+        ]  # fmt: skip
+
+    def _selecting(self) -> list[str]:
+        """Methods that choose which documents to hand over, where they were possible."""
+        never = {"naive"}
+        return [name for name in self.all if name not in never and not np.isnan(self.of.documents(name)).all()]
+
+
+def corrected_but(apart: Mapping[str, Difference], untested: str) -> dict[str, Difference]:
+    """P-values adjusted for all of them, but for one name's, which is no test: it saw the answers."""
+    nan = float("nan")
+    return corrected({
+        name: replace(each, statistic=nan, p=nan, note=SEES_THE_ANSWERS)
+        if untested and name.startswith(f"{untested}:") else each
+        for name, each in apart.items()
+    })  # fmt: skip
+
+
+def mean_row(mean: Mean, name: str = "value") -> Row:
+    """A mean's columns."""
+    return {name: number(mean.value), "low": number(mean.low), "high": number(mean.high), "n": mean.n}
+
+
+def bounds(column: str, mean: Mean) -> Row:
+    """A mean's columns in a table with several means."""
+    return {column: number(mean.value), f"{column}_low": number(mean.low), f"{column}_high": number(mean.high)}
+
+
+def difference_row(difference: Difference | None) -> Row:
+    """A difference's columns; all null for the baseline itself."""
+    if difference is None:
+        names = ("difference", "difference_low", "difference_high", "statistic", "p", "p_adjusted")
+        return dict.fromkeys(names)
+    mean = difference.mean
+    return {
+        "difference": number(mean.value),
+        "difference_low": number(mean.low),
+        "difference_high": number(mean.high),
+        "statistic": number(difference.statistic),
+        "p": number(difference.p),
+        "p_adjusted": number(difference.p_adjusted),
+    }
+
+
+def _column(selections: Iterable[Selection | None], name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.array([np.nan if each is None else float(getattr(each, name)) for each in selections])
+
+
+def _training(job: Job) -> list[Row]:
+    """What each reranker was trained on, and what came of it."""
+    rows: list[Row] = []
+    for key, found in job.found(TRAIN).items():
+        split, name = key.split(":")
+        history = found.get("history") or {}
+        epochs = history.get("epochs") or [{}]
+        best = epochs[history["best"] - 1] if history else {}
+        row: Row = {
+            "split": int(split), "method": name, "documents": history.get("documents"),
+            "helpful": history.get("helpful"), "epochs": len(epochs) if history else None,
+            "best": history.get("best"), "point_first": epochs[0].get("point"), "point": best.get("point"),
+            "pair": best.get("pair"), "list": best.get("list"), "held_out": best.get("held_out"),
+            "left_out": found.get("left_out"), "file": found.get("file", ""),
+        }  # fmt: skip
+        rows.append(row | ({NOTE: found["not_possible"]} if "not_possible" in found else {}))
+    return rows
+
+
+def _refused(own: UpliftRagParameters, found: Outcomes) -> dict[str, int]:
+    """What was refused beside the run's own labels: answers by all methods, and all that another model was asked."""
+    methods = [each for said in found.answered for name, each in said.items() if name != TRANSFER and "refused" in each]
+    counted = {"refused_answers": sum(bool(each["refused"]) for each in methods)}
+    if own.other:
+        exchanged = [each for said in found.answered for each in said[TRANSFER].values()]
+        counted["refused_other"] = sum(each["other"]["refused"] for each in found.found)
+        counted["refused_transfer"] = sum(bool(each["refused"]) for each in exchanged)
+    return counted
+
+
+def _given(where: Mapping[str, int], job: Job) -> dict[str, int]:
+    """How many questions the data gave for training and for choosing, where it says so."""
+    if not questions.is_given(job.collection):
+        return {}
+    folds = list(where.values())
+    return {"train": folds.count(questions.TRAIN), "dev": folds.count(questions.DEV)}
+
+
+def _counts(job: Job, found: Outcomes) -> list[Row]:
+    """How many questions took part, what was asked to label them, and what they are like."""
+    helpful = np.array([int(one.helpful.sum()) for one in found.labelled])
+    documents = np.array([len(one.documents) for one in found.labelled])
+    where = questions.fold_of(job.collection, job.parameters)
+    counted = {
+        "questions": len(found.queries),
+        "documents": int(documents.sum()),
+        "one_document": int((documents == 1).sum()),
+        **_given(where, job),
+        "label_prompts": sum(min(job.parameters.retrieve, len(job.by_id[name].documents)) + 1 for name in where),
+        "refused": sum(said["refused"] for _name, said in job.each_found(LABEL, where)),
+        **_refused(job.parameters, found),
+        "right_without": sum(METRICS["em"](one.without, one.query.answers) == 1 for one in found.labelled),
+        "helpful": int(helpful.sum()),
+        "nothing_helps": int((helpful == 0).sum()),
+        "one_helps": int((helpful == 1).sum()),
+    }
+    rows: list[Row] = [{"name": name, "count": count} for name, count in counted.items()]
+    if others := questions.strangers(job.run):
+        how = WITHIN if questions.is_apart(job.run) else ANYWHERE
+        rows.append({"name": "strangers", "count": others * len(found.queries), NOTE: how})
+    for name, out in (("left_out", questions.left_out(job.collection)), (OF_ALL, job.collection.left_out)):
+        rows += [{"name": name, "count": count, NOTE: reason} for reason, count in dict(out).items()]
+    return rows
