@@ -21,6 +21,7 @@ class AnalysisConfig(AppConfig):
         from .analyses import queries, updates
         from .analyses import services as analyses_services
         from .archive import services as archive_services
+        from .experiments import report as experiment_report
         from .experiments.fair_rag import experiment as fair
         from .experiments.self_preference import experiment as self_preference
         from .experiments.uplift_rag import experiment as uplift
@@ -29,6 +30,7 @@ class AnalysisConfig(AppConfig):
         from .planning import services as planning
         from .releases import builds, storage
         from .releases import erasure as releases_erasure
+        from .reports import analysis_report
         from .reports import services as reports_services
 
         analyses_services.register(analysis_form.describe)
@@ -37,6 +39,8 @@ class AnalysisConfig(AppConfig):
         archive_services.register()
         planning.register(plan_form.describe)
         reports_services.register()
+        analysis_report.register(analyses_services.KIND)
+        experiment_report.register()
         bertscore_runs.register()
         fair.register_experiment()
         self_preference.register_experiment()

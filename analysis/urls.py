@@ -8,6 +8,7 @@ from .archive import api as exports_api
 from .archive import views as archive_views
 from .experiments import api as experiments_api
 from .experiments import views as experiments_views
+from .methods import registry
 from .methods.reference_metrics import api as bertscore_api
 from .planning import api as planner_api
 from .planning import views as planning_views
@@ -47,25 +48,22 @@ API = [
     path("bertscore/", bertscore_api.Bertscore.as_view(), name="api_bertscore"),
     path("exports/", exports_api.Exports.as_view(), name="api_exports"),
 ]
+#: One address for each page that a method has.
+PAGES = [
+    path(f"studies/<slug:slug>/results/{page.path}", analyses_views.page_view(page), name=page.url_name)
+    for page in registry.pages()
+]
 urlpatterns = [
+    *PAGES,
     path("api/v1/studies/<slug:study>/", include(API)),
-    path("studies/<slug:slug>/results/", analyses_views.results, name="results"),
     path("studies/<slug:slug>/results/analyse/", analyses_views.analyse, name="analyse"),
-    path("studies/<slug:slug>/results/competence/", analyses_views.participants, name="competence"),
     path("studies/<slug:slug>/results/competence/<int:pk>/", analyses_views.participant, name="participant_results"),
-    path("studies/<slug:slug>/results/grades/", analyses_views.grades, name="grades"),
-    path("studies/<slug:slug>/results/leaderboard/", analyses_views.leaderboard, name="leaderboard"),
-    path("studies/<slug:slug>/results/pairs/", analyses_views.pairs, name="pairs"),
     path("studies/<slug:slug>/results/pairs/<int:pk>/", analyses_views.pair, name="pair"),
     path("studies/<slug:slug>/results/report/", analyses_views.report, name="report"),
     path("studies/<slug:slug>/results/report/pack/", analyses_views.pack, name="report_pack"),
     path("studies/<slug:slug>/results/report/<str:name>", analyses_views.report_file, name="report_file"),
     path("studies/<slug:slug>/results/analyses/", analyses_views.analyses, name="analyses"),
     path("studies/<slug:slug>/results/compare/", analyses_views.compare, name="compare_runs"),
-    path("studies/<slug:slug>/results/order/", analyses_views.order_effects, name="order_results"),
-    path("studies/<slug:slug>/results/models/", analyses_views.model_judges, name="model_judge_results"),
-    path("studies/<slug:slug>/results/writing/", analyses_views.writing, name="writing_results"),
-    path("studies/<slug:slug>/results/metrics/", analyses_views.reference_metrics, name="reference_metrics"),
     path("studies/<slug:slug>/results/bertscore/start/", analyses_views.start, name="bertscore_start"),
     path("studies/<slug:slug>/results/tables/<slug:name>.<slug:form>", analyses_views.table, name="result_table"),
     path("studies/<slug:slug>/planner/", planning_views.planner, name="planner"),

@@ -47,7 +47,7 @@ def run() -> list[dict]:
 def analyse() -> dict:
     """Analyse the imported study and draw its figures; how long each part took."""
     from analysis.analyses import services
-    from analysis.methods import charts
+    from analysis.figures import figure
     from analysis.tables import run_tables
     from crowdrag.jobs import kinds, leases
     from crowdrag.studies.models import Study
@@ -70,10 +70,10 @@ def analyse() -> dict:
     leases.complete(unit, effect=effect, total=1, message="")
     report(0, 0, "Drawing the figures")
     drawn = 0
-    for name in charts.CHARTS:
+    for name in figure.FIGURES:
         try:
-            charts.chart(study, run, name, "light", "svg")
-        except charts.EmptyChartError:
+            figure.render(study, run, name, "light", "svg")
+        except figure.EmptyChartError:
             continue
         drawn += 1
     report(0, 0, "")

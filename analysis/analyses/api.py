@@ -11,16 +11,17 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.enums import Judges
 from crowdrag.accounts.enums import Scope
 from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
 from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import IntegerFilter, RequestBody
+from crowdrag.jobs.api import Started
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import AuditedContent, Role
 
-from ..methods.settings import CHOICES, PRESETS, BadParameterError
+from ..methods.settings import PARAMETERS
+from ..parameters import BadParameterError, Parameter
 from ..tables import run_tables
 from ..tables.models import Table
 from . import services
@@ -54,34 +55,29 @@ class TableOfResults(serializers.Serializer[Any]):
     rows = serializers.ListField(child=serializers.DictField(), help_text="An undefined value is null.")
 
 
+def _field(parameter: Parameter) -> serializers.Field[Any, Any, Any, Any]:
+    """The field of a request that sets a parameter."""
+    about = ". ".join(str(text).rstrip(".") for text in (parameter.label, parameter.help) if text) + "."
+    common: dict[str, Any] = {"required": False, "help_text": about}
+    if parameter.default is None:
+        common["allow_null"] = True
+    if parameter.kind == "flag":
+        return serializers.BooleanField(**common)
+    if parameter.kind == "choice":
+        choices = [(value, label) for value, label in parameter.choices if value]
+        return serializers.ChoiceField(choices, allow_blank=parameter.default == "", **common)
+    if parameter.kind == "text":
+        return serializers.CharField(max_length=200, allow_blank=parameter.default == "", **common)
+    number = serializers.IntegerField if parameter.kind == "integer" else serializers.FloatField
+    return number(min_value=parameter.least, max_value=parameter.most, **common)  # type: ignore[arg-type]
+
+
 class Parameters(RequestBody):
     """Parameters of an analysis; what is left out has its default (docs/methods)."""
 
-    pool = serializers.ChoiceField(Judges.choices, required=False, help_text="Whose judgments are analysed.")
-    resamples = serializers.IntegerField(min_value=1, max_value=100_000, required=False)
-    restarts = serializers.IntegerField(min_value=1, max_value=1000, required=False)
-    refine = serializers.IntegerField(min_value=0, max_value=100, required=False)
-    spam_threshold = serializers.FloatField(min_value=0, max_value=1, required=False)
-    k = serializers.IntegerField(min_value=1, max_value=32767, required=False, allow_null=True)
-    min_words = serializers.IntegerField(min_value=0, max_value=10_000, required=False)
-    fix_known = serializers.BooleanField(required=False)
-    least_competent = serializers.FloatField(min_value=0, max_value=1, required=False)
-    kept_votes = serializers.IntegerField(min_value=1, max_value=1000, required=False)
-    first_positions = serializers.IntegerField(min_value=1, max_value=1000, required=False)
-    density_bins = serializers.IntegerField(min_value=2, max_value=200, required=False)
-    reuse_limit = serializers.FloatField(min_value=0, max_value=100, required=False)
-    least_topics = serializers.IntegerField(min_value=1, max_value=10_000, required=False)
-    labels = serializers.ChoiceField(CHOICES["labels"], required=False)
-    grades_from = serializers.ChoiceField(CHOICES["grades_from"], required=False)
-    bootstrap = serializers.ChoiceField(CHOICES["bootstrap"], required=False)
-    resample = serializers.ChoiceField(CHOICES["resample"], required=False)
-    preset = serializers.ChoiceField(
-        list(PRESETS),
-        required=False,
-        allow_blank=True,
-        help_text="Fixes the parameters that make the procedure of the published corpus.",
-    )
-    bertscore = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """A field for each parameter."""
+        return {name: _field(parameter) for name, parameter in PARAMETERS.items()}
 
 
 class NewAnalysis(RequestBody):
@@ -89,14 +85,6 @@ class NewAnalysis(RequestBody):
 
     seed = serializers.IntegerField(min_value=0, max_value=2**31, required=False, default=0)
     parameters = Parameters(required=False, default=dict)
-
-
-class Started(serializers.ModelSerializer[Run]):
-    """A run that was started; ask for it among the study's runs."""
-
-    class Meta:
-        model = Run
-        fields = ["key", "kind", "state", "parameters", "seed", "created_at"]
 
 
 class ResultFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types

@@ -23,12 +23,10 @@ from ..releases.personal_data.models import PersonalFinding
 from ..reports import services as reports_services
 from ..tables.models import Table
 from ..tables.run_tables import UPDATE
+from ..tables.table import Holds, get
 from .services import KIND as ANALYSIS
 
 REASON = "Somebody whose texts or judgments it used had them erased; rows with their pseudonym were taken out."
-
-#: Tables of which a row says how one response was written: it goes with the response.
-OF_A_TEXT = frozenset({"responses", "text_reuse", "writing_process"})
 
 
 def erase(participant: Participant, now: datetime) -> None:
@@ -86,7 +84,7 @@ def _forget(run: Run, pseudonym: str, responses: frozenset[str]) -> None:
     with pgtrigger.ignore("analysis.Table:never_updated"):
         for table in Table.objects.filter(run=run).order_by("pk"):
             kept = [row for row in table.rows if not _holds(row, pseudonym)]
-            if table.name in OF_A_TEXT:
+            if get(table.name).holds is Holds.WRITING:
                 kept = [row for row in kept if row["response"] not in responses]
             if len(kept) < len(table.rows):
                 Table.objects.filter(pk=table.pk).update(rows=kept)

@@ -30,9 +30,9 @@ from ..methods.reusable_fits import FITS
 from ..methods.settings import AnalysisSettings, BadParameterError
 from ..tables import run_tables
 from ..tables.models import Table
-from ..tables.run_tables import UPDATE, AnalysisState
+from ..tables.run_tables import ANALYSIS, UPDATE, AnalysisState
 
-KIND = "analysis"
+KIND = ANALYSIS
 NothingToAnalyseError = queries.NothingToAnalyseError
 
 

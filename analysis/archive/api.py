@@ -12,10 +12,10 @@ from rest_framework.response import Response
 from crowdrag.accounts.enums import Scope
 from crowdrag.api.endpoints import ListEndpoint, Need
 from crowdrag.api.serializers import RequestBody
+from crowdrag.jobs.api import Started
 from crowdrag.jobs.models import Artifact
 from crowdrag.studies.enums import Role
 
-from ..analyses.api import Started
 from . import services
 
 

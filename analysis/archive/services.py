@@ -17,15 +17,14 @@ from crowdrag.jobs.models import Artifact, Run
 from crowdrag.studies.models import Study, User
 
 from ..inputs import snapshots
-from . import importer, writer
-from .crowdrag25 import release
+from . import crowdrag25_release, importer, writer
 from .writer import Package, digest_of
 
 MEDIA_TYPE = "application/zip"
 # What the command and the page call a format, and what writes it.
 WRITERS: dict[str, Callable[[Package, kinds.Work], dict[str, Any]]] = {
     "archive": writer.write,
-    "crowdrag25": release.write,
+    "crowdrag25": crowdrag25_release.write,
 }
 # Formats that cannot hold all of a study: their run's summary says what is left out, and how much of it.
 INCOMPLETE = {"crowdrag25"}

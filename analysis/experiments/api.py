@@ -15,10 +15,11 @@ from crowdrag.api.endpoints import Endpoint, Need
 from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import RequestBody
 from crowdrag.jobs import kinds
+from crowdrag.jobs.api import Started as StartedRow
 from crowdrag.studies.enums import Role
 
-from ..analyses.api import Started as StartedRow
-from . import experiment, question_sets, services
+from ..tables import run_tables
+from . import experiment, services
 from .experiment import BadParameterError, Experiment
 from .question_sets import BadCollectionError
 
@@ -161,7 +162,7 @@ class Ordering(Endpoint):
             raise _refused(str(error), "#/parameters") from None
 
     def _collection(self, source: str, style: str, upload: int | None, others: int) -> dict[str, Any]:
-        if source in question_sets.OF_STUDY:
+        if source in run_tables.OF_STUDY:
             return {"source": source, "style": style}
         return services.of_upload(self.study, source, upload or 0, others)
 

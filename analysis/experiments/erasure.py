@@ -14,13 +14,11 @@ from crowdrag.studies.models import Participant
 from writing.models import Response
 
 from ..tables.models import Table
+from ..tables.run_tables import used_texts_of_study
+from ..tables.table import Holds, get
 from . import cached_generator
 from .experiment import PREFIX
 from .models import Finding
-from .question_sets import OF_STUDY, STUDY
-
-#: Tables whose rows hold texts, or answers that were made of them, without naming whose they are.
-OF_TEXTS = frozenset({"fair_examples", "self_preference_examples", "uplift_answers", "uplift_examples"})
 
 
 def erase(participant: Participant, *, reason: str, now: datetime) -> None:
@@ -35,19 +33,13 @@ def erase(participant: Participant, *, reason: str, now: datetime) -> None:
     if not wrote:
         return
     for run in Run.objects.filter(study=participant.study_id, kind__startswith=PREFIX).order_by("pk"):
-        if asks_of_study(run):
+        if used_texts_of_study(run):
             with suppress(lifecycle.NotActiveError):  # it ended before
                 lifecycle.cancel(run=run, now=now)
             lifecycle.mark_stale(run=run, reason=reason, now=now)
             Finding.objects.filter(run=run).delete()
             _remove_files(run)
             _take_out(run, wrote | {participant.external_id})
-
-
-def asks_of_study(run: Run) -> bool:
-    """Say whether a run is an experiment on its study's own texts, and not on a file that was handed in."""
-    source = (run.parameters.get("collection") or {}).get("source", STUDY)
-    return run.kind.startswith(PREFIX) and source in OF_STUDY
 
 
 def _remove_files(run: Run) -> None:
@@ -60,7 +52,7 @@ def _remove_files(run: Run) -> None:
 def _take_out(run: Run, named: set[str]) -> None:
     with pgtrigger.ignore("analysis.Table:never_updated"):
         for table in Table.objects.filter(run=run).order_by("pk"):
-            rows = () if table.name in OF_TEXTS else table.rows
+            rows = () if get(table.name).holds is Holds.TEXTS else table.rows
             kept = [row for row in rows if not any(isinstance(v, str) and v in named for v in row.values())]
             if len(kept) < len(table.rows):
                 Table.objects.filter(pk=table.pk).update(rows=kept)

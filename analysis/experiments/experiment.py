@@ -5,7 +5,7 @@ An experiment is written as a value `Experiment` in a package of its own and reg
     EXPERIMENT = Experiment(
         name="fair", title=_("Fair ranking"), about=_("..."), parameters=Parameters, fields=(Field(...), ...),
         collections=("study", "qa"), stages=(Stage("utility", _("Utility of each list"), work),),
-        tables=tables, table_names=("fair_exposure", ...), estimate=estimate, methods=methods,
+        tables=TABLES, figures=FIGURES, compute=compute, estimate=estimate, methods=methods,
     )
 
     def register() -> None:
@@ -31,8 +31,13 @@ from django.utils.translation import gettext as _
 
 from analysis.rag.protocols import Collection
 
+from ..figures import figure
+from ..figures.figure import Figure
 from ..methods.settings import BadParameterError
+from ..tables import table
 from ..tables.rows import Row
+from ..tables.run_tables import EXPERIMENT
+from ..tables.table import Table
 
 if TYPE_CHECKING:
     from ..reports.types import Methods
@@ -58,7 +63,7 @@ __all__ = [
 #: `generator`: "endpoint:NAME" or "model:NAME", as `generating.generator` reads it; `queries`: how many at most, drawn
 #: with the run's seed, 0 for all.
 COMMON = ("collection", "generator", "queries")
-PREFIX = "experiment."
+PREFIX = EXPERIMENT
 
 
 class ExperimentParameters(Protocol):
@@ -201,11 +206,11 @@ class Experiment:
     collections : tuple of str
         What it can be run on: "study", and formats of uploaded files ("qa", "lamp", "bank").
     stages : tuple of Stage
-    tables : callable(Job) -> dict of str to rows
-        The result tables by name (in analysis.tables.rows.COLUMNS, captions beside), from all findings: the
-        run's last unit, after all stages.
-    table_names : tuple of str
+    tables : tuple of Table
         In the order of the report; the headline one first.
+    figures : tuple of Figure
+    compute : callable(Job) -> rows by table
+        The result tables from all findings: the run's last unit, after all stages.
     estimate : callable(Collection, parameters) -> Estimate
     methods : callable(Run, rows by table) -> Methods
         The paragraph for a paper, with references (analysis/reports/methods_paragraph.py shows how one is written).
@@ -226,13 +231,19 @@ class Experiment:
     fields: tuple[ParameterField, ...]
     collections: tuple[str, ...]
     stages: tuple[Stage, ...]
-    tables: Callable[[Job], Mapping[str, list[Row]]]
-    table_names: tuple[str, ...]
+    tables: tuple[Table, ...]
+    compute: Callable[[Job], Mapping[str, list[Row]]]
     estimate: Callable[[Collection, Any], CostEstimate]
     methods: Callable[[Any, Mapping[str, list[Row]]], Methods]
+    figures: tuple[Figure, ...] = ()
     folds: Callable[[Collection, Any], Mapping[str, int]] | None = None
     left_out: Callable[[Collection, Any], Mapping[str, int]] | None = None
     queue: str = "gpu"
+
+    @property
+    def table_names(self) -> tuple[str, ...]:
+        """The names of its tables in their order."""
+        return tuple(each.name for each in self.tables)
 
     @property
     def kind(self) -> str:
@@ -260,6 +271,8 @@ def register(experiment: Experiment) -> Experiment:
     from . import runs
 
     EXPERIMENTS[experiment.name] = experiment
+    table.register(experiment.tables)
+    figure.register(experiment.figures)
     runs.register(experiment)
     return experiment
 

@@ -16,6 +16,7 @@ from crowdrag.jobs.models import Upload
 from crowdrag.studies.models import Study, User
 from writing.models import Style
 
+from ..tables import run_tables
 from . import question_sets, services
 from .experiment import BadParameterError, Experiment, ParameterField
 from .question_sets import FORMATS, BadFileError
@@ -112,10 +113,10 @@ class ExperimentForm(forms.Form):
     def _set_choices(self) -> None:
         offered = [name for name in self.experiment.collections if name in FORMATS]
         sources = [(name, FORMATS[name].title) for name in offered]
-        if question_sets.STUDY in self.experiment.collections:
-            sources.insert(0, (question_sets.STUDY, _("Topics of this study, with their passages")))
-        if question_sets.RESPONSES in self.experiment.collections:
-            sources.insert(0, (question_sets.RESPONSES, _("Responses of this study, by author")))
+        if run_tables.STUDY in self.experiment.collections:
+            sources.insert(0, (run_tables.STUDY, _("Topics of this study, with their passages")))
+        if run_tables.RESPONSES in self.experiment.collections:
+            sources.insert(0, (run_tables.RESPONSES, _("Responses of this study, by author")))
         self._choices("source", sources)
         self.fields["source"].help_text = " ".join(f"{FORMATS[name].title}: {FORMATS[name].help}" for name in offered)
         styles = Style.objects.filter(study=self.study).order_by("name").values_list("name", "label").distinct()
@@ -132,7 +133,7 @@ class ExperimentForm(forms.Form):
                 del self.fields[name]
         if not any(FORMATS[name].draws for name in offered):
             del self.fields["others"]
-        if not set(question_sets.OF_STUDY) & set(self.experiment.collections):
+        if not set(run_tables.OF_STUDY) & set(self.experiment.collections):
             del self.fields["style"]
 
     def _choices(self, name: str, choices: list[Any]) -> None:
@@ -158,7 +159,7 @@ class ExperimentForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if self.errors:
             return cleaned
-        if cleaned["source"] in question_sets.OF_STUDY:
+        if cleaned["source"] in run_tables.OF_STUDY:
             cleaned["file"] = cleaned["upload"] = None
         elif (given := cleaned.get("file")) is not None:
             self._store(given)
@@ -230,7 +231,7 @@ class ExperimentForm(forms.Form):
 
     def _collection(self) -> dict[str, Any]:
         cleaned = self.cleaned_data
-        if cleaned["source"] in question_sets.OF_STUDY:
+        if cleaned["source"] in run_tables.OF_STUDY:
             return {"source": cleaned["source"], "style": cleaned.get("style") or ""}
         return services.of_upload(self.study, cleaned["source"], cleaned["upload"], cleaned.get("others") or 0)
 

@@ -31,6 +31,8 @@ from crowdrag.studies.models import Study
 from writing.enums import Origin
 from writing.models import Response, RetrievedPassage, Topic
 
+from ..tables.run_tables import OF_STUDY, STUDY
+
 
 class BadCollectionError(ValueError):
     """The questions cannot be read; `problems` says where, as a run shows it."""
@@ -177,10 +179,6 @@ def _author(row: Response) -> str:
     return str((row.participant.specification or {}).get("model") or row.participant.external_id)
 
 
-STUDY = "study"
-#: The study's own responses, by author.
-RESPONSES = "responses"
-OF_STUDY = (STUDY, RESPONSES)
 #: Of the parameter `collection`: that the folds of an experiment have no document in common. Runs that were started
 #: before there was such a thing do not say so, and go on as they began.
 APART = "apart"

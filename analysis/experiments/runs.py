@@ -283,7 +283,7 @@ def _keep(job: Job, found: dict[str, Any]) -> None:
 
 def _tabulate(experiment: Experiment, job: Job) -> Callable[[], None]:
     job.report(0, 0, _("Tables"))
-    made = experiment.tables(job)
+    made = experiment.compute(job)
     if unknown := sorted(set(made) - set(experiment.table_names)):
         raise ValueError(f"{experiment.name} makes tables that it does not name: {', '.join(unknown)}.")
     kept = {name: made[name] for name in experiment.table_names if name in made}

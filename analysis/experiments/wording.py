@@ -13,11 +13,10 @@ from crowdrag.jobs import kinds
 from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Endpoint
 
-from ..methods import captions
-from ..methods.captions import LazyText
+from ..tables.run_tables import OF_STUDY, RESPONSES, STUDY
 from . import generators
 from .experiment import COMMON, BadParameterError, Experiment, ParameterField
-from .question_sets import APART, FORMATS, OF_STUDY, RESPONSES, STUDY
+from .question_sets import APART, FORMATS
 
 #: Parameters that name models.
 MODELS: Final = ("generator", "other")
@@ -56,11 +55,9 @@ def model(named: str) -> str:
     return _beside(folder.name if folder.is_absolute() else read.name, about)
 
 
-def caption(said: LazyText, parameters: Mapping[str, Any]) -> str:
-    """A caption with a run's parameters in it; models are called as in the methods paragraph."""
-    text = str(said)
-    named = [name for name in MODELS if f"{{{name}}}" in text and parameters.get(name)]
-    return captions.caption(text, {**parameters, **{name: model(str(parameters[name])) for name in named}})
+def caption_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """A run's parameters as captions say them: models are called as in the methods text."""
+    return {**parameters, **{name: model(str(parameters[name])) for name in MODELS if parameters.get(name)}}
 
 
 def many(number: int, thing: str) -> str:

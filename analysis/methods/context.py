@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -10,10 +11,13 @@ from numpy.typing import NDArray
 from ..inputs.arrays import Inputs
 from ..inputs.texts import TopicTexts
 from ..tables.rows import Row
+from . import text_features
 from .fits import Fitted, ResampledFits
 from .grade_fits import Graded, Resampled
+from .grouping import Resampling
 from .reusable_fits import ReusableFits
 from .settings import AnalysisSettings
+from .text_features import TextFeatures
 
 Tables = dict[str, list[Row]]
 
@@ -68,23 +72,17 @@ class Context:
     graded: tuple[Graded, Resampled] | None = None
     imputed: list[Row] = field(default_factory=list)
 
+    @cached_property
+    def text_features(self) -> list[TextFeatures]:
+        """What the texts say of each response, in the order of the inputs' responses; read once."""
+        return text_features.read(self.texts, self.inputs.language)
+
+    @cached_property
+    def topics_of_responses(self) -> Resampling:
+        """The topics of all responses with their bootstrap weights."""
+        return Resampling.of(self.inputs.responses, self.settings, self.seed)
+
     @property
     def main(self) -> Fitted:
         """The analysed pool."""
         return self.fitted[self.inputs.pool]
-
-
-@dataclass(frozen=True)
-class Method:
-    """Tables that are made together, from the inputs and from what stands before them in the list.
-
-    Attributes
-    ----------
-    live : bool
-        Whether updates make them too, as judgments come in: they follow from judgments, need no texts, and take a
-        small part of what an analysis takes.
-    """
-
-    title: str
-    make: Callable[[Context], Tables]
-    live: bool = False

@@ -7,8 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from ..tables.rows import NOTE, Row
-from . import captions
-from .captions import table
+from ..tables.table import get
 
 #: So many places are named; a wall of names says less than how many there are.
 NAMED = 8
@@ -47,7 +46,7 @@ def by_table(found: Mapping[str, Sequence[Row]], names: Iterable[str]) -> Reason
         rows = found.get(name, ())
         for reason in dict.fromkeys(each for row in rows for each in reason_of(row)):
             times = sum(reason in reason_of(row) for row in rows)
-            about.setdefault(reason, []).append(f"{captions.table(name).title} ({counted(times, len(rows))})")
+            about.setdefault(reason, []).append(f"{get(name).title} ({counted(times, len(rows))})")
     return [(reason, ", ".join(places)) for reason, places in sorted(about.items())]
 
 
@@ -92,7 +91,7 @@ def with_interval_note(caption: str, names: Iterable[str], without: Mapping[str,
 
 
 def _said(name: str, rows: list[Mapping[str, Any]]) -> str:
-    estimates = [column for column in table(name).columns if column.low]
+    estimates = [column for column in get(name).columns if column.low]
     stand = [row for row in rows if any(row.get(column.key) is not None for column in estimates)]
     if not stand or any(row.get(column.low) is not None for row in stand for column in estimates):
         return ""

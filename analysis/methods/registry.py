@@ -1,4 +1,4 @@
-"""All methods in their order, and all tables of an analysis from its inputs: no clock, no chance but the seed."""
+"""All methods, and all tables of an analysis from its inputs: no clock, no chance but the seed."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -6,44 +6,94 @@ from typing import Any
 
 import numpy as np
 
+from ..figures import figure
 from ..inputs.arrays import EXPERT, POINTWISE, Inputs
 from ..inputs.texts import TopicTexts
+from ..tables import table
 from ..tables.rows import Row
-from .agreement import compute as agreement_compute
-from .competence import compute as competence_compute
-from .context import Context, Method, Tables
+from .agreement import method as agreement
+from .agreement.compute import split_masks
+from .citations import method as citations
+from .competence import method as competence
+from .context import Context, Tables
 from .fits import Fitted, fit, refit_resamples
-from .grades import compute as grades_compute
-from .interdependence import compute as interdependence_compute
-from .key_figures import compute as key_figures_compute
-from .lengths import compute as lengths_compute
-from .model_judges import compute as model_judges_compute
-from .order_effects import compute as order_effects_compute
-from .reference_metrics import compute as reference_metrics_compute
+from .grade_differences import method as grade_differences
+from .grades import method as grades
+from .interdependence import method as interdependence
+from .key_figures import method as key_figures
+from .leaderboard import method as leaderboard
+from .lengths import method as lengths
+from .method import Method, Page
+from .model_judges import method as model_judges
+from .order_effects import method as order_effects
+from .readability import method as readability
+from .reference_metrics import method as reference_metrics
 from .reusable_fits import ReusableFits, drawn_rows, rows_of
 from .settings import AnalysisSettings
-from .surveys import compute as surveys_compute
-from .text_reuse import compute as text_reuse_compute
-from .writing_process import compute as writing_process_compute
+from .surveys import method as surveys
+from .text_reuse import method as text_reuse
+from .writing_process import method as writing_process
 
 Report = Callable[[int, int, str], None]
 
-#: In the order in which they are made: a method may read the tables of those before it.
-METHODS = (
-    Method("Agreement", agreement_compute.compute_tables, live=True),
-    Method("Labels", competence_compute.compute_tables, live=True),
-    Method("Grades", grades_compute.compute_tables, live=True),
-    Method("Tests and leaderboard", grades_compute.compute_comparisons),
-    Method("Writing", lengths_compute.compute_tables),
-    Method("Text reuse", text_reuse_compute.compute_tables),
-    Method("Surveys", surveys_compute.compute_tables),
-    Method("Writing process", writing_process_compute.compute_tables),
-    Method("Key figures", key_figures_compute.compute_tables),
-    Method("Order effects", order_effects_compute.compute_tables),
-    Method("Dimensions", interdependence_compute.compute_tables),
-    Method("Reference-based metrics", reference_metrics_compute.compute_tables),
-    Method("Models as judges", model_judges_compute.compute_tables),
+#: In the order in which sections list their tables, and the methods text its sentences.
+METHODS: tuple[Method, ...] = (
+    key_figures.METHOD,
+    surveys.METHOD,
+    lengths.METHOD,
+    citations.METHOD,
+    text_reuse.METHOD,
+    readability.METHOD,
+    writing_process.METHOD,
+    agreement.METHOD,
+    order_effects.METHOD,
+    competence.METHOD,
+    interdependence.METHOD,
+    grades.METHOD,
+    grade_differences.METHOD,
+    leaderboard.METHOD,
+    reference_metrics.METHOD,
+    model_judges.METHOD,
 )
+for _method in METHODS:
+    table.register(_method.tables)
+    figure.register(_method.figures)
+
+
+def pages(methods: Iterable[Method] = METHODS) -> list[Page]:
+    """Return the pages of results in the order of the navigation; a method without one has a page of its tables."""
+    found = dict.fromkeys(page for method in methods for page in method.pages or (generic_page(method),))
+    return sorted(found, key=lambda page: page.order)
+
+
+def generic_page(method: Method) -> Page:
+    """The page of a method that has none of its own: its tables and figures, as reports show them."""
+    return Page(
+        order=95,
+        url_name=f"method_{method.name}",
+        path=f"methods/{method.name}/",
+        label=method.title,
+        template="analysis/method.html",
+        context=lambda _study, _state, _query: {"method": method},
+        is_live=method.is_live,
+    )
+
+
+def in_order_of_needs(methods: Iterable[Method]) -> list[Method]:
+    """Return methods so that each stands behind those that it needs, otherwise in their order."""
+    by_name = {method.name: method for method in methods}
+    ordered: dict[str, Method] = {}
+
+    def add(method: Method) -> None:
+        for name in method.needs:
+            if name in by_name and name not in ordered:
+                add(by_name[name])
+        ordered[method.name] = method
+
+    for method in by_name.values():
+        if method.name not in ordered:
+            add(method)
+    return list(ordered.values())
 
 
 @dataclass(frozen=True)
@@ -58,9 +108,9 @@ class Results:
 class _Steps:
     """Counts what is done."""
 
-    def __init__(self, inputs: Inputs, families: int, report: Report) -> None:
+    def __init__(self, inputs: Inputs, methods: int, report: Report) -> None:
         fits = sum(len(np.unique(inputs.pools[name].dimension)) for name in _fitted_pools(inputs))
-        self.total = fits + families
+        self.total = fits + methods
         self.done = 0
         self.report = report
 
@@ -84,10 +134,10 @@ def compute(
 ) -> Results:
     """Compute every table; the same inputs, settings and seed give the same bytes.
 
-    With an `earlier` analysis only the tables of live families, from as many of its fits as still stand: an update.
+    With an `earlier` analysis only the tables of live methods, from as many of its fits as still stand: an update.
     """
-    families = [family for family in METHODS if family.live or earlier is None]
-    step = _Steps(inputs, len(families), report)
+    methods = in_order_of_needs(method for method in METHODS if method.is_live or earlier is None)
+    step = _Steps(inputs, len(methods), report)
     fitted = {
         name: fit(inputs, name, settings=settings, seed=seed, report=step, capped=name == inputs.pool, earlier=earlier)
         for name in _fitted_pools(inputs)
@@ -102,15 +152,15 @@ def compute(
         settings=settings,
         seed=seed,
         fitted=fitted,
-        masks=agreement_compute.split_masks(main),
+        masks=split_masks(main),
         step=step.say,
         redrawn=redrawn,
         earlier=earlier,
         similarity=inputs.likeness if inputs.likenesses else None,
     )
-    for family in families:
-        step(family.title)
-        analysed.tables |= family.make(analysed)
+    for method in methods:
+        step(str(method.title))
+        analysed.tables |= method.compute(analysed)
     return Results(
         analysed.tables,
         {**_sizes(main), "simulated": inputs.simulated},

@@ -1,10 +1,14 @@
 """What a run computes with: its parameters, and its sources of chance."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
+
+from django.utils.translation import gettext_lazy as _
 
 from analysis.stats.random_streams import named_rng
 from annotation.enums import Judges
+
+from ..parameters import BadParameterError, Parameter, parameter, parameters_of
 
 __all__ = ["AnalysisSettings", "BadParameterError", "named_rng"]
 
@@ -12,15 +16,6 @@ GOLD, VOTES = "gold", "votes"
 AVERAGED, LIKELIEST = "averaged", "likeliest"
 CONDITIONAL, REFIT = "conditional", "refit"
 TOPICS, TOPICS_AND_WORKERS = "topics", "topics+workers"
-#: Parameters that are one of some words, the default first.
-CHOICES = {
-    "labels": (AVERAGED, LIKELIEST),
-    "grades_from": (GOLD, VOTES),
-    "bootstrap": (CONDITIONAL, REFIT),
-    "resample": (TOPICS, TOPICS_AND_WORKERS),
-}
-
-
 PUBLISHED = "published"
 #: Parameters that a preset fixes, by its name.
 PRESETS: dict[str, dict[str, Any]] = {
@@ -34,10 +29,6 @@ PRESETS: dict[str, dict[str, Any]] = {
         "resample": TOPICS,
     }
 }
-
-
-class BadParameterError(ValueError):
-    """A parameter of the analysis cannot be used."""
 
 
 @dataclass(frozen=True)
@@ -91,57 +82,113 @@ class AnalysisSettings:
         "none" for none.
     """
 
-    pool: str = Judges.CROWD.value
-    resamples: int = 1000
-    restarts: int = 20
-    refine: int = 6
-    spam_threshold: float = 0.7
-    k: int | None = None
-    min_words: int = 50
-    fix_known: bool = True
-    least_competent: float = 0.25
-    kept_votes: int = 3
-    first_positions: int = 7
-    density_bins: int = 20
-    reuse_limit: float = 25.0
-    least_topics: int = 1
-    labels: str = AVERAGED
-    grades_from: str = GOLD
-    bootstrap: str = CONDITIONAL
-    resample: str = TOPICS
-    bertscore: str = ""
-    preset: str = ""
+    pool: str = parameter(
+        Judges.CROWD.value,
+        _("Judges"),
+        "choice",
+        choices=tuple(Judges.choices),
+        in_form=False,
+        help=_("Whose judgments are analysed."),
+    )
+    preset: str = parameter(
+        "",
+        _("Preset"),
+        "choice",
+        choices=(("", _("none")), (PUBLISHED, _("published procedure"))),
+        help=_("The published procedure replaces the settings below that it fixes. Its labels depend on the seed."),
+    )
+    resamples: int = parameter(1000, _("Bootstrap resamples"), "integer", least=1, most=100_000)
+    restarts: int = parameter(20, _("Restarts of MACE"), "integer", least=1, most=1000)
+    refine: int = parameter(
+        6, _("Rounds of search after them"), "integer", least=0, most=100, help=_("0 is the published procedure.")
+    )
+    spam_threshold: float = parameter(0.7, _("Highest spam probability trusted"), "number", least=0, most=1)
+    k: int | None = parameter(
+        None,
+        _("Votes of each pair that agreement is computed from"),
+        "integer",
+        least=1,
+        most=32_767,
+        help=_("Empty: as many as the campaign asked for."),
+    )
+    least_competent: float = parameter(
+        0.25, _("Share of people that the other rule of correction leaves out"), "number", least=0, most=1
+    )
+    kept_votes: int = parameter(3, _("Votes of each pair that it keeps"), "integer", least=1, most=1000)
+    first_positions: int = parameter(
+        7,
+        _("Items that are the first of a questionnaire"),
+        "integer",
+        least=1,
+        most=1000,
+        help=_("Against the later ones, for order effects."),
+    )
+    min_words: int = parameter(
+        50,
+        _("Words from which a text is a response"),
+        "integer",
+        least=0,
+        most=10_000,
+        help=_("Shorter ones are left out of lengths, and counted."),
+    )
+    density_bins: int = parameter(20, _("Parts of a text, for where citations stand"), "integer", least=2, most=200)
+    reuse_limit: float = parameter(
+        25.0,
+        _("BLEU from which text counts as copied"),
+        "number",
+        least=0,
+        most=100,
+        help=_("Of a statement against a passage that it cites."),
+    )
+    least_topics: int = parameter(
+        1,
+        _("Topics from which a participant is ranked"),
+        "integer",
+        least=1,
+        most=10_000,
+        help=_("Who was graded on fewer has a merit, but no rank on the leaderboard."),
+    )
+    fix_known: bool = parameter(
+        True,
+        _("Labels known beforehand"),
+        "flag",
+        choices=(("yes", _("are fixed")), ("no", _("are not used"))),
+        help=_("Of gold items, where campaigns have any."),
+    )
+    labels: str = parameter(
+        AVERAGED,
+        _("Labels and competences"),
+        "choice",
+        choices=((AVERAGED, _("averaged over all optima")), (LIKELIEST, _("of the likeliest optimum"))),
+        help=_("Refitting in each resample uses the likeliest optimum."),
+    )
+    grades_from: str = parameter(
+        GOLD,
+        _("Responses are graded by"),
+        "choice",
+        choices=((GOLD, _("gold labels of their pairs")), (VOTES, _("votes, weighted by competence"))),
+    )
+    bootstrap: str = parameter(
+        CONDITIONAL,
+        _("In each resample, competences"),
+        "choice",
+        choices=((CONDITIONAL, _("stay as fitted")), (REFIT, _("and labels are fitted anew"))),
+        help=_("Fitting anew takes about a minute longer for 1,000 resamples of 30,000 judgments."),
+    )
+    resample: str = parameter(
+        TOPICS,
+        _("Resamples draw"),
+        "choice",
+        choices=((TOPICS, _("topics")), (TOPICS_AND_WORKERS, _("topics and judges"))),
+    )
+    bertscore: str = parameter(
+        "", _("BERTScores taken"), "text", help=_("Of those that stand: an analysis computes none.")
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         self._check_preset()
-        if self.pool not in Judges.values:
-            raise BadParameterError(f"There is no pool {self.pool!r}; choose one of {', '.join(Judges.values)}.")
-        bounds = {
-            "resamples": (1, 100_000),
-            "restarts": (1, 1000),
-            "refine": (0, 100),
-            "min_words": (0, 10_000),
-            "first_positions": (1, 1000),
-            "kept_votes": (1, 1000),
-            "density_bins": (2, 200),
-            "reuse_limit": (0, 100),
-            "least_topics": (1, 10_000),
-        }
-        for name, (low, high) in bounds.items():
-            if not low <= getattr(self, name) <= high:
-                raise BadParameterError(f"{name} must lie between {low} and {high:,}, it is {getattr(self, name)}.")
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise BadParameterError(f"{name} is one of {', '.join(choices)}, not {getattr(self, name)!r}.")
-        for name in ("spam_threshold", "least_competent"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise BadParameterError(f"{name} must lie between 0 and 1, it is {getattr(self, name)}.")
-        if not isinstance(self.fix_known, bool):
-            raise BadParameterError(f"fix_known must be true or false, it is {self.fix_known!r}.")
-        if not isinstance(self.bertscore, str):
-            raise BadParameterError(f"bertscore names a model, {self.bertscore!r} does not.")
-        if self.k is not None and self.k < 1:
-            raise BadParameterError(f"k must be at least 1, it is {self.k}.")
+        for each in PARAMETERS.values():
+            each.check(getattr(self, each.name))
 
     def _check_preset(self) -> None:
         if self.preset not in ("", *PRESETS):
@@ -165,11 +212,15 @@ class AnalysisSettings:
     @classmethod
     def read(cls, parameters: dict[str, Any]) -> "AnalysisSettings":
         """Read a run's parameters; what it does not name has its default."""
-        known = {each.name for each in fields(cls)}
-        if unknown := sorted(set(parameters) - known):
-            raise BadParameterError(f"An analysis has no parameter {unknown[0]!r}; it has {', '.join(sorted(known))}.")
+        if unknown := sorted(set(parameters) - set(PARAMETERS)):
+            names = ", ".join(sorted(PARAMETERS))
+            raise BadParameterError(f"An analysis has no parameter {unknown[0]!r}; it has {names}.")
         return cls(**PRESETS.get(parameters.get("preset", ""), {}) | parameters)
 
     def write(self) -> dict[str, Any]:
         """All parameters, defaults too, as a run keeps them."""
         return asdict(self)
+
+
+#: The parameters of an analysis by name, in the order in which forms ask for them.
+PARAMETERS: dict[str, Parameter] = {each.name: each for each in parameters_of(AnalysisSettings)}

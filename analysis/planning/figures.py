@@ -3,9 +3,11 @@
 from typing import Any
 
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies import money
 
+from ..figures.figure import Figure
 from ..figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from ..tables.rows import Row
 from .tables import MEASURES
@@ -79,3 +81,25 @@ def _panel(rows: list[Row], name: str, unit: str, colours: Spec) -> Any:
     return layers.properties(
         width=330, height=170, title=alt.TitleParams(str(MEASURES[name]), frame="group", anchor="start")
     )
+
+
+FIGURES = (
+    Figure(
+        "plan",
+        _("What money buys"),
+        _(
+            "Widths of intervals, power and accuracy to expect against money, a line for each number of judges a pair "
+            "and a point for each number of topics; bars: how far the simulations leave it open (95 %). The ring is "
+            "the present design. The width of models less humans is that of a dimension, all styles together, and so "
+            "are the tests beside it; the others are of one style each. Both are corrected for their number (Benjamini "
+            "and Hochberg), so that what one style shows takes more money to find."
+        ),
+        _(
+            "Six panels against money: the width of the difference between models and humans, the share of tests that "
+            "find it with all styles together and in one style, the width of a response's grade, the width of alpha's "
+            "interval, and the accuracy of gold labels; the numbers stand in the table below."
+        ),
+        tables=("plan", "plan_costs"),
+        draw=chart,
+    ),
+)

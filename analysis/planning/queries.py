@@ -17,9 +17,9 @@ from crowdrag.studies import money
 from crowdrag.studies.models import Study
 from writing.models import Response
 
-from ..analyses import services as analysis_services
-from ..methods.captions import figure
+from ..figures.figure import FIGURES
 from ..tables.rows import Row
+from ..tables.run_tables import ANALYSIS
 from . import services
 from .parameters import PlanParameters
 from .tables import MEASURES, STEPS
@@ -49,7 +49,7 @@ def alternatives(topics: int, k: int) -> dict[str, tuple[int, ...]]:
 
 def latest(study: Study) -> str | None:
     """The key of the latest finished analysis of judgments, from which expectations are taken."""
-    runs = Run.objects.filter(study=study, kind=analysis_services.KIND, state=RunState.DONE, snapshot__judgments__gt=0)
+    runs = Run.objects.filter(study=study, kind=ANALYSIS, state=RunState.DONE, snapshot__judgments__gt=0)
     run = runs.newest_first().first()
     return str(run.key) if run else None
 
@@ -159,7 +159,7 @@ def planner(run: Run | None) -> dict[str, Any]:
         "expected": expected,
         "is_paid": any(cost["total"] for cost in found["plan_costs"]),
         "said": _said(asked),
-        "figure": figure("plan"),
+        "figure": FIGURES["plan"],
         "mark": services.progress_mark(run),
         "has_points": bool(found["plan"]),
         "progress": progress.measure(run),

@@ -17,13 +17,17 @@ from crowdrag.jobs import kinds, lifecycle
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study, User
 
+from ..figures import figure
+from ..tables import table
 from ..tables.models import Table
 from ..tables.rows import Row, number
-from . import compute as planning_tables
-from . import expectations
+from ..tables.run_tables import PLAN
+from . import compute, expectations
+from .figures import FIGURES
 from .parameters import BadPlanError, PlanParameters
+from .tables import TABLES
 
-KIND = "plan"
+KIND = PLAN
 PART = "plan_part_"
 
 
@@ -73,17 +77,17 @@ def _keep(run: Run, position: int, found: list[Row], expected: dict[str, Any]) -
 
 def finish(run: Run) -> None:
     """Put the parts together: what stays are the tables."""
-    made = planning_tables.tables(PlanParameters.read(run.parameters), _parts(run))
+    made = compute.tables(PlanParameters.read(run.parameters), _parts(run))
     Table.objects.bulk_create(Table(run=run, name=name, rows=each) for name, each in made.items())
     Table.objects.filter(run=run, name__startswith=PART).delete()
 
 
-def tables(run: Run) -> planning_tables.Tables:
+def tables(run: Run) -> compute.Tables:
     """The tables as they stand: whole when the run is done, of what was simulated so far before."""
     stored = dict(
         Table.objects.filter(run=run, name__in=("plan", "plan_costs", "plan_next")).values_list("name", "rows")
     )
-    return stored or planning_tables.tables(PlanParameters.read(run.parameters), _parts(run))
+    return stored or compute.tables(PlanParameters.read(run.parameters), _parts(run))
 
 
 def progress_mark(run: Run) -> int:
@@ -117,6 +121,8 @@ def result_url(run: Run) -> str:
 
 def register(told: Callable[[Run], dict[str, Any]]) -> None:
     """Make plans known to the runs; called once when the app is ready."""
+    table.register(TABLES)
+    figure.register(FIGURES)
     kinds.register(
         kinds.Kind(name=KIND, title=_("Plan"), plan=units, work=work, finish=finish, result_url=result_url, told=told)
     )

@@ -13,8 +13,7 @@ from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
-from ..figures import renderer
-from ..methods import charts
+from ..figures import figure, renderer
 from . import queries, services
 from . import queries as planner_queries
 from .forms import PlanForm, initial
@@ -56,11 +55,11 @@ def chart(request: HttpRequest, study: Study, key: uuid.UUID, form: str) -> Http
     """Send the chart of a plan, of what it found so far; `?of=` tells a browser that there is more now."""
     run = get_object_or_404(Run, study=study, kind=services.KIND, key=key)
     theme, size = request.GET.get("theme", "light"), request.GET.get("size", "paper")
-    if not charts.is_known("plan", theme, form, size):
+    if not figure.is_known("plan", theme, form, size):
         raise Http404("There is no such chart.")
     try:
-        spec = charts.of_rows(study, "plan", theme, services.tables(run), run.parameters, size)
-    except charts.EmptyChartError as error:
+        spec = figure.specification_of_rows(study, "plan", theme, services.tables(run), run.parameters, size)
+    except figure.EmptyChartError as error:
         raise Http404(str(error)) from None
     response = HttpResponse(renderer.draw(spec, form), content_type=renderer.MEDIA_TYPES[form])
     patch_cache_control(response, private=True, max_age=3600 if "of" in request.GET else 0)

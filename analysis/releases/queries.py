@@ -15,9 +15,9 @@ from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
-from ..analyses import services as analyses_services
 from ..enums import PUBLIC_RELEASES, ReleaseState
 from ..tables.models import Table
+from ..tables.run_tables import ANALYSIS
 from . import services as releases_services
 from .choices import Choices
 from .formats import citation
@@ -255,7 +255,7 @@ def run_choices(study: Study) -> list[tuple[str, str]]:
 
 def latest_analysis(study: Study) -> list[str]:
     """Return the key of the latest finished analysis, if there is one that is not stale."""
-    done = Run.objects.filter(study=study, kind=analyses_services.KIND, state=RunState.DONE, stale_at__isnull=True)
+    done = Run.objects.filter(study=study, kind=ANALYSIS, state=RunState.DONE, stale_at__isnull=True)
     return [str(run.key) for run in done.newest_first()[:1]]
 
 

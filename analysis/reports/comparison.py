@@ -6,14 +6,14 @@ from typing import Any
 
 from crowdrag.jobs.models import Run
 
-from ..experiments.experiment import EXPERIMENTS, PREFIX
-from ..experiments.wording import collection_label, parameters_in_words
-from ..methods import captions
 from ..tables import run_tables
 from ..tables.cells import Cell, cell
 from ..tables.display_table import DisplayColumn, DisplayTable, Value
-from ..tables.rows import COLUMNS, Row
+from ..tables.rows import Row
+from ..tables.table import Column as DeclaredColumn
+from ..tables.table import get
 from ..tables.value_labels import ValueLabels
+from . import report_kinds
 from .builder import long_table
 
 #: Two numbers are equal if they differ by less, in relation to their size: what another machine may add.
@@ -143,8 +143,8 @@ def compare(old: Run, new: Run) -> Comparison:
     return Comparison(
         made_by=tuple(_made_by(old, new)),
         tables=tuple(changes),
-        only_old=tuple(str(captions.table(name).title) for name in before if name not in after),
-        only_new=tuple(str(captions.table(name).title) for name in after if name not in before),
+        only_old=tuple(str(get(name).title) for name in before if name not in after),
+        only_new=tuple(str(get(name).title) for name in after if name not in before),
         ranks=ranks,
     )
 
@@ -206,7 +206,7 @@ def _made_by(old: Run, new: Run) -> Iterator[Difference]:
         (name, old.summary.get(name), new.summary.get(name))
         for name in ("topics", "pairs", "participants", "judgments", "queries")
     ]
-    before, after = _asked(old), _asked(new)
+    before, after = (report_kinds.of(run).parameters_in_words(run) for run in (old, new))
     pairs += [(name, before.get(name), after.get(name)) for name in dict.fromkeys([*before, *after])]
     pairs += [("seed", old.seed, new.seed), ("code version", old.code_version, new.code_version)]
     pairs += [(name, old.environment.get(name), new.environment.get(name)) for name in ("python", "platform")]
@@ -215,17 +215,6 @@ def _made_by(old: Run, new: Run) -> Iterator[Difference]:
     for name, was, now in pairs:
         if (old_said := _plain(was)) != (new_said := _plain(now)):
             yield Difference(name, old_said, new_said)
-
-
-def _asked(run: Run) -> dict[str, Any]:
-    """A run's parameters; an experiment's in words, as its page shows them, as most of their names say little alone."""
-    experiment = EXPERIMENTS.get(run.kind.removeprefix(PREFIX))
-    if experiment:
-        return parameters_in_words(experiment, run)
-    return {
-        name: collection_label(value) if name == "collection" and isinstance(value, dict) else value
-        for name, value in sorted(run.parameters.items())
-    }
 
 
 def keys_of(shape: DisplayTable) -> tuple[str, ...]:
@@ -276,13 +265,13 @@ def _changes(
 
 
 def _parts(column: DisplayColumn, name: str) -> list[str]:
-    return [key for key in (column.key, column.low, column.high) if key in COLUMNS.get(name, ())]
+    return [key for key in (column.key, column.low, column.high) if key in get(name).column_names]
 
 
 def said_of(column: DisplayColumn, row: Row, naming: ValueLabels, name: str) -> dict[str, Value]:
     """The values of one column of a row, in words."""
-    words = next((each for each in captions.table(name).columns if each.key == column.key), None)
-    said = words or captions.Column(column.key, column.label, column.digits)
+    words = next((each for each in get(name).columns if each.key == column.key), None)
+    said = words or DeclaredColumn(column.key, column.label, column.digits)
     return {key: naming.said(said, row.get(key), row) for key in (column.key, column.low, column.high) if key}
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import QuerySet
-from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.jobs import kinds, lifecycle, run_files
@@ -16,8 +15,7 @@ from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Artifact, Run, RunQuerySet
 from crowdrag.studies.models import Study, User
 
-from ..experiments.experiment import PREFIX
-from . import exports
+from . import exports, report_kinds
 
 KIND = "report"
 MEDIA_TYPE = "application/zip"
@@ -70,9 +68,8 @@ def register() -> None:
 def result_url(run: Run) -> str:
     """Where the report is read."""
     key = run.parameters["analysis"]
-    if Run.objects.filter(study=run.study, key=key, kind__startswith=PREFIX).exists():
-        return reverse("experiment_result", args=[run.study.slug, key])
-    return reverse("report", args=[run.study.slug]) + f"?run={key}"
+    reported = Run.objects.filter(study=run.study, key=key).select_related("study").first()
+    return report_kinds.of(reported).report_url(reported) if reported else ""
 
 
 def _told(run: Run) -> dict[str, Any]:

@@ -7,20 +7,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F, Func, IntegerField
+from django.db.models import F, Func, IntegerField, Q
 
 from crowdrag.jobs.models import Run
 
 from ..inputs.models import Snapshot
 from .models import Table, TableQuerySet
-from .rows import COLUMNS, NOTE, Row
+from .rows import NOTE, Row
+from .table import TABLES
 
 MEDIA_TYPES = {
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
 }
-#: The kind of runs that are updates of an analysis, and the parameter that names it by its key.
-UPDATE, UPDATE_OF = "analysis.update", "of"
+#: Kinds of runs with result tables: analyses, updates of one, plans, and experiments (EXPERIMENT before their name).
+ANALYSIS, UPDATE, PLAN, EXPERIMENT = "analysis", "analysis.update", "plan", "experiment."
+#: The parameter of an update that names its analysis by key.
+UPDATE_OF = "of"
 # What a spreadsheet takes for the start of a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -61,6 +64,22 @@ def _read(run: Run, names: Sequence[str]) -> dict[str, list[Row]]:
     return dict(Table.objects.filter(run=run, name__in=names).values_list("name", "rows"))
 
 
+def runs_with_tables() -> Q:
+    """The condition that a run is of a kind whose results are tables."""
+    return Q(kind__in=(ANALYSIS, UPDATE, PLAN)) | Q(kind__startswith=EXPERIMENT)
+
+
+#: Where the questions of an experiment come from (`source` of its parameter `collection`): the study's own texts.
+STUDY, RESPONSES = "study", "responses"
+OF_STUDY = (STUDY, RESPONSES)
+
+
+def used_texts_of_study(run: Run) -> bool:
+    """Say whether a run is an experiment on its study's own texts, and not on a file that was uploaded."""
+    source = (run.parameters.get("collection") or {}).get("source", STUDY)
+    return run.kind.startswith(EXPERIMENT) and source in OF_STUDY
+
+
 def stored_table(run: Run, name: str) -> TableQuerySet:
     """Return one table of a run, to pick rows from."""
     return Table.objects.filter(run=run, name=name)
@@ -74,7 +93,7 @@ def names(run: Run) -> list[str]:
 def in_order(names: Iterable[str]) -> list[str]:
     """Return those of these names that are of result tables, in the order of docs/results.md."""
     there = set(names)
-    return [name for name in COLUMNS if name in there]
+    return [name for name in TABLES if name in there]
 
 
 def table(run: Run, name: str) -> WholeTable:
@@ -85,8 +104,8 @@ def table(run: Run, name: str) -> WholeTable:
     UnknownTableError
         If the run has no such table.
     """
-    rows = read(run, name)[name] if name in COLUMNS else []
-    if not rows and not (name in COLUMNS and _has(run, name)):
+    rows = read(run, name)[name] if name in TABLES else []
+    if not rows and not (name in TABLES and _has(run, name)):
         raise UnknownTableError(f"There is no table {name!r}; see docs/results.md for those there are.")
     return WholeTable(_columns(name, rows), rows)
 
@@ -119,12 +138,13 @@ def render(name: str, rows: Sequence[Row], form: str) -> bytes:
     """Write rows of the table `name`; the columns stand in their fixed order, `note` last where a row has one."""
     columns = _columns(name, rows)
     if form == "json":
-        return _json(rows, COLUMNS[name])
+        return _json(rows, TABLES[name].column_names)
     return _csv(rows, columns)
 
 
 def _columns(name: str, rows: Sequence[Row]) -> list[str]:
-    return [*COLUMNS[name], NOTE] if any(NOTE in row for row in rows) else list(COLUMNS[name])
+    names = TABLES[name].column_names
+    return [*names, NOTE] if any(NOTE in row for row in rows) else list(names)
 
 
 def _json(rows: Sequence[Row], columns: Sequence[str]) -> bytes:

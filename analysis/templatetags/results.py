@@ -12,10 +12,13 @@ from crowdrag.ui.templatetags.face import figure
 
 from .. import typesetter
 from ..analyses import queries
-from ..experiments import wording
-from ..methods import captions, charts, missing_value_notes, significance_marks
+from ..figures import figure as figure_module
+from ..figures.figure import FIGURES, Figure
+from ..methods import missing_value_notes, significance_marks
+from ..reports import builder, report_kinds
 from ..tables import cells
 from ..tables.display_table import DisplayTable, Value
+from ..tables.table import Table, fill, get
 
 register = template.Library()
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
@@ -34,12 +37,12 @@ def short(name: str) -> str:
 def result_chart(context: template.Context, name: str) -> dict[str, Any]:
     """A chart of this run with its caption: `{% result_chart "agreement" %}`."""
     run = context["run"]
-    said = captions.figure(name)
+    declared = FIGURES[name]
     return {
-        "study": context["study"], "run": run, "name": name, "alt": said.alt,
+        "study": context["study"], "run": run, "name": name, "alt": declared.alt,
         "caption": missing_value_notes.with_interval_note(
-            wording.caption(said.caption, run.parameters),
-            charts.CHARTS[name].tables,
+            fill(declared.caption, report_kinds.of(run).caption_parameters(run)),
+            declared.tables,
             context.get("no_intervals") or {},
         ),
     }  # fmt: skip
@@ -48,7 +51,8 @@ def result_chart(context: template.Context, name: str) -> dict[str, Any]:
 @register.simple_tag(takes_context=True)
 def table_caption(context: template.Context, name: str) -> str:
     """The caption that a table has everywhere: `<caption>{% table_caption "agreement" %}</caption>`."""
-    caption = wording.caption(captions.table(name).caption, context["run"].parameters)
+    run = context["run"]
+    caption = fill(get(name).caption, report_kinds.of(run).caption_parameters(run))
     return missing_value_notes.with_interval_note(caption, [name], context.get("no_intervals") or {})
 
 
@@ -56,6 +60,18 @@ def table_caption(context: template.Context, name: str) -> str:
 def promised(context: template.Context, caption: str, name: str) -> str:
     """A caption of a page's own about a table: `{% promised caption "agreement" as caption %}`."""
     return missing_value_notes.with_interval_note(caption, [name], context.get("no_intervals") or {})
+
+
+@register.simple_tag
+def report_tables(run: Run, tables: tuple[Table, ...]) -> list[DisplayTable]:
+    """Some tables of a run as its report shows them: `{% report_tables run method.tables as shown %}`."""
+    return list(builder.tables_of(run, tables))
+
+
+@register.simple_tag
+def figures_of(run: Run, figures: tuple[Figure, ...]) -> list[Figure]:
+    """Those of some figures that the run holds something for."""
+    return [each for each in figures if figure_module.has_something(run, each)]
 
 
 @register.filter

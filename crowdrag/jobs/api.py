@@ -199,3 +199,11 @@ class Uploads(ListEndpoint):
         given = self.given(NewUpload)
         made = run_files.store_upload(study=self.study, source=given["file"], by=self.user)
         return Response(UploadRow(made).data, status=201)
+
+
+class Started(serializers.ModelSerializer[Run]):
+    """A run that was started; ask for it among the study's runs."""
+
+    class Meta:
+        model = Run
+        fields = ["key", "kind", "state", "parameters", "seed", "created_at"]

@@ -3,11 +3,10 @@
 from itertools import count, product
 from typing import Any
 
-from analysis.experiments.uplift_rag.compute import EXCHANGED
-from analysis.methods import captions
-from analysis.methods.captions.judge_effects import PARTS
-from analysis.methods.charts import CHARTS
-from analysis.tables.rows import COLUMNS
+from analysis.experiments.uplift_rag.tables import EXCHANGED
+from analysis.figures.figure import FIGURES
+from analysis.methods.order_effects.tables import PARTS
+from analysis.tables.table import get
 
 #: Values of keys that captions do not list.
 KEYS = {
@@ -36,7 +35,7 @@ MOST = 120
 
 def rows_of(name: str) -> list[dict[str, Any]]:
     """Every seventh estimate is missing, so that each panel lacks other rows than its neighbour."""
-    described = captions.TABLES[name]
+    described = get(name)
     numbers, cells = count(1), count(1)
     keys: dict[str, list[Any]] = {}
     for column in described.columns:
@@ -49,8 +48,8 @@ def rows_of(name: str) -> list[dict[str, Any]]:
     intervals = {each.key: each for each in described.columns if each.low}
     made = []
     for values in list(product(*keys.values()))[:MOST]:
-        row: dict[str, Any] = dict.fromkeys(COLUMNS[name], None) | dict(zip(keys, values, strict=True))
-        for key in COLUMNS[name]:
+        row: dict[str, Any] = dict.fromkeys(described.column_names, None) | dict(zip(keys, values, strict=True))
+        for key in described.column_names:
             if key not in keys and not key.endswith(("low", "high")):
                 row[key] = round(next(numbers) / 1000, 4)
         for key, column in intervals.items():
@@ -66,4 +65,4 @@ def rows_of(name: str) -> list[dict[str, Any]]:
 
 def tables_of(chart: str) -> dict[str, list[dict[str, Any]]]:
     """The rows of each table of a chart."""
-    return {name: rows_of(name) for name in CHARTS[chart].tables}
+    return {name: rows_of(name) for name in FIGURES[chart].tables}

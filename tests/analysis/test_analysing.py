@@ -11,7 +11,7 @@ from analysis.methods.reusable_fits import FITS
 from analysis.methods.settings import AnalysisSettings, BadParameterError
 from analysis.models import Snapshot, Table
 from analysis.tables import run_tables
-from analysis.tables.rows import COLUMNS
+from analysis.tables.table import TABLES
 from annotation.models import Assignment
 from crowdrag.jobs import worker
 from crowdrag.jobs.enums import RunState
@@ -35,7 +35,7 @@ def all_bytes(run: Run) -> dict[str, bytes]:
 def test_run_stores_every_table_with_the_snapshot(run):
     assert (run.state, run.error) == (RunState.DONE, "")
     stored = set(run.tables.values_list("name", flat=True))
-    assert {"agreement", "gold", "grades", FITS} <= stored <= {*COLUMNS, FITS}
+    assert {"agreement", "gold", "grades", FITS} <= stored <= {*TABLES, FITS}
     snapshot = run.snapshot
     assert run.inputs_digest == snapshot.digest == snapshots.inputs(run).digest
     assert (snapshot.pool, snapshot.judgments, snapshot.responses) == ("crowd", 56, 6)

@@ -5,49 +5,74 @@ import string
 import pytest
 from django.urls import reverse
 
-from analysis.experiments.experiment import COMMON
-from analysis.experiments.uplift_rag.experiment import EXPERIMENT
-from analysis.methods import captions, missing_value_notes
+from analysis.experiments.experiment import COMMON, EXPERIMENTS
+from analysis.figures.figure import FIGURES
+from analysis.management.commands import table_reference
+from analysis.methods import missing_value_notes, registry
 from analysis.methods.agreement.compute import ONE_TOPIC
-from analysis.methods.charts import CHARTS
 from analysis.methods.settings import AnalysisSettings
 from analysis.reports import builder
-from analysis.tables.rows import COLUMNS
+from analysis.tables.table import PARTICIPANT, RESPONSE, TABLES, Holds, fill
 from tests.analysis import small_study
 from tests.analysis.small_study import analyse
 
 from .visits import client_of
 
+#: Parameters by name that captions may hold: of an analysis; of experiments, what all have and each of its own.
 PARAMETERS = AnalysisSettings().write()
-#: Of experiments: what all have, and what uplift RAG has of its own.
-EXPERIMENTS = dict.fromkeys([*COMMON, *(each.name for each in EXPERIMENT.fields)], "endpoint:local")
+OF_EXPERIMENTS = {
+    name: dict.fromkeys([*COMMON, *(field.name for field in experiment.fields)], "endpoint:local")
+    for experiment in EXPERIMENTS.values()
+    for name in (*experiment.table_names, *(figure.name for figure in experiment.figures))
+}
 
 
-def test_every_table_is_described_with_each_of_its_columns():
-    assert set(captions.TABLES) == set(COLUMNS)
-    for name, table in captions.TABLES.items():
+def test_each_column_stands_once_and_names_columns_that_there_are():
+    for name, table in TABLES.items():
         keys = [column.key for column in table.columns]
         bounds = [bound for column in table.columns for bound in (column.low, column.high) if bound]
         assert len(keys) == len(set(keys)), name
         assert not set(keys) & set(bounds), name
-        assert set(keys) | set(bounds) == set(COLUMNS[name]), name
-        assert {column.n for column in table.columns if column.n} <= set(COLUMNS[name]), name
+        assert {column.n for column in table.columns if column.n} <= set(keys), name
         assert all(column.digits is not None for column in table.columns if column.low), name
+        assert {*table.across, *table.unprinted} <= set(keys), name
+        explained = [column for names in table.meanings for column in names.split(", ")]
+        assert set(explained) <= set(table.column_names), name
 
 
-def test_every_chart_is_described():
-    assert set(captions.FIGURES) == set(CHARTS)
-    assert [name for name, figure in captions.FIGURES.items() if not figure.alt] == []
+def test_tables_whose_rows_name_participants_or_responses_say_so():
+    for name, table in TABLES.items():
+        names_people = bool(table.columns_of(PARTICIPANT) + table.columns_of(RESPONSE))
+        assert names_people == (table.holds in {Holds.PSEUDONYMS, Holds.WRITING}), name
 
 
-def test_captions_name_parameters_that_there_are_and_sections_that_there_are():
-    for name, described in [*captions.TABLES.items(), *captions.FIGURES.items()]:
-        assert described.section in captions.SECTIONS, name
+def test_figures_show_tables_that_there_are_and_say_what_one_sees():
+    for figure in FIGURES.values():
+        assert set(figure.tables) <= set(TABLES), figure.name
+        assert str(figure.alt), figure.name
+
+
+def test_captions_name_parameters_that_there_are():
+    for name, described in [*TABLES.items(), *FIGURES.items()]:
         assert str(described.title), name
         named = {field for _text, field, _form, _conversion in string.Formatter().parse(str(described.caption))}
-        known = EXPERIMENTS if described.section == "uplift" else PARAMETERS
+        known = OF_EXPERIMENTS.get(name, PARAMETERS)
         assert named - {None} <= set(known), name
-        assert captions.caption(described.caption, known).endswith("."), name
+        assert fill(described.caption, known).endswith("."), name
+
+
+def test_methods_compute_the_tables_that_they_declare_and_stand_behind_what_they_need():
+    methods = registry.in_order_of_needs(registry.METHODS)
+    assert sorted(method.name for method in methods) == sorted(method.name for method in registry.METHODS)
+    for place, method in enumerate(methods):
+        assert set(method.needs) <= {earlier.name for earlier in methods[:place]}, method.name
+    declared = [table.name for method in methods for table in method.tables]
+    assert len(declared) == len(set(declared))
+
+
+def test_the_reference_of_tables_is_what_the_tables_say():
+    """`crowdrag table_reference` writes it."""
+    assert table_reference.page() == table_reference.PAGE.read_text(encoding="utf-8")
 
 
 ALONE = {"dimension": "d", "mean": 1.5, "low": None, "high": None, "note": ONE_TOPIC}
@@ -73,7 +98,7 @@ def test_only_captions_that_promise_intervals_take_it_back():
         assert (missing_value_notes.with_interval_note(caption, [table], remarks) != caption) is is_changed
     naming = builder.ValueLabels({}, {})
     assert ONE_TOPIC in builder.table("grade_means", [ALONE], {}, naming).caption
-    assert builder.table("grade_means", [WITH], {}, naming).caption == str(captions.table("grade_means").caption)
+    assert builder.table("grade_means", [WITH], {}, naming).caption == str(TABLES["grade_means"].caption)
 
 
 @pytest.mark.django_db

@@ -10,9 +10,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from analysis.figures import renderer
+from analysis.figures import figure, renderer
 from analysis.figures.vega_lite import Labels, sized, whole_ticks
-from analysis.methods import charts
 from analysis.tables.value_labels import Questions
 from tests.analysis import chart_rows
 
@@ -24,11 +23,11 @@ LETTER = 6.7
 
 
 @cache
-def on_paper(name: str) -> charts.Spec:
-    return charts._made(name, "light", chart_rows.tables_of(name), PARAMETERS, LABELS)
+def on_paper(name: str) -> figure.Spec:
+    return figure._made(name, "light", chart_rows.tables_of(name), PARAMETERS, LABELS)
 
 
-def made(name: str, size: str = "paper") -> charts.Spec:
+def made(name: str, size: str = "paper") -> figure.Spec:
     return sized(on_paper(name), size)
 
 
@@ -61,7 +60,7 @@ def panels_beside(part: dict[str, Any]) -> Iterator[list[dict[str, Any]]]:
             yield from panels_beside(inner)
 
 
-def places(spec: charts.Spec, unit: dict[str, Any]) -> list[Any] | None:
+def places(spec: figure.Spec, unit: dict[str, Any]) -> list[Any] | None:
     """The categories of a mark's vertical axis from top to bottom, as Vega-Lite lays them out; None if it has none."""
     y = unit["encoding"].get("y", {})
     if y.get("type") != "nominal":
@@ -74,11 +73,11 @@ def places(spec: charts.Spec, unit: dict[str, Any]) -> list[Any] | None:
 
 
 def test_each_value_stands_at_its_own_category() -> None:
-    for name in charts.CHARTS:
+    for name in figure.FIGURES:
         check_values(made(name), name)
 
 
-def check_values(spec: charts.Spec, name: str) -> None:
+def check_values(spec: figure.Spec, name: str) -> None:
     for unit in units(spec):
         order = places(spec, unit)
         if order is None or unit["mark"].get("type") != "point":
@@ -118,7 +117,7 @@ SHOWN = {
 @pytest.mark.parametrize("name", SHOWN)
 def test_the_category_of_a_value_is_that_of_its_row_in_the_table(name: str) -> None:
     figures, keys = SHOWN[name]
-    table = chart_rows.rows_of(charts.CHARTS[name].tables[0])
+    table = chart_rows.rows_of(figure.FIGURES[name].tables[0])
     words = NAMES | LABELS.styles | {"all": None}
     rows_with = {row[figure]: row for row in table for figure in figures if row[figure] is not None}
     spec = made(name)
@@ -134,7 +133,7 @@ def test_the_category_of_a_value_is_that_of_its_row_in_the_table(name: str) -> N
 
 def test_no_axis_stands_without_its_panel() -> None:
     """Vega-Lite draws a shared axis below each column, also where the last row of panels has none."""
-    for name, size in product(charts.CHARTS, charts.SIZES):
+    for name, size in product(figure.FIGURES, figure.SIZES):
         spec = made(name, size)
         for part in (each for each in faceted(spec) if "columns" in each and "field" in each["facet"]):
             panels = {row.get(part["facet"]["field"]) for rows in spec["datasets"].values() for row in rows} - {None}
@@ -153,10 +152,10 @@ def faceted(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 # On paper there is the least room for labels.
 @pytest.mark.parametrize(
-    "size", [size if size == "paper" else pytest.param(size, marks=pytest.mark.extended) for size in charts.SIZES]
+    "size", [size if size == "paper" else pytest.param(size, marks=pytest.mark.extended) for size in figure.SIZES]
 )
 def test_labels_of_an_axis_are_different_and_do_not_touch(size: str) -> None:
-    assert {name: labels for name in charts.CHARTS if (labels := touching_labels(name, size))} == {}
+    assert {name: labels for name in figure.FIGURES if (labels := touching_labels(name, size))} == {}
 
 
 def touching_labels(name: str, size: str) -> list[tuple[str, ...]]:

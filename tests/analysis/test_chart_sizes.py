@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from analysis.figures import renderer
+from analysis.figures import figure, renderer
 from analysis.figures.vega_lite import sized
-from analysis.methods import charts
 from crowdrag.jobs.models import Run
 from tests.analysis.visits import client_of, results
 
@@ -14,7 +13,7 @@ pytestmark = pytest.mark.django_db
 SCHEMA = f"https://vega.github.io/schema/vega-lite/v{renderer.VEGA_LITE}.json"
 
 
-def drawn_width(spec: charts.Spec) -> float:
+def drawn_width(spec: figure.Spec) -> float:
     found = re.search(r'width="([\d.]+)"', renderer.draw(spec, "svg").decode())
     assert found
     return float(found[1])
@@ -22,7 +21,7 @@ def drawn_width(spec: charts.Spec) -> float:
 
 def test_charts_fit_what_they_stand_in(run: Run) -> None:
     """A little wider is shrunk a little; nothing is wider than can be read so."""
-    for name, spec in charts.specifications(run):
+    for name, spec in figure.specifications(run):
         assert sized(spec, "paper") is spec
         for size, most in (("wide", 1250), ("narrow", 420)):
             made = sized(spec, size)
@@ -70,5 +69,5 @@ def test_pages_ask_for_both_sizes_in_both_themes(run: Run) -> None:
     asked = re.findall(r"agreement\.svg\?run=[^&]+&(?:amp;)?theme=(\w+)&(?:amp;)?size=(\w+)", page)
     assert asked == [("dark", "narrow"), ("light", "narrow"), ("dark", "wide"), ("light", "wide")]
     at = results(run.study, "charts/agreement.svg")
-    different = {client.get(f"{at}?run={run.key}&size={size}").content for size in charts.SIZES}
+    different = {client.get(f"{at}?run={run.key}&size={size}").content for size in figure.SIZES}
     assert len(different) == 3

@@ -4,12 +4,15 @@ import csv
 import io
 import json
 import uuid
+from dataclasses import replace
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from analysis.analyses import services
+from analysis.analyses import services, views
+from analysis.methods import registry
+from analysis.methods.agreement import method as agreement
 from analysis.models import Table
 from annotation.models import Judgment, Pair
 from crowdrag.jobs.enums import RunState
@@ -18,7 +21,7 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Participant, Study
 from tests.analysis import small_study
 from tests.analysis.small_study import QUICK, VOTES, analyse
-from tests.factories import ResponseFactory, StudyFactory
+from tests.factories import MembershipFactory, ResponseFactory, StudyFactory
 
 from .visits import client_of, results, visit
 
@@ -254,3 +257,15 @@ def test_simulated_crowds_are_marked_wherever_they_show(study):
     client = client_of(study)
     for page in PAGES:
         assert "badge--sim" in shown(client, study, page), page
+
+
+def test_a_method_without_a_page_of_its_own_has_one_of_its_tables_and_figures(run, rf):
+    method = replace(agreement.METHOD, pages=())
+    page = registry.generic_page(method)
+    assert [each.path for each in registry.pages([method])] == [page.path]
+    request = rf.get("/")
+    request.user, request.session, request.csp_nonce = MembershipFactory(study=run.study).user, {}, ""
+    text = views.page_view(page)(request, slug=run.study.slug).content.decode()
+    for table in method.tables:
+        assert f'aria-label="{table.title}"' in text, table.name
+    assert "charts/agreement.svg" in text

@@ -1,11 +1,10 @@
 """What cannot be computed stands with its reason and what it is about: named where it is little, counted elsewhere."""
 
 from analysis.methods.agreement import compute as agreement_compute
-from analysis.methods.captions import Column
 from analysis.methods.key_figures import compute as key_figures_compute
 from analysis.methods.missing_value_notes import NAMED, by_table, reasons
 from analysis.reports.footnotes import notes
-from analysis.tables.display_table import count, estimate
+from analysis.tables.table import Column, count, estimate
 
 COLUMNS = (
     Column("name", "Name"),

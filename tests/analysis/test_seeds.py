@@ -26,6 +26,6 @@ def furthest(labels: str) -> float:
 
 
 def test_another_seed_moves_no_mean_grade(monkeypatch):
-    monkeypatch.setattr(registry, "METHODS", tuple(family for family in registry.METHODS if family.live))
+    monkeypatch.setattr(registry, "METHODS", tuple(each for each in registry.METHODS if each.is_live))
     assert furthest(AnalysisSettings().labels) <= LIMIT
     assert furthest("likeliest") > LIMIT

@@ -4,10 +4,10 @@ import pgtrigger
 import pytest
 from sacrebleu.metrics import BLEU
 
+from analysis.figures import figure
 from analysis.figures.vega_lite import Labels
 from analysis.inputs import queries
 from analysis.inputs.texts import Texts
-from analysis.methods import charts
 from analysis.methods.context import Context
 from analysis.methods.reference_metrics import compute as reference_metrics_compute
 from analysis.methods.reference_metrics import figures as reference_metrics_figures
@@ -85,9 +85,9 @@ def test_shares_are_of_the_pairs_below_the_limit(study):
 def test_texts_without_citations_have_no_reuse():
     assert reuse_of(study_of(dict.fromkeys("xyz", "Nothing is cited here."))) == {}
     labels = Labels({}, {})
-    with pytest.raises(charts.EmptyChartError):
+    with pytest.raises(figure.EmptyChartError):
         text_reuse_figures.text_reuse({"text_reuse": [], "responses": []}, labels, {}, {})
-    with pytest.raises(charts.EmptyChartError):
+    with pytest.raises(figure.EmptyChartError):
         reference_metrics_figures.reference_metrics({"reference_metrics": [{"rho": None}]}, labels, {}, {})
 
 

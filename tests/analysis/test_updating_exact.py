@@ -24,7 +24,7 @@ LIVE = {"agreement", "agreement_means", "competence", "gold", "grades", "grade_m
 @pytest.fixture(autouse=True)
 def live_only(monkeypatch):
     """What updates do not make is not needed here."""
-    monkeypatch.setattr(registry, "METHODS", tuple(family for family in registry.METHODS if family.live))
+    monkeypatch.setattr(registry, "METHODS", tuple(each for each in registry.METHODS if each.is_live))
 
 
 def analysed(inputs: Inputs, earlier: ReusableFits | None = None, how: AnalysisSettings = QUICK) -> registry.Results:

@@ -3,6 +3,7 @@
 import pytest
 
 from analysis.inputs import arrays
+from analysis.methods.citations import compute as citations_compute
 from analysis.methods.grouping import NOTHING, ONE_TOPIC, Resampling
 from analysis.methods.key_figures import compute as key_figures_compute
 from analysis.methods.lengths import compute as lengths_compute
@@ -13,9 +14,15 @@ from analysis.text.readability import flesch
 from tests.analysis.written_by_hand import TEXTS, analysed
 
 
+def tables_of(context):
+    """The tables about responses, their citations and their reading ease."""
+    computed = (lengths_compute, citations_compute, readability_compute)
+    return {name: rows for method in computed for name, rows in method.compute_tables(context).items()}
+
+
 @pytest.fixture(scope="module")
 def tables():
-    return lengths_compute.compute_tables(analysed())
+    return tables_of(analysed())
 
 
 def cells(rows, value, **key):
@@ -83,12 +90,12 @@ def test_order_of_citations(tables):
 
 
 def test_other_lists_of_passages_are_compared_by_passage_and_two_people_are_a_pair_too():
-    found = lengths_compute.compute_tables(analysed(other=("m2",)))
+    found = tables_of(analysed(other=("m2",)))
     # m2 cites 0, 1, 3 of the reversed list: passages 3, 2, 0; h2 cites 3, 1, 0.
     assert one(found["citation_overlap"], "jaccard", style="news", pair="human_model") == pytest.approx(2 / 4)
     assert one(found["citation_order"], "rho", style="news", pair="human_model") == 1.0
     texts = TEXTS | {"h4": ("t1", "essay", "human", "Cats sleep [0]. All of them do.")}
-    found = lengths_compute.compute_tables(analysed(texts))
+    found = tables_of(analysed(texts))
     assert one(found["citation_overlap"], "jaccard", style="essay", pair="human_human") == 1 / 2
 
 
@@ -112,21 +119,21 @@ def test_density(tables):
 
 
 def test_without_other_topics_reading_ease_or_texts_figures_are_missing_with_their_reasons():
-    found = lengths_compute.compute_tables(analysed({name: about for name, about in TEXTS.items() if about[0] == "t1"}))
+    found = tables_of(analysed({name: about for name, about in TEXTS.items() if about[0] == "t1"}))
     assert {row["note"] for row in found["lengths"] if row["value"] is not None} == {ONE_TOPIC}
     assert all(row["low"] is None for row in found["citation_overlap"])
-    found = lengths_compute.compute_tables(analysed(language="de"))
+    found = tables_of(analysed(language="de"))
     assert {(row["flesch"], row["note"]) for row in found["responses"]} == {(None, readability_compute.NO_EASE)}
     assert found["readability"] == []
     assert one(found["citation_overlap"], "jaccard", style="news", pair="human_model") == 1.0
     at_work = analysed()
     at_work.texts = ()
-    assert lengths_compute.compute_tables(at_work) == {}
+    assert tables_of(at_work) == {}
 
 
 def test_texts_without_anything_in_them():
     texts = {"h1": ("t1", "essay", "human", ""), "m1": ("t2", "essay", "model", "[0]")}
-    found = lengths_compute.compute_tables(analysed(texts))
+    found = tables_of(analysed(texts))
     rows = {row["response"]: row for row in found["responses"]}
     assert (rows["h1"]["statements"], rows["h1"]["flesch"], rows["h1"]["note"]) == (
         0,

@@ -7,12 +7,13 @@ from datetime import timedelta
 import pytest
 
 from analysis.analyses import erasure
+from analysis.figures import figure
 from analysis.inputs import arrays, queries, responses
-from analysis.methods import charts
 from analysis.models import LogMeasures, Snapshot, Table
 from analysis.process import measures
 from analysis.reports import builder
 from analysis.tables import run_tables
+from analysis.tables.table import TABLES, Holds
 from annotation.models import Assignment, Campaign
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
@@ -118,7 +119,8 @@ def test_an_erasure_takes_measures_answers_and_rows_with_it(study):
     writing_erasing.erase(gone.participant, NOW)
     erasure.erase(gone.participant, NOW)
     assert LogMeasures.objects.count() == 2
-    assert [name for name in erasure.OF_A_TEXT if gone.external_id in named(run, name)] == []
+    of_writing = [name for name, table in TABLES.items() if table.holds is Holds.WRITING]
+    assert [name for name in of_writing if gone.external_id in named(run, name)] == []
     assert kept.external_id in named(run, "writing_process")
     after = Snapshot.objects.get(run=run)
     found = arrays.unpack(bytes(after.payload))
@@ -166,7 +168,7 @@ def test_pay_of_judges_by_hand(study):
 
 
 def test_the_page_has_sections_of_what_there_is_and_responses_in_pages(study, monkeypatch):
-    monkeypatch.setattr("analysis.methods.writing_page.RESPONSES_PER_PAGE", 4)
+    monkeypatch.setattr("analysis.methods.responses_page.RESPONSES_PER_PAGE", 4)
     assert visit(study, "writing/").context["run"] is None
     run = analyse(study)
     text = visit(study, "writing/").content.decode()
@@ -190,7 +192,7 @@ def test_surveys_are_shown_in_the_studys_own_words_and_every_table_has_a_name_of
     assert "Why" not in text  # words that people wrote are not analysed
     names = re.findall(r'role="region" aria-label="([^"]+)"', text)
     assert len(names) == len(set(names))
-    drawn = json.dumps(charts.specification(study, run, "survey"))
+    drawn = json.dumps(figure.specification(study, run, "survey"))
     assert "Are you glad of it?" in drawn
     assert "not in the least" in drawn
     printed = builder.whole_table(run, "survey")

@@ -6,12 +6,13 @@ from analysis.rag.qa_metrics import METRICS
 
 from .. import entailment_models, experiment, retrievers
 from ..experiment import Experiment, ParameterField, Stage
-from . import eligibility, stages
-from .compute import tables
+from . import compute, eligibility, stages
 from .costs import estimate
+from .figures import FIGURES
 from .methods_paragraph import methods
 from .parameters import FairRagParameters
 from .tables import METRICS as SAID
+from .tables import TABLES
 
 WORDS = {entailment_models.GENERATOR: _("the model that answers"), entailment_models.NONE: _("not measured")}
 
@@ -95,11 +96,9 @@ EXPERIMENT = Experiment(
         Stage(stages.LABELS, _("Which documents are useful"), stages.label, stages.label_units),
         Stage(stages.RANKINGS, _("Rankings and their answers"), stages.measure),
     ),
-    tables=tables,
-    table_names=(
-        "fair_tradeoff", "fair_intervals", "fair_alphas", "fair_summary", "fair_metrics", "fair_curves", "fair_queries",
-        "fair_labels", "fair_examples", "fair_left_out", "fair_costs",
-    ),
+    tables=TABLES,
+    figures=FIGURES,
+    compute=compute.tables,
     estimate=estimate,
     methods=methods,
     left_out=eligibility.left_out,

@@ -3,9 +3,11 @@
 from typing import Any
 
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from analysis.rag.fair_rag import ALL
 
+from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from ...tables.rows import Row
 
@@ -101,3 +103,41 @@ def _panel(rows: list[Row], names: list[str], across: str, up: str, colours: Spe
         line = corner.mark_line(strokeDash=[3, 3], strokeWidth=1, color=colours["n"])
         layers = line.encode(x=alt.X("x:Q", title=across), y=alt.Y("y:Q", title=up)) + layers
     return layers.properties(width=SIZE, height=SIZE)
+
+
+FIGURES = (
+    Figure(
+        "fair_disparity",
+        _("Disparity by alpha"),
+        _(
+            "The normalised disparity of each question's sampled rankings, by alpha; the line is the mean. As alpha "
+            "falls, rankings become fairer."
+        ),
+        _("A column of points for each alpha, one a question; the columns of greater alphas stand higher."),
+        tables=("fair_queries",),
+        draw=disparity,
+    ),
+    Figure(
+        "fair_tradeoffs",
+        _("Fairness, ranking quality and utility"),
+        _(
+            "Means of five intervals, all normalised: ranking quality over disparity, utility over ranking quality, "
+            "utility over disparity. Bars: 95 % intervals, questions resampled."
+        ),
+        _("Three panels with a line for each retriever; the numbers stand in the table of curves."),
+        tables=("fair_curves",),
+        draw=tradeoffs,
+    ),
+    Figure(
+        "fair_attribution",
+        _("Fairness and what is attributed"),
+        _(
+            "Means of five intervals, disparity and ranking quality normalised: attribution rate over disparity, "
+            "attribution rate over ranking quality, disparity of attributed sources over disparity of retrieved ones, "
+            "beside the diagonal. Bars: 95 % intervals, questions resampled."
+        ),
+        _("Three panels with a line for each retriever; the numbers stand in the table of curves."),
+        tables=("fair_curves",),
+        draw=attribution,
+    ),
+)

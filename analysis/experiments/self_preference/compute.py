@@ -20,12 +20,6 @@ from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, SelfPreferenceParam
 from .stages import PERPLEXITY, authors, with_passages
 
 Flaws = dict[str, tuple[tuple[str, str], ...]]
-NAMES = (
-    "self_preference_ratings", "self_preference_rating_tests", "self_preference_pairs", "self_preference_factuality",
-    "self_preference_by_knowledge", "self_preference_styles", "self_preference_knowledge", "self_preference_recounted",
-    "self_preference_exceptions", "self_preference_bank", "self_preference_perplexity", "self_preference_scores",
-    "self_preference_told", "self_preference_outcomes", "self_preference_examples",
-)  # fmt: skip
 
 
 def tables(job: Job) -> dict[str, list[Row]]:

@@ -3,11 +3,13 @@
 from django.utils.translation import gettext_lazy as _
 
 from ..experiment import Experiment, register
-from .compute import NAMES, tables
+from . import compute
 from .costs import estimate
+from .figures import FIGURES
 from .methods_paragraph import methods
 from .parameters import FIELDS, SelfPreferenceParameters
 from .stages import STAGES
+from .tables import TABLES
 
 EXPERIMENT = Experiment(
     name="self_preference",
@@ -22,8 +24,9 @@ EXPERIMENT = Experiment(
     fields=FIELDS,
     collections=("passages", "responses"),
     stages=STAGES,
-    tables=tables,
-    table_names=NAMES,
+    tables=TABLES,
+    figures=FIGURES,
+    compute=compute.tables,
     estimate=estimate,
     methods=methods,
 )

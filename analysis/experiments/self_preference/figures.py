@@ -2,8 +2,10 @@
 
 from typing import Any
 
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from ...tables.rows import Row
 from . import tables as words
@@ -14,11 +16,11 @@ WIDTH = 300
 
 def pairs(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
     """The author's share and the first passage's by pair of authors, a panel for each kind of passages."""
-    measures = {"own": _("Author preferred"), "front": _("First preferred")}
+    measures = {"own": gettext("Author preferred"), "front": gettext("First preferred")}
     rows = [row for row in tables["self_preference_pairs"] if row["presentation"] == "both" and row["own"] is not None]
     shown = [
         {
-            "pair": _("%(author)s and %(other)s") % row,
+            "pair": gettext("%(author)s and %(other)s") % row,
             "panel": str(words.CASES[row["case"]]),
             "measure": said,
             "value": row[name],
@@ -29,7 +31,7 @@ def pairs(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
         if row["case"] in {"both_true", "both_false", "as_written"}
         for name, said in measures.items()
     ]
-    title = _("Share of readings")
+    title = gettext("Share of readings")
     return _points(shown, "measure", list(measures.values()), (colours["model"], colours["human"]), title, 0.5, "~%")
 
 
@@ -48,13 +50,13 @@ def rating_tests(tables: Tables, labels: Labels, colours: Spec, parameters: Spec
         for row in tables["self_preference_rating_tests"]
         if row["difference"] is not None
     ]
-    title = _("Human less model")
+    title = gettext("Human less model")
     return _points(shown, "measure", list(settings.values()), (colours["model"], colours["human"]), title, 0.0, "+~f")
 
 
 def by_knowledge(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
     """The true passage's share by knowledge level."""
-    measure = _("True one preferred")
+    measure = gettext("True one preferred")
     shown = [
         {
             "pair": str(words.LEVELS[row["level"]]),
@@ -67,7 +69,7 @@ def by_knowledge(tables: Tables, labels: Labels, colours: Spec, parameters: Spec
         for row in tables["self_preference_by_knowledge"]
         if row["factual"] is not None
     ]
-    return _points(shown, "measure", [measure], (colours["model"],), _("Share of readings"), 0.5, "~%")
+    return _points(shown, "measure", [measure], (colours["model"],), gettext("Share of readings"), 0.5, "~%")
 
 
 def _points(
@@ -115,8 +117,8 @@ def scores(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
         .mark_bar()
         .encode(
             y=alt.Y("who:N", sort=list(dict.fromkeys(row["who"] for row in shown)), title=None),
-            x=alt.X("sum(share):Q", title=_("Share of passages"), axis=alt.Axis(format="~%")),
-            color=alt.Color("rating:O", scale=scale, title=_("Rating"), legend=alt.Legend(orient="bottom")),
+            x=alt.X("sum(share):Q", title=gettext("Share of passages"), axis=alt.Axis(format="~%")),
+            color=alt.Color("rating:O", scale=scale, title=gettext("Rating"), legend=alt.Legend(orient="bottom")),
             order=alt.Order("rating:Q"),
         )
         .properties(width=WIDTH, height=alt.Step(STEP + 4))
@@ -135,3 +137,53 @@ def _panel(order: list[str]) -> Any:
 
 def _who(row: Any) -> str:
     return f"{row['author']}, {words.TRUTHS[row['truth']]}"
+
+
+FIGURES = (
+    Figure(
+        "self_preference_pairs",
+        _("Preference for an author and for the first passage"),
+        _(
+            "Of two passages with equal truth: how often the author's and how often the first was used, over pairs "
+            "resolved in both orders; bars: 95 % intervals over questions; the line: no preference. As Figure 3 of the "
+            "paper, with order beside it."
+        ),
+        _("Shares by pair of authors, one panel for both true and one for both false; the numbers stand in the table."),
+        tables=("self_preference_pairs",),
+        draw=pairs,
+    ),
+    Figure(
+        "self_preference_rating_tests",
+        _("People's ratings less models'"),
+        _(
+            "Difference of mean ratings, human less model, with 95 % intervals over questions; left of the line the "
+            "model's passages are rated higher."
+        ),
+        _(
+            "Differences by model, a panel for each comparison, a colour for each prompt; the numbers stand in the "
+            "table."
+        ),
+        tables=("self_preference_rating_tests",),
+        draw=rating_tests,
+    ),
+    Figure(
+        "self_preference_scores",
+        _("How often each rating was given"),
+        _("Shares of the ratings 1 to 5 by author and truth, a panel for each prompt."),
+        _("Stacked bars of shares of ratings; the numbers stand in the table."),
+        tables=("self_preference_scores",),
+        draw=scores,
+    ),
+    Figure(
+        "self_preference_by_knowledge",
+        _("Factuality preference by knowledge"),
+        _(
+            "How often the true one of a true and a false passage was used, by what the evaluator knows of the "
+            "question "
+            "without a passage; bars: 95 % intervals over questions; the line: no preference."
+        ),
+        _("Shares by knowledge level; the numbers stand in the table."),
+        tables=("self_preference_by_knowledge",),
+        draw=by_knowledge,
+    ),
+)

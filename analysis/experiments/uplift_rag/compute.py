@@ -111,11 +111,6 @@ def examples(of: Outcomes, methods: Iterable[str], rng: np.random.Generator, *, 
 
 
 #: In the order of the report.
-NAMES = (
-    "uplift_results", "uplift_ablations", "uplift_found", "uplift_order", "uplift_thresholds", "uplift_inputs",
-    "uplift_errors", "uplift_categories", "uplift_transfer", "uplift_examples", "uplift_training", "uplift_counts",
-    "uplift_answers",
-)  # fmt: skip
 #: What was left out while all of the data was read: it is no question of the run.
 OF_ALL = "left_out_of_all"
 #: How documents of other questions were drawn.

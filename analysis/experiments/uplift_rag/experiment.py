@@ -4,13 +4,13 @@ from django.utils.translation import gettext_lazy as _
 
 from ...tables.table import LazyText
 from ..experiment import Experiment, ParameterField, register
-from . import questions
-from .compute import NAMES, tables
+from . import compute, questions
 from .costs import estimate
+from .figures import FIGURES
 from .methods_paragraph import methods
 from .parameters import BOUNDS, LISTS, LONGEST, UpliftRagParameters
 from .stages import STAGES
-from .tables import TITLES
+from .tables import TABLES, TITLES
 
 
 def _number(
@@ -116,8 +116,9 @@ EXPERIMENT = Experiment(
     fields=FIELDS,
     collections=("study", "qa", "bank"),
     stages=STAGES,
-    tables=tables,
-    table_names=NAMES,
+    tables=TABLES,
+    figures=FIGURES,
+    compute=compute.tables,
     estimate=estimate,
     methods=methods,
     folds=questions.fold_of,

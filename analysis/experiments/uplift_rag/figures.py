@@ -3,10 +3,12 @@
 from typing import Any
 
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from ...tables.rows import Row
-from .tables import CATEGORIES, EXCHANGED, MEASURES, METHODS, METRICS, MISSING
+from .tables import CATEGORIES, EXCHANGED, MEASURES, METHODS, METRICS, MISSING, with_after_note
 
 WIDTH, STEP = 250, 22
 STANDARD = "standard"
@@ -170,3 +172,66 @@ def _axis(**options: Any) -> Any:
 
 def _method(row: Row, column: str = "method") -> str:
     return str(METHODS.get(row[column], row[column]))
+
+
+FIGURES = (
+    Figure(
+        "uplift_results",
+        _("Answers by method"),
+        with_after_note(
+            _("Means over questions with 95 % intervals, questions resampled. The dashed line is standard RAG.")
+        ),
+        _("A panel for each metric with a row for each method; the numbers stand in the table of answers by method."),
+        tables=("uplift_results",),
+        draw=results,
+    ),
+    Figure(
+        "uplift_ablations",
+        _("What each part adds"),
+        _("The change of the mean answer when a part is taken away, with 95 % intervals, questions resampled."),
+        _("A panel for each metric with a row for each part; the numbers stand in the table of ablations."),
+        tables=("uplift_ablations",),
+        draw=ablations,
+    ),
+    Figure(
+        "uplift_thresholds",
+        _("What other thresholds would hand over"),
+        _(
+            "Of the documents above a threshold the share that helps alone, and of those that help alone the share "
+            "above it, with 95 % intervals, questions resampled. The dashed lines are this run's threshold, and the "
+            "share of all documents that helps."
+        ),
+        _("Two curves over the threshold; the numbers stand in the table of thresholds."),
+        tables=("uplift_thresholds",),
+        draw=thresholds,
+    ),
+    Figure(
+        "uplift_categories",
+        _("What documents do to answers"),
+        _("Shares of the retrieved documents, each alone, with 95 % intervals, questions resampled."),
+        _("Four bars, one for each way in which a document may change an answer; the numbers stand in the table."),
+        tables=("uplift_categories",),
+        draw=categories,
+    ),
+    Figure(
+        "uplift_errors",
+        _("What is missing in worse answers"),
+        with_after_note(
+            _("Of the questions that a method answers worse than the upper bound, how much of what helps was missing.")
+        ),
+        _("A stacked bar for each method; the numbers stand in the table of what is missing."),
+        tables=("uplift_errors",),
+        draw=errors,
+    ),
+    Figure(
+        "uplift_transfer",
+        _("Documents that help one model, given to another"),
+        _(
+            "Means over questions with 95 % intervals, questions resampled. This model is {generator}, the other "
+            "{other}."
+        ),
+        _("A panel for each metric with a row for each model and documents; the numbers stand in the table."),
+        tables=("uplift_transfer",),
+        draw=transfer,
+    ),
+)

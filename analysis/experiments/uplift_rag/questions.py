@@ -18,10 +18,11 @@ from analysis.rag.uplift_rag.deduplication import KnownTexts, without
 from analysis.rag.uplift_rag.uplift_labels import LabelledQuery
 from crowdrag.jobs.models import Run
 
+from ...tables.run_tables import OF_STUDY, STUDY
 from .. import retrievers
 from ..experiment import BadParameterError, Payload
 from ..job import Job
-from ..question_sets import APART, NEAR, OF_STUDY, STUDY
+from ..question_sets import APART, NEAR
 from .parameters import UpliftRagParameters
 
 #: Folds of data that says itself what is tested; nothing is tested by what has learnt from it or was chosen by it.

@@ -1,13 +1,13 @@
 """Analyse a study's judgments and write every table and figure into a folder."""
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.analyses import services
-from analysis.methods.settings import CHOICES, PRESETS, AnalysisSettings, BadParameterError
+from analysis.methods.settings import PARAMETERS, BadParameterError
+from analysis.parameters import Parameter
 from analysis.reports import exports
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
@@ -15,7 +15,20 @@ from crowdrag.jobs.models import Run
 from crowdrag.jobs.progress import Progress
 from crowdrag.studies.models import Study
 
-DEFAULTS = AnalysisSettings()
+
+def _option(parameter: Parameter) -> dict[str, Any]:
+    """How a parameter is read from the command line."""
+    about = " ".join(str(text) for text in (parameter.label, parameter.help) if text)
+    if parameter.kind == "flag":
+        value = not parameter.default
+        return {"dest": parameter.name, "action": "store_const", "const": value, "help": f"{about} (turned off)"}
+    default = "" if parameter.default in ("", None) else f" ({parameter.default})"
+    option: dict[str, Any] = {"help": f"{about}{default}".replace("%", "%%")}
+    if parameter.kind == "choice":
+        values = [value for value, _label in parameter.choices if value]
+        is_upper = all(value.isupper() for value in values)
+        return option | {"choices": values, "type": str.upper if is_upper else str}
+    return option | {"type": {"integer": int, "number": float, "text": str}[parameter.kind]}
 
 
 class Command(BaseCommand):
@@ -25,56 +38,8 @@ class Command(BaseCommand):
         parser.add_argument("study", help="the study's short name")
         parser.add_argument("--out", type=Path, required=True, help="folder to write tables and figures into")
         parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--resamples", type=int, help=f"bootstrap resamples of topics ({DEFAULTS.resamples})")
-        parser.add_argument("--restarts", type=int, help=f"random starts of MACE ({DEFAULTS.restarts})")
-        parser.add_argument("--refine", type=int, help=f"rounds of search after them ({DEFAULTS.refine}; published: 0)")
-        parser.add_argument("--spam-threshold", type=float, help=f"of the corrected crowd ({DEFAULTS.spam_threshold})")
-        parser.add_argument("--k", type=int, help="votes of a pair that count (as many as the campaign asked for)")
-        parser.add_argument(
-            "--no-fix-known", dest="fix_known", action="store_const", const=False,
-            help="do not fix labels that are known beforehand (of gold items)",
-        )  # fmt: skip
-        parser.add_argument(
-            "--least-competent", type=float,
-            help=f"share of people that the other rule of correction leaves out ({DEFAULTS.least_competent})",
-        )  # fmt: skip
-        parser.add_argument("--kept-votes", type=int, help=f"votes of a pair that it keeps ({DEFAULTS.kept_votes})")
-        parser.add_argument(
-            "--first-positions", type=int,
-            help=f"items that are the first of a questionnaire, for order effects ({DEFAULTS.first_positions})",
-        )  # fmt: skip
-        parser.add_argument("--min-words", type=int, help=f"shorter texts are non-responses ({DEFAULTS.min_words})")
-        parser.add_argument(
-            "--density-bins", type=int, help=f"parts of a text, for where citations stand ({DEFAULTS.density_bins})"
-        )
-        parser.add_argument(
-            "--least-topics", type=int, help=f"topics from which a participant is ranked ({DEFAULTS.least_topics})"
-        )
-        parser.add_argument(
-            "--reuse-limit", type=float, help=f"BLEU below which a statement is no copy ({DEFAULTS.reuse_limit})"
-        )
-        parser.add_argument(
-            "--bertscore", help="whose BERTScores to take, as NAME or NAME:LAYER, or none (those computed last)"
-        )
-        parser.add_argument(
-            "--labels",
-            choices=CHOICES["labels"],
-            help="averaged over all optima of MACE, or of the likeliest one (averaged)",
-        )
-        parser.add_argument(
-            "--grades-from", choices=CHOICES["grades_from"], help="what responses are graded by (gold labels)"
-        )
-        parser.add_argument(
-            "--bootstrap", choices=CHOICES["bootstrap"],
-            help="whether resamples keep the competences as fitted or fit them anew (conditional)",
-        )  # fmt: skip
-        parser.add_argument(
-            "--resample", choices=CHOICES["resample"], help="what resamples draw: topics, or judges too (topics)"
-        )
-        parser.add_argument(
-            "--preset", choices=list(PRESETS), help="parameters as one: the procedure of the published corpus"
-        )
-        parser.add_argument("--pool", type=str.upper, help=f"whose judgments ({DEFAULTS.pool.lower()})")
+        for parameter in PARAMETERS.values():
+            parser.add_argument(parameter.option, **_option(parameter))
 
     def handle(self, *args: Any, study: str, out: Path, **options: Any) -> None:
         found = Study.objects.filter(slug=study).first()
@@ -83,8 +48,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {study!r}. There are: {slugs or 'none; import one first'}.")
         if out.exists() and not out.is_dir():
             raise CommandError(f"{out} is a file: name a folder to write the tables into.")
-        names = [each.name for each in fields(AnalysisSettings)]
-        parameters = {name: options[name] for name in names if options.get(name) is not None}
+        parameters = {name: options[name] for name in PARAMETERS if options.get(name) is not None}
         try:
             run = services.start(study=found, seed=options["seed"], parameters=parameters)
         except (services.NothingToAnalyseError, BadParameterError) as error:

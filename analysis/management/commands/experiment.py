@@ -9,10 +9,11 @@ from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 
 from analysis.experiments import experiment as experiments
 from analysis.experiments import experiment as experiments_experiment
-from analysis.experiments import question_sets, retrievers, runs, services
+from analysis.experiments import retrievers, runs, services
 from analysis.experiments.experiment import BadParameterError, CostEstimate, Experiment
 from analysis.experiments.question_sets import FORMATS, BadCollectionError
 from analysis.reports import exports
+from analysis.tables import run_tables
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.kinds import InputRejectedError
@@ -168,8 +169,8 @@ def _study(slug: str) -> Study:
 def _collection(study: Study, experiment: Experiment, options: dict[str, Any]) -> dict[str, Any]:
     path = options.get("file")
     if path is None:
-        own = [source for source in question_sets.OF_STUDY if source in experiment.collections]
-        return {"source": (own or [question_sets.STUDY])[0], "style": options["style"]}
+        own = [source for source in run_tables.OF_STUDY if source in experiment.collections]
+        return {"source": (own or [run_tables.STUDY])[0], "style": options["style"]}
     if not options.get("format"):
         raise BadParameterError(f"Say how the file is written: --format, one of {', '.join(FORMATS)}.")
     for each in filter(None, (path, options["corpus"])):

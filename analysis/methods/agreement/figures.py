@@ -1,7 +1,10 @@
 """Agreement by dimension."""
 
+from django.utils.translation import gettext_lazy as _
+
 from analysis.enums import Coders, Split
 
+from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 
 
@@ -42,3 +45,18 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
     zero = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(x=alt.datum(0))
     panel = (zero + rules + points).properties(width=205, height=alt.Step(14))
     return spec(panel.facet(column=alt.Column("split:N", sort=splits, title=None), data=data(shown)))
+
+
+FIGURES = (
+    Figure(
+        "agreement",
+        _("Agreement by dimension"),
+        _(
+            "Krippendorff's alpha by dimension, judges and split of the pairs, with 95 % intervals over topics "
+            "and judges."
+        ),
+        _("Points with intervals: alpha by dimension, one colour for each kind of judges, one panel for each split."),
+        tables=("agreement",),
+        draw=chart,
+    ),
+)

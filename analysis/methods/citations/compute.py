@@ -11,7 +11,7 @@ from analysis.text.citations import binned, jaccard, median_ranks, order_correla
 
 from ...inputs.arrays import Inputs
 from ...tables.rows import Row
-from ..context import Tables
+from ..context import Context, Tables
 from ..grouping import ALL, Resampling, cells, groups, origins_of
 from ..settings import AnalysisSettings
 from ..text_features import TextFeatures
@@ -23,17 +23,18 @@ CITED, UNCITED = "cited", "uncited"
 Value = tuple[str, str, int, float]
 
 
-def compute_tables(
-    inputs: Inputs, found: Sequence[TextFeatures], settings: AnalysisSettings, resampling: Resampling
-) -> Tables:
+def compute_tables(analysed: Context) -> Tables:
     """All tables about citations."""
-    overlap, order = _pairs(inputs, found, resampling)
+    inputs, features, resampling = analysed.inputs, analysed.text_features, analysed.topics_of_responses
+    if not features:
+        return {}
+    overlap, order = _pairs(inputs, features, resampling)
     return {
-        "citation_overlap": _pair_rows(inputs, found, overlap, "jaccard", resampling),
-        "citation_order": _pair_rows(inputs, found, order, "rho", resampling),
-        "citation_ranks": rank_rows(inputs, found, resampling),
-        "citation_rank_medians": median_rows(inputs, found, resampling),
-        "citation_density": density_rows(inputs, found, settings, resampling),
+        "citation_overlap": _pair_rows(inputs, features, overlap, "jaccard", resampling),
+        "citation_order": _pair_rows(inputs, features, order, "rho", resampling),
+        "citation_ranks": rank_rows(inputs, features, resampling),
+        "citation_rank_medians": median_rows(inputs, features, resampling),
+        "citation_density": density_rows(inputs, features, analysed.settings, resampling),
     }
 
 

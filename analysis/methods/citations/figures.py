@@ -1,7 +1,9 @@
 """What responses cite: along the ranks of the passages, and along the text (crowdrag25, Figures 2 and 4)."""
 
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from ...figures.figure import Figure
 from ...figures.vega_lite import (
     Labels,
     Spec,
@@ -15,7 +17,7 @@ from ...figures.vega_lite import (
 )
 from ...tables import value_labels
 from ...tables.rows import Row
-from ..captions.writing import PASSAGES
+from .tables import PASSAGES
 
 
 def ranks(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
@@ -105,3 +107,40 @@ def _lines(
     styles = list(dict.fromkeys(row["style"] for row in shown))
     panel = layers.properties(width=165, height=170)
     return spec(panel.facet(column=alt.Column("style:N", sort=styles, title=None), data=data(shown)))
+
+
+FIGURES = (
+    Figure(
+        "citation_ranks",
+        _("Citations by rank"),
+        _(
+            "Probability that the passage at a rank (from 0) is cited, by origin and style, with 95 % bootstrap "
+            "intervals over topics."
+        ),
+        _("Lines of citation probability over rank, a panel for each style and a line for each origin."),
+        tables=("citation_ranks",),
+        draw=ranks,
+    ),
+    Figure(
+        "citation_rank_medians",
+        _("Median rank of cited passages"),
+        _(
+            "Median rank of the passages that responses cite (filled) and do not cite (open), mean over responses, by "
+            "style and origin, with 95 % bootstrap intervals over topics."
+        ),
+        _("Points of the median rank of cited and uncited passages, a panel for each style."),
+        tables=("citation_rank_medians",),
+        draw=rank_medians,
+    ),
+    Figure(
+        "citation_density",
+        _("Citations along the text"),
+        _(
+            "Relative density of citations over the normalised text, by style and origin, with 95 % bootstrap "
+            "intervals over topics; at 1 they would be spread evenly."
+        ),
+        _("Lines of citation density from the beginning to the end of the text, a panel for each style."),
+        tables=("citation_density",),
+        draw=density,
+    ),
+)

@@ -5,9 +5,10 @@ import numpy as np
 from analysis.stats.labels import LABELS, gold
 
 from ...inputs.arrays import Inputs
-from ...tables.rows import COLUMNS, NOTE, Row, number, numbers
+from ...tables.rows import NOTE, Row, number, numbers
 from ..context import Context, Tables
 from ..fits import Fitted
+from .tables import MACE
 
 UPDATED = "an update keeps what the full analysis found where no judgment came in: there are no restarts to compare"
 
@@ -62,12 +63,12 @@ def model_rows(fitted: Fitted) -> list[Row]:
     for fit in fitted.fits:
         row: Row = {"dimension": fit.dimension.name}
         if fit.model is None:
-            rows.append(row | dict.fromkeys(COLUMNS["mace"][1:]) | {NOTE: fit.problem})
+            rows.append(row | dict.fromkeys(MACE.column_names[1:]) | {NOTE: fit.problem})
             continue
         ends = fit.model.restart_log_likelihoods
         if not len(ends):
             known = {"log_likelihood": fit.model.log_likelihood}
-            rows.append(row | dict.fromkeys(COLUMNS["mace"][1:]) | known | {NOTE: UPDATED})
+            rows.append(row | dict.fromkeys(MACE.column_names[1:]) | known | {NOTE: UPDATED})
             continue
         found: Row = {
             "log_likelihood": fit.model.log_likelihood,

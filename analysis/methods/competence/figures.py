@@ -1,5 +1,8 @@
 """Competence of participants."""
 
+from django.utils.translation import gettext_lazy as _
+
+from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, refuse_empty, spec, whole_ticks, wrapped
 
 BINS = 20
@@ -33,3 +36,18 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
     limit = limit.encode(x=alt.datum(parameters.get("spam_threshold", 0.7)))
     panel = (bars + limit).properties(width=140, height=90)
     return spec(wrapped(panel, "dimension", order, shown, columns=4))
+
+
+FIGURES = (
+    Figure(
+        "competence",
+        _("Competence of the judges"),
+        _(
+            "Participants by spam probability on each dimension (MACE; competence is 1 minus it). Dashed: "
+            "{spam_threshold}, above which the corrected crowd leaves judgments out."
+        ),
+        _("Histograms of the participants' spam probability, one for each dimension."),
+        tables=("competence",),
+        draw=chart,
+    ),
+)

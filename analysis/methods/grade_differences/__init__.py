@@ -1,1 +1,1 @@
-"""TODO."""
+"""Differences between grades of origins and styles (docs/methods/significance.md)."""

@@ -12,6 +12,7 @@ from analysis.stats.bootstrap import Floats, percentile_interval, weighted_mean
 
 from ...inputs.arrays import Inputs, Ints
 from ...tables.rows import NOTE, Row, number
+from ..context import Context, Tables
 from ..grade_fits import Graded, Resampled
 
 ALL = "all"
@@ -62,6 +63,13 @@ class _Comparison:
         total = np.where(there, apart, 0.0).sum(axis=(1, 2, 3))
         found: Floats = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
         return found
+
+
+def compute_tables(analysed: Context) -> Tables:
+    """Tests of differences between the grades of origins and of styles."""
+    if analysed.graded is None:
+        return {"grade_tests": []}
+    return {"grade_tests": rows(analysed.inputs, *analysed.graded)}
 
 
 def rows(inputs: Inputs, graded: Graded, resampled: Resampled) -> list[Row]:

@@ -13,9 +13,7 @@ from ...tables.rows import NOTE, Row, number
 from .. import grade_fits
 from ..agreement.compute import ONE_TOPIC
 from ..context import Context, Tables
-from ..grade_differences import compute as grade_differences_compute
 from ..grade_fits import Graded
-from ..leaderboard import compute as leaderboard_compute
 from ..reusable_fits import packed, unpacked
 from ..settings import VOTES, named_rng
 
@@ -45,14 +43,6 @@ def compute_tables(analysed: Context) -> Tables:
         "grades": grade_rows(analysed, graded, imputed),
         "grade_means": mean_rows(analysed.inputs, graded, resampled),
     }
-
-
-def compute_comparisons(analysed: Context) -> Tables:
-    """Tests of differences between grades, and the leaderboard."""
-    if analysed.graded is None:
-        return {name: [] for name in ("grade_tests", "leaderboard", "leaderboard_tests")}
-    tests = {"grade_tests": grade_differences_compute.rows(analysed.inputs, *analysed.graded)}
-    return tests | leaderboard_compute.compute_tables(analysed, *analysed.graded)
 
 
 def _imputed(analysed: Context, graded: Graded) -> grade_fits.Imputed:

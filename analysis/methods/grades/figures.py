@@ -1,7 +1,9 @@
 """Grades by dimension, style and origin."""
 
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec, wrapped
 from ...tables import value_labels
 from ..leaderboard.compute import systems
@@ -81,3 +83,26 @@ def of_systems(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
     points = base.mark_point(filled=True, opacity=1, size=55).encode(x=alt.X("mean:Q", scale=scale), shape=shape)
     panel = (rules + points).properties(width=165, height=alt.Step(18))
     return spec(wrapped(panel, "dimension", panels, shown, columns=4))
+
+
+FIGURES = (
+    Figure(
+        "grades_of_systems",
+        _("Mean grades of systems"),
+        _(
+            "Mean grade of each system within its topics (1 is the worst), by dimension, with 95 % bootstrap intervals "
+            "over topics. People are one row."
+        ),
+        _("Points with intervals, a row for each system, one colour for each origin, a panel for each dimension."),
+        tables=("leaderboard",),
+        draw=of_systems,
+    ),
+    Figure(
+        "grades",
+        _("Mean grades"),
+        _("Mean grade by dimension, style and origin, with 95 % bootstrap intervals over topics."),
+        _("Points with intervals: mean grade by dimension, one colour for each origin, one panel for each style."),
+        tables=("grade_means",),
+        draw=chart,
+    ),
+)

@@ -1,5 +1,8 @@
 """How far the dimensions say the same: a matrix."""
 
+from django.utils.translation import gettext_lazy as _
+
+from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from ...tables import value_labels
 
@@ -39,3 +42,15 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
     )
     numbers = base.mark_text().encode(text=alt.Text("tau:Q", format=".2f"))
     return spec((boxes + numbers).properties(width=alt.Step(62), height=alt.Step(38)))
+
+
+FIGURES = (
+    Figure(
+        "interdependence",
+        _("Interdependence of the dimensions"),
+        _("Kendall's tau-b between the gold labels of two dimensions; the stronger the colour, the closer they go."),
+        _("A matrix of the dimensions with the correlation of each two in a coloured cell."),
+        tables=("interdependence",),
+        draw=chart,
+    ),
+)

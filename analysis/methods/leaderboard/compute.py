@@ -52,8 +52,11 @@ class Board:
     whose: Ints
 
 
-def compute_tables(analysed: Context, graded: Graded, resampled: Resampled) -> Tables:
+def compute_tables(analysed: Context) -> Tables:
     """The leaderboard, and tests between those who were graded on enough topics in common."""
+    if analysed.graded is None:
+        return {"leaderboard": [], "leaderboard_tests": []}
+    graded, resampled = analysed.graded
     ranked: list[Row] = []
     for board in boards(analysed.inputs):
         for dimension in (*range(len(graded.comparisons.fits)), -1):

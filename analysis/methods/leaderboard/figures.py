@@ -3,7 +3,9 @@
 import math
 
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, refuse_empty, spec, whole_ticks, wrapped
 from ...tables import value_labels
 from ...tables.rows import Row
@@ -63,3 +65,19 @@ def names_of(participants: list[str]) -> dict[str, str]:
 
 def _all_first(rows: list[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: row["dimension"] != value_labels.ALL)
+
+
+FIGURES = (
+    Figure(
+        "leaderboard",
+        _("Ranks of participants"),
+        _(
+            "Rank of participants by merit (1 is the best), by dimension, with 95 % bootstrap intervals over topics; "
+            "the twenty best over all dimensions, of those graded on {least_topics} topics or more. Without an "
+            "interval: graded on one topic only."
+        ),
+        _("Points with intervals: the rank of each participant, a panel for each dimension, a colour for each origin."),
+        tables=("leaderboard",),
+        draw=chart,
+    ),
+)

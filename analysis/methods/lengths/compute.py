@@ -7,10 +7,9 @@ import numpy as np
 from ...inputs.arrays import Inputs, Ints, Response
 from ...tables.rows import NOTE, Row, number
 from .. import text_features
-from ..citations import compute
 from ..context import Context, Tables
 from ..grouping import Resampling, distribution_rows, groups
-from ..readability.compute import NO_EASE, readability_rows
+from ..readability.compute import NO_EASE
 from ..settings import AnalysisSettings
 from ..text_features import TextFeatures
 
@@ -19,18 +18,13 @@ NOTHING_CITED = "the response cites nothing"
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """Responses, their lengths, and which passages they cite. Without texts there is nothing to say."""
-    inputs, settings = analysed.inputs, analysed.settings
-    found = text_features.read(analysed.texts, inputs.language)
-    if not found:
+    """Responses, and how long they are. Without texts there is nothing to say."""
+    inputs, features = analysed.inputs, analysed.text_features
+    if not features:
         return {}
-    analysed.step("How long responses are, and what they cite")
-    resampling = Resampling.of(inputs.responses, settings, analysed.seed)
     return {
-        "responses": response_rows(inputs, found),
-        "lengths": length_rows(inputs, found, settings, resampling),
-        "readability": readability_rows(inputs, found, resampling),
-        **compute.compute_tables(inputs, found, settings, resampling),
+        "responses": response_rows(inputs, features),
+        "lengths": length_rows(inputs, features, analysed.settings, analysed.topics_of_responses),
     }
 
 

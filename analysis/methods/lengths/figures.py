@@ -2,10 +2,13 @@
 
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
+from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, origin_colours, refuse_empty, spec, style_label
 from ...tables import value_labels
-from ..captions.writing import LENGTHS
 from ..grouping import ALL
+from .tables import MEASURES
 
 BOX = ("words", "statements", "cited_passages")
 
@@ -19,7 +22,7 @@ def lengths(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> 
         if row["measure"] in BOX and row["style"] != ALL and row["value"] is not None:
             found.setdefault((row["measure"], row["style"], row["origin"]), {})[row["statistic"]] = row["value"]
     shown = [
-        {"measure": str(LENGTHS[measure]), "style": style_label(labels, style), "origin": value_labels.origin(origin)}
+        {"measure": str(MEASURES[measure]), "style": style_label(labels, style), "origin": value_labels.origin(origin)}
         | values
         for (measure, style, origin), values in found.items()
     ]
@@ -37,5 +40,20 @@ def lengths(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> 
         x="median:Q", color=alt.value(colours["ground"])
     )
     panel = (rule + box + tick).properties(width=205, height=alt.Step(20))
-    column = alt.Column("measure:N", sort=[str(LENGTHS[name]) for name in BOX], title=None)
+    column = alt.Column("measure:N", sort=[str(MEASURES[name]) for name in BOX], title=None)
     return spec(panel.facet(column=column, data=data(shown)).resolve_scale(x="independent"))
+
+
+FIGURES = (
+    Figure(
+        "lengths",
+        _("Lengths of responses"),
+        _(
+            "Words, statements and distinct cited passages of responses by style and origin: median, quartiles (box) "
+            "and 5th to 95th percentile (line). Responses under {min_words} words are left out."
+        ),
+        _("Box plots of words, statements and cited passages, a row for each style and a box for each origin."),
+        tables=("lengths",),
+        draw=lengths,
+    ),
+)

@@ -3,12 +3,14 @@
 from textwrap import wrap
 from typing import Any
 
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, category, data, refuse_empty, spec
 from ...tables import value_labels
 from ...tables.rows import Row
-from ..captions import judge_effects
+from . import tables as declared
 
 PANEL = 150
 ROW = 30
@@ -28,13 +30,13 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 
     rows = tables["model_judges"]
     models = list(dict.fromkeys(row["participant"] for row in rows))[:MOST_MODELS]
-    inferences = [name for name in judge_effects.INFERENCES if any(row["inference"] == name for row in rows)]
+    inferences = [name for name in declared.INFERENCES if any(row["inference"] == name for row in rows)]
     panels: list[Any] = []
     for model in models:
         own = [row for row in rows if row["participant"] == model]
         order = list(dict.fromkeys(_name(row, labels) for row in own))
         drawn: list[Any] = []
-        for measure in judge_effects.MEASURES:
+        for measure in declared.MEASURES:
             shown = _shown(own, measure, labels)
             if not shown:
                 continue
@@ -47,7 +49,7 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 
 
 def _name(row: Row, labels: Labels) -> str:
-    return _("Mean") if row["dimension"] == value_labels.ALL else labels.dimension(row)
+    return gettext("Mean") if row["dimension"] == value_labels.ALL else labels.dimension(row)
 
 
 def _shown(rows: list[Row], measure: str, labels: Labels) -> list[Row]:
@@ -55,7 +57,7 @@ def _shown(rows: list[Row], measure: str, labels: Labels) -> list[Row]:
     found = [
         {
             "dimension": _name(row, labels),
-            "inference": str(judge_effects.INFERENCES[row["inference"]]),
+            "inference": str(declared.INFERENCES[row["inference"]]),
             "value": row[measure],
             "low": row[f"{measure}_low"],
             "high": row[f"{measure}_high"],
@@ -71,18 +73,20 @@ def _panel(shown: list[Row], measure: str, colours: Spec, inferences: list[str],
 
     if measure == BOTH_WAYS:
         return _both_ways(shown, colours, y, height)
-    domain = [str(judge_effects.INFERENCES[name]) for name in inferences]
+    domain = [str(declared.INFERENCES[name]) for name in inferences]
     palette = [colours["a"], colours["b"]][: len(domain)]
     legend = alt.Legend(orient="bottom")
     base = alt.Chart(data(shown)).encode(
         y=y,
         yOffset=alt.YOffset("inference:N", sort=domain),
-        color=alt.Color("inference:N", scale=alt.Scale(domain=domain, range=palette), title=_("Asked"), legend=legend),
+        color=alt.Color(
+            "inference:N", scale=alt.Scale(domain=domain, range=palette), title=gettext("Asked"), legend=legend
+        ),
     )
     axis = alt.Axis(tickCount=3, labelFlush=False)
     x = alt.X("low:Q", title=None, axis=axis, scale=alt.Scale(zero=measure not in NOTHING))
     rules = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
-    shape = alt.Shape("inference:N", scale=alt.Scale(domain=domain), title=_("Asked"), legend=legend)
+    shape = alt.Shape("inference:N", scale=alt.Scale(domain=domain), title=gettext("Asked"), legend=legend)
     points = base.mark_point(filled=True, opacity=1, size=50).encode(x="value:Q", shape=shape)
     nothing = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(x=alt.datum(NOTHING.get(measure, 0)))
     title = _title(measure)
@@ -91,7 +95,7 @@ def _panel(shown: list[Row], measure: str, colours: Spec, inferences: list[str],
 
 def _title(measure: str) -> list[str]:
     """Over its panel, in as many lines as it takes not to run into the next one."""
-    return wrap(str(judge_effects.MEASURES[measure]), width=TITLE)
+    return wrap(str(declared.MEASURES[measure]), width=TITLE)
 
 
 def _both_ways(shown: list[Row], colours: Spec, y: Any, height: int) -> Any:
@@ -114,11 +118,11 @@ def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spe
     rows = [row for row in tables["model_self_preference"] if row["difference"] is not None]
     refuse_empty(rows)
     models = list(dict.fromkeys(row["participant"] for row in rows))[:MOST_MODELS]
-    whose = {"model": _("The model chose"), "gold": _("The gold label")}
+    whose = {"model": gettext("The model chose"), "gold": gettext("The gold label")}
     shown = [
         {
             "dimension": _name(row, labels),
-            "panel": str(judge_effects.INFERENCES[row["inference"]]),
+            "panel": str(declared.INFERENCES[row["inference"]]),
             "model": row["participant"],
             "whose": said,
             "share": row[key],
@@ -139,7 +143,7 @@ def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spe
         color=alt.Color("whose:N", scale=scale, title=None),
     )
     axis = alt.Axis(format="~%", tickCount=4)
-    x = alt.X("low:Q", title=_("Choices for the model's own response"), axis=axis, scale=alt.Scale(zero=False))
+    x = alt.X("low:Q", title=gettext("Choices for the model's own response"), axis=axis, scale=alt.Scale(zero=False))
     rules = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
     shape = alt.Shape("whose:N", scale=alt.Scale(domain=domain), title=None)
     points = base.mark_point(filled=True, opacity=1, size=50).encode(x="share:Q", shape=shape)
@@ -148,3 +152,30 @@ def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spe
     column = alt.Column("panel:N", sort=panels, title=None)
     row = alt.Row("model:N", sort=models, title=None) if len(models) > 1 else alt.Undefined
     return spec(panel.facet(column=column, row=row, data=data(shown)))
+
+
+FIGURES = (
+    Figure(
+        "model_judges",
+        _("Language models as judges"),
+        _(
+            "Agreement of models with themselves and with people, correlation between dimensions and preference for "
+            "the response shown first, by dimension, with 95 % intervals over topics (agreement with the gold label "
+            "has none). Dashed: what chance gives."
+        ),
+        _("Points with intervals by dimension: a panel for each measure, one colour for each way of asking."),
+        tables=("model_judges",),
+        draw=chart,
+    ),
+    Figure(
+        "model_self_preference",
+        _("Models on their own responses"),
+        _(
+            "Share of choices for a model's own response by the model and by the gold label of the people, on the same "
+            "pairs, by dimension, with 95 % bootstrap intervals over topics. Dashed: one half."
+        ),
+        _("Points with intervals by dimension, one colour for the model and one for the gold label."),
+        tables=("model_self_preference",),
+        draw=own_responses,
+    ),
+)

@@ -7,13 +7,14 @@ from django.core.paginator import Paginator
 from annotation.enums import Judges
 from crowdrag.studies.models import Study
 
+from ...figures.figure import FIGURES
 from ...tables import run_tables, value_labels
 from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
-from .. import captions
-from ..captions.judge_effects import INFERENCES, MEASURES, SIZES
+from ...tables.table import fill, get
 from ..missing_value_notes import reasons
 from . import compute
+from .tables import INFERENCES, MEASURES, SIZES
 
 MODELS_PER_PAGE = 5
 NAMES = ("model_judges", "model_self_preference")
@@ -39,8 +40,8 @@ def model_judges(study: Study, state: AnalysisState, *, page: str | None) -> dic
         "own": [_own(name, found["model_self_preference"], labels) for name in shown],
         "headers": [MEASURES[name] for name in OF_A_WAY],
         "notes": reasons((row, _about(row, labels)) for name in NAMES for row in found[name]),
-        "captions": {name: captions.caption(captions.table(name).caption, state.run.parameters) for name in NAMES},
-        "drawn": {name: captions.caption(captions.figure(name).caption, state.run.parameters) for name in NAMES},
+        "captions": {name: fill(get(name).caption, state.run.parameters) for name in NAMES},
+        "drawn": {name: fill(FIGURES[name].caption, state.run.parameters) for name in NAMES},
         # The models' judgments are then the analysed ones, and their gold label is of themselves.
         "is_own_pool": state.run.parameters.get("pool") == Judges.MODEL,
     }  # fmt: skip

@@ -2,12 +2,14 @@
 
 from typing import Any
 
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, category, data, refuse_empty, spec
 from ...tables import value_labels
 from ...tables.rows import Row
-from ..captions import judge_effects
+from . import tables as declared
 
 #: Height of a dimension: its parts stand side by side in it, three in one panel, two in the other.
 ROW = 40
@@ -20,7 +22,7 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
     known = [row for row in tables["order_effects"] if row["alpha"] is not None]
     order = list(dict.fromkeys(_name(row, labels) for row in known))
     panels: list[Any] = []
-    for effect, parts in judge_effects.PARTS.items():
+    for effect, parts in declared.PARTS.items():
         shown = [
             {
                 "dimension": _name(row, labels),
@@ -43,17 +45,31 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
             yOffset=alt.YOffset("part:N", sort=domain),
             color=colour,
         )
-        x = alt.X("low:Q", title=_("Krippendorff's alpha"), axis=alt.Axis(tickCount=4))
+        x = alt.X("low:Q", title=gettext("Krippendorff's alpha"), axis=alt.Axis(tickCount=4))
         rules = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
         shape = alt.Shape("part:N", scale=alt.Scale(domain=domain), title=None, legend=legend)
         points = base.mark_point(filled=True, opacity=1, size=50).encode(x="alpha:Q", shape=shape)
-        panel = (rules + points).properties(
-            width=250, height=ROW * len(order), title=str(judge_effects.EFFECTS[effect])
-        )
+        panel = (rules + points).properties(width=250, height=ROW * len(order), title=str(declared.EFFECTS[effect]))
         panels.append(panel)
     refuse_empty(panels)
     return spec(alt.hconcat(*panels).resolve_scale(color="independent", shape="independent", yOffset="independent"))
 
 
 def _name(row: Row, labels: Labels) -> str:
-    return _("Mean") if row["dimension"] == value_labels.ALL else labels.dimension(row)
+    return gettext("Mean") if row["dimension"] == value_labels.ALL else labels.dimension(row)
+
+
+FIGURES = (
+    Figure(
+        "order_effects",
+        _("Order effects"),
+        _(
+            "Krippendorff's alpha by dimension, with 95 % intervals over topics and judges: of pairs judged in both "
+            "orders, each order alone and both together; of the first {first_positions} items of a questionnaire and "
+            "of the later ones."
+        ),
+        _("Points with intervals: alpha by dimension, one colour for each part, a panel for each kind of order."),
+        tables=("order_effects",),
+        draw=chart,
+    ),
+)

@@ -5,12 +5,14 @@ from typing import Any
 from analysis.enums import Coders
 from crowdrag.studies.models import Study
 
+from ...figures.figure import FIGURES
 from ...tables import run_tables, value_labels
 from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
-from .. import captions, missing_value_notes
-from ..captions.judge_effects import EFFECTS, PAIRS, PARTS
+from ...tables.table import fill, get
+from .. import missing_value_notes
 from ..missing_value_notes import reasons
+from .tables import EFFECTS, PAIRS, PARTS
 
 NAMES = ("order_effects", "order_differences", "front_preferences", "interdependence")
 
@@ -30,14 +32,12 @@ def order_effects(study: Study, state: AnalysisState) -> dict[str, Any]:
         "has_alpha": any(row["alpha"] is not None for row in found["order_effects"]),
         "has_tau": any(row["tau"] is not None for row in found["interdependence"]),
         "captions": {
-            name: missing_value_notes.with_interval_note(
-                captions.caption(captions.table(name).caption, state.run.parameters), [name], without
-            )
+            name: missing_value_notes.with_interval_note(fill(get(name).caption, state.run.parameters), [name], without)
             for name in NAMES
         },
         "drawn": {
             name: missing_value_notes.with_interval_note(
-                captions.caption(captions.figure(name).caption, state.run.parameters), [name], without
+                fill(FIGURES[name].caption, state.run.parameters), [name], without
             )
             for name in ("order_effects", "interdependence")
         },

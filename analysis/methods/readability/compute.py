@@ -6,10 +6,19 @@ import numpy as np
 
 from ...inputs.arrays import Inputs, Ints
 from ...tables.rows import Row
+from ..context import Context, Tables
 from ..grouping import Resampling, distribution_rows, groups
 from ..text_features import TextFeatures
 
 NO_EASE = "there is no reading ease for texts in this language"
+
+
+def compute_tables(analysed: Context) -> Tables:
+    """Reading ease by style and origin."""
+    if not analysed.text_features:
+        return {}
+    rows = readability_rows(analysed.inputs, analysed.text_features, analysed.topics_of_responses)
+    return {"readability": rows}
 
 
 def readability_rows(inputs: Inputs, found: Sequence[TextFeatures], resampling: Resampling) -> list[Row]:

@@ -3,10 +3,12 @@
 from collections import Counter
 
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, coloured_areas, data, origins_in, refuse_empty, spec
 from ...tables import value_labels
-from ..captions.writing import EASES
+from .tables import EASES
 
 #: Reading ease is shown in classes of so many points; what lies beyond the ends is counted there.
 EASE_STEP, EASE_FROM, EASE_TO = 5, -30, 100
@@ -51,3 +53,18 @@ def readability(tables: Tables, labels: Labels, colours: Spec, parameters: Spec)
     panel = alt.layer(*areas, line).properties(width=300, height=170)
     origins = [value_labels.origin(name) for name in origins_in(rows)]
     return spec(panel.facet(column=alt.Column("origin:N", sort=origins, title=None), data=data(shown)))
+
+
+FIGURES = (
+    Figure(
+        "readability",
+        _("Reading ease"),
+        _(
+            "Share of responses by Flesch's reading ease (the higher, the easier): of the response's statements, and "
+            "of the passages that they cite, by origin."
+        ),
+        _("Distributions of reading ease of responses and of cited passages, a panel for each origin."),
+        tables=("responses",),
+        draw=readability,
+    ),
+)

@@ -1,9 +1,11 @@
 """How far responses copy what they cite, and how well metrics rank them (crowdrag25, Figure 3 and Table 8)."""
 
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
-from ..captions.study import METRICS, RANKINGS
+from .tables import METRICS, RANKINGS
 
 #: As crowdrag25, Table 8, has them.
 ORDER = ("best_worst", "full")
@@ -46,3 +48,18 @@ def reference_metrics(tables: Tables, labels: Labels, colours: Spec, parameters:
     panel = (chance + rules + points).properties(width=260, height=alt.Step(12))
     column = alt.Column("ranking:N", sort=[str(RANKINGS[name]) for name in ORDER], title=None)
     return spec(panel.facet(column=column, data=data(shown)))
+
+
+FIGURES = (
+    Figure(
+        "reference_metrics",
+        _("Metrics against grades"),
+        _(
+            "Spearman's rho between metrics and grades by dimension, with 95 % bootstrap intervals over topics: 1 if "
+            "the metric ranks responses as people do, 0 if it ranks them by chance."
+        ),
+        _("Points with intervals by dimension: a panel for each ranking, a mark and colour for each metric."),
+        tables=("reference_metrics",),
+        draw=reference_metrics,
+    ),
+)

@@ -10,13 +10,13 @@ from crowdrag.studies.models import Study
 from ...tables import run_tables, value_labels
 from ...tables.rows import NOTE, Row
 from ...tables.run_tables import AnalysisState
-from ..captions.study import METRICS, RANKINGS
 from ..missing_value_notes import reasons
 from . import bertscore_runs, encodings
 from .bertscore_runs import EncodingEstimate
 from .compute import NO_BERTSCORE
 from .encodings import EncoderChoice
 from .models import Encoder
+from .tables import METRICS, RANKINGS
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ def compute_tables(analysed: Context) -> Tables:
     answers = _by_question(inputs)
     if not answers:
         return {}
-    return {"survey": survey_rows(inputs, answers, Resampling.of(inputs.responses, analysed.settings, analysed.seed))}
+    return {"survey": survey_rows(inputs, answers, analysed.topics_of_responses)}
 
 
 def survey_rows(inputs: Inputs, answers: Answers, resampling: Resampling) -> list[Row]:

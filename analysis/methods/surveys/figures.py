@@ -3,7 +3,9 @@
 import textwrap
 
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 
 #: Questions stand over their panel in lines of so many letters; no question needs more lines to be told from others.
@@ -47,3 +49,15 @@ def _wrapped(question: str) -> str:
     lines = textwrap.wrap(question.replace(LINE, " "), QUESTION_WIDTH)
     more = len(lines) > QUESTION_LINES
     return LINE.join(lines[:QUESTION_LINES]) + ("…" if more else "")
+
+
+FIGURES = (
+    Figure(
+        "survey",
+        _("Survey"),
+        _("Share of each answer by question, with 95 % bootstrap intervals over topics."),
+        _("Bars of the share of each answer, a panel for each question."),
+        tables=("survey",),
+        draw=survey,
+    ),
+)

@@ -41,7 +41,7 @@ def compute_tables(analysed: Context) -> Tables:
     pairs = read(analysed.texts)
     if not len(pairs.bleu):
         return {}
-    resampling = Resampling.of(inputs.responses, analysed.settings, analysed.seed)
+    resampling = analysed.topics_of_responses
     return {
         "text_reuse": pair_rows(inputs, pairs),
         "text_reuse_shares": share_rows(inputs, pairs, analysed.settings.reuse_limit, resampling),

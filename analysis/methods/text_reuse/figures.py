@@ -2,7 +2,9 @@
 
 import numpy as np
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from ...tables import value_labels
 from ...tables.rows import Row
@@ -67,3 +69,18 @@ def _cumulative(values: list[float]) -> list[float]:
     ranked = np.sort(np.asarray(values))
     shares: list[float] = (np.searchsorted(ranked, BLEUS, side="right") / len(ranked)).tolist()
     return shares
+
+
+FIGURES = (
+    Figure(
+        "text_reuse",
+        _("Text reuse"),
+        _(
+            "Cumulative share of pairs of a statement and a passage that it cites by their sentence-BLEU (orders up to "
+            "8), by style and origin: where a curve rises late, much is copied. Dashed: {reuse_limit}."
+        ),
+        _("Curves of cumulative shares over BLEU from 0 to 100: a panel for each style, a curve for each origin."),
+        tables=("text_reuse", "responses"),
+        draw=text_reuse,
+    ),
+)

@@ -22,7 +22,7 @@ def compute_tables(analysed: Context) -> Tables:
     inputs = analysed.inputs
     if not inputs.processes:
         return {}
-    resampling = Resampling.of(inputs.responses, analysed.settings, analysed.seed)
+    resampling = analysed.topics_of_responses
     return {
         "writing_process": process_rows(inputs),
         "writing_process_means": mean_rows(inputs, inputs.processes, resampling),

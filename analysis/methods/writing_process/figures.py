@@ -2,9 +2,11 @@
 
 import numpy as np
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
-from ..captions.writing import PROCESS
+from .tables import PROCESS
 
 #: The measures that are drawn, in this order, where a log says them.
 SHOWN = (
@@ -48,3 +50,15 @@ def writing_process(tables: Tables, labels: Labels, colours: Spec, parameters: S
     facet = alt.Facet("measure:N", sort=order, title=None)
     made = panel.facet(facet, columns=4, data=data(shown)).resolve_scale(x="independent", y="independent")
     return spec(made)
+
+
+FIGURES = (
+    Figure(
+        "writing_process",
+        _("Writing process"),
+        _("What writing logs say of each response: the share of logs by measure, with the median as a line."),
+        _("Histograms of measures of writing logs, a panel for each measure, with a line at the median."),
+        tables=("writing_process",),
+        draw=writing_process,
+    ),
+)

@@ -19,8 +19,8 @@ from crowdrag.jobs.models import Run
 from writing.enums import Origin
 from writing.models import Response
 
-from ...archive.crowdrag25 import file_fields, inclusion, judging_files, writing_files
-from ...archive.crowdrag25.inclusion import ExclusionCounts
+from ...crowdrag25 import file_fields, inclusion, judging_files, writing_files
+from ...crowdrag25.inclusion import ExclusionCounts
 from ...enums import TextSource
 from ...inputs import arrays
 from ..choices import Logs, Passages

@@ -10,11 +10,10 @@ from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
 from writing.models import Response
 
-from ...experiments.erasure import OF_TEXTS, asks_of_study
-from ...methods.captions import table as captioned
 from ...methods.reusable_fits import FITS
-from ...tables import rows as tables_rows
 from ...tables.models import Table as Kept
+from ...tables.run_tables import used_texts_of_study
+from ...tables.table import PARTICIPANT, RESPONSE, Holds, Table, get
 from .content_table import ContentColumn, ContentTable, Row, Type
 from .source import Source
 
@@ -23,8 +22,6 @@ GOLD, GRADES = "gold", "grades"
 ROWS = "rows of results"
 ABOUT_LEFT_OUT = "they are about a response or a person that is left out"
 OF_OWN_TEXTS = "they hold texts of the study, or answers made of them, and do not say whose"
-_RESPONSES = ("response", "response_a", "response_b")
-_PEOPLE = ("participant", "participant_1", "participant_2")
 # What pages have no column for.
 _ANYWHERE = {"note": "Why a value is not there, where one is not"}
 _RUN = ContentColumn("run", "integer", False, "Which run made it.", "runs.run")
@@ -38,7 +35,7 @@ class Results:
         found = Run.objects.filter(study=source.study, state=RunState.DONE, key__in=source.choices.runs)
         self.runs = tuple(found.order_by("finished_at", "pk"))
         self._numbers = {run.pk: number for number, run in enumerate(self.runs, 1)}
-        self._of_study = frozenset(run.pk for run in self.runs if asks_of_study(run))
+        self._of_study = frozenset(run.pk for run in self.runs if used_texts_of_study(run))
         self._released = frozenset(self._names_of_responses()) if self.runs else frozenset()
 
     def tables(self) -> Iterator[ContentTable]:
@@ -96,7 +93,7 @@ class Results:
                 yield {column: _as(kind, row.get(column)) for column, kind in kinds.items()}
 
         file = name if name in (GOLD, GRADES) else f"results_{name}"
-        return ContentTable(file, f"{captioned(name).title}, as the runs computed it.", columns, rows)
+        return ContentTable(file, f"{get(name).title}, as the runs computed it.", columns, rows)
 
     def _rows(self, name: str, *, count: bool = False) -> Iterator[Row]:
         """Yield what a table holds, the database taking it apart row by row."""
@@ -104,20 +101,23 @@ class Results:
         kept = Kept.objects.filter(run__in=self.runs, name=name).order_by("run__finished_at", "run_id")
         for run, row in kept.annotate(row=each).values_list("run_id", "row").iterator(CHUNK):
             # Nobody's consent, nor the terms of a passage, can be looked up for these.
-            is_nameless = name in OF_TEXTS and run in self._of_study
-            told = None if is_nameless else self._told(row)
+            is_nameless = get(name).holds is Holds.TEXTS and run in self._of_study
+            told = None if is_nameless else self._told(get(name), row)
             if told is not None:
                 yield {"run": self._numbers[run], **told}
             elif count:
                 self._source.selection.count.add(ROWS, OF_OWN_TEXTS if is_nameless else ABOUT_LEFT_OUT)
 
-    def _told(self, row: Row) -> Row | None:
+    def _told(self, table: Table, row: Row) -> Row | None:
         """Return a row by the names of the release; None where it is about something that is left out."""
-        if any(row.get(column) not in (None, "") and row[column] not in self._released for column in _RESPONSES):
+        if any(
+            row.get(column) not in (None, "") and row[column] not in self._released
+            for column in table.columns_of(RESPONSE)
+        ):
             return None
         found = dict(row)
         names, participants = self._source.names, self._source.selection.participants
-        for column in _PEOPLE:
+        for column in table.columns_of(PARTICIPANT):
             said = row.get(column)
             pk = names.key(said) if isinstance(said, str) else None
             if pk is not None:
@@ -138,32 +138,39 @@ class Results:
             if there[key] < there["run"]:
                 found.add(type(None))  # rows without it
         kinds.pop("run", None)
-        ordered = [key for key in tables_rows.COLUMNS.get(name, ()) if key in kinds]
-        labels = _labels(name)
+        table = get(name)
+        of_responses = table.columns_of(RESPONSE)
+        ordered = [key for key in table.column_names if key in kinds]
+        labels = _labels(table)
         rest = [key for key in kinds if key not in ordered]
-        return (_RUN, *(self._column(key, kinds[key], labels.get(key, "")) for key in [*ordered, *rest]))
+        return (
+            _RUN,
+            *(
+                self._column(key, kinds[key], labels.get(key, ""), is_response=key in of_responses)
+                for key in [*ordered, *rest]
+            ),
+        )
 
-    def _column(self, key: str, kinds: set[type], label: str) -> ContentColumn:
+    def _column(self, key: str, kinds: set[type], label: str, *, is_response: bool) -> ContentColumn:
         kind = _type(kinds - {type(None)})
         refers = ""
-        if key in _RESPONSES and self._source.choices.responses:
+        if is_response and self._source.choices.responses:
             refers = "responses.response"
         meaning = f"{label}." if label else f"As the documentation of CrowdRAG says of {key} (docs/results.md)."
         return ContentColumn(key, kind, type(None) in kinds, meaning, refers, is_free_text=kind in ("text", "json"))
 
 
-def _labels(name: str) -> dict[str, str]:
+def _labels(table: Table) -> dict[str, str]:
     """Return what the columns of a table mean, for somebody who has the release and nothing else."""
     labels = dict(_ANYWHERE)
-    columns = captioned(name).columns
-    for column in columns:
+    for column in table.columns:
         label = str(column.label)
         labels |= {
             column.low: f"The lower end of the interval of {column.key} ({label})",
             column.high: f"The upper end of the interval of {column.key} ({label})",
             column.n: f"How many {column.key} is of",
         }
-    return labels | {column.key: str(column.label) for column in columns}
+    return labels | {column.key: str(column.label) for column in table.columns}
 
 
 def _type(kinds: set[type]) -> Type:

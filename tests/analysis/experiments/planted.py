@@ -13,14 +13,12 @@ from analysis.experiments.experiment import (
     Stage,
     each_query,
 )
+from analysis.figures.figure import FIGURES, Figure
 from analysis.figures.vega_lite import data, refuse_empty, spec
-from analysis.methods import captions
-from analysis.methods.charts import CHARTS, Chart
 from analysis.rag import qa_metrics
 from analysis.rag.protocols import Message, Prompt
 from analysis.reports.types import Methods
-from analysis.tables.display_table import Column, Figure, Table, count, estimate
-from analysis.tables.rows import COLUMNS
+from analysis.tables.table import TABLES, Column, Table, count, estimate
 from crowdrag.jobs import kinds
 
 TABLE = "planted_scores"
@@ -121,8 +119,20 @@ PLANTED = Experiment(
         Stage("answer", "Answering", answer, each_query(2)),
         Stage("score", "Scoring", score, lambda _collection, _parameters: [{}]),
     ),
-    tables=tables,
-    table_names=(TABLE,),
+    tables=(
+        Table(
+            TABLE,
+            "Right answers",
+            "Share of exact matches.",
+            (
+                Column("condition", "Shown", words={"bare": "the question alone", "full": "with documents"}),
+                estimate("score", "Exact match", n="n"),
+                count("n", "Questions"),
+            ),
+        ),
+    ),
+    figures=(Figure(TABLE, "Right answers", "Exact match.", "Two bars.", (TABLE,), chart),),
+    compute=tables,
     estimate=expected,
     methods=methods,
 )
@@ -130,16 +140,8 @@ PLANTED = Experiment(
 
 def install(monkeypatch) -> Experiment:
     """Make it known for one test, with its table and chart."""
-    monkeypatch.setitem(COLUMNS, TABLE, ("condition", "score", "low", "high", "n"))
-    monkeypatch.setitem(
-        captions.TABLES, TABLE,
-        Table("fair", "Right answers", "Share of exact matches.", (
-            Column("condition", "Shown", words={"bare": "the question alone", "full": "with documents"}),
-            estimate("score", "Exact match", n="n"), count("n", "Questions"),
-        )),
-    )  # fmt: skip
-    monkeypatch.setitem(captions.FIGURES, TABLE, Figure("fair", "Right answers", "Exact match.", "Two bars."))
-    monkeypatch.setitem(CHARTS, TABLE, Chart((TABLE,), chart))
+    monkeypatch.setitem(TABLES, TABLE, PLANTED.tables[0])
+    monkeypatch.setitem(FIGURES, TABLE, PLANTED.figures[0])
     monkeypatch.setitem(experiments.EXPERIMENTS, PLANTED.name, PLANTED)
     monkeypatch.setattr(kinds, "_kinds", dict(kinds._kinds))
     return experiments.register(PLANTED)

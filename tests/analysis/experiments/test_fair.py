@@ -10,15 +10,14 @@ import pytest
 from analysis.experiments import runs, services
 from analysis.experiments.experiment import BadParameterError, get
 from analysis.experiments.fair_rag.parameters import FairRagParameters
-from analysis.figures import renderer
-from analysis.methods import charts
+from analysis.figures import figure, renderer
 from analysis.models import Table
 from analysis.rag.fair_rag import utility
 from analysis.rag.protocols import Prompt
 from analysis.rag.qa_metrics import METRICS
 from analysis.reports import builder
 from analysis.reports import documents as reports_documents
-from analysis.tables.rows import COLUMNS
+from analysis.tables.table import TABLES
 from crowdrag.jobs import lifecycle, run_files, worker
 from crowdrag.jobs.models import Run, Upload
 from crowdrag.llm.models import Endpoint
@@ -122,12 +121,12 @@ def test_a_run_comes_to_all_tables_and_charts(run) -> None:
     assert set(found) == set(experiment.table_names)
     for name, made in found.items():
         assert made, name
-        assert {key for row in made for key in row} <= {*COLUMNS[name], "note"}, name
-        assert set(COLUMNS[name]) <= {key for row in made for key in row}, name
+        assert {key for row in made for key in row} <= {*TABLES[name].column_names, "note"}, name
+        assert set(TABLES[name].column_names) <= {key for row in made for key in row}, name
     assert {row["reason"]: row["queries"] for row in found["fair_left_out"]} == {
         "": 3, utility.FEW_USEFUL: 1, utility.NO_DOCUMENT: 1, utility.NO_ANSWER: 1
     }  # fmt: skip
-    drawn = dict(charts.specifications(run))
+    drawn = dict(figure.specifications(run))
     assert {name for name in drawn if name.startswith("fair")} == {
         "fair_disparity",
         "fair_tradeoffs",

@@ -10,7 +10,7 @@ from analysis.experiments.experiment import get
 from analysis.experiments.fair_rag import eligibility
 from analysis.rag.protocols import Output
 from analysis.rag.qa_metrics import METRICS
-from analysis.tables.rows import COLUMNS
+from analysis.tables.table import TABLES
 from crowdrag.jobs import lifecycle, run_files
 from tests.analysis.rag.fair.planted import Planted, said
 from tests.factories import StudyFactory
@@ -74,7 +74,7 @@ def test_a_right_answer_that_is_no_rating_leaves_its_question_out_before_anythin
 def test_all_metrics_of_a_task_come_of_the_same_answers(asked, planted) -> None:  # noqa: F811
     found = rows(lifecycle.wait(services.start(asked({"q0": "3", "q1": "1", "q2": "5"}))))
     made = found["fair_metrics"]
-    assert {key for row in made for key in row} == set(COLUMNS["fair_metrics"])
+    assert {key for row in made for key in row} == set(TABLES["fair_metrics"].column_names)
     fixed = {row["metric"]: row for row in made if row["rank"] == "deterministic"}
     # The scores of the data put the first document first: all answers are 4.
     assert fixed["mae"]["value"] == pytest.approx((1 + 3 + 1) / 3)

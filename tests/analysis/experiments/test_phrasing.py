@@ -12,9 +12,10 @@ from analysis.experiments.self_preference import methods_paragraph as self_prefe
 from analysis.experiments.uplift_rag import figures as uplift_charts
 from analysis.experiments.uplift_rag import methods_paragraph as uplift
 from analysis.experiments.uplift_rag.parameters import ABLATIONS
+from analysis.figures.figure import FIGURES
 from analysis.figures.vega_lite import Labels
-from analysis.methods import captions
 from analysis.rag.uplift_rag.baselines.catalogue import FORMS
+from analysis.tables.table import TABLES, fill
 from crowdrag.llm.models import Endpoint
 from tests.analysis.cases import check_each
 
@@ -82,13 +83,12 @@ def test_fair_says_the_metric_that_was_used_where_none_was_chosen(local) -> None
 
 
 def test_captions_call_models_as_the_methods_paragraph_does(local) -> None:
-    exchanged = captions.figure("uplift_transfer").caption
+    exchanged = FIGURES["uplift_transfer"].caption
     asked = {"generator": "endpoint:local", "other": "model:/srv/models/flan-t5-xxl?beams=4"}
-    named = wording.caption(exchanged, asked)
+    named = fill(exchanged, wording.caption_parameters(asked))
     assert "SmolLM2 (endpoint local)" in named
     assert "flan-t5-xxl (beams=4)" in named
-    assert wording.caption(exchanged, {}) != named
-    assert wording.caption("Alpha {alpha}.", {"alpha": 2, **asked}) == "Alpha 2."
+    assert fill(exchanged, wording.caption_parameters({})) != named
 
 
 def test_uplift_says_ablations_transfer_and_tests(local) -> None:
@@ -115,7 +115,7 @@ def test_uplift_calls_a_baseline_by_its_papers_name_only_where_all_of_it_answere
 
 def test_charts_and_tables_call_a_baseline_as_its_file_does() -> None:
     def check(key) -> None:
-        assert captions.TABLES["uplift_results"].columns[0].words[key] == FORMS[key].label
+        assert TABLES["uplift_results"].columns[0].words[key] == FORMS[key].label
         made = uplift_charts.results(
             {"uplift_results": [{"method": key, "metric": "f1", "value": 0.5, "low": 0.4, "high": 0.6}]},
             Labels({}, {}), dict.fromkeys(("human", "model", "system", "n"), "#000"), {},

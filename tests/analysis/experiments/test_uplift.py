@@ -11,12 +11,11 @@ from analysis.experiments import runs, services
 from analysis.experiments.experiment import BadParameterError, get
 from analysis.experiments.uplift_rag import questions, stages
 from analysis.experiments.uplift_rag.parameters import UpliftRagParameters
-from analysis.figures import renderer
-from analysis.methods import charts
+from analysis.figures import figure, renderer
 from analysis.models import Finding, Table
 from analysis.rag.protocols import Collection, Query
 from analysis.rag.uplift_rag import reranker
-from analysis.tables.rows import COLUMNS
+from analysis.tables.table import TABLES
 from crowdrag.jobs import kinds, lifecycle, worker
 from crowdrag.jobs.models import Artifact, Run, Unit
 from tests.analysis.cases import check_each
@@ -87,7 +86,7 @@ def test_a_run_comes_to_all_tables_and_charts(asked) -> None:
     for name, made in found.items():
         assert made, name
         for row in made:
-            assert set(row) - {"note"} == set(COLUMNS[name]), name
+            assert set(row) - {"note"} == set(TABLES[name].column_names), name
     counts = {row["name"]: row["count"] for row in found["uplift_counts"]}
     assert (counts["questions"], counts["one_document"], counts["left_out"]) == (FEW - 1, 1, 1)
     assert counts["label_prompts"] == (FEW - 2) * 6 + 2
@@ -103,7 +102,7 @@ def test_a_run_comes_to_all_tables_and_charts(asked) -> None:
     assert sum(row["share"] for row in found["uplift_categories"]) == pytest.approx(1)
     assert {row["difference"] for row in found["uplift_transfer"]} == {None, 0}  # both are the same model
 
-    drawn = dict(charts.specifications(run))
+    drawn = dict(figure.specifications(run))
     assert {
         "uplift_results", "uplift_ablations", "uplift_categories", "uplift_thresholds", "uplift_transfer",
     } <= set(drawn)  # fmt: skip

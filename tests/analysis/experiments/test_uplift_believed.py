@@ -6,8 +6,8 @@ import pytest
 from analysis.experiments.uplift_rag.compute import NOTHING_HANDED, ROUND, _Tables
 from analysis.experiments.uplift_rag.outcomes import Outcomes
 from analysis.experiments.uplift_rag.parameters import UpliftRagParameters
+from analysis.figures import figure
 from analysis.figures.vega_lite import Labels
-from analysis.methods import charts
 from analysis.rag.uplift_rag.method_comparison import Resampled
 from tests.analysis.rag.uplift import planted
 
@@ -70,8 +70,8 @@ def test_a_split_without_a_reranker_is_left_out_and_none_at_all_says_why() -> No
     assert {(row["n"], row["note"]) for row in half.thresholds()} == {(2, "no room")}
     none = tables({}, (NO_ROOM,) * 4)
     assert {(row["n"], row["documents"], row["note"]) for row in none.thresholds()} == {(0, None, "no room")}
-    with pytest.raises(charts.EmptyChartError):
-        charts.CHARTS["uplift_thresholds"].make(
+    with pytest.raises(figure.EmptyChartError):
+        figure.FIGURES["uplift_thresholds"].draw(
             {"uplift_thresholds": none.thresholds()}, Labels({}, {}), {}, {"threshold": 0.5}
         )
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from analysis.experiments.erasure import OF_TEXTS
 from analysis.inputs import snapshots
 from analysis.models import Table
 from analysis.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
 from analysis.releases.contents import release_contents, result_tables, selection
 from analysis.releases.contents.source import Clock
 from analysis.tables import rows as tables_rows
+from analysis.tables.table import TABLES, Holds
 from annotation.models import Assignment
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
@@ -27,6 +27,9 @@ EVERYTHING: dict[str, Any] = {
     "passages": Passages.TEXTS, "passage_terms": "CC0", "excluded": True, "comments": True, "tables": True,
     "timing": Timing.EXACT,
 }  # fmt: skip
+
+#: Tables whose rows hold texts.
+HOLDING_TEXTS = sorted(name for name, table in TABLES.items() if table.holds is Holds.TEXTS)
 
 
 @pytest.fixture(scope="module")
@@ -140,8 +143,8 @@ def test_a_cut_time_is_never_later_and_the_order_stays() -> None:
 
 def test_every_column_of_every_result_table_has_a_meaning_without_other_documents(made: Study) -> None:
     run = finished(made, "analysis")
-    for name, columns in tables_rows.COLUMNS.items():
-        Table.objects.create(run=run, name=name, rows=[dict.fromkeys((*columns, tables_rows.NOTE))])
+    for name, table in TABLES.items():
+        Table.objects.create(run=run, name=name, rows=[dict.fromkeys((*table.column_names, tables_rows.NOTE))])
     with snapshots.repeatable_read():
         found = release_contents.read_contents(
             study=made, choices=Choices(runs=(str(run.key),), tables=True), release="1"
@@ -196,10 +199,12 @@ def test_answers_made_of_texts_of_the_study_are_not_released_as_nobody_can_say_w
     made: Study, source: str, is_released: bool
 ) -> None:
     run = finished(made, "experiment.uplift", parameters={"collection": {"source": source}})
-    for name in OF_TEXTS:
+    for name in HOLDING_TEXTS:
         Table.objects.create(run=run, name=name, rows=[{"query": "t", "answer": TEXT}])
     Table.objects.create(run=run, name="uplift_costs", rows=[{"stage": "answers", "calls": 2}])
     tables, _layout, left_out = read(made, runs=(str(run.key),), tables=True, responses=False)
     assert (TEXT in repr(tables)) == is_released
     assert len(tables["results_uplift_costs"]) == 1
-    assert left_out.get((result_tables.ROWS, result_tables.OF_OWN_TEXTS), 0) == (0 if is_released else len(OF_TEXTS))
+    assert left_out.get((result_tables.ROWS, result_tables.OF_OWN_TEXTS), 0) == (
+        0 if is_released else len(HOLDING_TEXTS)
+    )

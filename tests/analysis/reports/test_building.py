@@ -7,9 +7,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from analysis import reports
-from analysis.figures import renderer
-from analysis.methods import charts
-from analysis.models import Table
+from analysis.figures import figure, renderer
 from analysis.reports import builder, documents, exports, services
 from analysis.tables import run_tables
 from crowdrag.jobs import lifecycle
@@ -21,8 +19,8 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def few_charts(monkeypatch):
     """Two charts do here; that each of them is drawn in every format is tried where charts are."""
-    few = {name: charts.CHARTS[name] for name in ("agreement", "grades")}
-    monkeypatch.setattr(charts, "CHARTS", few)
+    few = {name: figure.FIGURES[name] for name in ("agreement", "grades")}
+    monkeypatch.setattr(figure, "FIGURES", few)
 
 
 def shown(run):
@@ -55,15 +53,6 @@ def test_what_is_no_number_is_none():
     rows = [{"dimension": "all", "mean": value} for value in (float("nan"), float("inf"), float("-inf"), None)]
     made = builder.long_table("grade_means", rows, {}, builder.ValueLabels({}, {}))
     assert [row["mean"] for row in made.rows] == [None] * 4
-
-
-def test_a_table_of_another_version_that_nobody_describes_goes_by_its_keys(run, monkeypatch):
-    monkeypatch.setitem(run_tables.COLUMNS, "strange", ("name", "value"))
-    monkeypatch.setitem(builder.COLUMNS, "strange", ("name", "value"))
-    Table.objects.create(run=run, name="strange", rows=[{"name": "x", "value": 0.5}])
-    made = shown(run)["strange"]
-    assert (made.title, [column.label for column in made.columns]) == ("Strange", ["name", "value"])
-    documents.write_html(reports.report(run))
 
 
 def test_html_and_pdf_of_a_run_are_the_same_to_the_byte(run):
@@ -105,6 +94,6 @@ def test_a_figure_is_drawn_in_each_format(run):
     starts = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF", "json": b"{"}
     assert set(starts) == set(renderer.MEDIA_TYPES)
     for form, start in starts.items():
-        drawn = charts.chart(run.study, run, "agreement", "light", form)
+        drawn = figure.render(run.study, run, "agreement", "light", form)
         assert drawn.startswith(start)
-        assert charts.chart(run.study, run, "agreement", "light", form) == drawn
+        assert figure.render(run.study, run, "agreement", "light", form) == drawn

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from analysis.analyses import erasure
-from analysis.methods import charts
+from analysis.figures import figure
 from analysis.reports import services
 from annotation.models import Assignment
 from crowdrag.jobs import lifecycle
@@ -25,7 +25,7 @@ PAGES = ("report/", "analyses/", "compare/")
 
 @pytest.fixture(autouse=True)
 def one_chart(monkeypatch):
-    monkeypatch.setattr(charts, "CHARTS", {"agreement": charts.CHARTS["agreement"]})
+    monkeypatch.setattr(figure, "FIGURES", {"agreement": figure.FIGURES["agreement"]})
 
 
 def text(answer) -> str:

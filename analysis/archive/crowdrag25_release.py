@@ -7,10 +7,10 @@ from annotation.imports.crowdrag25 import record_schemas
 from annotation.models import Judgment
 from crowdrag.jobs.kinds import Work
 
-from ..writer import Lines, Package
-from . import file_fields, inclusion, judging_files, writing_files
-from .inclusion import ExclusionCounts
-from .judging_files import JudgingFiles
+from ..crowdrag25 import file_fields, inclusion, judging_files, writing_files
+from ..crowdrag25.inclusion import ExclusionCounts
+from ..crowdrag25.judging_files import JudgingFiles
+from .writer import Lines, Package
 
 FORMAT = "crowdrag25"
 SCHEMA_VERSION = 1

@@ -5,20 +5,26 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.paginator import Paginator
+from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from crowdrag.studies.models import Study
 
 from ..tables import run_tables, value_labels
 from ..tables.rows import NOTE, Row
 from ..tables.run_tables import AnalysisState
+from ..tables.table import fill, get
 from ..tables.value_labels import Questions
-from . import captions, missing_value_notes
-from .captions.study import SETS
-from .captions.writing import EASES, LENGTHS, PASSAGES, PROCESS, PROCESS_SHARES, STATISTICS
-from .charts import CHARTS
+from . import missing_value_notes
+from .citations.tables import PASSAGES, SETS
+from .columns import STATISTICS
+from .lengths.tables import MEASURES as LENGTHS
+from .method import Page
 from .missing_value_notes import by_table
+from .readability.tables import EASES
+from .writing_process.tables import PROCESS, PROCESS_SHARES
 
 RESPONSES_PER_PAGE = 25
 SHOWN = ("mean", "median")
@@ -57,7 +63,7 @@ class Pivot:
     groups: list[dict[str, Any]] = field(default_factory=list)
 
 
-def writing(study: Study, state: AnalysisState, *, page: str | None) -> dict[str, Any]:
+def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
     """Return what the page shows."""
     if state.run is None:
         return {}
@@ -65,7 +71,7 @@ def writing(study: Study, state: AnalysisState, *, page: str | None) -> dict[str
     there = set(run_tables.names(state.run))
     styles = value_labels.styles(study)
     made = _Maker(found, styles, Questions.of(study), state.run.parameters)
-    shown = Paginator(found["responses"], RESPONSES_PER_PAGE).get_page(page)
+    shown = Paginator(found["responses"], RESPONSES_PER_PAGE).get_page(query.get("page"))
     return {
         "lengths": made.lengths(),
         "overlap": made.pairs("citation_overlap", "jaccard"),
@@ -80,7 +86,7 @@ def writing(study: Study, state: AnalysisState, *, page: str | None) -> dict[str
             row | {"style": styles.get(row["style"], row["style"]), "origin_label": value_labels.origin(row["origin"])}
             for row in shown
         ],
-        "has_reuse": REUSE in there and REUSE in CHARTS,
+        "has_reuse": REUSE in there,
         "reuse": made.reuse(),
         "no_intervals": made.without,
         "notes": by_table(found, READ),
@@ -183,14 +189,14 @@ class _Maker:
             return None
         at = {(_key(each, group), _key(each, row), _key(each, column)): each for each in rows}
         columns = list(dict.fromkeys(_key(each, column) for each in rows))
-        described = captions.table(name)
+        described = get(name)
         made = Pivot(
             name=name,
             corner=corner,
             columns=[self._said(column, key, say) for key in columns],
             title=str(described.title),
             caption=missing_value_notes.with_interval_note(
-                captions.caption(described.caption, self.parameters), [name], self.without
+                fill(described.caption, self.parameters), [name], self.without
             ),
         )
         for group_key in dict.fromkeys(_key(each, group) for each in rows):
@@ -230,3 +236,6 @@ def _cell(row: Row | None, value: str, digits: Callable[[Row], int]) -> Cell | N
     if row is None:
         return None
     return Cell(row[value], row["low"], row["high"], row["n"], digits(row), row.get(NOTE, ""))
+
+
+PAGE = Page(50, "writing_results", "writing/", gettext_lazy("Writing"), "analysis/writing.html", page_context)

@@ -22,9 +22,9 @@ from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant, Study
 from writing.models import Response
 
-from ...analyses import services
-from ...inputs import arrays
-from ...tables.models import Table
+from ..inputs import arrays
+from ..tables.models import Table
+from ..tables.run_tables import ANALYSIS
 from . import inclusion
 from .inclusion import ExclusionCounts
 
@@ -301,7 +301,7 @@ class Analysis:
 
 def latest(study: Study) -> Analysis | None:
     """Return the study's latest finished analysis of the crowd's judgments, or None where there is none."""
-    runs = Run.objects.filter(study=study, kind=services.KIND, state=RunState.DONE, snapshot__pool=CROWD)
+    runs = Run.objects.filter(study=study, kind=ANALYSIS, state=RunState.DONE, snapshot__pool=CROWD)
     run = runs.filter(tables__name="gold", snapshot__judgments__gt=0).select_related("snapshot").newest_first().first()
     return None if run is None else Analysis(run, arrays.unpack(bytes(run.snapshot.payload)))
 

@@ -1,0 +1,135 @@
+"""What a figure is, and how the figures of a run are made: the same for page, file and paper.
+
+A method or an experiment declares its figures in its `figures.py`. Altair makes Vega-Lite specifications of them, which
+are rendered here as SVG, PNG or PDF.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from crowdrag.jobs.models import Run
+from crowdrag.studies.models import Study
+
+from ..tables import run_tables, value_labels
+from ..tables.table import LazyText
+from ..tables.value_labels import Questions
+from .renderer import MEDIA_TYPES, UnknownChartError, draw
+from .vega_lite import SIZES, EmptyChartError, Labels, Spec, Tables, sized
+
+__all__ = ["FIGURES", "SIZES", "EmptyChartError", "Figure", "Spec", "UnknownChartError"]
+
+THEMES = ("light", "dark")
+#: Counted up when charts come to look otherwise, so that browsers fetch them again.
+VERSION = 6
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure over one or more tables.
+
+    Attributes
+    ----------
+    name : str
+        As files and addresses call it.
+    title, caption : str
+        As of a table.
+    alt : str
+        What one sees, in a sentence, for those who do not see it.
+    tables : tuple of str
+        The tables that it shows.
+    draw : callable(rows by table, names in words, the theme's colours, the run's parameters) -> Vega-Lite specification
+        Raises `EmptyChartError` where there is nothing to show.
+    """
+
+    name: str
+    title: LazyText
+    caption: LazyText
+    alt: LazyText
+    tables: tuple[str, ...]
+    draw: Callable[[Tables, Labels, Spec, Spec], Spec]
+
+
+#: All figures by name, in the order in which lists name them.
+FIGURES: dict[str, Figure] = {}
+
+
+def register(figures: Iterable[Figure]) -> None:
+    """Make figures known; called by what computes their tables."""
+    FIGURES.update({figure.name: figure for figure in figures})
+
+
+def specification(study: Study, run: Run, name: str, theme: str = "light", size: str = "paper") -> Spec:
+    """Return a chart of a run as a Vega-Lite specification.
+
+    Raises
+    ------
+    UnknownChartError
+        If there is no such chart or theme.
+    EmptyChartError
+        If the run holds nothing that it could show.
+    """
+    if name not in FIGURES or theme not in THEMES:
+        raise UnknownChartError(f"There is no chart {name!r} in a theme {theme!r}; there are {', '.join(FIGURES)}.")
+    return specification_of_rows(study, name, theme, run_tables.read(run, *FIGURES[name].tables), run.parameters, size)
+
+
+def specifications(run: Run) -> Iterator[tuple[str, Spec]]:
+    """Yield every chart that a run holds something for, by name; what they show is read once for all of them."""
+    rows = run_tables.read(run, *dict.fromkeys(table for each in FIGURES.values() for table in each.tables))
+    labels = _labels(run.study, rows)
+    for name, each in FIGURES.items():
+        try:
+            yield name, _made(name, "light", {table: rows[table] for table in each.tables}, run.parameters, labels)
+        except EmptyChartError:
+            continue
+
+
+def has_something(run: Run, figure: Figure) -> bool:
+    """Say whether a run holds something that a figure could show."""
+    try:
+        specification(run.study, run, figure.name)
+    except EmptyChartError:
+        return False
+    return True
+
+
+def specification_of_rows(
+    study: Study, name: str, theme: str, rows: Tables, parameters: Spec, size: str = "paper"
+) -> Spec:
+    """Return a chart of rows that no run may hold yet; raises `EmptyChartError` as `specification` does."""
+    return sized(_made(name, theme, rows, parameters, _labels(study, rows)), size)
+
+
+def _labels(study: Study, rows: Tables) -> Labels:
+    questions = Questions.of(study) if "survey" in rows else Questions()
+    return Labels(value_labels.dimensions(study), value_labels.styles(study), questions)
+
+
+def _made(name: str, theme: str, rows: Tables, parameters: Spec, labels: Labels) -> Spec:
+    look = _looks()
+    colours = look["categories"][theme] | {"ground": look[theme]["background"]}
+    made = FIGURES[name].draw(rows, labels, colours, parameters)
+    return made | {"description": str(FIGURES[name].alt), "config": look[theme]}
+
+
+def is_known(name: str, theme: str, form: str, size: str = "paper") -> bool:
+    """Say whether there is such a chart in such a theme, format and size."""
+    return name in FIGURES and theme in THEMES and form in MEDIA_TYPES and size in SIZES
+
+
+def render(study: Study, run: Run, name: str, theme: str, form: str, size: str = "paper") -> bytes:
+    """Return a chart of a run, drawn; raises as `specification` and `draw` do."""
+    return draw(specification(study, run, name, theme, size), form)
+
+
+@lru_cache(maxsize=1)
+def _looks() -> dict[str, Any]:
+    """The looks of charts, made of the same tokens as the pages (docs/face.md)."""
+    look: dict[str, Any] = json.loads(Path(settings.BASE_DIR, "static", "charts", "theme.json").read_text())
+    return look

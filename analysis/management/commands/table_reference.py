@@ -1,0 +1,75 @@
+"""Write the reference of all result tables into docs/results.md, from their declarations."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from django.utils import translation
+
+from analysis.experiments.experiment import EXPERIMENTS
+from analysis.methods.method import SECTIONS
+from analysis.methods.registry import METHODS
+from analysis.planning.tables import TABLES as PLAN_TABLES
+from analysis.tables.table import Column, Table
+
+PAGE = Path(settings.BASE_DIR, "docs", "results.md")
+#: What stands above this line is written by hand.
+MARK = "<!-- Written by `crowdrag table_reference` from the declarations of the tables: change those. -->"
+
+
+def reference() -> str:
+    """Return the reference: a heading for each part, and each table with its columns."""
+    parts: list[tuple[str, list[Table]]] = [
+        (str(section.title), [table for method in METHODS if method.section is section for table in method.tables])
+        for section in SECTIONS
+    ]
+    parts.append(("Plans", list(PLAN_TABLES)))
+    parts += [(f"Experiments: {experiment.title}", list(experiment.tables)) for experiment in EXPERIMENTS.values()]
+    lines = [line for title, tables in parts for line in _part(title, tables)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _part(title: str, tables: list[Table]) -> Iterator[str]:
+    yield from (f"## {title}", "")
+    for table in tables:
+        yield from (f"### {table.name}", "", f"{table.title}. {table.about}".rstrip(), "")
+        yield from ("| columns | label | |", "|---|---|---|")
+        meanings = dict(table.meanings)
+        for column in table.columns:
+            yield f"| {_names(column)} | {column.label} | {_meaning(column, meanings)} |"
+        yield ""
+
+
+def _names(column: Column) -> str:
+    return ", ".join(f"`{name}`" for name in column.names)
+
+
+def _meaning(column: Column, meanings: dict[str, str]) -> str:
+    """What is said of a column; what is said of several together stands with the first of them."""
+    found = [names for names in meanings if set(names.split(", ")) & set(column.names)]
+    texts = [f"{_group(names, column)}{meanings.pop(names)}" for names in found]
+    if not texts and isinstance(column.words, Mapping):
+        texts = [f"`{value}`: {label}" for value, label in column.words.items() if value]
+    return "; ".join(texts).replace("|", "\\|")
+
+
+def _group(names: str, column: Column) -> str:
+    others = set(names.split(", ")) - set(column.names)
+    return f"({names}) " if others else ""
+
+
+def page() -> str:
+    """Return docs/results.md as it should be."""
+    by_hand = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
+    with translation.override("en"):
+        return f"{by_hand}{MARK}\n\n{reference()}"
+
+
+class Command(BaseCommand):
+    help = "Write the reference of result tables into docs/results.md."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        PAGE.write_text(page(), encoding="utf-8")
+        self.stdout.write(f"{PAGE} written.")

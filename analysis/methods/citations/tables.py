@@ -1,0 +1,147 @@
+"""Tables of citations: their columns, and how people read them."""
+
+from django.utils.translation import gettext_lazy as _
+
+from ...tables.table import Column, Table, count, estimate
+from ..columns import ORIGIN, STYLE
+
+SETS = {
+    "human_human": _("human, human"),
+    "human_model": _("human, model"),
+    "model_model": _("model, model"),
+    "human_retrieved": _("human, retrieved"),
+    "model_retrieved": _("model, retrieved"),
+    "system_retrieved": _("system, retrieved"),
+    "human_system": _("human, system"),
+    "model_system": _("model, system"),
+    "system_system": _("system, system"),
+}
+PASSAGES = {"cited": _("cited"), "uncited": _("not cited")}
+
+CITATION_OVERLAP = Table(
+    "citation_overlap",
+    _("Overlap of cited passages"),
+    _(
+        "Mean Jaccard coefficient between the passages that two sides cite or were given, by style, with 95 % "
+        "bootstrap intervals over topics."
+    ),
+    (
+        STYLE,
+        Column("pair", _("Sets"), words=SETS),
+        estimate("jaccard", _("Jaccard"), n="n"),
+        count("n", _("Pairs")),
+    ),
+    across=("style",),
+    meanings={
+        "style": "`all`: the mean over responses (pairs) of all styles",
+        "pair": (
+            "`human_retrieved`, `model_retrieved`, `human_model`; where there are any also `system_retrieved`, "
+            "`human_system`, `model_system`, and two of a kind (`human_human`)"
+        ),
+        "jaccard, low, high": (
+            "Jaccard coefficient of the passages of both; Spearman's rho of their positions. Means. Method: "
+            "`methods/writing-behaviour.md`"
+        ),
+        "n": "responses, or pairs of responses to one topic in one style, for which it is defined",
+    },
+)
+CITATION_ORDER = Table(
+    "citation_order",
+    _("Order of citations"),
+    _(
+        "Mean of Spearman's rho between the positions of first citation, or the rank positions, of passages that "
+        "both sides of a pair hold, by style, with 95 % bootstrap intervals over topics."
+    ),
+    (STYLE, Column("pair", _("Sets"), words=SETS), estimate("rho", _("Rho"), n="n"), count("n", _("Pairs"))),
+    across=("style",),
+    meanings={
+        "style": "`all`: the mean over responses (pairs) of all styles",
+        "pair": (
+            "`human_retrieved`, `model_retrieved`, `human_model`; where there are any also `system_retrieved`, "
+            "`human_system`, `model_system`, and two of a kind (`human_human`)"
+        ),
+        "rho, low, high": (
+            "Jaccard coefficient of the passages of both; Spearman's rho of their positions. Means. Method: "
+            "`methods/writing-behaviour.md`"
+        ),
+        "n": "responses, or pairs of responses to one topic in one style, for which it is defined",
+    },
+)
+CITATION_RANKS = Table(
+    "citation_ranks",
+    _("Citations by rank"),
+    _(
+        "Probability that the passage at a rank is cited, by style and origin, with 95 % bootstrap intervals "
+        "over topics."
+    ),
+    (
+        STYLE,
+        ORIGIN,
+        Column("rank", _("Rank")),
+        estimate("probability", _("Cited"), n="n"),
+        count("n", _("Responses")),
+    ),
+    across=("style", "origin"),
+    meanings={
+        "style, origin": "`all`: all styles",
+        "rank, probability": "rank from 0; share of responses that cite the passage there",
+        "low, high, n": "n: responses",
+    },
+)
+CITATION_RANK_MEDIANS = Table(
+    "citation_rank_medians",
+    _("Median rank of cited passages"),
+    _(
+        "Median rank of the passages that a response cites, and of those that it does not; mean over responses, "
+        "with 95 % bootstrap intervals over topics. Ranks count from 0."
+    ),
+    (
+        STYLE,
+        ORIGIN,
+        Column("passages", _("Passages"), words=PASSAGES),
+        estimate("median_rank", _("Median rank"), n="n", digits=1),
+        count("n", _("Responses")),
+    ),
+    across=("passages",),
+    meanings={
+        "style, origin": "`all`: all styles",
+        "passages, median_rank": (
+            "`cited` or `uncited`; median rank of these passages of a response, mean over responses"
+        ),
+        "low, high, n": "n: responses",
+    },
+)
+CITATION_DENSITY = Table(
+    "citation_density",
+    _("Citations along the text"),
+    _(
+        "How densely statements with citations end along a response's text, cut into {density_bins} equal parts: 1 "
+        "throughout if they were spread evenly. By style and origin, with 95 % bootstrap intervals over topics."
+    ),
+    (
+        STYLE,
+        ORIGIN,
+        Column("bin", _("Part"), 0, is_key=True),
+        Column("start", _("From"), 2),
+        Column("end", _("To"), 2),
+        estimate("density", _("Density"), n="n"),
+        Column("per_response", _("Per response"), 2),
+        count("n", _("Statements")),
+    ),
+    is_whole=False,
+    meanings={
+        "style, origin, bin": "the part of the text, from 0",
+        "density, low, high": "1 in every part if citing statements ended evenly along the text",
+        "n": "citing statements of all parts",
+        "start, end": "the part as shares of the text",
+        "per_response": "citing statements that end in the part, per response",
+    },
+)
+
+TABLES = (
+    CITATION_OVERLAP,
+    CITATION_ORDER,
+    CITATION_RANKS,
+    CITATION_RANK_MEDIANS,
+    CITATION_DENSITY,
+)

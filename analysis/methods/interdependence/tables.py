@@ -1,0 +1,31 @@
+"""Tables of the interdependence of dimensions: their columns, and how people read them."""
+
+from django.utils.translation import gettext_lazy as _
+
+from ...tables.table import Column, Table, count, estimate
+
+INTERDEPENDENCE = Table(
+    "interdependence",
+    _("Interdependence of the dimensions"),
+    _(
+        "Kendall's tau-b between the gold labels of two dimensions on the same presented pairs, and the mean of "
+        "each dimension with all others."
+    ),
+    (
+        Column("dimension_1", _("Dimension"), words="dimension"),
+        Column("dimension_2", _("Other dimension"), words="dimension"),
+        estimate("tau", _("Tau"), n="items"),
+        count("items", _("Pairs")),
+    ),
+    across=("dimension_2",),
+    meanings={
+        "dimension_1, dimension_2": (
+            "each two in both orders, as a matrix has them; `dimension_2` `all`: the mean with the others; both "
+            "`all`: the mean of these"
+        ),
+        "tau, low, high": "Kendall's tau-b between the gold labels. Method: `methods/interdependence.md`",
+        "items": "presented pairs with both labels",
+    },
+)
+
+TABLES = (INTERDEPENDENCE,)

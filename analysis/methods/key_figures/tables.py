@@ -1,0 +1,37 @@
+"""Tables of key figures: their columns, and how people read them."""
+
+from django.utils.translation import gettext_lazy as _
+
+from ...tables.table import Column, Table, count, estimate
+
+FIGURE = Column("name", _("Figure"), words="figure")
+
+KEY_FIGURES = Table(
+    "key_figures",
+    _("Key figures"),
+    _(
+        "What the study holds. Means of words with 95 % bootstrap intervals over topics; responses under "
+        "{min_words} words count as none."
+    ),
+    (FIGURE, estimate("value", _("Value"), n="n"), Column("unit", _("Unit")), count("n", _("n"))),
+    meanings={
+        "name": (
+            "`topics`, `responses`, `responses_STYLE_ORIGIN`, `writers_ORIGIN`, `responses_per_writer_ORIGIN`, "
+            "`non_responses` (under 50 words), `words_per_response` and `words_per_response_ORIGIN` (without non-"
+            "responses); where logs or payments say it `active_minutes_per_response_STATISTIC`, "
+            "`minutes_per_response_STATISTIC` (`median`, `mean`; logs of one event have neither), "
+            "`pay_per_response`, `cost_per_response` (with fee and tax), `hourly_rate_writing`; `topics_judged`, "
+            "`responses_judged`, `dimensions`, `pairs` (as presented), `pairs_in_both_orders`, "
+            "`differentiable_share`, `judges`, `judgments`, `judgments_surplus`, `judgments_per_judge`, "
+            "`judgments_expert`, `judgments_model`, `judgments_pointwise`; `questionnaires`, "
+            "`judgments_per_questionnaire`, `minutes_per_questionnaire` (ours, else the platform's), "
+            "`minutes_per_judgment`, `pay_per_questionnaire`, `cost_per_questionnaire`, `hourly_rate_judging`, "
+            "`cost_per_judgment`, `cost_per_label`"
+        ),
+        "value, low, high": "a count, or a mean; means over responses and pairs with their interval over topics",
+        "n": "how many the value is of",
+        "unit": "`min`, or the study's currency; empty for counts",
+    },
+)
+
+TABLES = (KEY_FIGURES,)

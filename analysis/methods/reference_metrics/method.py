@@ -1,0 +1,56 @@
+"""Reference-based metrics as a method of analysis."""
+
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import Study
+
+from ...tables.run_tables import AnalysisState
+from ..method import METRICS, Method, Page
+from ..run_facts import RunFacts, enumerated
+from . import compute, figures, queries, tables
+
+METRIC_NAMES = {
+    "bleu": "sentence-BLEU [@post2018]",
+    "rouge_l": "ROUGE-L F1 with stemming [@lin2004]",
+    "bertscore": "BERTScore F1 [@zhang2020]",
+}
+
+
+def describe_metrics(facts: RunFacts) -> str:
+    """Which metrics were compared with grades."""
+    found = [METRIC_NAMES.get(each, each) for each in facts.values("reference_metrics", "metric", "rho")]
+    if encoder := facts.summary.get("bertscore"):
+        found = [f"{each} (embeddings of {encoder})" if each == METRIC_NAMES["bertscore"] else each for each in found]
+    if not found:
+        return ""
+    return (
+        f"As reference-based metrics we computed {enumerated(found)} of each response against the best-graded "
+        "response of its "
+        "topic, and compared the ranking by metric with that by grades by Spearman's rho, averaged over topics "
+        "[@spearman1904]."
+    )
+
+
+def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
+    """What the page shows."""
+    return queries.metrics(study, state)
+
+
+PAGE = Page(
+    80, "reference_metrics", "metrics/", _("Metrics"), "analysis/metrics.html", page_context, needs_judgments=True
+)
+
+METHOD = Method(
+    name="reference_metrics",
+    title=_("Reference-based metrics"),
+    section=METRICS,
+    compute=compute.compute_tables,
+    tables=tables.TABLES,
+    figures=figures.FIGURES,
+    sentences=(describe_metrics,),
+    pages=(PAGE,),
+    needs=("grades",),
+)

@@ -1,0 +1,44 @@
+"""Tables of reference-based metrics: their columns, and how people read them."""
+
+from django.utils.translation import gettext_lazy as _
+
+from ...tables.table import Column, Table, count, estimate
+
+METRICS = {"bleu": "BLEU", "rouge_l": "ROUGE-L", "bertscore": "BERTScore"}
+RANKINGS = {"full": _("full ranking"), "best_worst": _("best and worst")}
+
+REFERENCE_METRICS = Table(
+    "reference_metrics",
+    _("Reference-based metrics"),
+    _(
+        "Spearman's rho between the ranking of a topic's responses by a metric, against its best response as the "
+        "reference, and by their grades, of all candidates and of the best and the worst alone; mean over topics "
+        "with 95 % bootstrap intervals. Topics that cannot be ranked are left out."
+    ),
+    (
+        Column("dimension", _("Dimension"), words="dimension"),
+        Column("metric", _("Metric"), words=METRICS),
+        Column("ranking", _("Ranking"), words=RANKINGS),
+        estimate("rho", _("Rho"), n="topics"),
+        count("topics", _("Topics")),
+        count("left_out", _("Left out")),
+    ),
+    across=("metric", "ranking"),
+    unprinted=("left_out",),
+    meanings={
+        "metric": (
+            "`bleu`, `rouge_l`, `bertscore`. Methods: `methods/reference-metrics.md`, `methods/bertscore.md`. "
+            "BERTScores are those that stood when the run read its inputs; the run's `bertscore` names their "
+            "model, layer and version"
+        ),
+        "ranking": "`full`: all candidates; `best_worst`: the best and the worst candidate alone",
+        "rho, low, high": (
+            "Spearman's rho of grades and scores, mean over topics. Empty, with a note, where nothing can be "
+            "ranked or no scores stand"
+        ),
+        "topics": "that rho is of",
+        "left_out": "graded topics that cannot be ranked",
+    },
+)
+
+TABLES = (REFERENCE_METRICS,)

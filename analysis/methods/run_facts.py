@@ -1,0 +1,81 @@
+"""What a run did, as the sentences of the methods text ask about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..tables.rows import Row
+from .settings import AnalysisSettings
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What a run did.
+
+    Attributes
+    ----------
+    names : frozenset of str
+        Its tables.
+    rows : dict
+        Rows of its small tables, by name.
+    has_known : bool
+        Whether some labels were known beforehand.
+    """
+
+    settings: AnalysisSettings
+    seed: int
+    code_version: str
+    summary: Mapping[str, Any]
+    names: frozenset[str]
+    rows: Mapping[str, list[Row]]
+    has_known: bool = False
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the analysed pool held judgments."""
+        return self.summary.get("judgments") != 0
+
+    def has(self, table: str, **wanted: str) -> bool:
+        """Say whether a table holds a row with these values; without values, whether it holds a row at all."""
+        if not wanted:
+            return bool(self.rows.get(table)) or (table in self.names and table not in self.rows)
+        return any(row.items() >= wanted.items() for row in self.rows.get(table, []))
+
+    def measured(self, table: str, column: str, **wanted: str) -> bool:
+        """Say whether a table holds a number in this column (in rows with these values).
+
+        A table may have rows that only say why there is no number: what they are about was not done. Of a large table,
+        whose rows are not read here, one row is enough.
+        """
+        if table not in self.rows:
+            return table in self.names and not wanted
+        return any(row.items() >= wanted.items() and row.get(column) is not None for row in self.rows[table])
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether one number of the tables has an interval over topics."""
+        return any(
+            row[column] is not None
+            for rows in self.rows.values()
+            for row in rows
+            for column in row
+            if column == "low" or column.endswith("_low")
+        )
+
+    def values(self, table: str, column: str, measured: str) -> list[str]:
+        """Return the values of a column, each once, in their order, of rows in which something was measured."""
+        rows = self.rows.get(table, [])
+        return list(dict.fromkeys(str(row[column]) for row in rows if row.get(measured) is not None))
+
+
+#: A sentence of the methods text; empty of a run that did not do what it is about.
+Sentence = Callable[[RunFacts], str]
+
+
+def enumerated(parts: Sequence[str]) -> str:
+    """Join parts as a sentence does: a, b, and c."""
+    if len(parts) < 3:
+        return " and ".join(parts)
+    return f"{', '.join(parts[:-1])}, and {parts[-1]}"
