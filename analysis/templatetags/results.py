@@ -69,6 +69,12 @@ def report_tables(run: Run, tables: tuple[Table, ...]) -> list[DisplayTable]:
 
 
 @register.simple_tag
+def tables_named(run: Run, *names: str) -> list[DisplayTable]:
+    """The same by name: `{% tables_named run "agreement_ac1" as tables %}`."""
+    return list(builder.tables_of(run, [get(name) for name in names]))
+
+
+@register.simple_tag
 def figures_of(run: Run, figures: tuple[Figure, ...]) -> list[Figure]:
     """Those of some figures that the run holds something for."""
     return [each for each in figures if figure_module.has_something(run, each)]
