@@ -1,9 +1,11 @@
-"""Krippendorff's alpha from value counts, with its interval over topics and coders (design 7.2).
+"""Krippendorff's alpha and Gwet's AC1 from value counts, with their intervals over topics and coders (design 7.2).
 
 Every unit adds a small matrix of coincidences; alpha needs only their sum. The interval follows from what each two
 judgments of a unit add to it (`analysis.stats.cluster_variance`).
 
-Reference: Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C to E.
+References: Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C to E; Gwet, Computing inter-rater
+reliability and its variance in the presence of high agreement (2008), British Journal of Mathematical and Statistical
+Psychology 61, 29-48, for several coders and missing judgments as in Gwet, Handbook of Inter-Rater Reliability (2014).
 """
 
 from __future__ import annotations
@@ -229,6 +231,90 @@ def alpha_terms(
     if drawn_coders:
         return Terms(of_unit[u[first]], c[first], c[second], added, least=FEWEST_CODERS)
     return Terms(of_unit[u[first]], None, None, added)
+
+
+def ac1(counts: ArrayLike) -> float:
+    """Gwet's AC1 of values counted by unit: agreement beyond chance, where chance is of coders who are unsure.
+
+    Unlike alpha, it does not fall towards 0 where nearly all values are the same (Gwet 2008, equations 8 and 9).
+
+    Parameters
+    ----------
+    counts : array_like, shape (n_units, n_values)
+        How often each value was given to each unit, at least two values. Units with one judgment count for how frequent
+        values are, and not for agreement.
+
+    Returns
+    -------
+    float
+        1 for perfect agreement, 0 for what chance gives.
+
+    Raises
+    ------
+    NoPairableValuesError
+        If no unit has two judgments.
+
+    Examples
+    --------
+    >>> round(ac1([[2, 0], [0, 2], [1, 1]]), 4)
+    0.3333
+    """
+    n = np.asarray(counts, dtype=np.float64)
+    agreed, frequency = _ac1_parts(n)
+    expected = float(np.sum(frequency * (1 - frequency))) / (n.shape[1] - 1)
+    return (agreed - expected) / (1 - expected)
+
+
+def ac1_terms(
+    unit: ArrayLike,
+    coder: ArrayLike,
+    value: ArrayLike,
+    topic: ArrayLike,
+    *,
+    values: int,
+    drawn_coders: bool = True,
+) -> Terms:
+    """The terms of AC1, one for each two judgments of a unit, to first order.
+
+    Parameters, and what is returned, as for `alpha_terms`; a unit with one judgment has a term of its own. They follow
+    from the derivatives of AC1 by the share of pairs that agree and by the frequency of each value.
+    """
+    u, c, v = (np.asarray(each, dtype=np.int64) for each in (unit, coder, value))
+    of_unit = np.asarray(topic, dtype=np.int64)
+    counts = count_values(u, c, v, units=len(of_unit), values=values).astype(np.float64)
+    agreed, frequency = _ac1_parts(counts)
+    expected = float(np.sum(frequency * (1 - frequency))) / (values - 1)
+    by_agreement = 1 / (1 - expected)
+    by_frequency = (agreed - 1) / (1 - expected) ** 2 * (1 - 2 * frequency) / (values - 1)
+    n = counts.sum(axis=1)
+    judged, pairable = int((n > 0).sum()), int((n > 1).sum())
+    centred = (by_frequency - float(by_frequency @ frequency)) / judged
+    first, second = _pairs_of(u)
+    alone = np.flatnonzero(n[u] == 1)
+    size = n[u[first]]
+    pairs = size * (size - 1) / 2
+    agree = (v[first] == v[second]).astype(np.float64)
+    in_pairs = by_agreement * (agree - agreed) / pairable + (centred[v[first]] + centred[v[second]]) / 2
+    topics = np.concatenate([of_unit[u[first]], of_unit[u[alone]]])
+    added = np.concatenate([in_pairs / pairs, centred[v[alone]]])
+    if drawn_coders:
+        both = (np.concatenate([c[side], c[alone]]) for side in (first, second))
+        return Terms(topics, *both, added, least=FEWEST_CODERS)
+    return Terms(topics, None, None, added)
+
+
+def _ac1_parts(counts: Floats) -> tuple[float, Floats]:
+    """The share of pairs of judgments that agree, mean over units, and how frequent each value is."""
+    n = counts.sum(axis=1)
+    pairable = n > 1
+    if not pairable.any():
+        raise NoPairableValuesError(
+            "no unit has two judgments: AC1 needs units that were judged by at least two coders"
+        )
+    size = n[pairable]
+    agreeing = np.sum(counts[pairable] * (counts[pairable] - 1), axis=1) / (size * (size - 1))
+    frequency: Floats = np.mean(counts[n > 0] / n[n > 0, None], axis=0)
+    return float(np.mean(agreeing)), frequency
 
 
 def _gradient(matrix: Floats, level: Level, domain: ArrayLike | None) -> Floats:

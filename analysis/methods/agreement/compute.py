@@ -18,6 +18,8 @@ from ..fits import Fit, Fitted
 from ..settings import AnalysisSettings
 
 Mask = NDArray[np.bool_]
+#: Unit, coder and value of each vote.
+Votes = tuple[Ints, Ints, Ints]
 #: Coders who were chosen. All others are draws from many who might have been asked, so that intervals are over them
 #: too.
 CHOSEN = (Coders.EXPERT.value, Coders.MODEL.value)
@@ -41,12 +43,12 @@ class _Means:
 
 def compute_tables(analysed: Context) -> Tables:
     """Agreement of the pool, then of experts and pointwise raters where there are any."""
-    rows: list[Row] = []
-    means: list[Row] = []
+    tables: Tables = {"agreement": [], "agreement_means": [], "agreement_ac1": []}
     for fitted, coders, corrected, masks in _parts(analysed):
-        found = of_pairs(fitted, coders=coders, corrected=corrected, masks=masks, settings=analysed.settings)
-        rows, means = rows + found[0], means + found[1]
-    return {"agreement": rows, "agreement_means": means}
+        computed = of_pairs(fitted, coders=coders, corrected=corrected, masks=masks, settings=analysed.settings)
+        for name, rows in computed.items():
+            tables[name] += rows
+    return tables
 
 
 def _parts(analysed: Context) -> Iterator[tuple[Fitted, str, str | None, dict[str, Mask]]]:
@@ -86,12 +88,12 @@ def of_pairs(
     corrected: str | None,
     masks: dict[str, Mask],
     settings: AnalysisSettings,
-) -> tuple[list[Row], list[Row]]:
+) -> Tables:
     """Rows of one pool: its own coders and, if named, the corrected ones; and the means over dimensions."""
     if not fitted.fits:
-        return [], []
+        return {}
     means = _Means()
-    rows = []
+    alphas, ac1s = [], []
     for fit in fitted.fits:
         everybody = np.ones(len(fit.unit), dtype=bool)
         variants: list[tuple[str, Mask | None]] = [(coders, everybody)]
@@ -105,33 +107,55 @@ def of_pairs(
         for name, keep in variants:
             for split, mask in masks.items():
                 key = {"dimension": fit.dimension.name, "split": split, "coders": name}
-                rows.append(key | _alpha(fit, keep, mask, fitted.pool.topic, means, (split, name)))
-    return rows, _mean_rows(means)
+                alphas.append(key | _alpha(fit, keep, mask, fitted.pool.topic, means, (split, name)))
+                ac1s.append(key | _ac1(fit, keep, mask, fitted.pool.topic, name))
+    return {"agreement": alphas, "agreement_means": _mean_rows(means), "agreement_ac1": ac1s}
+
+
+def _votes_of(fit: Fit, keep: Mask, mask: Mask) -> tuple[Ints, Votes]:
+    """Some of the votes on some of the units: their counts by pairable unit, and the votes one by one.
+
+    What counts for agreement are units with at least two judgments; the figures say how many those are.
+    """
+    counts = fit.counts_of(keep)
+    pairable = mask & (counts.sum(axis=1) > 1)
+    used = keep & pairable[fit.unit]
+    return counts[pairable], (fit.unit[used], fit.coder[used], fit.value[used])
 
 
 def _alpha(fit: Fit, keep: Mask | None, mask: Mask, topic: Ints, means: _Means, where: tuple[str, str]) -> Row:
     """Alpha of some of the votes (None: nobody's competence is known) on some of the units."""
     if keep is None:
         return {"alpha": None, "low": None, "high": None, "items": 0, "judgments": 0, NOTE: fit.problem}
-    counts = fit.counts_of(keep)
-    # What counts for alpha are units with at least two judgments; the figures say how many those are.
-    pairable = mask & (counts.sum(axis=1) > 1)
-    used = counts[pairable]
-    sizes = {"items": len(used), "judgments": int(used.sum())}
+    counts, votes = _votes_of(fit, keep, mask)
+    sizes = {"items": len(counts), "judgments": int(counts.sum())}
     domain = _domain(fit)
     try:
-        point = agreement.alpha(used, values=domain)
+        point = agreement.alpha(counts, values=domain)
     except agreement.AlphaUndefinedError as error:
         note = str(error) if mask.any() else NO_ITEMS
         return {"alpha": None, "low": None, "high": None, **sizes, NOTE: note}
-    heard = keep & pairable[fit.unit]
-    votes = (fit.unit[heard], fit.coder[heard], fit.value[heard])
     terms = agreement.alpha_terms(
         *votes, topic, values=counts.shape[1], drawn_coders=where[1] not in CHOSEN, domain=domain
     )
     means.points.setdefault(where, []).append(point)
     means.terms.setdefault(where, []).append(terms)
-    return _with_interval(point, terms, where[1]) | sizes
+    return _with_interval("alpha", point, terms, where[1]) | sizes
+
+
+def _ac1(fit: Fit, keep: Mask | None, mask: Mask, topic: Ints, coders: str) -> Row:
+    """AC1 of the same votes on the same units."""
+    if keep is None:
+        return {"ac1": None, "low": None, "high": None, "items": 0, NOTE: fit.problem}
+    counts, votes = _votes_of(fit, keep, mask)
+    sizes = {"items": len(counts)}
+    try:
+        point = agreement.ac1(counts)
+    except agreement.NoPairableValuesError as error:
+        note = str(error) if mask.any() else NO_ITEMS
+        return {"ac1": None, "low": None, "high": None, **sizes, NOTE: note}
+    terms = agreement.ac1_terms(*votes, topic, values=counts.shape[1], drawn_coders=coders not in CHOSEN)
+    return _with_interval("ac1", point, terms, coders) | sizes
 
 
 def _domain(fit: Fit) -> tuple[int, ...] | None:
@@ -145,15 +169,15 @@ def _mean_rows(means: _Means) -> list[Row]:
     for where, points in means.points.items():
         split, coders = where
         terms = combined(means.terms[where], [1 / len(points)] * len(points))
-        row = {"split": split, "coders": coders} | _with_interval(float(np.mean(points)), terms, coders)
+        row = {"split": split, "coders": coders} | _with_interval("alpha", float(np.mean(points)), terms, coders)
         rows.append(row | {"dimensions": len(points)})
     return rows
 
 
-def _with_interval(alpha: float, terms: Terms, coders: str) -> Row:
-    """Alpha with the ends of its interval, and why where it has none."""
-    low, high = interval_of(alpha, terms, most=1.0)
-    row: Row = {"alpha": number(alpha), "low": number(low), "high": number(high)}
+def _with_interval(name: str, value: float, terms: Terms, coders: str) -> Row:
+    """A measure of agreement with the ends of its interval, and why where it has none."""
+    low, high = interval_of(value, terms, most=1.0)
+    row: Row = {name: number(value), "low": number(low), "high": number(high)}
     if row["low"] is None:
         return row | {NOTE: ONE_TOPIC}
     return row | {"low": None, "high": None, NOTE: TOO_RARELY} if coders in WITHOUT_INTERVAL else row

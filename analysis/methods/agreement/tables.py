@@ -66,7 +66,18 @@ AGREEMENT_MEANS = Table(
     ),
 )
 
-TABLES = (
-    AGREEMENT,
-    AGREEMENT_MEANS,
+AGREEMENT_AC1 = Table(
+    "agreement_ac1",
+    _("Agreement by Gwet's AC1"),
+    _(
+        "Gwet's AC1 by dimension, split of the pairs and judges, with 95 % intervals over topics and judges (of "
+        "experts over topics). It counts exact agreement, and does not fall where nearly all judgments are the same. "
+        "Judges and splits are those of Krippendorff's alpha."
+    ),
+    (*AGREEMENT.columns[:3], estimate("ac1", _("AC1"), n="items"), count("items", _("Units"))),
+    across=("split",),
+    about="Gwet's AC1 of the same judgments as `agreement`. Method: `methods/agreement.md`.",
+    meanings={"items": "units with at least two judgments"},
 )
+
+TABLES = (AGREEMENT, AGREEMENT_MEANS, AGREEMENT_AC1)

@@ -1,5 +1,8 @@
 """Alpha: the published worked example, the krippendorff package, and resampling by copying units."""
 
+from itertools import combinations
+from statistics import fmean
+
 import krippendorff
 import numpy as np
 import pytest
@@ -7,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from analysis.stats import agreement
+from analysis.stats.cluster_variance import interval_of
 from analysis.stats.judgments import RepeatedJudgmentError
 
 # Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C: 4 observers, 12 units, missing values.
@@ -102,9 +106,9 @@ def test_alpha_of_few_judges_has_no_interval_unless_they_were_chosen():
     assert chosen.low < chosen.estimate == drawn.estimate < chosen.high
 
 
-def test_alpha_intervals_cover_alpha_of_all_topics_and_judges():
+def test_intervals_cover_alpha_and_ac1_of_all_topics_and_judges():
     """Judges who differ much and topics that differ in difficulty: 300 studies, three binomial errors wide."""
-    found, ends = [], []
+    found, ends, of_ac1 = [], [], []
     for seed in range(300):
         rng = np.random.default_rng([7, seed])
         unit, _coder, _value, topic = votes([8, seed], topics=15, items=6)
@@ -117,10 +121,55 @@ def test_alpha_intervals_cover_alpha_of_all_topics_and_judges():
             interval = agreement.alpha_interval(unit, coder, value, topic, values=3, drawn_coders=drawn)
             found.append(interval.estimate)
             ends.append((interval.low, interval.high))
+        point = agreement.ac1(agreement.count_values(unit, coder, value))
+        of_ac1.append((point, *interval_of(point, agreement.ac1_terms(unit, coder, value, topic, values=3), most=1.0)))
+    points, lows, highs = np.array(of_ac1).T
+    assert 0.91 <= np.mean((lows <= points.mean()) & (points.mean() <= highs)) <= 0.985
     truth = np.mean(found)
     held = np.array([low <= truth <= high for low, high in ends]).reshape(300, 2).mean(axis=0)
     assert 0.91 <= held[0] <= 0.985
     assert held[1] < 0.9  # over topics alone
+
+
+def test_ac1_published_example():
+    """Gwet, Handbook of Inter-Rater Reliability (4th edition), the same 12 units: 0.77544."""
+    assert round(agreement.ac1(example_counts()), 5) == 0.77544
+
+
+@given(counts_of_units)
+def test_ac1_is_its_definition_pair_by_pair(counts):
+    units = [[value for value, n in enumerate(row) for _ in range(n)] for row in counts.tolist()]
+    pairs = [list(combinations(unit, 2)) for unit in units if len(unit) > 1]
+    assume(pairs)
+    agreed = fmean(fmean(one == other for one, other in unit) for unit in pairs)
+    judged = [unit for unit in units if unit]
+    frequency = [fmean(unit.count(value) / len(unit) for unit in judged) for value in range(3)]
+    chance = sum(each * (1 - each) for each in frequency) / 2
+    assert agreement.ac1(counts) == pytest.approx((agreed - chance) / (1 - chance), abs=1e-12)
+
+
+def test_the_variance_of_ac1_over_units_is_gwets():
+    """Handbook, equation 5.3.5 for an endless population, where every unit has two judgments or more."""
+    rng = np.random.default_rng(3)
+    value = rng.choice(3, size=200, p=[0.8, 0.1, 0.1])
+    unit, coder = np.repeat(np.arange(50), 4), np.tile(np.arange(4), 50)
+    counts = agreement.count_values(unit, coder, value, units=50, values=3)
+    frequency = (counts / 4).mean(axis=0)
+    chance = np.sum(frequency * (1 - frequency)) / 2
+    agreed = np.sum(counts * (counts - 1), axis=1) / 12
+    point = agreement.ac1(counts)
+    of_units = (agreed - chance) / (1 - chance)
+    of_chance = (counts / 4) @ (1 - frequency) / 2
+    starred = of_units - 2 * (1 - point) * (of_chance - chance) / (1 - chance)
+    terms = agreement.ac1_terms(unit, coder, value, np.arange(50), values=3, drawn_coders=False)
+    assert terms.value.sum() == pytest.approx(0, abs=1e-12)
+    assert terms.over_topics() == pytest.approx(np.sum((starred - point) ** 2) / (50 * 49), rel=1e-9)
+
+
+def test_ac1_does_not_fall_where_nearly_all_judgments_are_the_same():
+    counts = np.array([[5, 0, 0]] * 95 + [[4, 1, 0]] * 5)
+    assert agreement.alpha(counts) < 0.05
+    assert agreement.ac1(counts) > 0.9
 
 
 def test_alpha_undefined():
@@ -130,6 +179,8 @@ def test_alpha_undefined():
         agreement.alpha([[3, 0], [2, 0]])
     with pytest.raises(agreement.NoPairableValuesError):
         agreement.alpha(np.zeros((0, 3)))
+    with pytest.raises(agreement.NoPairableValuesError):
+        agreement.ac1([[1, 0], [0, 1]])
 
 
 def test_alpha_refuses_a_domain_of_another_size():
