@@ -4,7 +4,7 @@ The best-graded response of a topic is the reference, the others are candidates.
 resemble it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,8 @@ UNRANKED = (
 
 #: A candidate and its reference, as places in `Inputs.responses`.
 Pair = tuple[int, int]
+#: The score of a candidate against a reference, both without citation markers.
+Score = Callable[[str, str], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,20 +100,29 @@ def pairs_of(field: Field) -> set[Pair]:
     return {(other, reference) for reference, _grades in field.contests for other in field.places if other != reference}
 
 
+def _bleu() -> Score:
+    bleu = Bleu()
+    return lambda candidate, reference: bleu.score(candidate, [reference])
+
+
+#: The metrics that compare texts as they stand; each is made anew for each topic, and keeps its texts in words.
+OVERLAPS: Mapping[str, Callable[[], Score]] = {BLEU: _bleu, ROUGE_L: lambda: RougeL().score}
+
+
 def overlaps(inputs: Inputs, pairs: Iterable[Pair], texts: Iterable[TopicTexts]) -> dict[str, dict[Pair, float]]:
-    """BLEU and ROUGE-L of candidates against references, a topic at a time; pairs without texts are left out."""
+    """Scores of candidates against references, a topic at a time; pairs without texts are left out."""
     asked: dict[str, list[Pair]] = {}
     for pair in sorted(pairs):
         if inputs.responses[pair[0]].text and inputs.responses[pair[1]].text:
             asked.setdefault(inputs.responses[pair[0]].topic, []).append(pair)
-    found: dict[str, dict[Pair, float]] = {BLEU: {}, ROUGE_L: {}}
+    scores: dict[str, dict[Pair, float]] = {name: {} for name in OVERLAPS}
     for topic in texts:
-        bleu, rouge = Bleu(), RougeL()
+        scorers = {name: scorer() for name, scorer in OVERLAPS.items()}
         plain = {written.place: without_markers(written.text) for written in topic.responses}
         for candidate, reference in asked.get(topic.topic, ()):
-            found[BLEU][candidate, reference] = bleu.score(plain[candidate], [plain[reference]])
-            found[ROUGE_L][candidate, reference] = rouge.score(plain[candidate], plain[reference])
-    return found
+            for name, score in scorers.items():
+                scores[name][candidate, reference] = score(plain[candidate], plain[reference])
+    return scores
 
 
 def bertscores(pairs: Iterable[Pair], similarity: Similarity | None) -> dict[Pair, float]:
@@ -135,7 +146,7 @@ def rows_of(
     rows = []
     for dimension, own in fields.items():
         where = np.array([place[field.topic] for field in own])
-        for metric in (BERTSCORE, BLEU, ROUGE_L):
+        for metric in (BERTSCORE, *OVERLAPS):
             known = scores[metric]
             problem = "" if known else NO_BERTSCORE if metric == BERTSCORE else NO_TEXTS
             for ranking, values in zip((FULL, BEST_WORST), by_topic(own, known), strict=True):

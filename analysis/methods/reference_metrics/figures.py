@@ -10,7 +10,8 @@ from .tables import METRICS, RANKINGS
 #: As crowdrag25, Table 8, has them.
 ORDER = ("best_worst", "full")
 DASHES = ([1, 0], [6, 3], [2, 2])
-SHAPES = ("circle", "square", "diamond")
+SHAPES = ("circle", "square", "diamond", "triangle-up", "cross")
+COLOURS = ("a", "b", "system", "n", "human")
 
 
 def reference_metrics(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
@@ -22,7 +23,7 @@ def reference_metrics(tables: Tables, labels: Labels, colours: Spec, parameters:
     shown = [
         {
             "dimension": labels.dimension(row),
-            "metric": METRICS[row["metric"]],
+            "metric": METRICS[row["metric"]].label,
             "ranking": str(RANKINGS[row["ranking"]]),
             "rho": row["rho"],
             "low": row["low"],
@@ -30,8 +31,8 @@ def reference_metrics(tables: Tables, labels: Labels, colours: Spec, parameters:
         }
         for row in rows
     ]
-    metrics = [name for label, name in METRICS.items() if any(row["metric"] == label for row in rows)]
-    scale = alt.Scale(domain=metrics, range=[colours[name] for name in ("a", "b", "system")][: len(metrics)])
+    metrics = [metric.label for name, metric in METRICS.items() if any(row["metric"] == name for row in rows)]
+    scale = alt.Scale(domain=metrics, range=[colours[name] for name in COLOURS[: len(metrics)]])
     title = gettext("Metric")
     base = alt.Chart().encode(
         y=alt.Y("dimension:N", sort=list(dict.fromkeys(row["dimension"] for row in shown)), title=None),

@@ -12,22 +12,18 @@ from ..method import METRICS, Method, Page
 from ..run_facts import RunFacts, enumerated
 from . import compute, figures, queries, tables
 
-METRIC_NAMES = {
-    "bleu": "sentence-BLEU [@post2018]",
-    "rouge_l": "ROUGE-L F1 with stemming [@lin2004]",
-    "bertscore": "BERTScore F1 [@zhang2020]",
-}
-
 
 def describe_metrics(facts: RunFacts) -> str:
     """Which metrics were compared with grades."""
-    found = [METRIC_NAMES.get(each, each) for each in facts.values("reference_metrics", "metric", "rho")]
-    if encoder := facts.summary.get("bertscore"):
-        found = [f"{each} (embeddings of {encoder})" if each == METRIC_NAMES["bertscore"] else each for each in found]
-    if not found:
+    measured = facts.values("reference_metrics", "metric", "rho")
+    encoder = facts.summary.get("bertscore")
+    names = [tables.METRICS[name].citation for name in measured]
+    if encoder and "bertscore" in measured:
+        names[measured.index("bertscore")] += f" (embeddings of {encoder})"
+    if not names:
         return ""
     return (
-        f"As reference-based metrics we computed {enumerated(found)} of each response against the best-graded "
+        f"As reference-based metrics we computed {enumerated(names)} of each response against the best-graded "
         "response of its "
         "topic, and compared the ranking by metric with that by grades by Spearman's rho, averaged over topics "
         "[@spearman1904]."

@@ -77,7 +77,6 @@ def offer(study: Study, shown: Run | None) -> Offer:
 
 #: In the order of the paper's table: best and worst alone first, then the whole ranking; the neural metric first.
 SHOWN_RANKINGS = ("best_worst", "full")
-SHOWN_METRICS = ("bertscore", "bleu", "rouge_l")
 
 
 def metrics(study: Study, state: AnalysisState) -> dict[str, Any]:
@@ -87,7 +86,7 @@ def metrics(study: Study, state: AnalysisState) -> dict[str, Any]:
     rows = run_tables.read(state.run, "reference_metrics")["reference_metrics"]
     labels = value_labels.dimensions(study)
     return {
-        "rankings": [(RANKINGS[ranking], [METRICS[metric] for metric in SHOWN_METRICS]) for ranking in SHOWN_RANKINGS],
+        "rankings": [(RANKINGS[ranking], [metric.label for metric in METRICS.values()]) for ranking in SHOWN_RANKINGS],
         "rows": _rows(rows, labels),
         "has_rho": any(row["rho"] is not None for row in rows),
         "left_out": max((row["left_out"] for row in rows if row["rho"] is not None), default=0),
@@ -99,7 +98,7 @@ def metrics(study: Study, state: AnalysisState) -> dict[str, Any]:
 
 def _rows(rows: list[Row], labels: dict[str, str]) -> list[dict[str, Any]]:
     """A row a dimension, a cell for each ranking and metric."""
-    columns = [(ranking, metric) for ranking in SHOWN_RANKINGS for metric in SHOWN_METRICS]
+    columns = [(ranking, metric) for ranking in SHOWN_RANKINGS for metric in METRICS]
     cells = {(row["dimension"], row["ranking"], row["metric"]): row for row in rows}
     return [
         {"label": labels.get(name, name), "cells": [cells.get((name, *column)) for column in columns]}
@@ -110,4 +109,4 @@ def _rows(rows: list[Row], labels: dict[str, str]) -> list[dict[str, Any]]:
 def _place(row: Row, labels: dict[str, str]) -> str:
     """What a reason is about."""
     dimension = labels.get(row["dimension"], row["dimension"])
-    return f"{dimension} ({METRICS[row['metric']]})"
+    return f"{dimension} ({METRICS[row['metric']].label})"

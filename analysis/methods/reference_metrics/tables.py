@@ -1,10 +1,26 @@
 """Tables of reference-based metrics: their columns, and how people read them."""
 
+from dataclasses import dataclass
+
 from django.utils.translation import gettext_lazy as _
 
 from ...tables.table import Column, Table, count, estimate
 
-METRICS = {"bleu": "BLEU", "rouge_l": "ROUGE-L", "bertscore": "BERTScore"}
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric: its label, and how the methods text names it."""
+
+    label: str
+    citation: str
+
+
+#: By the name that tables have, in the order of the page and of files.
+METRICS = {
+    "bertscore": Metric("BERTScore", "BERTScore F1 [@zhang2020]"),
+    "bleu": Metric("BLEU", "sentence-BLEU [@post2018]"),
+    "rouge_l": Metric("ROUGE-L", "ROUGE-L F1 with stemming [@lin2004]"),
+}
 RANKINGS = {"full": _("full ranking"), "best_worst": _("best and worst")}
 
 REFERENCE_METRICS = Table(
@@ -17,7 +33,7 @@ REFERENCE_METRICS = Table(
     ),
     (
         Column("dimension", _("Dimension"), words="dimension"),
-        Column("metric", _("Metric"), words=METRICS),
+        Column("metric", _("Metric"), words={name: metric.label for name, metric in METRICS.items()}),
         Column("ranking", _("Ranking"), words=RANKINGS),
         estimate("rho", _("Rho"), n="topics"),
         count("topics", _("Topics")),
