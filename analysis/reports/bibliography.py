@@ -92,6 +92,9 @@ _WORKS = (
           author="Lin, Chin-Yew", title="{ROUGE}: A Package for Automatic Evaluation of Summaries",
           booktitle="Text Summarization Branches Out", pages="74--81", year="2004",
           url="https://aclanthology.org/W04-1013/"),
+    _work("popovic2015", "inproceedings",
+          author="Popovi{\\'c}, Maja", title="{chrF}: Character n-gram {F}-score for Automatic {MT} Evaluation",
+          booktitle="Proceedings of WMT 2015", pages="392--395", year="2015", doi="10.18653/v1/W15-3049"),
     _work("zhang2020", "inproceedings",
           author="Zhang, Tianyi and Kishore, Varsha and Wu, Felix and Weinberger, Kilian Q. and Artzi, Yoav",
           title="{BERTScore}: Evaluating Text Generation with {BERT}", booktitle="Proceedings of ICLR 2020",
@@ -175,4 +178,4 @@ def bibtex(references: Iterable[Reference]) -> str:
 
 
 def _plain(value: str) -> str:
-    return value.replace('{\\"o}', "ö").replace("{", "").replace("}", "")
+    return value.replace('{\\"o}', "ö").replace("{\\'c}", "ć").replace("{", "").replace("}", "")

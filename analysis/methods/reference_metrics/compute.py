@@ -11,7 +11,7 @@ import numpy as np
 
 from analysis.stats.bootstrap import Floats, resample_weights, weighted_mean
 from analysis.stats.correlation import spearman
-from analysis.text.overlap import Bleu, RougeL
+from analysis.text.overlap import Bleu, ChrF, RougeL
 from analysis.text.statements import without_markers
 
 from ...inputs.arrays import Inputs
@@ -21,7 +21,7 @@ from ..context import Context, Similarity, Tables
 from ..estimates import Estimate, noted, undefined
 from ..settings import AnalysisSettings, named_rng
 
-BLEU, ROUGE_L, BERTSCORE = "bleu", "rouge_l", "bertscore"
+BLEU, ROUGE_L, CHRF, BERTSCORE = "bleu", "rouge_l", "chrf", "bertscore"
 FULL, BEST_WORST = "full", "best_worst"
 
 NO_TEXTS = "the texts of the responses are not known to this run"
@@ -106,7 +106,11 @@ def _bleu() -> Score:
 
 
 #: The metrics that compare texts as they stand; each is made anew for each topic, and keeps its texts in words.
-OVERLAPS: Mapping[str, Callable[[], Score]] = {BLEU: _bleu, ROUGE_L: lambda: RougeL().score}
+OVERLAPS: Mapping[str, Callable[[], Score]] = {
+    BLEU: _bleu,
+    ROUGE_L: lambda: RougeL().score,
+    CHRF: lambda: ChrF().score,
+}
 
 
 def overlaps(inputs: Inputs, pairs: Iterable[Pair], texts: Iterable[TopicTexts]) -> dict[str, dict[Pair, float]]:

@@ -20,6 +20,7 @@ METRICS = {
     "bertscore": Metric("BERTScore", "BERTScore F1 [@zhang2020]"),
     "bleu": Metric("BLEU", "sentence-BLEU [@post2018]"),
     "rouge_l": Metric("ROUGE-L", "ROUGE-L F1 with stemming [@lin2004]"),
+    "chrf": Metric("chrF", "chrF2 [@popovic2015]"),
 }
 RANKINGS = {"full": _("full ranking"), "best_worst": _("best and worst")}
 
@@ -43,7 +44,7 @@ REFERENCE_METRICS = Table(
     unprinted=("left_out",),
     meanings={
         "metric": (
-            "`bleu`, `rouge_l`, `bertscore`. Methods: `methods/reference-metrics.md`, `methods/bertscore.md`. "
+            "`bleu`, `rouge_l`, `chrf`, `bertscore`. Methods: `methods/reference-metrics.md`, `methods/bertscore.md`. "
             "BERTScores are those that stood when the run read its inputs; the run's `bertscore` names their "
             "model, layer and version"
         ),

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu import sentence_bleu
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from analysis.text import overlap
-from analysis.text.overlap import Bleu, NoReferenceError, RougeL, longest_common_subsequence, tokens
+from analysis.text.overlap import Bleu, ChrF, NoReferenceError, RougeL, longest_common_subsequence, tokens
 from tests.examples import examples
 
 REAL = [
@@ -159,3 +159,18 @@ def test_bleu_is_its_definition(candidate, references):
 def test_counting_ngrams_gives_what_their_bits_give(words, others):
     by_bits = overlap.Bleu(max_order=8)._matches(overlap._Words.read(words), overlap._Places.read(others))
     assert overlap._counted_matches(words, others, 8) == by_bits
+
+
+@given(TEXTS, TEXTS)
+@settings(max_examples=examples(50), deadline=None)
+def test_chrf_is_that_of_sacrebleu(candidate, reference):
+    assert ChrF().score(candidate, reference) == pytest.approx(
+        CHRF().sentence_score(candidate, [reference]).score, abs=1e-9
+    )
+
+
+def test_chrf_by_hand():
+    """Of abc and abd: 2 of 3 single characters, 1 of 2 pairs and 0 of 1 triple on both sides; their mean is 7/18."""
+    assert ChrF().score("ab c", "abd") == pytest.approx(100 * 7 / 18)
+    assert ChrF().score("ab", "ab\nab") == pytest.approx(100 * 5 / (4 / (5 / 12) + 1))
+    assert (ChrF().score("", "a"), ChrF().score("", ""), ChrF().score("same", "same")) == (0, 0, 100)
