@@ -15,9 +15,9 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         """Put the app's pages into a study's navigation, and its imports among the kinds of runs."""
         from annotation import invariants
-        from annotation.imports import judging_importers
+        from annotation.imports import judgment_importers
         from annotation.judging import activity, claims, erasure, leases, platform_status
-        from annotation.llm_judges import judging_run
+        from annotation.llm_judges import judge_run
         from annotation.progress import services
         from annotation.progress.campaign_summary import study_card
         from crowdrag.jobs import schedules
@@ -26,8 +26,8 @@ class AnnotationConfig(AppConfig):
 
         register_tab(order=20, label=_("Campaigns"), url_name="campaigns", section="annotation")
         register_card(order=20, template="annotation/_card.html", context=study_card)
-        judging_importers.register()
-        judging_run.register_kinds()
+        judgment_importers.register()
+        judge_run.register_kinds()
         invariants.register_all()
         activities.register_activities(claims.PREFIX, activity.activities_of)
         activities.on_withdraw(leases.on_withdraw)

@@ -33,7 +33,7 @@ def run() -> list[dict]:
 
 def _one(port: int, inference: str) -> dict[str, Any]:
     """Have so many calls made, and say how long that took."""
-    from annotation.llm_judges import judging_run
+    from annotation.llm_judges import judge_run
     from annotation.llm_judges.orders import Order
     from annotation.models import JudgingAnswer, Judgment
     from crowdrag.jobs import leases, worker
@@ -56,7 +56,7 @@ def _one(port: int, inference: str) -> dict[str, Any]:
     order = Order(
         endpoint=endpoint.pk, prompt=prompt.pk, source=source.pk, inference=inference, which="all", both=False
     )
-    started = judging_run.start(study=source.study, order=order)
+    started = judge_run.start(study=source.study, order=order)
     calls = sum(len(unit.payload["items"]) for unit in started.units.all()) * questions
     began, cpu = time.perf_counter(), time.process_time()
     while (unit := leases.claim(worker="bench", run=started)) is not None:

@@ -22,7 +22,7 @@ class WritingConfig(AppConfig):
         from writing.assignments import activity, leases, slots
         from writing.corpus.imports import corpus_importers
         from writing.editor import ingestion
-        from writing.llm_writers import writing_run
+        from writing.llm_writers import writer_run
         from writing.progress.overview import corpus_card, progress_card
 
         register_tab(order=10, label=_("Topics"), url_name="topics", section="writing")
@@ -32,7 +32,7 @@ class WritingConfig(AppConfig):
         register_card(order=10, template="writing/_card.html", context=corpus_card)
         register_card(order=12, template="writing/progress/_card.html", context=progress_card)
         corpus_importers.register()
-        writing_run.register_kind()
+        writer_run.register_kind()
         invariants.register_all()
         activities.register_activity(
             activities.Activity(

@@ -7,9 +7,9 @@ from annotation.imports.crowdrag25 import record_schemas
 from annotation.models import Judgment
 from crowdrag.jobs.kinds import Work
 
-from ..crowdrag25 import file_fields, inclusion, judging_files, writing_files
+from ..crowdrag25 import file_fields, inclusion, judgment_files, response_files
 from ..crowdrag25.inclusion import ExclusionCounts
-from ..crowdrag25.judging_files import JudgingFiles
+from ..crowdrag25.judgment_files import JudgingFiles
 from .writer import Lines, Package
 
 FORMAT = "crowdrag25"
@@ -26,16 +26,16 @@ def write(package: Package, work: Work) -> dict[str, Any]:
     topics = inclusion.topics(study, left_out)
     responses = inclusion.responses(study, left_out)
     votes = JudgingFiles(study, responses, left_out)
-    analysis = judging_files.latest(study)
+    analysis = judgment_files.latest(study)
     writer = _Writer(package, work, total=3 * responses.count() + Judgment.objects.of_study(study).count() // 7)
-    writer.file(record_schemas.TOPICS, writing_files.topics(topics))
-    writer.file(record_schemas.TASKS, writing_files.tasks(responses, left_out))
-    writer.file(record_schemas.SNAPSHOTS, writing_files.snapshots(responses, left_out), steps=False)
-    writer.file(record_schemas.MODEL_RESPONSES, writing_files.model_responses(responses))
+    writer.file(record_schemas.TOPICS, response_files.topics(topics))
+    writer.file(record_schemas.TASKS, response_files.tasks(responses, left_out))
+    writer.file(record_schemas.SNAPSHOTS, response_files.snapshots(responses, left_out), steps=False)
+    writer.file(record_schemas.MODEL_RESPONSES, response_files.model_responses(responses))
     writer.file(record_schemas.VOTES, votes.votes())
     writer.file(record_schemas.POINTWISE, votes.pointwise())
     writer.file(record_schemas.FACTS, votes.submissions(), steps=False)
-    columns = judging_files.as_columns(votes.experts())
+    columns = judgment_files.as_columns(votes.experts())
     writer.file(record_schemas.EXPERTS, [columns] if columns else [])
     writer.file(record_schemas.COMBINED_VOTES, votes.combined())
     writer.file(record_schemas.INDIVIDUAL_VOTES, votes.individual())
@@ -45,8 +45,8 @@ def write(package: Package, work: Work) -> dict[str, Any]:
         writer.omitted[file_fields.path(record_schemas.LABELS)] = NO_ANALYSIS
     else:
         released = set(responses.values_list("external_id", flat=True))
-        writer.file(record_schemas.LABELS, judging_files.rows(analysis, votes.questionnaires(), released), steps=False)
-    writer.file(record_schemas.PARSED, writing_files.parsed(responses))
+        writer.file(record_schemas.LABELS, judgment_files.rows(analysis, votes.questionnaires(), released), steps=False)
+    writer.file(record_schemas.PARSED, response_files.parsed(responses))
     paths = [file.path for file in package.files]
     return {
         "format": FORMAT,

@@ -14,7 +14,7 @@ from ..tables.rows import Row
 from . import text_features
 from .fits import Fitted, ResampledFits
 from .grade_fits import Graded, Resampled
-from .grouping import Resampling
+from .response_groups import Resampling
 from .reusable_fits import ReusableFits
 from .settings import AnalysisSettings
 from .text_features import TextFeatures

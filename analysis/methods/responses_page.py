@@ -17,12 +17,12 @@ from ..tables.rows import NOTE, Row
 from ..tables.run_tables import AnalysisState
 from ..tables.table import fill, get
 from ..tables.value_labels import Questions
-from . import missing_value_notes
+from . import missing_values
 from .citations.tables import PASSAGES, SETS
 from .columns import STATISTICS
 from .lengths.tables import MEASURES as LENGTHS
 from .method import Page
-from .missing_value_notes import by_table
+from .missing_values import by_table
 from .readability.tables import EASES
 from .writing_process.tables import PROCESS, PROCESS_SHARES
 
@@ -100,7 +100,7 @@ class _Maker:
         self, found: dict[str, list[Row]], styles: dict[str, str], asked: Questions, parameters: dict[str, Any]
     ) -> None:
         self.found, self.styles, self.asked, self.parameters = found, styles, asked, parameters
-        self.without = missing_value_notes.without_intervals(found)
+        self.without = missing_values.without_intervals(found)
 
     def lengths(self) -> Pivot | None:
         """Mean and median by style, a group for each measure, columns for each origin."""
@@ -195,9 +195,7 @@ class _Maker:
             corner=corner,
             columns=[self._said(column, key, say) for key in columns],
             title=str(described.title),
-            caption=missing_value_notes.with_interval_note(
-                fill(described.caption, self.parameters), [name], self.without
-            ),
+            caption=missing_values.with_interval_note(fill(described.caption, self.parameters), [name], self.without),
         )
         for group_key in dict.fromkeys(_key(each, group) for each in rows):
             lines = dict.fromkeys(_key(each, row) for each in rows if _key(each, group) == group_key)

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from ..methods import grouping
+from ..methods import response_groups
 from ..methods.agreement import compute as agreement_compute
 from ..methods.leaderboard import compute as leaderboard_compute
-from ..methods.missing_value_notes import enumerated, reason_of
+from ..methods.missing_values import enumerated, reason_of
 from ..tables.display_table import Value
 from ..tables.rows import Row
 from ..tables.table import Column
@@ -16,7 +16,7 @@ from ..tables.table import Column
 SHOWN = 3
 #: What these reasons say begins so, or is one of these: the number stands, its interval does not.
 NO_INTERVAL = "no interval: "
-OF_INTERVALS = {agreement_compute.ONE_TOPIC, grouping.ONE_TOPIC, leaderboard_compute.ONE_TOPIC}
+OF_INTERVALS = {agreement_compute.ONE_TOPIC, response_groups.ONE_TOPIC, leaderboard_compute.ONE_TOPIC}
 
 
 def notes(

@@ -25,7 +25,7 @@ from ..campaigns.api import MOST
 from ..enums import Inference, JudgingOutcome
 from ..judging.api import ITEM, OfItemRow
 from ..models import JudgingAnswer
-from . import injection, injection_results, judging_run, orders, prompts, queries
+from . import injection, injection_results, judge_run, orders, prompts, queries
 from .forms import InjectionForm, JudgingForm
 from .injection import InjectionOrder
 from .orders import Order
@@ -135,7 +135,7 @@ class ModelJudges(Judging):
         given = self.given(JudgingBegun)
         wanted = given.pop("order")
         return self.started(
-            self.wanted(given), wanted, lambda order: judging_run.start(study=self.study, order=order, by=self.user)
+            self.wanted(given), wanted, lambda order: judge_run.start(study=self.study, order=order, by=self.user)
         )
 
 

@@ -76,7 +76,7 @@ class InjectionTrial(models.Model):
     pair = models.ForeignKey(Pair, models.PROTECT, related_name="injection_trials")
     dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="injection_trials")
     inference = models.CharField(_("inference"), max_length=10, choices=Inference.choices)
-    # Which text was planted, and of which kind it is (annotation/llm_judges/judging_run/attacks.json).
+    # Which text was planted, and of which kind it is (annotation/llm_judges/judge_run/attacks.json).
     attack = models.CharField(_("planted text"), max_length=60)
     kind = models.CharField(_("its kind"), max_length=40)
     spot = models.CharField(_("where it stood"), max_length=10, choices=Spot.choices)

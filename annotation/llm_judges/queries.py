@@ -17,12 +17,12 @@ from writing.models import Response
 
 from ..enums import Inference, Judges, JudgingOutcome
 from ..models import Campaign, Dimension, JudgingAnswer, JudgingPrompt, Judgment
-from . import injection, judging_run
+from . import injection, judge_run
 from .stimuli import ItemSelection
 
 Counts = list[tuple[JudgingOutcome, int]]
 # Runs of these kinds are listed.
-KINDS = (judging_run.KIND, injection.KIND, "demo.judge_model")
+KINDS = (judge_run.KIND, injection.KIND, "demo.judge_model")
 # Whose judgment of what it is, and what it says: there may be thousands on a page.
 WHICH, SAYS = ("assignment__participant", "item", "repeat"), ("dimension", "value", "justification")
 

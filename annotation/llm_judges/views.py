@@ -15,7 +15,7 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
 from ..enums import JudgingOutcome
-from . import injection, injection_results, judging_run, orders, queries
+from . import injection, injection_results, judge_run, orders, queries
 from .forms import InjectionForm, JudgingForm
 
 PER_PAGE = 50
@@ -46,7 +46,7 @@ def order(request: HttpRequest, study: Study) -> HttpResponse:
     return order_run(
         request,
         form,
-        start=lambda order: judging_run.start(study=study, order=order, by=request.user),  # type: ignore[arg-type] # study_page lets nobody else in
+        start=lambda order: judge_run.start(study=study, order=order, by=request.user),  # type: ignore[arg-type] # study_page lets nobody else in
         estimate=lambda order: {
             "forecast": orders.forecast(study=study, order=order),
             "sample": orders.sample(study=study, order=order),

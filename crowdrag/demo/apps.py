@@ -15,15 +15,15 @@ class DemoConfig(AppConfig):
         """Register what the demo does for long."""
         from crowdrag.demo import setup
         from crowdrag.jobs.kinds import Kind, register
-        from writing.llm_writers import queries, writing_run
+        from writing.llm_writers import queries, writer_run
 
         register(
             Kind(
                 name="demo.write",
                 title=_("The local model writes responses"),
                 queue="llm",
-                plan=writing_run.plan,
-                work=writing_run.work,
+                plan=writer_run.plan,
+                work=writer_run.work,
                 finish=setup.after_writing,
                 result_url=queries.result_url,
                 told=queries.describe_parameters,

@@ -16,7 +16,7 @@ from django.db import transaction
 from annotation.campaigns import design, launch, services
 from annotation.enums import CampaignState
 from annotation.judging import answers, claims, leases, submission
-from annotation.llm_judges import judging_run, prompts
+from annotation.llm_judges import judge_run, prompts
 from annotation.llm_judges.orders import Order
 from annotation.llm_judges.stimuli import ItemSelection
 from annotation.models import Assignment, AttentionCheck, Campaign, Item
@@ -84,14 +84,14 @@ def ensure(*, study: Study, user: User, now: datetime) -> EntryLink | None:
 def ask_the_model(*, study: Study, user: User, now: datetime) -> Run | None:
     """Let the local model judge what people are asked in both orders, once; None where that was begun before."""
     campaign = campaign_of(study)
-    if campaign is None or study.runs.filter(kind=judging_run.KIND).exists():
+    if campaign is None or study.runs.filter(kind=judge_run.KIND).exists():
         return None
     endpoint = endpoints.ensure_local()
     prompt = prompts.ensure(study=study, text=prompts.latest_text(study), now=now)
     order = Order(
         endpoint=endpoint.pk, prompt=prompt.pk, source=campaign.pk, which=ItemSelection.BOTH_ORDERS, seed=SEED
     )
-    return judging_run.start(study=study, order=order, by=user)
+    return judge_run.start(study=study, order=order, by=user)
 
 
 def campaign_of(study: Study) -> Campaign | None:

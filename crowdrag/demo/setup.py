@@ -27,7 +27,7 @@ from crowdrag.studies.models import Participant, Study, User
 from crowdrag.studies.study import services as study_services
 from writing.corpus import versions
 from writing.corpus.imports import importers
-from writing.llm_writers import prompts, writing_run
+from writing.llm_writers import prompts, writer_run
 from writing.llm_writers.targets import TopicSelection
 from writing.llm_writers.writer import AnswerForm
 from writing.models import Style
@@ -39,10 +39,10 @@ LOCAL_ENDPOINT = endpoints.LOCAL_NAME
 PARAMETERS = {"temperature": 0.4, "frequency_penalty": 0.6, "max_tokens": 900, "seed": 0}
 
 
-def writing_order(*, study: Study, now: datetime) -> writing_run.Order:
+def writing_order(*, study: Study, now: datetime) -> writer_run.Order:
     """Return what the demo asks the local model for: what people left open, in a form that keeps it to its passages."""
     styles = [Style.objects.filter(study=study, name=name).latest("version") for name in texts.STYLES]
-    return writing_run.Order(
+    return writer_run.Order(
         endpoint=Endpoint.objects.get(name=LOCAL_ENDPOINT).pk,
         prompt=prompts.ensure(study=study, text=prompts.default_text(study), now=now).pk,
         styles=tuple(style.pk for style in styles),
@@ -54,7 +54,7 @@ def writing_order(*, study: Study, now: datetime) -> writing_run.Order:
 
 def after_writing(run: Run) -> None:
     """Let the crowd judge what was written."""
-    writing_run.finish(run)
+    writer_run.finish(run)
     lifecycle.start(study=run.study, kind="demo.judge", by=run.created_by, seed=run.seed)
 
 
@@ -174,4 +174,4 @@ def _begin(study: Study, user: User, now: datetime) -> None:
         lifecycle.start(study=study, kind="demo.judge", by=user)
         if settings.LLM_URL:
             endpoints.ensure_local()
-            writing_run.start(study=study, order=writing_order(study=study, now=now), by=user, kind="demo.write")
+            writer_run.start(study=study, order=writing_order(study=study, now=now), by=user, kind="demo.write")

@@ -8,7 +8,7 @@ from sacrebleu.metrics import BLEU
 
 from analysis.inputs import arrays
 from analysis.inputs.texts import ResponseText, TopicTexts, digest
-from analysis.methods.grouping import Resampling
+from analysis.methods.response_groups import Resampling
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.text_reuse import compute
 from analysis.text.readability import flesch

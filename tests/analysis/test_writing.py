@@ -4,10 +4,10 @@ import pytest
 
 from analysis.inputs import arrays
 from analysis.methods.citations import compute as citations_compute
-from analysis.methods.grouping import NOTHING, ONE_TOPIC, Resampling
 from analysis.methods.key_figures import compute as key_figures_compute
 from analysis.methods.lengths import compute as lengths_compute
 from analysis.methods.readability import compute as readability_compute
+from analysis.methods.response_groups import NOTHING, ONE_TOPIC, Resampling
 from analysis.methods.surveys import compute as surveys_compute
 from analysis.methods.writing_process import compute as writing_process_compute
 from analysis.text.readability import flesch

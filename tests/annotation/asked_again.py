@@ -5,7 +5,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.enums import Judges
-from annotation.llm_judges import judging_run, prompts
+from annotation.llm_judges import judge_run, prompts
 from annotation.llm_judges.orders import Order
 from annotation.models import Campaign, Dimension, Item, Pair
 from crowdrag.jobs import lifecycle
@@ -85,7 +85,7 @@ def order(source: Campaign, endpoint: Endpoint, **asked: Any) -> Order:
 
 def judge(source: Campaign, endpoint: Endpoint, **asked: Any) -> Run:
     """Have it judged."""
-    return lifecycle.wait(judging_run.start(study=source.study, order=order(source, endpoint, **asked)))
+    return lifecycle.wait(judge_run.start(study=source.study, order=order(source, endpoint, **asked)))
 
 
 def items(source: Campaign) -> list[Item]:

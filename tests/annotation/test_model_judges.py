@@ -7,7 +7,7 @@ from django.utils import timezone
 from analysis.stats.judgments import canonical
 from annotation.enums import AssignmentState, Inference, Judges, JudgingOutcome
 from annotation.judging import erasure, questionnaire_content
-from annotation.llm_judges import judge, judging_run, outcomes, prompts, queries, stimuli
+from annotation.llm_judges import judge, judge_run, outcomes, prompts, queries, stimuli
 from annotation.llm_judges.stimuli import ItemSelection
 from annotation.models import Assignment, Campaign, JudgingAnswer, Judgment
 from crowdrag.jobs import lifecycle
@@ -143,14 +143,14 @@ def test_what_was_left_out_or_erased_is_not_judged(source, endpoint, server):
     kept, erased, left_out = (asked_again.pair(source) for _pair in range(3))
     asked_again.erase(erased.a)
     Response.objects.filter(pk=left_out.b_id).update(is_included=False)
-    run = judging_run.start(study=source.study, order=asked_again.order(source, endpoint))
+    run = judge_run.start(study=source.study, order=asked_again.order(source, endpoint))
     assert len(run.units.get().payload["items"]) == 2
     asked_again.erase(kept.b)  # after it was planned
     assert lifecycle.wait(run).state == RunState.DONE
     assert not server.seen
     assert not Judgment.objects.exists()
     with pytest.raises(InputRejectedError):  # nothing is left
-        judging_run.start(study=source.study, order=asked_again.order(source, endpoint))
+        judge_run.start(study=source.study, order=asked_again.order(source, endpoint))
 
 
 # What a model says, what becomes of it, and how often it is asked.

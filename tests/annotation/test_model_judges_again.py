@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from django.utils import timezone
 
-from annotation.llm_judges import judging_run, llm_campaigns, orders
+from annotation.llm_judges import judge_run, llm_campaigns, orders
 from annotation.models import Assignment, Campaign, JudgingAnswer, Judgment
 from crowdrag.jobs import leases, lifecycle
 from crowdrag.jobs.enums import RunState
@@ -44,7 +44,7 @@ def test_two_runs_at_once_double_nothing(source):
         for _pair in range(10):
             asked_again.pair(source)
         order = asked_again.order(source, endpoint)
-        runs = [judging_run.start(study=source.study, order=order) for _run in range(2)]
+        runs = [judge_run.start(study=source.study, order=order) for _run in range(2)]
         finished = together([lambda run=run: lifecycle.wait(run) for run in runs])
     assert [run.state for run in finished] == [RunState.DONE] * 2
     assert len(server.seen) == 20
@@ -64,7 +64,7 @@ def test_two_that_are_ordered_at_once_make_one_campaign(source, endpoint, monkey
         return made
 
     monkeypatch.setattr(llm_campaigns, "_make", slowly)
-    together([lambda: judging_run.start(study=source.study, order=order)] * 2)
+    together([lambda: judge_run.start(study=source.study, order=order)] * 2)
     assert (Campaign.objects.filter(source=source).count(), Run.objects.count()) == (1, 2)
     assert len(asked_again.items(source)) == 2
 
@@ -72,10 +72,10 @@ def test_two_that_are_ordered_at_once_make_one_campaign(source, endpoint, monkey
 def test_cancelled_in_the_middle_what_came_stays_and_resuming_asks_only_for_the_rest(
     source, endpoint, server, monkeypatch
 ):
-    monkeypatch.setattr(judging_run, "BATCH", 3)
+    monkeypatch.setattr(judge_run, "BATCH", 3)
     for _pair in range(6):
         asked_again.pair(source)
-    run = judging_run.start(study=source.study, order=asked_again.order(source, endpoint))
+    run = judge_run.start(study=source.study, order=asked_again.order(source, endpoint))
     unit = leases.claim(worker="w", run=run)
 
     def report(done, _total, _message):
@@ -85,11 +85,11 @@ def test_cancelled_in_the_middle_what_came_stays_and_resuming_asks_only_for_the_
             raise RunCancelledError
 
     with pytest.raises(RunCancelledError):
-        judging_run.work(Work(unit.run, unit, report, partial(leases.apply_part, unit)))
+        judge_run.work(Work(unit.run, unit, report, partial(leases.apply_part, unit)))
     assert JudgingAnswer.objects.count() == 6
     asked = len(server.seen)
     with pytest.raises(leases.LeaseLostError):  # nothing of a unit is kept once its run is cancelled
-        judging_run.work(Work(unit.run, unit, lambda *_given: None, partial(leases.apply_part, unit)))
+        judge_run.work(Work(unit.run, unit, lambda *_given: None, partial(leases.apply_part, unit)))
     assert JudgingAnswer.objects.count() == 6
     run = lifecycle.wait(lifecycle.resume(run=run))
     assert run.state == RunState.DONE, run.error
@@ -109,9 +109,9 @@ def test_a_server_that_fails_for_now_fails_the_unit_and_keeps_what_came(source, 
         return answers
 
     monkeypatch.setattr(gateway, "complete_many", one_lost)
-    run = judging_run.start(study=source.study, order=asked_again.order(source, endpoint))
+    run = judge_run.start(study=source.study, order=asked_again.order(source, endpoint))
     with pytest.raises(forecasts.UnansweredError):
-        judging_run.work(Work(run, run.units.get()))
+        judge_run.work(Work(run, run.units.get()))
     assert JudgingAnswer.objects.count() == 1
 
 

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from annotation.llm_judges import injection, judging_run
+from annotation.llm_judges import injection, judge_run
 from annotation.models import Campaign, JudgingPrompt
 from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Attempt, Call, Endpoint
@@ -66,8 +66,8 @@ def test_the_estimate_comes_first_and_what_starts_is_what_was_estimated(client, 
     response = client.post(f"{JUDGES}new/", filled(endpoint, source, start=order.digest))
     run = Run.objects.get()
     assert response["Location"] == reverse("run", args=["mine", run.key])
-    assert (run.kind, run.queue) == (judging_run.KIND, "llm")
-    assert judging_run.Order.of(run) == order
+    assert (run.kind, run.queue) == (judge_run.KIND, "llm")
+    assert judge_run.Order.of(run) == order
     assert order.parameters == {"temperature": 0}
     assert JudgingPrompt.objects.get().text == PROMPT
     assert not Attempt.objects.exists()

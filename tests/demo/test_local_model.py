@@ -13,7 +13,7 @@ from crowdrag.jobs.models import Run
 from crowdrag.llm import endpoints
 from tests.factories import NOW, ResponseFactory, RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
 from writing.enums import Origin
-from writing.llm_writers import prompts, writing_run
+from writing.llm_writers import prompts, writer_run
 
 from .demo_runs import finish_runs
 
@@ -59,7 +59,7 @@ def test_the_local_model_writes_a_response_that_cites(settings, local_model_url)
     endpoints.ensure_local(url=local_model_url)
     # How long it gets is the model's: with other work beside it the same seed gives other words now and then.
     order = replace(setup.writing_order(study=study, now=NOW), accept_overlong=True)
-    run = lifecycle.wait(writing_run.start(study=study, order=order, kind="demo.write"))
+    run = lifecycle.wait(writer_run.start(study=study, order=order, kind="demo.write"))
     assert run.state == RunState.DONE, run.error
     assert run.summary in ({"answers": 1, "written": 1}, {"answers": 1, "overlong": 1})
     answer = run.model_answers.select_related("style", "response").get()

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from annotation.enums import Inference, JudgingOutcome, Spot
 from annotation.judging import questionnaire_content
-from annotation.llm_judges import injection, judging_run, llm_campaigns, outcomes, prompts
+from annotation.llm_judges import injection, judge_run, llm_campaigns, outcomes, prompts
 from annotation.llm_judges.injection import InjectionOrder
 from annotation.llm_judges.orders import Order
 from annotation.llm_judges.outcomes import CallResult, ChosenOption, Outcome
@@ -31,7 +31,7 @@ def furnish_model_judges(source: Campaign) -> tuple[Run, Run]:
 
 
 def _judged(source: Campaign, order: Order) -> Run:
-    now, run = timezone.now(), judging_run.start(study=source.study, order=order)
+    now, run = timezone.now(), judge_run.start(study=source.study, order=order)
     participant = order.judge().participant(study=source.study, now=now)
     items = [pk for unit in run.units.order_by("position") for pk in unit.payload["items"]]
     came = []

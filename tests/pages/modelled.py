@@ -7,7 +7,7 @@ from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Endpoint
 from crowdrag.studies.models import Study
 from writing.enums import AnswerOutcome
-from writing.llm_writers import outcomes, prompts, targets, writing_run
+from writing.llm_writers import outcomes, prompts, targets, writer_run
 from writing.models import Topic
 
 SAID = {
@@ -23,14 +23,14 @@ def campaign(study: Study) -> Run:
     endpoint, _made = Endpoint.objects.get_or_create(
         name="a model far away", defaults={"base_url": "https://api.example.org/v1", "model": "m-1", "is_allowed": True}
     )
-    order = writing_run.Order(
+    order = writer_run.Order(
         endpoint=endpoint.pk,
         prompt=prompts.ensure(study=study, text=prompts.default_text(study), now=now).pk,
         styles=tuple(study.styles.order_by("id").values_list("pk", flat=True)[:1]),
         which="all",
         parameters={"temperature": 0.5},
     )
-    run = writing_run.start(study=study, order=order)
+    run = writer_run.start(study=study, order=order)
     writer = order.writer().participant(study=study, now=now)
     topics = Topic.objects.filter(study=study, retrieved__isnull=False).distinct().order_by("id")
     for topic, (outcome, text) in zip(topics, SAID.items(), strict=False):

@@ -20,7 +20,7 @@ from tests.factories import (
     TopicFactory,
 )
 from writing.enums import AnswerOutcome, Origin
-from writing.llm_writers import prompts, writing_run
+from writing.llm_writers import prompts, writer_run
 from writing.models import ModelAnswer, WritingPrompt
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +62,7 @@ def order(client, **changed):
 
 
 def test_the_estimate_comes_first_and_what_starts_is_what_was_estimated(client, study, monkeypatch):
-    monkeypatch.setattr(writing_run, "ROUNDS", 1)
+    monkeypatch.setattr(writer_run, "ROUNDS", 1)
     assert client.get(NEW).status_code == 200
     estimated = order(client, start="x")  # whoever comes with another order sees the estimate
     digest, forecast = estimated.context["order"].digest, estimated.context["forecast"]
@@ -76,9 +76,9 @@ def test_the_estimate_comes_first_and_what_starts_is_what_was_estimated(client, 
     started = order(client, start=digest)
     run = Run.objects.get()
     assert started["Location"] == reverse("run", args=["mine", run.key])
-    assert (run.kind, run.queue) == (writing_run.KIND, "llm")
+    assert (run.kind, run.queue) == (writer_run.KIND, "llm")
     assert [len(unit.payload["slots"]) for unit in run.units.order_by("position")] == [3, 1]
-    assert writing_run.Order.of(run) == estimated.context["order"]
+    assert writer_run.Order.of(run) == estimated.context["order"]
     assert WritingPrompt.objects.get().text == "Answer {query} from {passages}"
     assert not Attempt.objects.exists()
     assert client.get(f"/studies/mine/runs/{run.key}/").status_code == 200
@@ -121,8 +121,8 @@ def test_cost_and_what_is_left_are_shown_in_figures_and_money_needs_a_budget(cli
 def test_answers_are_listed_by_outcome_and_lead_to_their_responses(client, study):
     style = study.styles.get()
     prompt = prompts.ensure(study=study, text="{query} {passages}", now=NOW)
-    asked = writing_run.Order(endpoint=Endpoint.objects.get().pk, prompt=prompt.pk, styles=(style.pk,))
-    run = writing_run.start(study=study, order=asked)
+    asked = writer_run.Order(endpoint=Endpoint.objects.get().pk, prompt=prompt.pk, styles=(style.pk,))
+    run = writer_run.start(study=study, order=asked)
     writer = ParticipantFactory(
         study=study, kind=ParticipantKind.MODEL, specification=asked.writer().specification, external_id="m-1/abc"
     )
@@ -145,6 +145,6 @@ def test_answers_are_listed_by_outcome_and_lead_to_their_responses(client, study
     page = client.get(reverse("response", args=["mine", response.external_id])).content.decode()
     assert ["m-1" in page, "writing v1" in page] == [True, True]
     other = Run.objects.create(
-        study=StudyFactory(), kind=writing_run.KIND, queue="llm", code_version="x", created_at=NOW
+        study=StudyFactory(), kind=writer_run.KIND, queue="llm", code_version="x", created_at=NOW
     )
     assert client.get(f"/studies/mine/writing/models/{other.key}/").status_code == 404

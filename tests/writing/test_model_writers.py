@@ -24,7 +24,7 @@ from crowdrag.llm.models import Attempt, Call
 from tests.factories import ResponseFactory, RetrievedPassageFactory, StyleFactory, TopicFactory
 from tests.llm.conftest import endpoint, local_model_url, paid, policy, server, slept, study
 from writing.enums import AnswerOutcome, Origin
-from writing.llm_writers import outcomes, prompts, writing_run
+from writing.llm_writers import outcomes, prompts, writer_run
 from writing.llm_writers import queries as llm_writers_queries
 from writing.llm_writers.targets import TopicSelection
 from writing.llm_writers.writer import AnswerForm
@@ -58,11 +58,11 @@ def topics(study, *queries):
 
 def order(study, endpoint, style, **asked):
     prompt = prompts.ensure(study=study, text=asked.pop("prompt", PROMPT), now=timezone.now())
-    return writing_run.Order(endpoint=endpoint.pk, prompt=prompt.pk, styles=(style.pk,), **asked)
+    return writer_run.Order(endpoint=endpoint.pk, prompt=prompt.pk, styles=(style.pk,), **asked)
 
 
 def campaign(study, endpoint, style, **asked):
-    return lifecycle.wait(writing_run.start(study=study, order=order(study, endpoint, style, **asked)))
+    return lifecycle.wait(writer_run.start(study=study, order=order(study, endpoint, style, **asked)))
 
 
 def came(run):
@@ -166,21 +166,21 @@ def test_which_topics_are_asked_for(study, endpoint, style):
     assert asked(TopicSelection.NOBODY) == ["t1", "t2"]
     assert asked(TopicSelection.CHOSEN, "t1") == ["t1"]
     with pytest.raises(InputRejectedError):
-        writing_run.start(study=study, order=order(study, endpoint, style, which=TopicSelection.CHOSEN, topics=("x",)))
+        writer_run.start(study=study, order=order(study, endpoint, style, which=TopicSelection.CHOSEN, topics=("x",)))
 
 
 def test_the_budget_stops_a_campaign_which_goes_on_when_it_is_raised(study, paid, style, server):
     topics(study, *[f"words:{40 + i}" for i in range(8)])
     ordered = order(study, paid, style)
-    forecast = writing_run.forecast(study=study, order=ordered)
+    forecast = writer_run.forecast(study=study, order=ordered)
     assert (forecast.wanted, forecast.estimate.stored, forecast.is_over_budget, forecast.problem) == (8, 0, False, "")
     paid.concurrency, paid.input_price, paid.output_price = 1, Decimal(1_000_000), Decimal(2_000_000)
     paid.save()
-    each = writing_run.forecast(study=study, order=ordered).estimate.cost / 8
+    each = writer_run.forecast(study=study, order=ordered).estimate.cost / 8
     study.llm_budget = int(each) + 50  # an answer costs 20 in the end
     study.save()
-    assert writing_run.forecast(study=study, order=ordered).is_over_budget
-    run = lifecycle.wait(writing_run.start(study=study, order=ordered))
+    assert writer_run.forecast(study=study, order=ordered).is_over_budget
+    run = lifecycle.wait(writer_run.start(study=study, order=ordered))
     assert run.state == RunState.FAILED
     before = len(server.seen)
     assert 0 < before < 8
@@ -200,14 +200,14 @@ def test_a_server_that_fails_for_now_fails_the_unit_and_what_was_answered_is_not
     study, endpoint, style, server
 ):
     topics(study, "words:40", "fail")
-    run = lifecycle.start(study=study, kind=writing_run.KIND, parameters=order(study, endpoint, style).kept)
+    run = lifecycle.start(study=study, kind=writer_run.KIND, parameters=order(study, endpoint, style).kept)
     unit = run.units.get()
-    with pytest.raises(writing_run.UnansweredError):
-        writing_run.work(Work(run, unit))
+    with pytest.raises(writer_run.UnansweredError):
+        writer_run.work(Work(run, unit))
     assert came(run) == {"words:40": AnswerOutcome.WRITTEN}
     before = len(server.asked("words:40"))
-    with pytest.raises(writing_run.UnansweredError):
-        writing_run.work(Work(run, unit))
+    with pytest.raises(writer_run.UnansweredError):
+        writer_run.work(Work(run, unit))
     assert len(server.asked("words:40")) == before == 1
 
 
@@ -215,7 +215,7 @@ def test_what_is_written_when_a_run_is_cancelled_stays_and_the_rest_is_given_up_
     study, endpoint, style, server, monkeypatch
 ):
     topics(study, "words:40", "slow:4")
-    run = lifecycle.start(study=study, kind=writing_run.KIND, parameters=order(study, endpoint, style).kept)
+    run = lifecycle.start(study=study, kind=writer_run.KIND, parameters=order(study, endpoint, style).kept)
     unit = leases.claim(worker="w", run=run)
     reports = []
 
@@ -230,7 +230,7 @@ def test_what_is_written_when_a_run_is_cancelled_stays_and_the_rest_is_given_up_
 
     began = time.monotonic()
     with pytest.raises(RunCancelledError):
-        writing_run.work(Work(run, unit, report, partial(leases.apply_part, unit), check))
+        writer_run.work(Work(run, unit, report, partial(leases.apply_part, unit), check))
     assert time.monotonic() - began < 3.5  # the slow one takes longer
     assert sorted(set(reports)) == [(0, 2), (1, 2)]
     assert came(run) == {"words:40": AnswerOutcome.WRITTEN}
@@ -242,12 +242,12 @@ def test_what_is_written_when_a_run_is_cancelled_stays_and_the_rest_is_given_up_
 
 def test_the_time_is_forecast_from_the_latest_answers(study, endpoint, style):
     topics(study, "words:40", "words:41")
-    assert writing_run.forecast(study=study, order=order(study, endpoint, style)).seconds is None
+    assert writer_run.forecast(study=study, order=order(study, endpoint, style)).seconds is None
     campaign(study, endpoint, style, which=TopicSelection.CHOSEN, topics=("t0",))
     Attempt.objects.update(latency=6.0)
     endpoint.concurrency = 3
     endpoint.save()
-    forecast = writing_run.forecast(study=study, order=order(study, endpoint, style))
+    forecast = writer_run.forecast(study=study, order=order(study, endpoint, style))
     assert (forecast.wanted, forecast.seconds) == (1, pytest.approx(6.0, rel=0.1))
 
 
@@ -294,7 +294,7 @@ while worker.work_next(run): pass
 def test_killed_and_resumed_a_campaign_asks_only_for_what_was_in_flight(study, endpoint, style, server, kills):
     count = 8 * kills
     topics(study, *[f"slow:0.15 {i}" for i in range(count)])
-    run = writing_run.start(study=study, order=order(study, endpoint, style))
+    run = writer_run.start(study=study, order=order(study, endpoint, style))
     url = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
     env = {**os.environ, "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
     for _kill in range(kills):

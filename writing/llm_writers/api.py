@@ -18,11 +18,11 @@ from crowdrag.studies.enums import Role
 from ..corpus import versions
 from ..enums import AnswerOutcome
 from ..models import ModelAnswer, Style
-from . import outcomes, prompts, queries, targets, writing_run
+from . import outcomes, prompts, queries, targets, writer_run
 from .forms import WritingOrderForm
 from .targets import TopicSelection
 from .writer import AnswerForm
-from .writing_run import Order
+from .writer_run import Order
 
 
 class WritingOffer(serializers.Serializer[Any]):
@@ -104,7 +104,7 @@ class ModelWriters(Writing):
         given = self.given(WritingBegun)
         wanted = given.pop("order")
         return self.started(
-            self.wanted(given), wanted, lambda order: writing_run.start(study=self.study, order=order, by=self.user)
+            self.wanted(given), wanted, lambda order: writer_run.start(study=self.study, order=order, by=self.user)
         )
 
 
@@ -117,7 +117,7 @@ class ModelWritersEstimated(Writing):
         order = self.wanted(self.given(WritingOrder))
         text = order.writer().text
         first = tuple(text(one) for one in targets.slots_of(order.pairs(self.study)[:1]))
-        return self.estimated(order, writing_run.forecast(study=self.study, order=order), first)
+        return self.estimated(order, writer_run.forecast(study=self.study, order=order), first)
 
 
 # What is shown of these: without it each row would bring its topic's and its response's text.

@@ -17,7 +17,7 @@ from . import outcomes, prompts
 from .prompts import BadPromptError
 from .targets import TopicSelection
 from .writer import AnswerForm
-from .writing_run import Order
+from .writer_run import Order
 
 LONGEST_PROMPT: Final = 50_000
 

@@ -15,9 +15,9 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
 from ..enums import AnswerOutcome
-from . import queries, targets, writing_run
+from . import queries, targets, writer_run
 from .forms import WritingOrderForm
-from .writing_run import Order
+from .writer_run import Order
 
 PER_PAGE = 50
 CAMPAIGNS = 20
@@ -40,7 +40,7 @@ def order(request: HttpRequest, study: Study) -> HttpResponse:
     return order_run(
         request,
         form,
-        start=lambda order: writing_run.start(study=study, order=order, by=request.user),  # type: ignore[arg-type] # study_page lets nobody else in
+        start=lambda order: writer_run.start(study=study, order=order, by=request.user),  # type: ignore[arg-type] # study_page lets nobody else in
         estimate=partial(_estimate, study),
         show=partial(_form, request, form),
     )
@@ -67,7 +67,7 @@ def campaign(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
 def _estimate(study: Study, order: Order) -> dict[str, Any]:
     pairs = order.pairs(study)
     return {
-        "forecast": writing_run.forecast(study=study, order=order),
+        "forecast": writer_run.forecast(study=study, order=order),
         "texts": [order.writer().text(one) for one in targets.slots_of(pairs[:1])],
         "sampled": pairs[0] if pairs else None,
     }

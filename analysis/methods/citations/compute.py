@@ -12,7 +12,7 @@ from analysis.text.citations import binned, jaccard, median_ranks, order_correla
 from ...inputs.arrays import Inputs
 from ...tables.rows import Row
 from ..context import Context, Tables
-from ..grouping import ALL, Resampling, cells, groups, origins_of
+from ..response_groups import ALL, Resampling, cells, groups, origins_of
 from ..settings import AnalysisSettings
 from ..text_features import TextFeatures
 

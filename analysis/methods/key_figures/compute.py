@@ -16,7 +16,7 @@ from ...tables.rows import NOTE, Row, number
 from ..agreement.compute import Mask
 from ..context import Context, Tables
 from ..fits import Fitted
-from ..grouping import Resampling, cells, with_reason
+from ..response_groups import Resampling, cells, with_reason
 from ..settings import AnalysisSettings, named_rng
 
 HOUR, MINUTE = 3600, 60

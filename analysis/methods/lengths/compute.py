@@ -8,8 +8,8 @@ from ...inputs.arrays import Inputs, Ints, Response
 from ...tables.rows import NOTE, Row, number
 from .. import text_features
 from ..context import Context, Tables
-from ..grouping import Resampling, distribution_rows, groups
 from ..readability.compute import NO_EASE
+from ..response_groups import Resampling, distribution_rows, groups
 from ..settings import AnalysisSettings
 from ..text_features import TextFeatures
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, origin_colours, refuse_empty, spec, style_label
 from ...tables import value_labels
-from ..grouping import ALL
+from ..response_groups import ALL
 from .tables import MEASURES
 
 BOX = ("words", "statements", "cited_passages")

@@ -7,7 +7,7 @@ import numpy as np
 from ...inputs.arrays import Inputs, Ints
 from ...tables.rows import Row
 from ..context import Context, Tables
-from ..grouping import Resampling, distribution_rows, groups
+from ..response_groups import Resampling, distribution_rows, groups
 from ..text_features import TextFeatures
 
 NO_EASE = "there is no reading ease for texts in this language"

@@ -11,7 +11,7 @@ from analysis.stats.weighted import weighted_quantile, weighted_spearman
 from ...inputs.arrays import Inputs, Ints
 from ...tables.rows import NOTE, Row
 from ..context import Context, Tables
-from ..grouping import Resampling, cells, with_reason
+from ..response_groups import Resampling, cells, with_reason
 
 #: A question with more different answers is no scale: its answers are not listed one by one.
 MOST_OPTIONS = 11

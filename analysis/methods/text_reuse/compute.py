@@ -12,7 +12,7 @@ from ...inputs.arrays import Inputs, Ints
 from ...inputs.texts import TopicTexts
 from ...tables.rows import NOTE, Row, number
 from ..context import Context, Tables
-from ..grouping import Resampling, cells, groups
+from ..response_groups import Resampling, cells, groups
 
 NO_WORDS = "the statement or the passage has no words"
 

@@ -11,7 +11,7 @@ from ...inputs.arrays import Inputs, Process
 from ...inputs.responses import MEASURES
 from ...tables.rows import NOTE, Row
 from ..context import Context, Tables
-from ..grouping import Resampling, cells, groups, with_reason
+from ..response_groups import Resampling, cells, groups, with_reason
 
 NOT_RECORDED = "the log does not record everything that this table holds"
 UNREADABLE = "the log cannot be read"

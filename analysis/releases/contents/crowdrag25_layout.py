@@ -19,7 +19,7 @@ from crowdrag.jobs.models import Run
 from writing.enums import Origin
 from writing.models import Response
 
-from ...crowdrag25 import file_fields, inclusion, judging_files, writing_files
+from ...crowdrag25 import file_fields, inclusion, judgment_files, response_files
 from ...crowdrag25.inclusion import ExclusionCounts
 from ...enums import TextSource
 from ...inputs import arrays
@@ -33,7 +33,7 @@ from .source import Source, since_epoch
 _PEOPLE = ("worker", "prolific_pid")
 
 
-class ReleasedJudgments(judging_files.JudgingFiles):
+class ReleasedJudgments(judgment_files.JudgingFiles):
     """Reads what was selected, and tells people, times and reasons as the release does."""
 
     def __init__(self, source: Source, responses: Keys, left_out: ExclusionCounts) -> None:
@@ -135,7 +135,7 @@ class Layout:
             readers |= {
                 record_schemas.TASKS: self._tasks,
                 record_schemas.SNAPSHOTS: self._states,
-                record_schemas.MODEL_RESPONSES: partial(writing_files.model_responses, self._responses, self._text),
+                record_schemas.MODEL_RESPONSES: partial(response_files.model_responses, self._responses, self._text),
                 record_schemas.PARSED: self._parsed,
             }
         if chosen.judgments:
@@ -156,11 +156,11 @@ class Layout:
         return self._source.selection.blackout.text(TextSource.RESPONSE, response.pk, response.text)
 
     def _retrieval(self) -> Iterator[Row]:
-        for row in writing_files.topics(self._topics):
+        for row in response_files.topics(self._topics):
             yield self._without_passages(row)
 
     def _parsed(self) -> Iterator[Row]:
-        for row in writing_files.parsed(self._responses, self._text):
+        for row in response_files.parsed(self._responses, self._text):
             yield self._without_passages(row)
 
     def _without_passages(self, row: Row) -> Row:
@@ -172,9 +172,9 @@ class Layout:
         return row
 
     def _tasks(self) -> Iterator[Row]:
-        for row in writing_files.tasks(self._responses, self._left_out):
+        for row in response_files.tasks(self._responses, self._left_out):
             row["worker"] = self._source.names.said_as(row["worker"])
-            for question in writing_files.QUESTIONS:
+            for question in response_files.QUESTIONS:
                 # The layout's answers are numbers; words are in the table of answers, where they were looked through.
                 if not self._source.choices.surveys or isinstance(row[question], str):
                     row[question] = None
@@ -185,7 +185,7 @@ class Layout:
         shown = self._shown_states() if self._source.choices.logs not in (Logs.NONE, Logs.MEASURES) else iter(())
         current = next(shown, None)
         found = self._responses.filter(origin=Origin.HUMAN).select_related("topic", "style")
-        for response in found.iterator(chunk_size=writing_files.CHUNK):
+        for response in found.iterator(chunk_size=response_files.CHUNK):
             head = {"response": response.external_id, "topic": response.topic.external_id, "style": response.style.name}
             numbers = counting()
             last: tuple[int | None, str] = (None, "")
@@ -216,7 +216,7 @@ class Layout:
     def _labels(self) -> Iterator[Row]:
         assert self._analysis is not None
         released = set(self._responses.values_list("external_id", flat=True))
-        for row in judging_files.rows(self._analysis, self._judgments.questionnaires(), released):
+        for row in judgment_files.rows(self._analysis, self._judgments.questionnaires(), released):
             yield self._without_left_out(row)
 
     def _without_left_out(self, row: Row) -> Row:
@@ -236,17 +236,17 @@ def _only(found: "QuerySet[Any]", keys: Keys) -> "QuerySet[Any]":
     return found.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", (keys.as_array(),)))
 
 
-def _analysis(runs: tuple[Run, ...]) -> judging_files.Analysis | None:
+def _analysis(runs: tuple[Run, ...]) -> judgment_files.Analysis | None:
     """Return the last of the runs that labelled the crowd's votes, and what it used."""
     labelled = Run.objects.filter(
-        pk__in=[run.pk for run in runs], snapshot__pool=judging_files.CROWD, tables__name=GOLD
+        pk__in=[run.pk for run in runs], snapshot__pool=judgment_files.CROWD, tables__name=GOLD
     )
     run = labelled.select_related("snapshot").order_by("-finished_at", "-pk").first()
-    return None if run is None else judging_files.Analysis(run, arrays.unpack(bytes(run.snapshot.payload)))
+    return None if run is None else judgment_files.Analysis(run, arrays.unpack(bytes(run.snapshot.payload)))
 
 
 def _at_once(rows: Iterator[Row]) -> Iterator[Row]:
-    if found := judging_files.as_columns(rows):
+    if found := judgment_files.as_columns(rows):
         yield found
 
 

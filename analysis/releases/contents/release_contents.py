@@ -8,7 +8,7 @@ from crowdrag.studies.models import Study
 
 from ..choices import Choices
 from ..personal_data.redaction import Redaction
-from . import judging_tables, log_tables, writing_tables
+from . import judgment_tables, log_tables, response_tables
 from .content_table import ContentTable
 from .crowdrag25_layout import Layout
 from .people import Names, People
@@ -60,9 +60,9 @@ def read_contents(*, study: Study, choices: Choices, release: str) -> Contents:
         count.add(what, reason)
     results = Results(source)
     tables = [
-        *writing_tables.tables(source),
+        *response_tables.tables(source),
         *log_tables.tables(source),
-        *judging_tables.tables(source),
+        *judgment_tables.tables(source),
         *results.tables(),
     ]
     layout = Layout(source, results)

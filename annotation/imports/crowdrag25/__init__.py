@@ -12,7 +12,7 @@ from writing.corpus.imports.problems import Effect, Problems
 from writing.corpus.imports.sources import Source
 
 from . import corpus as corpus_
-from . import derived_data, judging_study, writing_study
+from . import derived_data, judgment_study, response_study
 from .corpus import Corpus
 
 __all__ = ["Corpus", "import_corpus", "read", "store"]
@@ -42,8 +42,8 @@ def store(*, study: Study, corpus: Corpus, now: datetime) -> Stored:
     """
     problems = corpus.problems.copied()
     bulk.lock_imports(study)
-    counts: dict[str, Any] = writing_study.store(study=study, corpus=corpus, problems=problems, now=now)
-    counts |= judging_study.store(study=study, corpus=corpus, problems=problems, now=now)
+    counts: dict[str, Any] = response_study.store(study=study, corpus=corpus, problems=problems, now=now)
+    counts |= judgment_study.store(study=study, corpus=corpus, problems=problems, now=now)
     problems.refuse_any()
     faults = {"set_aside": problems.rows(Effect.SET_ASIDE), "incomplete": problems.rows(Effect.INCOMPLETE)}
     summary = {"made": counts, **faults, "files_not_there": corpus.missing, **corpus.summary}

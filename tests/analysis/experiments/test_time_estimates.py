@@ -10,7 +10,7 @@ import pytest
 from analysis.experiments import services
 from analysis.experiments.experiment import get
 from annotation.enums import Inference
-from annotation.llm_judges import judging_run, orders
+from annotation.llm_judges import judge_run, orders
 from crowdrag.jobs import lifecycle, run_files
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
@@ -61,12 +61,12 @@ def test_judging(endpoint: Endpoint, inference: Inference) -> None:
     for _pair in range(4):
         asked_again.pair(source)
     order = asked_again.order(source, endpoint, inference=Inference.COMBINED)
-    took(judging_run.start(study=source.study, order=order))
+    took(judge_run.start(study=source.study, order=order))
     for _pair in range(8):
         asked_again.pair(source)
     order = asked_again.order(source, endpoint, inference=inference)
     told = orders.forecast(study=source.study, order=order)
-    assert took(judging_run.start(study=source.study, order=order)) == pytest.approx(told.seconds, rel=0.3)
+    assert took(judge_run.start(study=source.study, order=order)) == pytest.approx(told.seconds, rel=0.3)
 
 
 def test_fair_rag(endpoint: Endpoint, tmp_path: Any) -> None:
