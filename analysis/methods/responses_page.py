@@ -17,13 +17,13 @@ from ..tables.rows import NOTE, Row
 from ..tables.run_tables import AnalysisState
 from ..tables.table import fill, get
 from ..tables.value_labels import Questions
-from . import missing_values
+from . import undefined_values
 from .citations.tables import PASSAGES, SETS
 from .columns import STATISTICS
 from .lengths.tables import MEASURES as LENGTHS
 from .method import Page
-from .missing_values import by_table
 from .readability.tables import EASES
+from .undefined_values import by_table
 from .writing_process.tables import PROCESS, PROCESS_SHARES
 
 RESPONSES_PER_PAGE = 25
@@ -100,7 +100,7 @@ class _Maker:
         self, found: dict[str, list[Row]], styles: dict[str, str], asked: Questions, parameters: dict[str, Any]
     ) -> None:
         self.found, self.styles, self.asked, self.parameters = found, styles, asked, parameters
-        self.without = missing_values.without_intervals(found)
+        self.without = undefined_values.without_intervals(found)
 
     def lengths(self) -> Pivot | None:
         """Mean and median by style, a group for each measure, columns for each origin."""
@@ -195,7 +195,7 @@ class _Maker:
             corner=corner,
             columns=[self._said(column, key, say) for key in columns],
             title=str(described.title),
-            caption=missing_values.with_interval_note(fill(described.caption, self.parameters), [name], self.without),
+            caption=undefined_values.with_interval_note(fill(described.caption, self.parameters), [name], self.without),
         )
         for group_key in dict.fromkeys(_key(each, group) for each in rows):
             lines = dict.fromkeys(_key(each, row) for each in rows if _key(each, group) == group_key)

@@ -9,7 +9,7 @@ from crowdrag.jobs.models import Run
 from ..figures import figure
 from ..figures.figure import FIGURES
 from ..inputs.models import Snapshot
-from ..methods import missing_values
+from ..methods import undefined_values
 from ..tables import run_tables
 from ..tables.display_table import DisplayColumn, DisplayTable, Value
 from ..tables.pivot import wider
@@ -77,8 +77,8 @@ def long_table(
     return DisplayTable(
         name=name,
         title=str(declared.title),
-        caption=missing_values.with_interval_note(
-            fill(declared.caption, parameters), [name], missing_values.without_intervals({name: rows})
+        caption=undefined_values.with_interval_note(
+            fill(declared.caption, parameters), [name], undefined_values.without_intervals({name: rows})
         ),
         columns=tuple(_column(column) for column in declared.columns),
         rows=shown,
@@ -103,11 +103,11 @@ def whole_table(run: Run, name: str) -> DisplayTable:
 
 def charts_of(run: Run, rows: Mapping[str, list[Row]], parameters: Mapping[str, Any]) -> Iterator[Chart]:
     """Build the figures that the run holds something for; `rows` of its tables that a report reads whole."""
-    without = missing_values.without_intervals(rows)
+    without = undefined_values.without_intervals(rows)
     for name, spec in figure.specifications(run):
         declared = FIGURES[name]
         caption = fill(declared.caption, parameters)
-        caption = missing_values.with_interval_note(caption, declared.tables, without)
+        caption = undefined_values.with_interval_note(caption, declared.tables, without)
         yield Chart(name, str(declared.title), caption, str(declared.alt), spec)
 
 

@@ -8,7 +8,7 @@ from django.utils.translation import ngettext
 from ..methods import response_groups
 from ..methods.agreement import compute as agreement_compute
 from ..methods.leaderboard import compute as leaderboard_compute
-from ..methods.missing_values import enumerated, reason_of
+from ..methods.undefined_values import enumerated, reason_of
 from ..tables.display_table import Value
 from ..tables.rows import Row
 from ..tables.table import Column

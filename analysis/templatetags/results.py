@@ -14,7 +14,7 @@ from .. import typesetter
 from ..analyses import queries
 from ..figures import figure as figure_module
 from ..figures.figure import FIGURES, Figure
-from ..methods import missing_values, significance_marks
+from ..methods import significance_marks, undefined_values
 from ..reports import builder, report_kinds
 from ..tables import cells
 from ..tables.display_table import DisplayTable, Value
@@ -40,7 +40,7 @@ def result_chart(context: template.Context, name: str) -> dict[str, Any]:
     declared = FIGURES[name]
     return {
         "study": context["study"], "run": run, "name": name, "alt": declared.alt,
-        "caption": missing_values.with_interval_note(
+        "caption": undefined_values.with_interval_note(
             fill(declared.caption, report_kinds.of(run).caption_parameters(run)),
             declared.tables,
             context.get("no_intervals") or {},
@@ -53,13 +53,13 @@ def table_caption(context: template.Context, name: str) -> str:
     """The caption that a table has everywhere: `<caption>{% table_caption "agreement" %}</caption>`."""
     run = context["run"]
     caption = fill(get(name).caption, report_kinds.of(run).caption_parameters(run))
-    return missing_values.with_interval_note(caption, [name], context.get("no_intervals") or {})
+    return undefined_values.with_interval_note(caption, [name], context.get("no_intervals") or {})
 
 
 @register.simple_tag(takes_context=True)
 def promised(context: template.Context, caption: str, name: str) -> str:
     """A caption of a page's own about a table: `{% promised caption "agreement" as caption %}`."""
-    return missing_values.with_interval_note(caption, [name], context.get("no_intervals") or {})
+    return undefined_values.with_interval_note(caption, [name], context.get("no_intervals") or {})
 
 
 @register.simple_tag

@@ -8,7 +8,7 @@
 | `llm_campaigns` | the campaign that a model's judgments stand in, with its items |
 | `outcomes` | what an answer comes to, and storing it with the judgments |
 | `orders` | what is asked for, and what it would come to |
-| `judging_run` | the run that judges, and the kinds of runs |
+| `judge_run` | the run that judges, and the kinds of runs |
 | `injection`, `injection_results` | texts that tell a judge what to say, their run, what that found |
 | `queries` | what pages show |
 """

@@ -8,7 +8,7 @@ from django.urls import reverse
 from analysis.experiments.experiment import COMMON, EXPERIMENTS
 from analysis.figures.figure import FIGURES
 from analysis.management.commands import table_reference
-from analysis.methods import missing_values, registry
+from analysis.methods import registry, undefined_values
 from analysis.methods.agreement.compute import ONE_TOPIC
 from analysis.methods.settings import AnalysisSettings
 from analysis.reports import builder
@@ -81,11 +81,11 @@ WITH = {"dimension": "e", "mean": 1.5, "low": 1.0, "high": 2.0}
 
 def test_a_table_without_one_interval_has_a_remark_with_the_reason_if_all_share_one():
     for rows, has_reason in (([ALONE, ALONE], True), ([ALONE, ALONE | {"note": "another reason"}], False)):
-        (remark,) = missing_values.without_intervals({"grade_means": rows}).values()
+        (remark,) = undefined_values.without_intervals({"grade_means": rows}).values()
         assert (ONE_TOPIC in remark) is has_reason
     for tables in ({"grade_means": [ALONE, WITH]}, {"grade_means": [ALONE | {"mean": None}]},
                    {"grade_means": [], "mace": [{"log_likelihood": 1.0}]}):  # fmt: skip
-        assert missing_values.without_intervals(tables) == {}
+        assert undefined_values.without_intervals(tables) == {}
 
 
 def test_only_captions_that_promise_intervals_take_it_back():
@@ -95,7 +95,7 @@ def test_only_captions_that_promise_intervals_take_it_back():
         ("Of grades.", "grade_means", False),
         ("With 95 % intervals.", "agreement", False),
     ):
-        assert (missing_values.with_interval_note(caption, [table], remarks) != caption) is is_changed
+        assert (undefined_values.with_interval_note(caption, [table], remarks) != caption) is is_changed
     naming = builder.ValueLabels({}, {})
     assert ONE_TOPIC in builder.table("grade_means", [ALONE], {}, naming).caption
     assert builder.table("grade_means", [WITH], {}, naming).caption == str(TABLES["grade_means"].caption)

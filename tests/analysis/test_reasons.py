@@ -2,7 +2,7 @@
 
 from analysis.methods.agreement import compute as agreement_compute
 from analysis.methods.key_figures import compute as key_figures_compute
-from analysis.methods.missing_values import NAMED, by_table, reasons
+from analysis.methods.undefined_values import NAMED, by_table, reasons
 from analysis.reports.footnotes import notes
 from analysis.tables.table import Column, count, estimate
 

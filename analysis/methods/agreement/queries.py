@@ -11,8 +11,8 @@ from crowdrag.studies.models import Study
 from ...tables import run_tables, value_labels
 from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
-from .. import missing_values
-from ..missing_values import reasons
+from .. import undefined_values
+from ..undefined_values import reasons
 
 HEADLINE = ("topics_judged", "responses_judged", "pairs", "judges", "judgments", "differentiable_share")
 #: The same of a study that nobody has judged yet.
@@ -57,7 +57,7 @@ def overview(study: Study, state: AnalysisState) -> dict[str, Any]:
         "parameters": state.run.parameters,
         "notes": reasons((row, _place(row, labels)) for row in found["agreement"]),
         "threshold": state.run.parameters.get("spam_threshold", 0.7),
-        "no_intervals": missing_values.without_intervals(found),
+        "no_intervals": undefined_values.without_intervals(found),
         "models": [row | {"label": labels.get(row["dimension"], row["dimension"])} for row in found["mace"]],
     }
 

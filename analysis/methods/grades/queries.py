@@ -10,9 +10,9 @@ from writing.models import Response
 from ...tables import run_tables, value_labels
 from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
-from .. import missing_values, significance_marks
+from .. import significance_marks, undefined_values
 from ..leaderboard.compute import systems
-from ..missing_values import by_table
+from ..undefined_values import by_table
 from .compute import informative
 
 TOPICS_PER_PAGE = 10
@@ -33,7 +33,7 @@ def grades(study: Study, state: AnalysisState, *, topic: str, page: str | None) 
             informative(found["grade_means"]), labels, styles, significance_marks.marks(found["grade_tests"], styles)
         ),
         "systems": _systems(systems(found["leaderboard"]), labels),
-        "no_intervals": missing_values.without_intervals(found),
+        "no_intervals": undefined_values.without_intervals(found),
         "notes": by_table(found, found),
         "tests": significance_marks.tests(found["grade_tests"], labels, styles),
         "significant": any(row["p_adjusted"] is not None for row in found["grade_tests"]),

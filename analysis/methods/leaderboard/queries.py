@@ -10,7 +10,7 @@ from crowdrag.studies.models import Study
 from ...tables import run_tables, value_labels
 from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
-from .. import missing_values, significance_marks
+from .. import significance_marks, undefined_values
 from .compute import ORIGIN, PARTICIPANT
 
 PER_PAGE = 50
@@ -37,7 +37,7 @@ def leaderboard(study: Study, state: AnalysisState, *, dimension: str, page: str
         ],
         "dimension": chosen,
         "dimension_label": _label(chosen, labels),
-        "no_intervals": missing_values.without_intervals(found),
+        "no_intervals": undefined_values.without_intervals(found),
         "page": Paginator(_said(ranked), PER_PAGE).get_page(page),
         "ranked": len(ranked),
         "last": max((row["rank_high"] or row["rank"] for row in ranked), default=0),

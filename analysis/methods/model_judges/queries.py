@@ -12,7 +12,7 @@ from ...tables import run_tables, value_labels
 from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
 from ...tables.table import fill, get
-from ..missing_values import reasons
+from ..undefined_values import reasons
 from . import compute
 from .tables import INFERENCES, MEASURES, SIZES
 

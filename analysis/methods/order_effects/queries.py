@@ -10,8 +10,8 @@ from ...tables import run_tables, value_labels
 from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
 from ...tables.table import fill, get
-from .. import missing_values
-from ..missing_values import reasons
+from .. import undefined_values
+from ..undefined_values import reasons
 from .tables import EFFECTS, PAIRS, PARTS
 
 NAMES = ("order_effects", "order_differences", "front_preferences", "interdependence")
@@ -22,7 +22,7 @@ def order_effects(study: Study, state: AnalysisState) -> dict[str, Any]:
     if state.run is None:
         return {}
     found = run_tables.read(state.run, *NAMES)
-    without = missing_values.without_intervals(found)
+    without = undefined_values.without_intervals(found)
     labels = value_labels.dimensions(study) | {value_labels.ALL: str(value_labels.EVERY_DIMENSION)}
     return {
         "effects": _effects(found["order_effects"], found["order_differences"], labels),
@@ -32,11 +32,13 @@ def order_effects(study: Study, state: AnalysisState) -> dict[str, Any]:
         "has_alpha": any(row["alpha"] is not None for row in found["order_effects"]),
         "has_tau": any(row["tau"] is not None for row in found["interdependence"]),
         "captions": {
-            name: missing_values.with_interval_note(fill(get(name).caption, state.run.parameters), [name], without)
+            name: undefined_values.with_interval_note(fill(get(name).caption, state.run.parameters), [name], without)
             for name in NAMES
         },
         "drawn": {
-            name: missing_values.with_interval_note(fill(FIGURES[name].caption, state.run.parameters), [name], without)
+            name: undefined_values.with_interval_note(
+                fill(FIGURES[name].caption, state.run.parameters), [name], without
+            )
             for name in ("order_effects", "interdependence")
         },
     }

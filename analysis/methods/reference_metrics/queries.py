@@ -10,7 +10,7 @@ from crowdrag.studies.models import Study
 from ...tables import run_tables, value_labels
 from ...tables.rows import NOTE, Row
 from ...tables.run_tables import AnalysisState
-from ..missing_values import reasons
+from ..undefined_values import reasons
 from . import bertscore_runs, encodings
 from .bertscore_runs import EncodingEstimate
 from .compute import NO_BERTSCORE
