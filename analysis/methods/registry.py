@@ -11,28 +11,30 @@ from ..inputs.arrays import EXPERT, POINTWISE, Inputs
 from ..inputs.texts import TopicTexts
 from ..tables import table
 from ..tables.rows import Row
-from .agreement import method as agreement
+from . import (
+    agreement,
+    citations,
+    competence,
+    grade_differences,
+    grades,
+    interdependence,
+    key_figures,
+    leaderboard,
+    lengths,
+    model_judges,
+    order_effects,
+    readability,
+    reference_metrics,
+    surveys,
+    text_reuse,
+    writing_process,
+)
 from .agreement.compute import split_masks
-from .citations import method as citations
-from .competence import method as competence
 from .context import Context, Tables
 from .fits import Fitted, fit, refit_resamples
-from .grade_differences import method as grade_differences
-from .grades import method as grades
-from .interdependence import method as interdependence
-from .key_figures import method as key_figures
-from .leaderboard import method as leaderboard
-from .lengths import method as lengths
 from .method import Method, Page
-from .model_judges import method as model_judges
-from .order_effects import method as order_effects
-from .readability import method as readability
-from .reference_metrics import method as reference_metrics
 from .reusable_fits import ReusableFits, drawn_rows, rows_of
 from .settings import AnalysisSettings
-from .surveys import method as surveys
-from .text_reuse import method as text_reuse
-from .writing_process import method as writing_process
 
 Report = Callable[[int, int, str], None]
 

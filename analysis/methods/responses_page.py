@@ -8,7 +8,6 @@ from django.core.paginator import Paginator
 from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from crowdrag.studies.models import Study
 
@@ -21,7 +20,6 @@ from . import undefined_values
 from .citations.tables import PASSAGES, SETS
 from .columns import STATISTICS
 from .lengths.tables import MEASURES as LENGTHS
-from .method import Page
 from .readability.tables import EASES
 from .undefined_values import by_table
 from .writing_process.tables import PROCESS, PROCESS_SHARES
@@ -234,6 +232,3 @@ def _cell(row: Row | None, value: str, digits: Callable[[Row], int]) -> Cell | N
     if row is None:
         return None
     return Cell(row[value], row["low"], row["high"], row["n"], digits(row), row.get(NOTE, ""))
-
-
-PAGE = Page(50, "writing_results", "writing/", gettext_lazy("Writing"), "analysis/writing.html", page_context)

@@ -49,13 +49,15 @@ def report(run: Run) -> Report:
 def tables_of(run: Run, declared: Iterable[Table]) -> Iterator[DisplayTable]:
     """Build some tables of a run as its report shows them; one that the run does not have is left out."""
     labels, parameters = ValueLabels.of(run.study), report_kinds.of(run).caption_parameters(run)
-    sizes = run_tables.sizes(run, *(each.name for each in declared))
-    for each in declared:
-        size = sizes.get(each.name, 0)
-        if size and each.is_whole and size <= MOST_ROWS:
-            yield table(each.name, run_tables.read(run, each.name)[each.name], parameters, labels)
-        elif size:
-            yield table(each.name, [], parameters, labels, size)
+    names = [each.name for each in declared]
+    rows = run_tables.read(run, *(name for name in names if get(name).is_whole))
+    sizes = run_tables.sizes(run, *large) if (large := [name for name in names if name not in rows]) else {}
+    sizes |= {name: len(found) for name, found in rows.items() if len(found) > MOST_ROWS}
+    for name in names:
+        if name in sizes:
+            yield table(name, [], parameters, labels, sizes[name])
+        elif rows.get(name):
+            yield table(name, rows[name], parameters, labels)
 
 
 def table(

@@ -262,7 +262,7 @@ def ac1(counts: ArrayLike) -> float:
     n = np.asarray(counts, dtype=np.float64)
     agreed, frequency = _ac1_parts(n)
     expected = float(np.sum(frequency * (1 - frequency))) / (n.shape[1] - 1)
-    return (agreed - expected) / (1 - expected)
+    return float((agreed - expected) / (1 - expected))
 
 
 def ac1_terms(
@@ -298,8 +298,8 @@ def ac1_terms(
     topics = np.concatenate([of_unit[u[first]], of_unit[u[alone]]])
     added = np.concatenate([in_pairs / pairs, centred[v[alone]]])
     if drawn_coders:
-        both = (np.concatenate([c[side], c[alone]]) for side in (first, second))
-        return Terms(topics, *both, added, least=FEWEST_CODERS)
+        one, other = (np.concatenate([c[side], c[alone]]) for side in (first, second))
+        return Terms(topics, one, other, added, least=FEWEST_CODERS)
     return Terms(topics, None, None, added)
 
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils.html import escape
 
 from analysis.analyses import services, views
-from analysis.methods import registry
-from analysis.methods.agreement import method as agreement
+from analysis.methods import agreement, registry
 from analysis.models import Table
 from annotation.models import Judgment, Pair
 from crowdrag.jobs.enums import RunState
@@ -221,7 +221,7 @@ def test_charts_are_drawn_and_kept(run):
 
 
 QUERIES = {
-    "": 11, "competence/": 13, "grades/": 13, "pairs/": 14, "leaderboard/": 10, "writing/": 12,
+    "": 15, "competence/": 13, "grades/": 13, "pairs/": 14, "leaderboard/": 10, "writing/": 12,
     "order/": 10, "metrics/": 17, "models/": 10, "report/": 22, "analyses/": 13, "pairs/{pair}/": 19,
     "competence/{person}/": 15,
 }  # fmt: skip
@@ -267,5 +267,5 @@ def test_a_method_without_a_page_of_its_own_has_one_of_its_tables_and_figures(ru
     request.user, request.session, request.csp_nonce = MembershipFactory(study=run.study).user, {}, ""
     text = views.page_view(page)(request, slug=run.study.slug).content.decode()
     for table in method.tables:
-        assert f'aria-label="{table.title}"' in text, table.name
+        assert f'aria-label="{escape(table.title)}"' in text, table.name
     assert "charts/agreement.svg" in text

@@ -18,7 +18,7 @@ from tests.analysis import synthetic
 from tests.examples import examples
 
 QUICK = AnalysisSettings(resamples=20, restarts=3, refine=2, labels="likeliest")
-LIVE = {"agreement", "agreement_means", "competence", "gold", "grades", "grade_means", "mace"}
+LIVE = {table.name for method in registry.METHODS if method.is_live for table in method.tables}
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,7 @@
 import pytest
 
 from analysis.inputs import arrays
+from analysis.methods import text_features
 from analysis.methods.citations import compute as citations_compute
 from analysis.methods.key_figures import compute as key_figures_compute
 from analysis.methods.lengths import compute as lengths_compute
@@ -123,7 +124,7 @@ def test_without_other_topics_reading_ease_or_texts_figures_are_missing_with_the
     assert {row["note"] for row in found["lengths"] if row["value"] is not None} == {ONE_TOPIC}
     assert all(row["low"] is None for row in found["citation_overlap"])
     found = tables_of(analysed(language="de"))
-    assert {(row["flesch"], row["note"]) for row in found["responses"]} == {(None, readability_compute.NO_EASE)}
+    assert {(row["flesch"], row["note"]) for row in found["responses"]} == {(None, text_features.NO_EASE)}
     assert found["readability"] == []
     assert one(found["citation_overlap"], "jaccard", style="news", pair="human_model") == 1.0
     at_work = analysed()

@@ -1,1 +1,62 @@
 """Agreement: Krippendorff's alpha (docs/methods/agreement.md)."""
+
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from analysis.enums import Coders, Split
+from crowdrag.studies.models import Study
+
+from ...tables.run_tables import AnalysisState
+from ..method import AGREEMENT, Method, Page
+from ..run_facts import RunFacts, enumerated
+from . import compute, figures, queries, tables
+
+
+def describe_alpha(facts: RunFacts) -> str:
+    """Krippendorff's alpha, and the splits it is given for."""
+    if not facts.measured("agreement", "alpha"):
+        return ""
+    splits = ""
+    if facts.measured("agreement", "alpha", split=Split.DIFFERENTIABLE):
+        splits = (
+            " We also report it for differentiable pairs, which have a majority (more than half of the votes) on more "
+            "than "
+            "four sevenths of the dimensions, and for the other, minimally differentiable ones."
+        )
+    return (
+        "Agreement is Krippendorff's alpha at the ordinal level (left, neither, right), with participants as coders "
+        "and "
+        f"presented pairs as units [@krippendorff2011].{splits}"
+    )
+
+
+def describe_other_pools(facts: RunFacts) -> str:
+    """Whose agreement stands beside the pool's."""
+    said = [word for key, word in ((Coders.EXPERT, "of experts"), (Coders.POINTWISE, "of pointwise ratings"))
+            if facts.measured("agreement", "alpha", coders=key)]  # fmt: skip
+    return f"Beside it stands the agreement {enumerated(said)}." if said else ""
+
+
+def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
+    """What the page shows."""
+    return queries.overview(study, state)
+
+
+PAGE = Page(10, "results", "", _("Agreement"), "analysis/overview.html", page_context, is_live=True)
+
+METHOD = Method(
+    name="agreement",
+    title=_("Agreement"),
+    section=AGREEMENT,
+    compute=compute.compute_tables,
+    tables=tables.TABLES,
+    figures=figures.FIGURES,
+    sentences=(
+        describe_alpha,
+        describe_other_pools,
+    ),
+    pages=(PAGE,),
+    is_live=True,
+)

@@ -1,1 +1,32 @@
 """What responses cite, in which order, and where."""
+
+from django.utils.translation import gettext_lazy as _
+
+from ..lengths import PAGE
+from ..method import WRITING, Method
+from ..run_facts import RunFacts, enumerated
+from . import compute, figures, tables
+
+
+def describe_citations(facts: RunFacts) -> str:
+    """How the choice of passages is described."""
+    said = []
+    if facts.measured("citation_overlap", "jaccard"):
+        said.append("the Jaccard coefficient of the sets of passages that two responses cite")
+    if facts.measured("citation_order", "rho"):
+        said.append("Spearman's rho between positions of the passages that both hold [@spearman1904]")
+    if facts.measured("citation_ranks", "probability"):
+        said.append("the probability that the passage at a rank is cited")
+    return f"The choice of passages is described by {enumerated(said)}." if said else ""
+
+
+METHOD = Method(
+    name="citations",
+    title=_("Citations"),
+    section=WRITING,
+    compute=compute.compute_tables,
+    tables=tables.TABLES,
+    figures=figures.FIGURES,
+    sentences=(describe_citations,),
+    pages=(PAGE,),
+)

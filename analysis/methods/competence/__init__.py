@@ -1,1 +1,118 @@
 """Competence of judges, and the labels that their votes give (docs/methods/competence.md)."""
+
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from analysis.enums import Coders
+from analysis.stats import mace
+from crowdrag.studies.enums import AuditedContent
+from crowdrag.studies.models import Study
+
+from ...tables.run_tables import AnalysisState
+from ..method import LABELS, Method, Page
+from ..run_facts import RunFacts
+from . import compute, figures, queries, tables
+
+
+def describe_mace(facts: RunFacts) -> str:
+    """How competence and gold labels were estimated."""
+    if not facts.measured("mace", "log_likelihood"):
+        return ""
+    fixed = mace.MaceSettings()
+    known = " Labels of gold items known beforehand were fixed." if facts.settings.fix_known and facts.has_known else ""
+    a, b = fixed.spam_prior
+    model = (
+        "The competence of each participant and the gold label of each pair were estimated with MACE, one model a "
+        "dimension "
+        f"[@hovy2013], with {{}}Beta({a:g}, {b:g}) priors on spamming and Dirichlet({fixed.strategy_prior:g}) "
+        "priors on strategies, "
+    )
+    if facts.settings.averages:
+        return (
+            f"{model.format('')}averaged over all optima of the likelihood by a sequential Monte Carlo sampler with "
+            "collapsed Gibbs sweeps [@delmoral2006] [@liu1994]. Gold labels are the most probable labels, and grades "
+            f"are means over joint draws of the labels [@paun2018].{known}"
+        )
+    search = (
+        f", followed by {facts.settings.refine} rounds of search from the best of them" if facts.settings.refine else ""
+    )
+    return (
+        f"{model.format('variational M-steps, ')}as the likeliest of {facts.settings.restarts} random restarts of up "
+        f"to {fixed.max_iter} iterations{search}.{known}"
+    )
+
+
+def describe_correction(facts: RunFacts) -> str:
+    """Whose judgments the corrected crowd leaves out."""
+    if not facts.measured("agreement", "alpha", coders=Coders.CORRECTED):
+        return ""
+    quarter = ""
+    if facts.measured("agreement", "alpha", coders=Coders.CORRECTED_QUARTER):
+        quarter = (
+            f" By the other rule the least competent {100 * facts.settings.least_competent:g} % of a dimension's "
+            "judges are "
+            f"left out, with at least {facts.settings.kept_votes} votes of each pair kept."
+        )
+    return (
+        "The corrected crowd leaves out the judgments of participants whose spam probability on the dimension exceeds "
+        f"{facts.settings.spam_threshold:g}.{quarter}"
+    )
+
+
+def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
+    """What the page shows."""
+    return queries.participants(
+        study,
+        state,
+        text=query.get("text", "").strip(),
+        sort=query.get("sort", "-mean"),
+        page=query.get("page"),
+    )
+
+
+PAGE = Page(
+    20,
+    "competence",
+    "competence/",
+    _("Competence"),
+    "analysis/competence.html",
+    page_context,
+    needs_judgments=True,
+    is_live=True,
+    audited=AuditedContent.PEOPLE,
+)
+
+
+def pairs_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
+    """What the page of pairs shows."""
+    chosen = {name: query.get(name, "") for name in ("topic", "dimension", "label", "sort")}
+    return queries.pairs(study, state, page=query.get("page"), **chosen)
+
+
+PAIRS_PAGE = Page(
+    60,
+    "pairs",
+    "pairs/",
+    _("Pairs and votes"),
+    "analysis/pairs.html",
+    pairs_context,
+    needs_judgments=True,
+    is_live=True,
+)
+
+METHOD = Method(
+    name="competence",
+    title=_("Labels"),
+    section=LABELS,
+    compute=compute.compute_tables,
+    tables=tables.TABLES,
+    figures=figures.FIGURES,
+    sentences=(
+        describe_mace,
+        describe_correction,
+    ),
+    pages=(PAGE, PAIRS_PAGE),
+    is_live=True,
+)

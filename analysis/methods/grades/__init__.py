@@ -1,1 +1,53 @@
 """Grades of responses (docs/methods/grades.md)."""
+
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from analysis.stats import bradley_terry
+from crowdrag.studies.models import Study
+
+from ...tables.run_tables import AnalysisState
+from ..method import GRADES, Method, Page
+from ..run_facts import RunFacts
+from ..settings import GOLD
+from . import compute, figures, queries, tables
+
+
+def describe_grades(facts: RunFacts) -> str:
+    """How responses were graded."""
+    if not facts.measured("grade_means", "mean"):
+        return ""
+    model = bradley_terry.BradleyTerrySettings()
+    source = "gold labels" if facts.settings.grades_from == GOLD else "votes, each weighted by its judge's competence,"
+    return (
+        f"From the {source} of each topic and dimension the responses' merits were fitted with the Bradley-Terry model "
+        f"with ties [@rao1967] with a threshold of {model.threshold:g} on the log scale, regularised by a dummy of "
+        "merit "
+        f"{model.dummy_merit:g} against which every response wins and loses with a weight of {model.dummy_weight:g} "
+        "[@gienapp2020]. A response's grade is its rank by ascending merit within its topic."
+    )
+
+
+def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
+    """What the page shows."""
+    return queries.grades(study, state, topic=query.get("topic", ""), page=query.get("page"))
+
+
+PAGE = Page(
+    30, "grades", "grades/", _("Grades"), "analysis/grades.html", page_context, needs_judgments=True, is_live=True
+)
+
+METHOD = Method(
+    name="grades",
+    title=_("Grades"),
+    section=GRADES,
+    compute=compute.compute_tables,
+    tables=tables.TABLES,
+    figures=figures.FIGURES,
+    sentences=(describe_grades,),
+    pages=(PAGE,),
+    needs=("competence",),
+    is_live=True,
+)

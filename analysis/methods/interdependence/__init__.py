@@ -1,1 +1,27 @@
 """How far the dimensions say the same (docs/methods/interdependence.md)."""
+
+from django.utils.translation import gettext_lazy as _
+
+from ..method import LABELS, Method
+from ..order_effects import PAGE
+from ..run_facts import RunFacts
+from . import compute, figures, tables
+
+
+def describe_tau(facts: RunFacts) -> str:
+    """How the dimensions were correlated."""
+    if not facts.measured("interdependence", "tau"):
+        return ""
+    return "The interdependence of two dimensions is Kendall's tau between their gold labels [@kendall1938]."
+
+
+METHOD = Method(
+    name="interdependence",
+    title=_("Dimensions"),
+    section=LABELS,
+    compute=compute.compute_tables,
+    tables=tables.TABLES,
+    figures=figures.FIGURES,
+    sentences=(describe_tau,),
+    pages=(PAGE,),
+)

@@ -1,1 +1,47 @@
 """The leaderboard (docs/methods/leaderboard.md)."""
+
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import Study
+
+from ...tables.run_tables import AnalysisState
+from ..method import GRADES, Method, Page
+from ..run_facts import RunFacts
+from . import compute, figures, queries, tables
+
+
+def describe_leaderboard(facts: RunFacts) -> str:
+    """How participants were ranked."""
+    if not facts.measured("leaderboard", "rank"):
+        return ""
+    spread = "; ranks have bootstrap intervals" if facts.measured("leaderboard", "rank_low") else ""
+    return (
+        "Participants are ranked by the merit of one such model a dimension over all topics, in which a participant "
+        "stands "
+        f"for all of their responses{spread}."
+    )
+
+
+def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
+    """What the page shows."""
+    return queries.leaderboard(study, state, dimension=query.get("dimension", ""), page=query.get("page"))
+
+
+PAGE = Page(
+    40, "leaderboard", "leaderboard/", _("Leaderboard"), "analysis/leaderboard.html", page_context, needs_judgments=True
+)
+
+METHOD = Method(
+    name="leaderboard",
+    title=_("Leaderboard"),
+    section=GRADES,
+    compute=compute.compute_tables,
+    tables=tables.TABLES,
+    figures=figures.FIGURES,
+    sentences=(describe_leaderboard,),
+    pages=(PAGE,),
+    needs=("grades",),
+)

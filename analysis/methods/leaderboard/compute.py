@@ -15,8 +15,8 @@ from analysis.stats.significance import FEWEST
 
 from ...inputs.arrays import Inputs, Ints
 from ...tables.rows import NOTE, Row, number
+from .. import paired_tests
 from ..context import Context, Tables
-from ..grade_differences import compute
 from ..grade_fits import Comparisons, Graded, Halves, Resampled
 
 ALL = "all"
@@ -63,7 +63,7 @@ def compute_tables(analysed: Context) -> Tables:
             analysed.step(f"Leaderboard: {_name(graded, dimension)}")
             ranked += _rows(analysed, board, graded, resampled, dimension)
     people = boards(analysed.inputs)[0]
-    tested = compute.adjust(list(_tests(people, graded, resampled)))
+    tested = paired_tests.adjust(list(_tests(people, graded, resampled)))
     return {"leaderboard": ranked, "leaderboard_tests": tested}
 
 
@@ -303,7 +303,7 @@ def _tests(board: Board, graded: Graded, resampled: Resampled) -> Iterator[Row]:
                 "participant_1": board.names[one],
                 "participant_2": board.names[other],
             }
-            yield key | compute.tested_row(a - b, resampled.weights, samples)
+            yield key | paired_tests.tested_row(a - b, resampled.weights, samples)
 
 
 def _by_topic(grade: Floats, topic: Ints, topics: int) -> Floats:

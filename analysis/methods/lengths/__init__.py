@@ -1,1 +1,46 @@
 """How long responses are."""
+
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import Study
+
+from ...tables.run_tables import AnalysisState
+from ..method import WRITING, Method, Page
+from ..run_facts import RunFacts
+from . import compute, figures, tables
+
+
+def describe_lengths(facts: RunFacts) -> str:
+    """How words, responses and statements are counted."""
+    if not facts.has("responses"):
+        return ""
+    return (
+        f"Words are separated by spaces; responses under {facts.settings.min_words} words are taken for non-responses "
+        "and left out "
+        "of statistics of length. A statement is the text before a citation marker, with the passages that the marker "
+        "names."
+    )
+
+
+def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
+    """What the page about responses shows, of this method and of others."""
+    from .. import responses_page  # it knows the tables of all of them
+
+    return responses_page.page_context(study, state, query)
+
+
+PAGE = Page(50, "writing_results", "writing/", _("Writing"), "analysis/writing.html", page_context)
+
+METHOD = Method(
+    name="lengths",
+    title=_("Lengths"),
+    section=WRITING,
+    compute=compute.compute_tables,
+    tables=tables.TABLES,
+    figures=figures.FIGURES,
+    sentences=(describe_lengths,),
+    pages=(PAGE,),
+)

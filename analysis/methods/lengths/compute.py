@@ -8,10 +8,9 @@ from ...inputs.arrays import Inputs, Ints, Response
 from ...tables.rows import NOTE, Row, number
 from .. import text_features
 from ..context import Context, Tables
-from ..readability.compute import NO_EASE
 from ..response_groups import Resampling, distribution_rows, groups
 from ..settings import AnalysisSettings
-from ..text_features import TextFeatures
+from ..text_features import NO_EASE, TextFeatures
 
 NO_STATEMENT = "the response has no statement"
 NOTHING_CITED = "the response cites nothing"

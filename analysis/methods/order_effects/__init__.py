@@ -1,1 +1,51 @@
 """Order effects (docs/methods/order-effects.md)."""
+
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from crowdrag.studies.models import Study
+
+from ...tables.run_tables import AnalysisState
+from ..method import AGREEMENT, Method, Page
+from ..run_facts import RunFacts
+from . import compute, figures, queries, tables
+
+
+def describe_order_effects(facts: RunFacts) -> str:
+    """How order effects were measured."""
+    if not facts.measured("order_effects", "alpha"):
+        return ""
+    return (
+        "Order effects are told by the alpha of pairs that were judged in both orders, each order alone and both "
+        "pooled, "
+        f"and by that of the first {facts.settings.first_positions} items of a questionnaire and of the later ones."
+    )
+
+
+def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
+    """What the page shows."""
+    return queries.order_effects(study, state)
+
+
+PAGE = Page(
+    70,
+    "order_results",
+    "order/",
+    _("Order and dimensions"),
+    "analysis/order_effects.html",
+    page_context,
+    needs_judgments=True,
+)
+
+METHOD = Method(
+    name="order_effects",
+    title=_("Order effects"),
+    section=AGREEMENT,
+    compute=compute.compute_tables,
+    tables=tables.TABLES,
+    figures=figures.FIGURES,
+    sentences=(describe_order_effects,),
+    pages=(PAGE,),
+)

@@ -1,1 +1,26 @@
 """Reading ease (docs/methods/readability.md)."""
+
+from django.utils.translation import gettext_lazy as _
+
+from ..lengths import PAGE
+from ..method import WRITING, Method
+from ..run_facts import RunFacts
+from . import compute, figures, tables
+
+
+def describe_readability(facts: RunFacts) -> str:
+    """How readability was measured."""
+    told = "readability" not in facts.names or facts.measured("readability", "value")
+    return "Readability is Flesch's reading ease [@flesch1948]." if facts.has("responses") and told else ""
+
+
+METHOD = Method(
+    name="readability",
+    title=_("Reading ease"),
+    section=WRITING,
+    compute=compute.compute_tables,
+    tables=tables.TABLES,
+    figures=figures.FIGURES,
+    sentences=(describe_readability,),
+    pages=(PAGE,),
+)

@@ -10,8 +10,6 @@ from ..context import Context, Tables
 from ..response_groups import Resampling, distribution_rows, groups
 from ..text_features import TextFeatures
 
-NO_EASE = "there is no reading ease for texts in this language"
-
 
 def compute_tables(analysed: Context) -> Tables:
     """Reading ease by style and origin."""

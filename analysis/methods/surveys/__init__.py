@@ -1,1 +1,17 @@
 """What writers said before and after writing."""
+
+from django.utils.translation import gettext_lazy as _
+
+from ..lengths import PAGE
+from ..method import STUDY, Method
+from . import compute, figures, tables
+
+METHOD = Method(
+    name="surveys",
+    title=_("Surveys"),
+    section=STUDY,
+    compute=compute.compute_tables,
+    tables=tables.TABLES,
+    figures=figures.FIGURES,
+    pages=(PAGE,),
+)

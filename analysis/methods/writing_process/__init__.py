@@ -1,1 +1,30 @@
 """How responses were written, by their logs (docs/methods/writing-process.md)."""
+
+from django.utils.translation import gettext_lazy as _
+
+from ..lengths import PAGE
+from ..method import WRITING, Method
+from ..run_facts import RunFacts
+from . import compute, figures, tables
+
+
+def describe_process(facts: RunFacts) -> str:
+    """What was measured from writing logs."""
+    told = "writing_process_means" not in facts.names or facts.measured("writing_process_means", "value")
+    if not (facts.has("writing_process") and told):
+        return ""
+    return (
+        "From the writing logs we measured time, pauses, bursts, revisions, and the share of the text that was pasted."
+    )
+
+
+METHOD = Method(
+    name="writing_process",
+    title=_("Writing process"),
+    section=WRITING,
+    compute=compute.compute_tables,
+    tables=tables.TABLES,
+    figures=figures.FIGURES,
+    sentences=(describe_process,),
+    pages=(PAGE,),
+)

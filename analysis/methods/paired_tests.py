@@ -1,0 +1,67 @@
+"""Wilcoxon's test of differences by topic as a row of a table: p, effect and mean difference with their intervals."""
+
+import numpy as np
+
+from analysis.stats import significance
+from analysis.stats.bootstrap import Floats, percentile_interval, weighted_mean
+
+from ..inputs.arrays import Ints
+from ..tables.rows import NOTE, Row, number
+
+# Resamples in which grades are others are gone through so many at a time: there are many cells.
+_AT_ONCE = 100
+
+
+def tested_row(difference: Floats, weights: Floats, samples: Floats | None) -> Row:
+    """What a test says of the differences of topics, with intervals over these; p is adjusted later.
+
+    `samples`: the differences of each resample, shape (resamples, topics), where they are others there.
+    """
+    there = ~np.isnan(difference)
+    n = int(there.sum())
+    # Most pairs of participants met on few of the topics.
+    difference, weights = difference[there], weights[:, there]
+    samples = None if samples is None else samples[:, there]
+    row: Row = {"statistic": None, "p": None, "p_adjusted": None}
+    try:
+        tested = significance.signed_rank(difference)
+        row |= {"statistic": number(tested.statistic), "p": number(tested.p)}
+    except significance.TooFewDifferencesError as error:
+        row[NOTE] = str(error)
+    effect = significance.rank_biserial(difference)[0]
+    effects = significance.rank_biserial(difference if samples is None else samples, weights)
+    sized = percentile_interval(effect, effects, clusters=n, bounds=(-1.0, 1.0))
+    mean = percentile_interval(_mean(difference), _means(difference, weights, samples), clusters=n)
+    row |= {
+        "effect": number(effect),
+        "n": n,
+        "effect_low": number(sized.low) if number(effect) is not None else None,
+        "effect_high": number(sized.high) if number(effect) is not None else None,
+        "difference": number(mean.estimate),
+        "difference_low": number(mean.low),
+        "difference_high": number(mean.high),
+    }
+    return row
+
+
+def adjust(found: list[Row]) -> list[Row]:
+    """Put the adjusted p-values into the rows of a table."""
+    p: Ints | Floats = np.array([np.nan if row["p"] is None else row["p"] for row in found], dtype=np.float64)
+    for row, value in zip(found, significance.adjusted(p), strict=True):
+        row["p_adjusted"] = number(value)
+    return found
+
+
+def _mean(difference: Floats) -> float:
+    there = ~np.isnan(difference)
+    return float(difference[there].mean()) if there.any() else float("nan")
+
+
+def _means(difference: Floats, weights: Floats, samples: Floats | None) -> Floats:
+    if samples is None:
+        return weighted_mean(difference, np.arange(len(difference)), len(difference))(weights)
+    there = ~np.isnan(samples)
+    n = (weights * there).sum(axis=1)
+    sums = (weights * np.where(there, samples, 0.0)).sum(axis=1)
+    means: Floats = np.divide(sums, n, out=np.full(n.shape, np.nan), where=n > 0)
+    return means
