@@ -213,7 +213,7 @@ class Experiment:
         The result tables from all findings: the run's last unit, after all stages.
     estimate : callable(Collection, parameters) -> Estimate
     methods : callable(Run, rows by table) -> Methods
-        The paragraph for a paper, with references (analysis/reports/methods_paragraph.py shows how one is written).
+        The paragraph for a paper, with references (analysis/reports/methods_text.py shows how one is written).
     folds : callable(Collection, parameters) -> mapping of str to int, optional
         Of an experiment that trains: in which fold each question is tested, by its id, fixed before anything is drawn
         for them. Documents of other questions then come from the question's own fold.

@@ -18,9 +18,9 @@ from ..tables.table import fill, get
 from ..tables.value_labels import Questions
 from . import undefined_values
 from .citations.tables import PASSAGES, SETS
-from .columns import STATISTICS
 from .lengths.tables import MEASURES as LENGTHS
 from .readability.tables import EASES
+from .shared_columns import STATISTICS
 from .undefined_values import by_table
 from .writing_process.tables import PROCESS, PROCESS_SHARES
 

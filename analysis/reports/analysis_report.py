@@ -12,7 +12,7 @@ from ..methods.registry import METHODS
 from ..methods.run_facts import RunFacts
 from ..methods.settings import AnalysisSettings
 from ..tables.rows import Row
-from . import methods_paragraph, report_kinds
+from . import methods_text, report_kinds
 from .report_kinds import Part
 from .types import About, Methods, Report, Section
 
@@ -39,7 +39,7 @@ def methods_of(run: Run, rows: Mapping[str, list[Row]], sections: tuple[Section,
     """Write what the run did; parameters that this version no longer knows are left to the list of parameters."""
     known = {name: value for name, value in run.parameters.items() if name in AnalysisSettings.__dataclass_fields__}
     names = frozenset(table.name for section in sections for table in section.tables if table.size)
-    return methods_paragraph.methods(
+    return methods_text.methods(
         RunFacts(
             settings=AnalysisSettings(**known),
             seed=run.seed,

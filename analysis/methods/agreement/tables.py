@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from analysis.enums import Split
 
 from ...tables.table import Column, Table, count, estimate
-from ..columns import CODERS, DIMENSION
+from ..shared_columns import CODERS, DIMENSION
 
 SPLITS = {each.value: each.label for each in Split}
 

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from analysis.enums import Label
 
 from ...tables.table import Column, Holds, Table, count
-from ..columns import DIMENSION
+from ..shared_columns import DIMENSION
 
 LABELS = {each.value: each.label for each in Label}
 

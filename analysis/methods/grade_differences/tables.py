@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from ...tables.table import Column, Table, count, named_estimate
-from ..columns import DIMENSION
+from ..shared_columns import DIMENSION
 
 GRADE_TESTS = Table(
     "grade_tests",

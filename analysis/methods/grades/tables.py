@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from ...tables.table import Column, Holds, Table, count, estimate
-from ..columns import DIMENSION
+from ..shared_columns import DIMENSION
 
 GRADE_MEANS = Table(
     "grade_means",

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from ...tables.table import Column, Holds, Table, count, estimate, named_estimate
-from ..columns import DIMENSION
+from ..shared_columns import DIMENSION
 
 INFERENCES = {"combined": _("all at once"), "individual": _("one at a time")}
 MEASURES = {

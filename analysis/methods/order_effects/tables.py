@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from ...tables.table import Column, Table, count, estimate, named_estimate
-from ..columns import CODERS, DIMENSION
+from ..shared_columns import CODERS, DIMENSION
 
 EFFECTS = {"within": _("within a pair"), "across": _("across the questionnaire")}
 #: The parts of each effect.

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from ...tables.table import Column, Table, count
-from ..columns import DISTRIBUTION, ORIGIN, STYLE
+from ..shared_columns import DISTRIBUTION, ORIGIN, STYLE
 
 EASES = {
     "flesch": _("Response"),

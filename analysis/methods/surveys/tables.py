@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from ...tables.table import Column, Table, count, estimate
-from ..columns import STATISTICS
+from ..shared_columns import STATISTICS
 
 SURVEY = Table(
     "survey",

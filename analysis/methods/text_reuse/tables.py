@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from ...tables.table import Column, Holds, Table, count
-from ..columns import ORIGIN, RESPONSE, STYLE
+from ..shared_columns import ORIGIN, RESPONSE, STYLE
 
 TEXT_REUSE = Table(
     "text_reuse",

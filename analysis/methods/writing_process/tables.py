@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from ...tables.table import Column, Holds, Table, count
-from ..columns import DISTRIBUTION, ORIGIN, RESPONSE, STYLE
+from ..shared_columns import DISTRIBUTION, ORIGIN, RESPONSE, STYLE
 
 PROCESS = {
     "seconds": _("Time (s)"),

@@ -5,7 +5,7 @@ import re
 from analysis.methods.run_facts import RunFacts
 from analysis.methods.settings import AnalysisSettings
 from analysis.reports import bibliography, latex
-from analysis.reports.methods_paragraph import methods
+from analysis.reports.methods_text import methods
 from analysis.reports.types import About, Methods, Report
 from tests.analysis.cases import check_each
 
