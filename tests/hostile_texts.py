@@ -28,7 +28,7 @@ from annotation.judging import erasure as judging_erasure
 from annotation.judging import response_layout
 from annotation.llm_judges import injection
 from annotation.llm_judges import prompts as judge_prompts
-from crowdrag.llm import connections
+from crowdrag.llm import client as llm_client
 from crowdrag.llm.erasure import container_test
 from crowdrag.studies.entry import links
 from crowdrag.ui import markdown
@@ -81,7 +81,7 @@ READERS: dict[str, Reader] = {
     "erasing.parts": writing_erasure._SENTENCE_END.split,
     "erasing.container_test": lambda text: container_test([text, *(f"{text}{n}" for n in range(20))])(f"{text}x{text}"),
     "import_reading.parsed": lambda text: import_reading.parse_json(text, Problems(), file="f", line=1),
-    "keys": lambda text: connections._LIKE_A_KEY.sub("", text),
+    "keys": lambda text: llm_client._LIKE_A_KEY.sub("", text),
     "lamp": lambda text: [task.sought.search(text) for task in lamp.TASKS.values()],
     "markdown.render": markdown.render,
     "matching.Sources.find": _sources,

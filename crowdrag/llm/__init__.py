@@ -1,7 +1,7 @@
 """The gateway to language models: endpoints, calls, money, forecasts.
 
-`gateway` is the door. Below it: `requests` (what is asked), `claims` and `batch_claims` (what is written down before
-and after), `ledger` (money), `dispatcher` on an `event_loop` (many calls at once), `concurrency` and `retry_policy`
-(how many, and when again), `connections` to checked `addresses`, `replies` and `structured_output` (what came back).
-Beside it: `endpoints`, `forecasts`, `erasure`, `prompt_delimiters`.
+`gateway` is the door, and a call goes one way: `requests` (what is asked), `attempts` (what is written down before and
+after), `client` (what is sent), `replies` (what came back). `ledger` keeps the money, `retry_policy` says when a
+question is asked again, `addresses` where calls may go.
+Beside them: `endpoints`, `forecasts`, `erasure`, `prompt_delimiters`.
 """

@@ -1,7 +1,7 @@
 """Where calls may go: an endpoint's name is resolved once, each address is checked, and a checked one is connected to.
 
 Checking a name when it is entered is not enough, for it may point elsewhere a second later; so what is checked is the
-address that the connection then uses (transport.py).
+address that the connection then uses (client.py).
 """
 
 import ipaddress

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.admin import OfPeople, ReadOnlyAdmin
 
-from . import addresses, connections, ledger
+from . import addresses, client, ledger
 from .errors import GatewayError
 from .models import Attempt, Call, Endpoint, Spend
 
@@ -52,7 +52,7 @@ class EndpointAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # Django's clas
     @admin.display(boolean=True, description=_("key is set"))
     def has_key(self, endpoint: Endpoint) -> bool | None:
         """Whether its variable is set; nothing where it needs no key."""
-        return connections.has_key(endpoint) if endpoint.key_variable else None
+        return client.has_key(endpoint) if endpoint.key_variable else None
 
 
 @admin.register(Call)

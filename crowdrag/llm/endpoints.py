@@ -13,7 +13,8 @@ from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Study
 
-from . import addresses, connections, gateway, ledger
+from . import addresses, gateway, ledger
+from .client import read_key
 from .enums import AttemptState, CallState, Fault
 from .errors import GatewayError
 from .models import Attempt, Endpoint
@@ -66,7 +67,7 @@ def problems(endpoint: Endpoint) -> list[str]:
         found.append(_("Not allowed."))
     try:
         addresses.check_url(endpoint.base_url, is_local=endpoint.is_local)
-        connections.read_key(endpoint)
+        read_key(endpoint)
     except GatewayError as error:
         found.append(str(error))
     return found

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Case, F, Subquery, Sum, Value, When
+from django.db.models import Case, F, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
@@ -177,11 +177,16 @@ def settle_unknown(*, attempts: Iterable[Attempt], cost: Decimal = ZERO) -> int:
     return settled
 
 
-def give_up_lost(*, now: datetime) -> int:
+def give_up(attempts: QuerySet[Attempt], now: datetime) -> int:
     """Mark attempts whose sender was lost as unknown; they stay charged at their upper bound."""
-    return Attempt.objects.lost(now).update(
+    return attempts.update(
         state=AttemptState.UNKNOWN, fault=Fault.LOST, ended_at=now, error=_("The process that asked was lost.")
     )
+
+
+def give_up_lost(*, now: datetime) -> int:
+    """Mark all attempts whose sender was lost as unknown, and return how many."""
+    return give_up(Attempt.objects.lost(now), now)
 
 
 def audit(*, study: Study) -> tuple[Totals, Totals]:

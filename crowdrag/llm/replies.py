@@ -1,27 +1,28 @@
-"""One sending of a question over the wire, and what its reply means: answered, failed, or outcome unknown.
+"""What the reply to an attempt means: answered, failed, or outcome unknown; and whether it settles the question.
 
 Whoever pays must know the difference: a request that never left, or that the server itself says it did not work on,
-costs nothing; one whose reply was cut, late or unreadable may have been worked on and billed.
+costs nothing; one whose reply was cut, late or unreadable may have been worked on and billed. Structured answers are
+validated strictly and never guessed.
 """
 
-import asyncio
 import json
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import Any
 
 import httpx2
+import jsonschema
+import referencing
 from django.utils.translation import gettext as _
 
-from . import addresses, connections, retry_policy
+from . import ledger, retry_policy
+from .addresses import BlockedAddressError
 from .enums import AttemptState, Fault
-from .models import Endpoint
-
-if TYPE_CHECKING:
-    import openai
+from .requests import Question
+from .retry_policy import RetryPolicy
 
 # Asked again: the server was late, in conflict, overrun or failing.
 TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})
@@ -58,98 +59,67 @@ class SendResult:
     again: bool = False
 
 
-class Sender:
-    """Sends to one endpoint and says what came of it; never raises for what a server or network does."""
+def read_response(
+    status: int, headers: Mapping[str, str], content: bytes, *, now: datetime, latency: float
+) -> SendResult:
+    """Return what a server's response means."""
+    if 200 <= status < 300:
+        return _read_completion(status, content, latency)
+    if 300 <= status < 400:
+        message = _("The server points elsewhere, and redirects are not followed. Enter the final address.")
+        return SendResult(AttemptState.FAILED, latency, Fault.REDIRECTED, message, status)
+    text = content.decode("utf-8", "replace")
+    error = _error_message(text)
+    state = AttemptState.FAILED
+    if status in AMBIGUOUS_STATUSES or (status >= 500 and status != 503 and error is None):
+        state = AttemptState.UNKNOWN
+    if status in {429, 503, 529}:
+        fault = Fault.BUSY
+    elif status >= 500 or status == 408:
+        fault = Fault.SERVER
+    else:
+        fault = Fault.REJECTED
+    # An exhausted account answers 429 for ever; asking again only delays the news.
+    again = (status in TRANSIENT_STATUSES or status >= 500) and "insufficient_quota" not in text
+    wait = retry_policy.retry_after(headers, now=now)
+    return SendResult(state, latency, fault, f"HTTP {status}: {error or text[:300]}", status, wait, again=again)
 
-    def __init__(self, *, endpoint: Endpoint, resolver: addresses.Resolver = addresses.system_resolver) -> None:
-        self._endpoint = endpoint
-        self._key = connections.read_key(endpoint)
-        self._client = connections.make_client(endpoint=endpoint, resolver=resolver)
 
-    async def send(self, body: Mapping[str, Any], *, now: datetime) -> SendResult:
-        """Send one request.
+def _read_completion(status: int, content: bytes, latency: float) -> SendResult:
+    try:
+        body = json.loads(content)
+        if isinstance(body, dict) and body.get("error"):
+            # Some servers put a late failure under status 200; what was done until then may be billed.
+            usage = body.get("usage")
+            state = AttemptState.ANSWERED if "usage" in body else AttemptState.UNKNOWN
+            return SendResult(state, latency, Fault.SERVER, _message(body), status, usage=usage, again=True)
+        reply = parse_completion(body)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
+        problem = _("The reply is not a chat completion (%(problem)s): %(quoted)s") % {
+            "problem": f"{type(error).__name__} {error}",
+            "quoted": content[:200].decode("utf-8", "replace"),
+        }
+        return SendResult(AttemptState.UNKNOWN, latency, Fault.GARBAGE, problem, status, again=True)
+    return SendResult(AttemptState.ANSWERED, latency, status=status, reply=reply, usage=body.get("usage"))
 
-        As a plain body through the client's own connection, not by its method for chat completions: what that checks
-        of the arguments was checked before, and what it makes of the reply is not used.
-        """
-        import openai  # 20 MB that only those need who send
 
-        started = time.monotonic()
-        try:
-            # The client's own limits count each read; this one counts them all.
-            async with asyncio.timeout(self._endpoint.timeout):
-                response = await self._client.post("/chat/completions", body=body, cast_to=httpx2.Response)
-                status, content = response.status_code, response.content
-        except openai.APIStatusError as error:
-            return self._refused(error, now=now, latency=time.monotonic() - started)
-        except Exception as error:  # noqa: BLE001 - whatever it was, the attempt must be booked
-            return self._broken(error, latency=time.monotonic() - started)
-        return self._received(status, content, latency=time.monotonic() - started)
-
-    async def aclose(self) -> None:
-        """Close all connections."""
-        await self._client.close()
-
-    def _received(self, status: int, content: bytes, *, latency: float) -> SendResult:
-        try:
-            body = json.loads(content)
-            if isinstance(body, dict) and body.get("error"):
-                # Some servers put a late failure under status 200; what was done until then may be billed.
-                billed = AttemptState.ANSWERED if "usage" in body else AttemptState.UNKNOWN
-                return self._sent(
-                    billed, Fault.SERVER, _message(body), latency, status=status, usage=body.get("usage"), again=True
-                )
-            reply = parse_completion(body)
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
-            quoted = content[:200].decode("utf-8", "replace")
-            problem = _("The reply is not a chat completion (%(problem)s): %(quoted)s") % {
-                "problem": f"{type(error).__name__} {error}", "quoted": quoted
-            }  # fmt: skip
-            return self._sent(AttemptState.UNKNOWN, Fault.GARBAGE, problem, latency, status=status, again=True)
-        return SendResult(AttemptState.ANSWERED, latency, status=status, reply=reply, usage=body.get("usage"))
-
-    def _refused(self, error: "openai.APIStatusError", *, now: datetime, latency: float) -> SendResult:
-        status, response = error.status_code, error.response
-        content = response.text
-        wait = retry_policy.retry_after(response.headers, now=now)
-        state = AttemptState.FAILED
-        if 300 <= status < 400:
-            message = _("The server points elsewhere, and redirects are not followed. Enter the final address.")
-            return self._sent(state, Fault.REDIRECTED, message, latency, status=status)
-        if status in AMBIGUOUS_STATUSES or (status >= 500 and status != 503 and not _says_error(content)):
-            state = AttemptState.UNKNOWN
-        if status in {429, 503, 529}:
-            fault = Fault.BUSY
-        elif status >= 500 or status == 408:
-            fault = Fault.SERVER
-        else:
-            fault = Fault.REJECTED
-        # An exhausted account answers 429 for ever; asking again only delays the news.
-        again = (status in TRANSIENT_STATUSES or status >= 500) and "insufficient_quota" not in content
-        message = f"HTTP {status}: {_message_of(content)}"
-        return self._sent(state, fault, message, latency, status=status, retry_after=wait, again=again)
-
-    def _broken(self, error: Exception, *, latency: float) -> SendResult:
-        causes = []
-        cause: BaseException | None = error
-        while cause is not None and cause not in causes:
-            causes.append(cause)
-            cause = cause.__cause__
-        blocked = next((c for c in causes if isinstance(c, addresses.BlockedAddressError)), None)
-        if blocked is not None:
-            return self._sent(AttemptState.FAILED, Fault.BLOCKED, str(blocked), latency)
-        message = f"{type(causes[-1]).__name__}: {causes[-1]}"
-        if any(isinstance(c, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.UnsupportedProtocol) for c in causes):
-            return self._sent(AttemptState.FAILED, Fault.UNREACHABLE, message, latency, again=True)
-        if any(isinstance(c, TimeoutError | httpx2.TimeoutException) for c in causes):
-            message = _("No answer within %s seconds.") % self._endpoint.timeout
-            return self._sent(AttemptState.UNKNOWN, Fault.TIMEOUT, message, latency, again=True)
-        return self._sent(AttemptState.UNKNOWN, Fault.CUT, message, latency, again=True)
-
-    def _sent(self, state: AttemptState, fault: Fault, error: str, latency: float, **known: Any) -> SendResult:
-        return SendResult(
-            state, latency, fault=fault, error=clean(connections.scrub_key(error, key=self._key)), **known
-        )
+def read_failure(error: Exception, *, timeout: float, latency: float) -> SendResult:
+    """Return what it means that no response came."""
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__
+    for cause in causes:
+        if isinstance(cause, BlockedAddressError):
+            return SendResult(AttemptState.FAILED, latency, Fault.BLOCKED, str(cause))
+    message = f"{type(causes[-1]).__name__}: {causes[-1]}"
+    if any(isinstance(c, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.UnsupportedProtocol) for c in causes):
+        return SendResult(AttemptState.FAILED, latency, Fault.UNREACHABLE, message, again=True)
+    if any(isinstance(c, TimeoutError | httpx2.TimeoutException) for c in causes):
+        message = _("No answer within %s seconds.") % timeout
+        return SendResult(AttemptState.UNKNOWN, latency, Fault.TIMEOUT, message, again=True)
+    return SendResult(AttemptState.UNKNOWN, latency, Fault.CUT, message, again=True)
 
 
 def parse_completion(body: Any) -> Reply:
@@ -175,8 +145,8 @@ def parse_completion(body: Any) -> Reply:
 
 def _prompt_tokens(tokens: list[dict[str, dict[str, Any]] | None]) -> list[list[Any]]:
     """Text and log probability of each token; of several words at a place the prompt's own is said first."""
-    own = [next(iter(token.values())) for token in tokens if token]
-    return [[str(token["decoded_token"]), float(token["logprob"])] for token in own]
+    prompt_tokens = [next(iter(token.values())) for token in tokens if token]
+    return [[str(token["decoded_token"]), float(token["logprob"])] for token in prompt_tokens]
 
 
 def clean(value: Any) -> Any:
@@ -194,23 +164,123 @@ def clean(value: Any) -> Any:
             return value
 
 
-def _says_error(content: str) -> bool:
+def _error_message(content: str) -> str | None:
+    """Return the error that a server states in JSON; None where it states none."""
     try:
         body = json.loads(content)
-    except ValueError:
-        return False
-    return isinstance(body, dict) and bool(body.get("error"))
+    except (ValueError, RecursionError):
+        return None
+    return _message(body) if isinstance(body, dict) and body.get("error") else None
 
 
-def _message_of(content: str) -> str:
-    try:
-        return _message(json.loads(content))
-    except ValueError:
-        return content[:300]
-
-
-def _message(body: Any) -> str:
-    error = body.get("error") if isinstance(body, dict) else body
+def _message(body: dict[str, Any]) -> str:
+    error = body["error"]
     if isinstance(error, dict):
         return str(error.get("message") or error)
     return str(error)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an attempt came to, and whether the question is thereby settled."""
+
+    sent: SendResult
+    usage: ledger.TokenUsage | None = None
+    data: Any = None
+    problem: str = ""  # the answer does not fit its schema
+    settled: bool = True
+    rest: float = 0.0  # the server asked everybody to wait for so long
+
+    @property
+    def fault(self) -> Fault:
+        """Why there is no usable answer, if there is none."""
+        return Fault.INVALID if self.problem else self.sent.fault
+
+    @property
+    def error(self) -> str:
+        """The same in words."""
+        return self.problem or self.sent.error
+
+
+def judge(
+    sent: SendResult,
+    *,
+    question: Question,
+    bound: ledger.TokenBound,
+    failures: int,
+    invalid_answers: int,
+    policy: RetryPolicy,
+) -> Verdict:
+    """Say what an attempt came to: its tokens, its document, and whether the question is settled by it.
+
+    `failures` and `invalid_answers` are how often the question failed before in each of the two ways.
+    """
+    usage = None
+    if sent.state == AttemptState.ANSWERED:
+        usage = ledger.read_usage(sent.usage, most=bound, text=sent.reply.text if sent.reply else None)
+    if sent.fault:
+        rest = min(sent.retry_after or 0.0, policy.longest_wait)
+        return Verdict(sent, usage, settled=not sent.again or failures + 1 >= policy.tries, rest=rest)
+    assert sent.reply is not None
+    if question.schema is None or sent.reply.refusal is not None:
+        return Verdict(sent, usage)
+    try:
+        return Verdict(sent, usage, data=clean(parse_document(sent.reply.text, question.schema)))
+    except InvalidAnswerError as error:
+        return Verdict(sent, usage, problem=str(error), settled=invalid_answers + 1 >= policy.asks)
+
+
+class InvalidAnswerError(ValueError):
+    """An answer that does not fit its schema; the message says where."""
+
+
+def parse_document(text: str | None, schema: Mapping[str, Any]) -> Any:
+    """Return the document that an answer is, or raise what is wrong with it.
+
+    The whole answer must be one JSON document that is valid under the schema; nothing is cut out of surrounding words,
+    repaired or filled in.
+    """
+    if not (text or "").strip():
+        raise InvalidAnswerError("The answer is empty.")
+    try:
+        document = json.loads(
+            text,  # type: ignore[arg-type] # an empty answer was refused above
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            object_pairs_hook=_no_duplicates,
+        )
+    except (ValueError, RecursionError) as error:
+        raise InvalidAnswerError(f"The answer is not one JSON document: {error}") from error
+    validator = _validator(json.dumps(schema, sort_keys=True))
+    try:
+        problem = jsonschema.exceptions.best_match(validator.iter_errors(document))
+    except (RecursionError, referencing.exceptions.Unresolvable) as error:
+        raise InvalidAnswerError(f"The answer cannot be checked against the schema: {error}") from error
+    if problem is not None:
+        raise InvalidAnswerError(f"At {problem.json_path}: {problem.message}"[:500])
+    return document
+
+
+@lru_cache(maxsize=256)
+def _validator(schema: str) -> jsonschema.Draft202012Validator:
+    """Return the validator of a schema: making one takes longer than using it."""
+    # An empty registry: a schema never makes us fetch another one.
+    return jsonschema.Draft202012Validator(json.loads(schema), registry=referencing.Registry())
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON.")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits} is too large.")
+    return number
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _value in pairs]
+    if len(set(keys)) != len(keys):
+        raise ValueError("A name occurs twice in one object.")
+    return dict(pairs)

@@ -1,4 +1,4 @@
-"""What is asked of a model and what comes back."""
+"""What is asked of a model: requests, the questions that are kept of them, and the bodies that are sent."""
 
 import hashlib
 import json
@@ -12,6 +12,7 @@ from typing import Any, TypeVar, overload
 import jsonschema
 from django.utils.translation import gettext as _
 
+from . import ledger
 from .enums import CallState
 from .errors import GatewayError
 from .models import Call, Endpoint
@@ -174,6 +175,71 @@ def stored_answer(call: Call, *, index: int = 0, cached: bool = True) -> Answer:
 def output_limit(question: Question, endpoint: Endpoint) -> int:
     """Return how many tokens the answer may have: as asked, or the endpoint's own limit."""
     return next((question.parameters[name] for name in LIMITS if name in question.parameters), endpoint.max_tokens)
+
+
+Complaint = tuple[str, str]
+INSTRUCTION = (
+    "Reply with one JSON document and nothing else: no words before or after it and no code fence. "
+    "It must be valid under this JSON schema:\n"
+)
+LONGEST_QUOTE = 2000
+
+
+def compose(
+    question: Question, endpoint: Endpoint, complaint: Complaint | None = None
+) -> tuple[dict[str, Any], ledger.TokenBound]:
+    """Return the body to send and the upper bound of its tokens.
+
+    `complaint` is the last reply and what was wrong with it.
+    """
+    limit = output_limit(question, endpoint)
+    messages = _build_messages(question, endpoint, complaint)
+    parameters = {name: value for name, value in question.parameters.items() if name not in LIMITS}
+    if "seed" in parameters:
+        parameters["seed"] += question.sample
+    body: dict[str, Any] = {"model": endpoint.model, "messages": messages, endpoint.token_parameter: limit}
+    schema = None
+    if question.schema is not None and endpoint.supports_json_schema:
+        strict = is_strict(question.schema)
+        schema = {"type": "json_schema", "json_schema": {"name": "answer", "schema": question.schema, "strict": strict}}
+        body["response_format"] = schema
+    return body | parameters, ledger.bound_tokens(messages=messages, extra=schema, completion=limit)
+
+
+def _build_messages(question: Question, endpoint: Endpoint, complaint: Complaint | None) -> list[dict[str, str]]:
+    """Return the messages to send: with the schema where the server takes none, and with what was wrong last time.
+
+    The complaint is quoted only where asking the same again would bring the same answer. Where the server samples, the
+    same question is asked again.
+    """
+    messages = [dict(message) for message in question.messages]
+    if question.schema is None:
+        return messages
+    schema = json.dumps(question.schema, ensure_ascii=False, sort_keys=True)
+    if not endpoint.supports_json_schema:
+        if messages[-1]["role"] == "user":
+            messages[-1]["content"] += "\n\n" + INSTRUCTION + schema
+        else:
+            messages.append({"role": "user", "content": INSTRUCTION + schema})
+    if complaint and question.is_deterministic:
+        reply, problem = complaint
+        messages.append({"role": "assistant", "content": reply[:LONGEST_QUOTE] or "(nothing)"})
+        messages.append({"role": "user", "content": f"That is not valid: {problem}\n\n{INSTRUCTION}{schema}"})
+    return messages
+
+
+def is_strict(schema: Any) -> bool:
+    """Whether every object in a schema is closed and requires all it names, which servers' strict modes insist on."""
+    if isinstance(schema, list):
+        return all(is_strict(part) for part in schema)
+    if not isinstance(schema, Mapping):
+        return True
+    properties = schema.get("properties")
+    if schema.get("type") == "object" or isinstance(properties, Mapping):
+        closed = schema.get("additionalProperties") is False
+        if not closed or set(schema.get("required", ())) != set(properties or ()):
+            return False
+    return all(is_strict(part) for part in schema.values())
 
 
 def _messages(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:

@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from crowdrag.llm import addresses, gateway
-from crowdrag.llm import connections as llm_connections
+from crowdrag.llm import client as llm_client
 from crowdrag.llm.admin import EndpointForm
 from crowdrag.llm.enums import Fault
 from crowdrag.llm.models import Endpoint
@@ -131,7 +131,7 @@ def test_a_name_that_changes_after_the_check_changes_nothing(endpoint, study, se
 
 @pytest.mark.django_db
 def test_when_it_is_looked_up_again_it_is_checked_again(endpoint, study, server, connections, monkeypatch):
-    monkeypatch.setattr(llm_connections, "FRESH_SECONDS", -1.0)
+    monkeypatch.setattr(llm_client, "FRESH_SECONDS", -1.0)
     Endpoint.objects.update(base_url=f"http://model.example.org:{server.server_address[1]}/v1", concurrency=1)
     endpoint.refresh_from_db()
     answers = _ask(endpoint, study, Rebinding("127.0.0.1", "169.254.169.254"), "ok:1", "ok:2")
@@ -162,17 +162,17 @@ def test_tls_checks_the_name_and_not_the_address(tmp_path):
     endpoint = Endpoint(name="t", base_url="https://model.example.org/v1", model="m", is_local=False)
 
     async def run():
-        checked = llm_connections.CheckedTransport(endpoint=endpoint, resolver=lambda host, port: ["8.8.8.8"])
+        checked = llm_client.CheckedTransport(endpoint=endpoint, resolver=lambda host, port: ["8.8.8.8"])
 
         async def inner(request):
             seen.update(url=str(request.url), host=request.headers["host"], **request.extensions)
-            raise llm_connections.httpx2.ConnectError("far enough")
+            raise llm_client.httpx2.ConnectError("far enough")
 
         checked._inner.handle_async_request = inner
-        request = llm_connections.httpx2.Request("POST", "https://model.example.org/v1/chat/completions", content=b"{}")
-        with pytest.raises(llm_connections.httpx2.ConnectError):
+        request = llm_client.httpx2.Request("POST", "https://model.example.org/v1/chat/completions", content=b"{}")
+        with pytest.raises(llm_client.httpx2.ConnectError):
             await checked.handle_async_request(request)
-        stray = llm_connections.httpx2.Request("POST", "https://elsewhere.example.org/v1", content=b"{}")
+        stray = llm_client.httpx2.Request("POST", "https://elsewhere.example.org/v1", content=b"{}")
         with pytest.raises(addresses.BlockedAddressError):
             await checked.handle_async_request(stray)
 
@@ -188,20 +188,20 @@ def test_a_key_goes_only_to_the_host_that_it_was_entered_for(monkeypatch):
     endpoint = Endpoint(
         name="t", base_url="https://evil.example.com/v1", key_variable="CROWDRAG_LLM_KEY_A", key_host="api.example.org"
     )
-    with pytest.raises(llm_connections.KeyMissingError):
-        llm_connections.read_key(endpoint)
+    with pytest.raises(llm_client.KeyMissingError):
+        llm_client.read_key(endpoint)
     endpoint.base_url = "https://API.example.org/v1"
-    assert llm_connections.read_key(endpoint) == "k"
+    assert llm_client.read_key(endpoint) == "k"
     monkeypatch.delenv("CROWDRAG_LLM_KEY_A")
-    with pytest.raises(llm_connections.KeyMissingError):
-        llm_connections.read_key(endpoint)
+    with pytest.raises(llm_client.KeyMissingError):
+        llm_client.read_key(endpoint)
 
 
 @pytest.mark.django_db
 def test_no_other_secret_of_the_system_can_be_named_as_a_key():
     endpoint = Endpoint(name="t", base_url="https://x.example.org", key_variable="SECRET_KEY", key_host="x.example.org")
-    with pytest.raises(llm_connections.KeyMissingError):
-        llm_connections.read_key(endpoint)
+    with pytest.raises(llm_client.KeyMissingError):
+        llm_client.read_key(endpoint)
     with pytest.raises(ValidationError):
         endpoint.full_clean()
 

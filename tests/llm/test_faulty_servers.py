@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from crowdrag.llm import connections, ledger
+from crowdrag.llm import client, ledger
 from crowdrag.llm.enums import AttemptState, Fault
 from crowdrag.llm.models import Attempt, Call, Endpoint
 from crowdrag.llm.retry_policy import RetryPolicy
@@ -118,7 +118,7 @@ def test_a_slow_server_is_given_up_and_charged_at_the_upper_bound(ask, paid, stu
 
 
 def test_an_endless_reply_is_broken_off(ask, monkeypatch):
-    monkeypatch.setattr(connections.LimitedStream.__init__, "__defaults__", (2_000_000,))
+    monkeypatch.setattr(client.LimitedStream.__init__, "__defaults__", (2_000_000,))
     [answer] = ask("endless,ok")
     assert answer.text == "yes"
     assert attempts()[0].fault == Fault.CUT  # read to its end it would be garbage

@@ -10,12 +10,12 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.db import connections, transaction
 
-from crowdrag.llm import claims, gateway, ledger
-from crowdrag.llm.claims import CallContext, Verdict
+from crowdrag.llm import attempts, gateway, ledger
+from crowdrag.llm.attempts import CallContext
 from crowdrag.llm.enums import AttemptState, CallState, Fault
-from crowdrag.llm.ledger import TokenBound, TokenUsage
+from crowdrag.llm.ledger import TokenUsage
 from crowdrag.llm.models import Attempt, Call
-from crowdrag.llm.replies import Reply, SendResult
+from crowdrag.llm.replies import Reply, SendResult, Verdict
 from crowdrag.llm.requests import prepare
 from crowdrag.llm.retry_policy import RetryPolicy
 
@@ -113,6 +113,42 @@ def test_a_job_that_is_cancelled_does_not_wait_for_the_next_answer(ask, request,
     assert not Call.objects.filter(claimed_by__isnull=False).exists()
 
 
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])
+def test_an_interruption_does_not_wait_for_what_is_in_flight(endpoint, study, server, interruption):
+    """What was sent stays on record as it is: whoever asks again finds out that its sender is lost."""
+
+    def interrupt():
+        if server.seen:
+            raise interruption
+
+    began = time.monotonic()
+    requests = [gateway.Request(messages=[{"role": "user", "content": f"slow:20 {n}"}]) for n in range(9)]
+    with pytest.raises(interruption):
+        gateway.complete_many(
+            endpoint=endpoint, requests=requests, study=study, purpose="test", check=interrupt,
+            policy=RetryPolicy(heed=0.05),
+        )  # fmt: skip
+    assert time.monotonic() - began < 10
+    assert len(server.seen) <= endpoint.concurrency
+    assert set(Attempt.objects.values_list("state", flat=True)) == {AttemptState.INTENDED}
+
+
+def test_a_pause_that_fails_stops_the_rest_and_books_what_is_in_flight(ask, endpoint, server):
+    """One question fails and is to wait; two others are in flight meanwhile."""
+
+    class PauseError(Exception):
+        pass
+
+    async def sleep(_seconds):
+        raise PauseError
+
+    with pytest.raises(PauseError):
+        ask("fail", "slow:0.5 a", "slow:0.5 b", policy=RetryPolicy(sleep=sleep))
+    assert Attempt.objects.filter(state=AttemptState.ANSWERED).count() == 2
+    assert not Attempt.objects.filter(state=AttemptState.INTENDED).exists()
+    assert not Call.objects.filter(claimed_by__isnull=False).exists()
+
+
 def test_it_refuses_to_run_inside_a_transaction(ask, server):
     with transaction.atomic(), pytest.raises(RuntimeError):
         ask("ok")
@@ -156,22 +192,24 @@ def test_a_late_writer_does_not_overwrite_its_successor(endpoint, study, server)
     question = prepare(endpoint=endpoint, request=gateway.Request(messages=[{"role": "user", "content": "ok"}]))
     slow = CallContext(uuid4(), endpoint, study, "test", RetryPolicy(lease=-1))
     quick = CallContext(uuid4(), endpoint, study, "test", RetryPolicy())
-    bound = TokenBound(100, 50)
 
     def verdict(text):
         return Verdict(SendResult(AttemptState.ANSWERED, 0.1, reply=Reply(text, None, "stop", None)), TokenUsage(7, 1))
 
-    mine, started = claims.begin(question=question, asker=slow, bound=lambda _complaint: bound)
-    theirs, again = claims.begin(question=question, asker=quick, bound=lambda _complaint: bound)
-    assert theirs.fence == mine.fence + 1
-    assert Attempt.objects.get(pk=started.attempt).state == AttemptState.UNKNOWN
-    assert isinstance(claims.start(claimed=mine, asker=slow, bound=bound), claims.HeldElsewhere)
-    assert claims.finish(started=started, claimed=mine, asker=slow, verdict=verdict("late")) is None
-    claims.finish(started=again, claimed=theirs, asker=quick, verdict=verdict("in time"))
+    def finish(context, started, text):
+        return attempts.finish(context=context, finished=[(started, verdict(text))]).get(started.attempt)
+
+    [first] = attempts.begin(context=slow, questions=[question]).started
+    [second] = attempts.begin(context=quick, questions=[question]).started
+    assert (second.fence, second.number) == (first.fence + 1, 2)
+    assert Attempt.objects.get(pk=first.attempt).state == AttemptState.UNKNOWN
+    assert attempts.begin(context=slow, questions=[question]).held == [question]
+    assert finish(slow, first, "late") is None
+    finish(quick, second, "in time")
     assert Call.objects.get().text == "in time"
-    assert claims.finish(started=started, claimed=mine, asker=slow, verdict=verdict("late")).text == "in time"
-    attempts, counter = ledger.audit(study=study)
-    assert attempts == counter == ledger.Totals(held=Decimal(0), settled=Decimal(14))
+    assert finish(slow, first, "late").text == "in time"
+    booked, counter = ledger.audit(study=study)
+    assert booked == counter == ledger.Totals(held=Decimal(0), settled=Decimal(14))
 
 
 def test_answers_from_the_store_cost_few_queries(ask, django_assert_max_num_queries):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdrag.llm import connections, ledger, prompt_delimiters, retry_policy, structured_output
+from crowdrag.llm import client, ledger, prompt_delimiters, replies, requests, retry_policy
 from crowdrag.llm.models import Endpoint
 from crowdrag.llm.prompt_delimiters import delimit
 from crowdrag.llm.requests import Request, prepare
@@ -56,28 +56,28 @@ SCHEMA = {"type": "object", "properties": {"n": {"type": "number"}}, "required":
 
 def test_one_valid_document_is_read_and_anything_else_is_not_guessed_at():
     for text, value in (('{"n": 1}', 1), (' \n{"n": 1.5e3}\n', 1500), ('{"n": -0}', 0)):
-        assert structured_output.parse(text, SCHEMA) == {"n": value}
+        assert replies.parse_document(text, SCHEMA) == {"n": value}
     for text in (
         None, "", "  ", "yes", '```json\n{"n": 1}\n```', 'Here: {"n": 1}', '{"n": 1} {"n": 2}', '{"n": 1}.', '{"n": 1',
         '{"n": "1"}', '{"n": NaN}', '{"n": Infinity}', '{"n": 1e999}', '{"n": 1, "n": 2}', '{"n": 1, "m": 2}', "[1]",
         "{}", "null", '{"n": true}', "{'n': 1}", "[" * 100_000,
     ):  # fmt: skip
-        with pytest.raises(structured_output.InvalidAnswerError):
-            structured_output.parse(text, SCHEMA)
+        with pytest.raises(replies.InvalidAnswerError):
+            replies.parse_document(text, SCHEMA)
 
 
 def test_a_schema_fetches_nothing():
-    with pytest.raises(structured_output.InvalidAnswerError):
-        structured_output.parse("{}", {"$ref": "http://127.0.0.1:9/schema.json"})
+    with pytest.raises(replies.InvalidAnswerError):
+        replies.parse_document("{}", {"$ref": "http://127.0.0.1:9/schema.json"})
 
 
 def test_strict_mode_is_asked_for_only_where_a_server_can_give_it():
-    assert structured_output.is_strict(SCHEMA)
-    assert structured_output.is_strict({"type": "array", "items": SCHEMA})
+    assert requests.is_strict(SCHEMA)
+    assert requests.is_strict({"type": "array", "items": SCHEMA})
     for change in (
         {"additionalProperties": True}, {"required": []}, {"properties": {"n": {"type": "object"}}},
     ):  # fmt: skip
-        assert not structured_output.is_strict(SCHEMA | change)
+        assert not requests.is_strict(SCHEMA | change)
 
 
 def test_a_fence_is_the_same_again_and_another_for_any_other_text():
@@ -155,8 +155,8 @@ def test_what_looks_like_a_key_is_cut_out_and_ordinary_words_are_left_alone():
         ("Bearer abcdefgh123", "abcdefgh123"), ("sk-proj-abc123def", "abc123def"), ('{"api_key": "hello"}', "hello"),
         ("hf_abcdefghij", "abcdefghij"), ("x my-own-key y", "my-own-key"),
     ):  # fmt: skip
-        scrubbed = connections.scrub_key(text, key="my-own-key")
-        assert connections.HIDDEN in scrubbed
+        scrubbed = client.scrub_key(text, key="my-own-key")
+        assert client.HIDDEN in scrubbed
         assert secret not in scrubbed
     text = "The API key is wrong; a bearer of news; risk-free"
-    assert connections.scrub_key(text, key=None) == text
+    assert client.scrub_key(text, key=None) == text

@@ -18,7 +18,7 @@ from crowdrag.jobs import leases, lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.kinds import InputRejectedError, RunCancelledError, Work
 from crowdrag.jobs.models import Run
-from crowdrag.llm import concurrency, endpoints, gateway, ledger
+from crowdrag.llm import attempts, endpoints, gateway, ledger
 from crowdrag.llm.enums import AttemptState
 from crowdrag.llm.models import Attempt, Call
 from tests.factories import ResponseFactory, RetrievedPassageFactory, StyleFactory, TopicFactory
@@ -314,7 +314,7 @@ def test_killed_and_resumed_a_campaign_asks_only_for_what_was_in_flight(study, e
     assert run.state == RunState.DONE, run.error
     lost = Attempt.objects.filter(state=AttemptState.UNKNOWN).count()
     # In flight, or stood ahead while answers were stored.
-    assert lost <= kills * (endpoint.concurrency + concurrency.prefetch_limit(endpoint.concurrency))
+    assert lost <= kills * (endpoint.concurrency + attempts.prefetch_limit(endpoint.concurrency))
     assert len(server.seen) <= count + lost
     assert Response.objects.count() == ModelAnswer.objects.count() == count
     assert Call.objects.count() == count

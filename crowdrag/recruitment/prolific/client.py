@@ -2,7 +2,7 @@
 
 What may be repeated is repeated here, a few times and briefly: reading, and writing that says where things should
 stand. What may not (paying) is sent once, and an answer that is lost is said to be lost. The connection checks
-addresses as the one to language models does (crowdrag/llm/connections.py).
+addresses as the one to language models does (crowdrag/llm/client.py).
 """
 
 import ipaddress

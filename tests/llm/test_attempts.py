@@ -7,20 +7,17 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from crowdrag.llm import batch_claims, claims, concurrency, gateway, ledger
-from crowdrag.llm.batch_claims import FinishedAttempt
-from crowdrag.llm.claims import HeldElsewhere, StartedAttempt, Verdict
-from crowdrag.llm.concurrency import CallContext, Wait
+from crowdrag.llm import attempts, erasure, gateway, ledger
+from crowdrag.llm.attempts import CallContext, FreeSlots
 from crowdrag.llm.enums import AttemptState, CallState
-from crowdrag.llm.ledger import TokenBound, TokenUsage
+from crowdrag.llm.ledger import TokenUsage
 from crowdrag.llm.models import Attempt, Call
-from crowdrag.llm.replies import Reply, SendResult
+from crowdrag.llm.replies import Reply, SendResult, Verdict
 from crowdrag.llm.requests import prepare
 from crowdrag.llm.retry_policy import RetryPolicy
 from crowdrag.studies.models import Study
 
 pytestmark = pytest.mark.django_db
-BOUND = TokenBound(100, 50)
 
 
 @pytest.fixture
@@ -35,8 +32,8 @@ def question(endpoint, text):
     return prepare(endpoint=endpoint, request=gateway.Request(messages=[{"role": "user", "content": text}]))
 
 
-def wanted(endpoint, *texts):
-    return [(question(endpoint, text), lambda _complaint: BOUND) for text in texts]
+def begin(context, *texts):
+    return attempts.begin(context=context, questions=[question(context.endpoint, text) for text in texts])
 
 
 def asker(endpoint, study, **policy):
@@ -55,7 +52,7 @@ def check_books(study):
 
 def test_intents_stand_ahead_and_no_more_are_sent_than_the_endpoint_takes(ask, wide, server, monkeypatch):
     most = 0
-    real = batch_claims.begin
+    real = attempts.begin
 
     def watched(**arguments):
         nonlocal most
@@ -63,10 +60,10 @@ def test_intents_stand_ahead_and_no_more_are_sent_than_the_endpoint_takes(ask, w
         most = max(most, Attempt.objects.filter(state=AttemptState.INTENDED).count())
         return begun
 
-    monkeypatch.setattr(batch_claims, "begin", watched)
+    monkeypatch.setattr(attempts, "begin", watched)
     ask(*[f"slow:0.1 {n}" for n in range(30)])
     assert 4 < server.most_at_once <= 8
-    assert 8 < most <= 8 + concurrency.prefetch_limit(8)
+    assert 8 < most <= 8 + attempts.prefetch_limit(8)
 
 
 def test_many_calls_take_few_transactions(ask, wide, django_assert_max_num_queries):
@@ -104,63 +101,70 @@ def test_what_stands_ahead_rests_too_when_the_server_asks_for_it(ask, wide, serv
 
 def test_with_others_about_each_intent_counts_as_sent(wide, study):
     ledger.admit(study=study, endpoint=wide)
-    mine, theirs = asker(wide, study), asker(wide, study)
-    begun = batch_claims.begin(wanted=wanted(wide, *"abcdefghijklm"), asker=mine)
-    started = [isinstance(second, StartedAttempt) for _claimed, second in begun]
-    assert started == [True] * 12 + [False]
-    assert concurrency.free_slots(theirs, timezone.now()) == Wait(theirs.policy.poll)
-    [(_claimed, waits)] = batch_claims.begin(wanted=wanted(wide, "z"), asker=theirs)
-    assert isinstance(waits, Wait)
-    for (claimed, intent), _turn in zip(begun, range(5), strict=False):
-        claims.finish(started=intent, claimed=claimed, asker=mine, verdict=said("x"))
-    # Seven are on their way: for us, who are not alone any more, there is room for one.
-    assert concurrency.free_slots(mine, timezone.now()) == 1
+    first, second = asker(wide, study), asker(wide, study)
+    begun = begin(first, *"abcdefghijklm")
+    assert (len(begun.started), len(begun.unstarted)) == (12, 1)
+    assert attempts.free_slots(second, timezone.now()) == FreeSlots(0, second.policy.poll)
+    waiting = begin(second, "z")
+    assert (waiting.started, len(waiting.unstarted), waiting.wait) == ([], 1, second.policy.poll)
+    attempts.finish(context=first, finished=[(started, said("x")) for started in begun.started[:5]])
+    # Seven are on their way, and with another asker about no more than eight may be.
+    assert len(begin(second, "z").started) == 1
+    assert attempts.free_slots(first, timezone.now()) == FreeSlots(0, first.policy.poll)
 
 
-def test_money_for_some_only_is_found_one_by_one(wide, study):
-    price = Decimal("0.2")  # of the bound
+def test_with_money_for_some_only_those_are_started(wide, study):
     Study.objects.update(llm_budget=1)
     ledger.admit(study=study, endpoint=wide)
-    begun = batch_claims.begin(wanted=wanted(wide, *"abcdefg"), asker=asker(wide, study))
-    assert all(second == Wait(0.0) for _claimed, second in begun)
-    me = asker(wide, study)
-    some = batch_claims.begin(wanted=wanted(wide, *"hijkl"), asker=me)
-    assert [second.bound for _claimed, second in some] == [price] * 5
-    assert check_books(study).held == 1
-    [(_claimed, waits)] = batch_claims.begin(wanted=wanted(wide, "m"), asker=me)
-    assert waits == Wait(0.0)
+    context = asker(wide, study)
+    begun = begin(context, *"abcdefg")
+    assert [started.question for started in begun.started] == [question(wide, text) for text in "abcde"]
+    assert begun.unstarted == [question(wide, text) for text in "fg"]
+    assert check_books(study).held == sum(started.amount for started in begun.started) == Decimal("0.905")
+    # What is in flight may set money free.
+    assert len(begin(context, "f", "g").unstarted) == 2
+    attempts.withdraw(context=context, attempts=begun.started[:1])
+    assert len(begin(context, "f", "g").started) == 1
 
 
 def test_known_questions_come_back_each_as_what_they_are(wide, study, ask):
     ask("ok:stored")
-    theirs, mine = asker(wide, study), asker(wide, study)
-    batch_claims.begin(wanted=wanted(wide, "held"), asker=theirs)
-    stored, held, (claimed, started) = batch_claims.begin(wanted=wanted(wide, "ok:stored", "held", "new"), asker=mine)
-    assert stored.text == "stored"
-    assert isinstance(held, HeldElsewhere)
-    assert (claimed.fence, started.number) == (1, 1)
+    other, context = asker(wide, study), asker(wide, study)
+    begin(other, "held")
+    begun = begin(context, "ok:stored", "held", "new")
+    assert [answer.text for answer in begun.answers.values()] == ["stored"]
+    assert begun.held == [question(wide, "held")]
+    [started] = begun.started
+    assert (started.question, started.fence, started.number) == (question(wide, "new"), 1, 1)
 
 
 def test_a_lost_claim_among_others_is_booked_and_overwrites_nothing(wide, study):
     ledger.admit(study=study, endpoint=wide)
     slow, quick = asker(wide, study, lease=-1), asker(wide, study)
-    [(mine, started)] = batch_claims.begin(wanted=wanted(wide, "a"), asker=slow)
-    [(theirs, again)] = batch_claims.begin(wanted=wanted(wide, "a"), asker=quick)
-    assert theirs.fence == mine.fence + 1
-    assert (
-        batch_claims.finish(finished=[FinishedAttempt(again, theirs, said("in time"))], asker=quick)[0].text
-        == "in time"
-    )
+    [lost] = begin(slow, "a").started
+    [again] = begin(quick, "a").started
+    assert again.fence == lost.fence + 1
+    assert attempts.finish(context=quick, finished=[(again, said("in time"))])[again.attempt].text == "in time"
     slow = CallContext(slow.token, wide, study, "test", RetryPolicy())
-    [(other, intent)] = batch_claims.begin(wanted=wanted(wide, "b"), asker=slow)
-    late, own = batch_claims.finish(
-        finished=[FinishedAttempt(started, mine, said("late")), FinishedAttempt(intent, other, said("own"))], asker=slow
-    )
-    assert (late.text, own.text) == ("in time", "own")
+    [other] = begin(slow, "b").started
+    answers = attempts.finish(context=slow, finished=[(lost, said("late")), (other, said("own"))])
+    assert (answers[lost.attempt].text, answers[other.attempt].text) == ("in time", "own")
     assert set(Call.objects.values_list("text", "state")) == {
         ("in time", CallState.ANSWERED), ("own", CallState.ANSWERED)
     }  # fmt: skip
     assert check_books(study) == ledger.Totals(held=0, settled=3 * Decimal("0.009"))
+
+
+def test_a_claim_that_was_erased_meanwhile_is_made_anew(wide, study):
+    ledger.admit(study=study, endpoint=wide)
+    context = asker(wide, study)
+    [started] = begin(context, "a").started
+    erasure.erase(calls=Call.objects.all())
+    assert attempts.finish(context=context, finished=[(started, said("x"))]) == {}
+    assert Call.objects.get().text is None
+    [again] = begin(context, "a").started
+    assert (again.fence, again.number) == (started.fence + 1, 2)
+    assert attempts.finish(context=context, finished=[(again, said("y"))])[again.attempt].text == "y"
 
 
 def test_requests_are_made_shortly_before_they_are_sent(endpoint, study, server, policy):
