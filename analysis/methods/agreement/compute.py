@@ -152,7 +152,7 @@ def _mean_rows(means: _Means) -> list[Row]:
 
 def _with_interval(alpha: float, terms: Terms, coders: str) -> Row:
     """Alpha with the ends of its interval, and why where it has none."""
-    low, high = interval_of(alpha, terms, most=1.0)
+    low, high = interval_of(alpha, terms, upper_bound=1.0)
     row: Row = {"alpha": number(alpha), "low": number(low), "high": number(high)}
     if row["low"] is None:
         return row | {NOTE: ONE_TOPIC}
