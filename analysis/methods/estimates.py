@@ -77,7 +77,7 @@ class Estimate:
             if self.is_share:
                 low, high = effective_wilson(self.point, *variance(self.terms))
             else:
-                low, high = interval_of(self.point, self.terms, most=self.most)
+                low, high = interval_of(self.point, self.terms, upper_bound=self.most)
             return number(low), number(high)
         found = percentile_interval(self.point, self.samples, clusters=self.topics, bounds=self.bounds)
         return number(found.low), number(found.high)

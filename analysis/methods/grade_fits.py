@@ -247,7 +247,7 @@ def impute(graded: Graded, draw: Draw, draws: int, step: Callable[[str], None]) 
             some = slice(first, first + _PROBLEMS_AT_ONCE)
             fits = rows.fit(different.group[some], different.column[some], outcome, weight)
             fitted[:, some] = fits.grade, fits.merit
-        found[:, :, block] = fitted[:, different.place[graded.problem], graded.place[:, None]]
+        found[:, :, block] = fitted[:, different.positions[graded.problem], graded.place[:, None]]
     grade, merit = found
     variance = merit.var(axis=1, ddof=1, dtype=np.float64) if draws > 1 else np.zeros(len(merit))
     return Imputed(grade, merit.mean(axis=1, dtype=np.float64), variance)

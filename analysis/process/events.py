@@ -166,22 +166,22 @@ def groups(changes: Sequence[Change], *, together: int) -> list[tuple[int, int]]
     A large paste may be recorded as several splices, and a program may put text in letter by letter: insertions of one
     source that follow each other within `together` milliseconds, each where the one before ended, are one.
     """
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     begin = 0
-    for number, (one, other) in enumerate(pairwise(changes), start=1):
+    for number, (first, second) in enumerate(pairwise(changes), start=1):
         goes_on = (
-            other.at - one.at <= together
-            and other.source == one.source
-            and not other.deleted
-            and bool(one.inserted)
-            and other.position == one.position + len(one.inserted)
+            second.at - first.at <= together
+            and second.source == first.source
+            and not second.deleted
+            and bool(first.inserted)
+            and second.position == first.position + len(first.inserted)
         )
         if not goes_on:
-            found.append((begin, number))
+            spans.append((begin, number))
             begin = number
     if changes:
-        found.append((begin, len(changes)))
-    return found
+        spans.append((begin, len(changes)))
+    return spans
 
 
 class _Watch:

@@ -67,16 +67,19 @@ def measure(
     BrokenLogError
         If a change lies outside its text.
     """
-    taken = list(events)
-    log = read(taken)
+    log_events = list(events)
+    log = read(log_events)
     origins = provenance(log, passages, thresholds=thresholds)
     pace = activity(log, thresholds=thresholds)
-    found = _pace(pace) | _origins(origins, has_passages=passages is not None)
-    if any(event[0] == "a" for event in taken):
-        away = [each for each in log.absences if each.end - each.start >= thresholds.away]
-        found |= {"absences": len(away), "away_seconds": sum(each.end - each.start for each in away) / 1000}
-        found |= _looked_at(taken)
-    return {name: _known(found.get(name)) for name in NAMES}
+    measures = _pace(pace) | _origins(origins, has_passages=passages is not None)
+    if any(event[0] == "a" for event in log_events):
+        absences = [absence for absence in log.absences if absence.end - absence.start >= thresholds.away]
+        measures |= {
+            "absences": len(absences),
+            "away_seconds": sum(absence.end - absence.start for absence in absences) / 1000,
+        }
+        measures |= _looked_at(log_events)
+    return {name: _known(measures.get(name)) for name in NAMES}
 
 
 def unknown() -> Measures:
@@ -102,19 +105,21 @@ def _pace(pace: Activity) -> Measures:
 
 
 def _origins(origins: Provenance, *, has_passages: bool) -> Measures:
-    found: Measures = {"at_once_share": origins.at_once_share}
+    measures: Measures = {"at_once_share": origins.at_once_share}
     if origins.is_sourced:
-        found |= {"pastes": len(origins.pastes), "pasted_share": origins.pasted_share}
+        measures |= {"pastes": len(origins.pastes), "pasted_share": origins.pasted_share}
     if has_passages and origins.text:
-        place = {arrival.number: arrival.place for arrival in origins.arrivals}
+        source_of = {arrival.number: arrival.place for arrival in origins.arrivals}
         came = [
-            (place[run.arrival], run.end - run.start)
+            (source_of[run.arrival], run.end - run.start)
             for run in origins.runs
             if run.arrival is not None and run.origin is not Origin.RESTORED
         ]
-        found["passage_share"] = _share((at is not None and at >= 0, n) for at, n in came) / len(origins.text)
-        found["elsewhere_share"] = _share((at == ELSEWHERE, n) for at, n in came) / len(origins.text)
-    return found
+        measures["passage_share"] = _share((source is not None and source >= 0, n) for source, n in came) / len(
+            origins.text
+        )
+        measures["elsewhere_share"] = _share((source == ELSEWHERE, n) for source, n in came) / len(origins.text)
+    return measures
 
 
 def _share(came: Iterable[tuple[bool, int]]) -> int:

@@ -137,7 +137,7 @@ def activity(events: Iterable[Event] | Log, *, thresholds: Thresholds = DEFAULTS
     for begin, end in groups(log.changes, together=thresholds.together):
         counter.take(log.changes[begin:end])
     counter.close(BurstEnd.END)
-    steps = [other - one for one, other in pairwise(log.times)]
+    steps = [second - first for first, second in pairwise(log.times)]
     return Activity(
         events=log.events,
         changes=len(log.changes),
@@ -246,22 +246,22 @@ def intervals(log: Log, *, thresholds: Thresholds) -> np.ndarray[tuple[int], np.
     From the key events where there are any, otherwise between single typed characters in a row.
     """
     if log.keys:
-        steps = [other - one for one, other in pairwise(log.keys)]
+        steps = [second - first for first, second in pairwise(log.keys)]
     else:
-        steps = [other.at - one.at for one, other in pairwise(log.changes) if _is_key(one) and _is_key(other)]
+        steps = [second.at - first.at for first, second in pairwise(log.changes) if _is_key(first) and _is_key(second)]
     return np.array([step for step in steps if 0 < step < thresholds.pause], dtype=np.float64)
 
 
 def typing(log: Log, *, thresholds: Thresholds) -> Typing:
     """Follow the typed characters."""
     characters = at_end = sentences = after_pause = 0
-    begun: list[int] = []
+    sentence_times: list[int] = []
     last_at: int | None = None
     for change, before in texts(log.changes):
         if change.source in TYPED and change.inserted and len(change.inserted) < thresholds.jump:
             characters += len(change.inserted)
-            rest = before[change.position + change.deleted :]
-            if not rest or rest.isspace():
+            after = before[change.position + change.deleted :]
+            if not after or after.isspace():
                 at_end += len(change.inserted)
             # Before the first sentence nothing was written that a pause could follow.
             if last_at is not None and _begins_sentence(change, before):
@@ -269,11 +269,11 @@ def typing(log: Log, *, thresholds: Thresholds) -> Typing:
                 if change.at - last_at >= thresholds.pause:
                     after_pause += 1
                 else:
-                    begun.append(change.ms)
+                    sentence_times.append(change.ms)
         # The pause may come before the blank or the line break that leads to the sentence.
         if change.inserted.strip(_BETWEEN + "\n") or not change.inserted:
             last_at = change.at
-    return Typing(characters, at_end, sentences, after_pause, tuple(begun))
+    return Typing(characters, at_end, sentences, after_pause, tuple(sentence_times))
 
 
 def _is_key(change: Change) -> bool:

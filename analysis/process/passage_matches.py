@@ -29,7 +29,7 @@ LONGEST = 100_000
 class Match:
     """Where a text comes from: the passage's rank (None where it comes from none), and the share found there."""
 
-    place: int | None
+    passage: int | None
     share: float
     is_exact: bool
 
@@ -78,10 +78,10 @@ class Sources:
 
     def _share(self, words: Sequence[str], rank: int) -> float:
         size = min(self.shingle, len(words))
-        known = self._known(size)[rank]
+        runs_known = self._known(size)[rank]
         covered_to = covered = 0
         for start in range(len(words) - size + 1):
-            if tuple(words[start : start + size]) in known:
+            if tuple(words[start : start + size]) in runs_known:
                 covered += start + size - max(start, covered_to)
                 covered_to = start + size
         return covered / len(words)
@@ -96,14 +96,14 @@ class Sources:
 
 def tokens(text: str) -> list[str]:
     """Return a text's words without case and punctuation; letters where a script has no blanks."""
-    plain = normalize("NFKC", _MARKER.sub(" ", text[:LONGEST])).casefold()
-    found: list[str] = []
-    for word in _TOKEN.findall(plain):
+    normalised = normalize("NFKC", _MARKER.sub(" ", text[:LONGEST])).casefold()
+    words: list[str] = []
+    for word in _TOKEN.findall(normalised):
         if max(word) < _FIRST_UNSPACED:
-            found.append(word)
+            words.append(word)
         else:
-            found.extend(_parts(word))
-    return found
+            words.extend(_parts(word))
+    return words
 
 
 def _parts(word: str) -> list[str]:

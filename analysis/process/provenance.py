@@ -69,8 +69,8 @@ class Written:
 
     def find(self, text: str) -> Segment | None:
         """Return where a text stands in it."""
-        at = self.text.find(text)
-        return self.segment(at, at + len(text)) if at >= 0 else None
+        start = self.text.find(text)
+        return self.segment(start, start + len(text)) if start >= 0 else None
 
 
 class Shelf:
@@ -108,9 +108,9 @@ class Shelf:
     def find(self, text: str) -> Segment | None:
         """Return what was deleted and read like this, the latest first."""
         for segment in reversed(self.deleted):
-            at = segment.text.find(text)
-            if at >= 0:
-                return segment.part(at, at + len(text))
+            start = segment.text.find(text)
+            if start >= 0:
+                return segment.part(start, start + len(text))
         return None
 
 
@@ -228,20 +228,20 @@ class Provenance:
     @property
     def characters(self) -> dict[Origin, int]:
         """How many characters of the final text came by each way; ways that brought none are left out."""
-        counted: Counter[Origin] = Counter()
+        counts: Counter[Origin] = Counter()
         for run in self.runs:
-            counted[run.origin] += run.end - run.start
-        return dict(counted)
+            counts[run.origin] += run.end - run.start
+        return dict(counts)
 
     def share(self, *origins: Origin) -> float:
         """Return the share of the final text that came by any of these ways; NaN if the text is empty."""
-        counted = self.characters
-        return sum(counted.get(origin, 0) for origin in origins) / len(self.text) if self.text else float("nan")
+        counts = self.characters
+        return sum(counts.get(origin, 0) for origin in origins) / len(self.text) if self.text else float("nan")
 
     @property
     def pastes(self) -> tuple[Arrival, ...]:
         """What was pasted or dropped; empty where the log does not know."""
-        return tuple(each for each in self.arrivals if each.origin in _CARRIED)
+        return tuple(arrival for arrival in self.arrivals if arrival.origin in _CARRIED)
 
     @property
     def pasted_share(self) -> float:
@@ -309,13 +309,13 @@ class _Tracer:
     def trace(self) -> Provenance:
         for begin, end in groups(self.log.changes, together=self.thresholds.together):
             self.take(begin, self.log.changes[begin:end])
-        left = Counter(self.written.roots)
+        surviving = Counter(self.written.roots)
         for number in self.copies:
-            left[number + _FIRST_ARRIVAL] = 0
+            surviving[number + _FIRST_ARRIVAL] = 0
         copied = Counter(self.written.copies)
         arrivals = (
-            replace(each, survived=left[each.number + _FIRST_ARRIVAL] + copied[each.number + 1])
-            for each in self.arrivals
+            replace(arrival, survived=surviving[arrival.number + _FIRST_ARRIVAL] + copied[arrival.number + 1])
+            for arrival in self.arrivals
         )
         return Provenance(self.written.text, tuple(self.runs()), tuple(arrivals), self.log.is_sourced)
 
@@ -326,16 +326,16 @@ class _Tracer:
             copying = self.copyings.popleft()
             self.shelf.copy(self.written.segment(copying.start, copying.end))
         text = first.inserted if len(group) == 1 else "".join(change.inserted for change in group)
-        gone = self.written.segment(first.position, first.position + first.deleted) if first.deleted else None
+        deleted = self.written.segment(first.position, first.position + first.deleted) if first.deleted else None
         came = self.coming(first, text) if text else Segment.nothing()
         self.written.splice(first, came)
-        if gone is not None:
-            self.shelf.put(gone, position=first.position, is_cut=first.source == "cut")
+        if deleted is not None:
+            self.shelf.put(deleted, position=first.position, is_cut=first.source == "cut")
 
     def coming(self, change: Change, text: str) -> Segment:
         """Return an inserted text with the origin of each of its characters."""
-        if change.source in _BACK and (known := self.shelf.find(text)):
-            return known
+        if change.source in _BACK and (earlier_segment := self.shelf.find(text)):
+            return earlier_segment
         origin = _BY_SOURCE.get(change.source, Origin.UNKNOWN)
         if origin not in _BROUGHT:
             if len(text) < self.thresholds.jump:
@@ -347,28 +347,28 @@ class _Tracer:
     def arriving(self, change: Change, text: str, origin: Origin) -> Segment:
         number = len(self.arrivals)
         noted = self.noted(change, text) if origin in _CARRIED else None
-        own, match = None, None
+        copied_segment, match = None, None
         if origin in _CARRIED:
-            own = self.shelf.copied(text)
-        if own is None:
+            copied_segment = self.shelf.copied(text)
+        if copied_segment is None:
             match = self.looked_up(text, noted)
-            if match.place is None and origin is not Origin.RESTORED:
-                own = self.shelf.find(text) or self.written.find(text)
-        place: int | None
-        if own is not None:
-            place, share = OWN_TEXT, 1.0
+            if match.passage is None and origin is not Origin.RESTORED:
+                copied_segment = self.shelf.find(text) or self.written.find(text)
+        source: int | None
+        if copied_segment is not None:
+            source, share = OWN_TEXT, 1.0
             self.copies.append(number)
         else:
             assert match is not None
-            place, share = match.place, match.share
-            if place is None and self.sources is not None:
-                place = ELSEWHERE
+            source, share = match.passage, match.share
+            if source is None and self.sources is not None:
+                source = ELSEWHERE
         arrival = Arrival(
-            number, change.event, change.ms, change.position, len(text), text, origin, place, share, noted
+            number, change.event, change.ms, change.position, len(text), text, origin, source, share, noted
         )
         self.arrivals.append(arrival)
-        if own is not None:
-            return own.as_copy(number + 1)
+        if copied_segment is not None:
+            return copied_segment.as_copy(number + 1)
         return Segment.of(text, number + _FIRST_ARRIVAL)
 
     def looked_up(self, text: str, noted: int | None) -> Match:
@@ -385,10 +385,10 @@ class _Tracer:
         """Return what the page noted of this paste: the nearest note of this length, else the nearest."""
         begin = bisect_left(self.noted_at, change.at - _NOTED_WITHIN)
         end = bisect_right(self.noted_at, change.at + _NOTED_WITHIN)
-        near = [(note, number) for number in range(begin, end) if (note := self.notes[number]) is not None]
-        if not near:
+        candidates = [(note, number) for number in range(begin, end) if (note := self.notes[number]) is not None]
+        if not candidates:
             return None
-        best, number = min(near, key=lambda pair: (pair[0].length != len(text), abs(pair[0].at - change.at)))
+        best, number = min(candidates, key=lambda pair: (pair[0].length != len(text), abs(pair[0].at - change.at)))
         self.notes[number] = None  # a note belongs to one paste
         return best.place
 

@@ -195,24 +195,24 @@ def signals(
     origins = provenance(log, passages, thresholds=thresholds)
     facts = _Facts(log, origins, activity(log, thresholds=thresholds), passages is not None, thresholds)
     fits = final_text is None or final_text == origins.text
-    found = []
+    results = []
     for name, look in _LOOKS.items():
-        seen, words = look(facts), WORDINGS[name]
-        spans = seen.spans if fits else ()
-        found.append(
+        finding, words = look(facts), WORDINGS[name]
+        spans = finding.spans if fits else ()
+        results.append(
             Signal(
                 name,
                 words.title,
                 words.explanation,
                 words.innocent,
-                seen.level,
-                seen.value,
-                seen.n,
-                seen.evidence,
+                finding.level,
+                finding.value,
+                finding.n,
+                finding.evidence,
                 spans,
             )
         )
-    return found
+    return results
 
 
 def _cannot_say(why: str, n: int = 0) -> _Found:
@@ -231,23 +231,23 @@ def _paste_from_elsewhere(facts: _Facts) -> _Found:
         return _cannot_say(_NO_PASSAGES)
     if not facts.origins.text:
         return _cannot_say(_NO_TEXT)
-    pastes = [each for each in facts.origins.pastes if _is_foreign(each, facts)]
+    pastes = [paste for paste in facts.origins.pastes if _is_foreign(paste, facts)]
     return _of_arrivals(facts, pastes, facts.thresholds.elsewhere_note, facts.thresholds.elsewhere_strong)
 
 
 def _sudden_jumps(facts: _Facts) -> _Found:
     if not facts.log.changes:
         return _cannot_say(_NO_TEXT)
-    jumps = [each for each in facts.origins.arrivals if each.origin in {Origin.AT_ONCE, Origin.EXTERNAL}]
-    foreign = [each for each in jumps if _is_foreign(each, facts) or each.place is None]
-    found = _of_arrivals(facts, foreign, facts.thresholds.jumps_note, facts.thresholds.jumps_strong)
-    level = found.level
+    jumps = [arrival for arrival in facts.origins.arrivals if arrival.origin in {Origin.AT_ONCE, Origin.EXTERNAL}]
+    foreign = [arrival for arrival in jumps if _is_foreign(arrival, facts) or arrival.place is None]
+    finding = _of_arrivals(facts, foreign, facts.thresholds.jumps_note, facts.thresholds.jumps_strong)
+    level = finding.level
     if jumps and level is Level.NONE:
         level = Level.NOTE
     if not facts.origins.is_sourced and level is Level.STRONG:
         level = Level.NOTE  # snapshots cannot tell a jump from a paste, of which nothing bad is known
-    evidence = {"jumps": [_about(each) for each in jumps], "survived": found.evidence["survived"]}
-    return _Found(level, found.value, len(jumps), evidence, _spans(facts, jumps))
+    evidence = {"jumps": [_about(arrival) for arrival in jumps], "survived": finding.evidence["survived"]}
+    return _Found(level, finding.value, len(jumps), evidence, _spans(facts, jumps))
 
 
 def _uniform_rhythm(facts: _Facts) -> _Found:
@@ -283,15 +283,15 @@ def _no_corrections(facts: _Facts) -> _Found:
 def _transcription(facts: _Facts) -> _Found:
     if not facts.origins.is_sourced:
         return _cannot_say(_UNSOURCED)
-    seen = process_pace.typing(facts.log, thresholds=facts.thresholds)
-    if seen.sentences < facts.thresholds.sentences:
-        return _cannot_say("Too few sentences were begun by typing.", seen.sentences)
-    thoughtful, linear = seen.after_pause / seen.sentences, seen.at_end / seen.characters
+    typed = process_pace.typing(facts.log, thresholds=facts.thresholds)
+    if typed.sentences < facts.thresholds.sentences:
+        return _cannot_say("Too few sentences were begun by typing.", typed.sentences)
+    thoughtful, linear = typed.after_pause / typed.sentences, typed.at_end / typed.characters
     level = Level.NONE
     if linear >= facts.thresholds.linear:
         level = _below(thoughtful, facts.thresholds.thought_note, facts.thresholds.thought_strong)
-    evidence = {"begun_after_pause": seen.after_pause, "linear_share": linear, "begun_without_pause_ms": seen.begun}
-    return _Found(level, thoughtful, seen.sentences, evidence)
+    evidence = {"begun_after_pause": typed.after_pause, "linear_share": linear, "begun_without_pause_ms": typed.begun}
+    return _Found(level, thoughtful, typed.sentences, evidence)
 
 
 def _away_before_paste(facts: _Facts) -> _Found:
@@ -301,19 +301,19 @@ def _away_before_paste(facts: _Facts) -> _Found:
         return _cannot_say(_NO_PASSAGES)
     if not facts.origins.text:
         return _cannot_say(_NO_TEXT)
-    pastes = [each for each in facts.origins.pastes if _is_foreign(each, facts)]
-    before = {each.number: away for each in pastes if (away := _away_before(each, facts)) is not None}
-    chosen = [each for each in pastes if each.number in before]
-    found = _of_arrivals(facts, chosen, facts.thresholds.elsewhere_note, facts.thresholds.elsewhere_strong)
-    level = Level.NOTE if chosen and found.level is Level.NONE else found.level
-    evidence = found.evidence | {
+    pastes = [paste for paste in facts.origins.pastes if _is_foreign(paste, facts)]
+    before = {paste.number: absence for paste in pastes if (absence := _away_before(paste, facts)) is not None}
+    matching = [paste for paste in pastes if paste.number in before]
+    finding = _of_arrivals(facts, matching, facts.thresholds.elsewhere_note, facts.thresholds.elsewhere_strong)
+    level = Level.NOTE if matching and finding.level is Level.NONE else finding.level
+    evidence = finding.evidence | {
         "pastes": [
-            _about(each) | {"away_seconds": (before[each.number].end - before[each.number].start) / 1000}
-            for each in chosen
+            _about(paste) | {"away_seconds": (before[paste.number].end - before[paste.number].start) / 1000}
+            for paste in matching
         ],
         "absences": len(facts.log.absences),
     }
-    return _Found(level, found.value, len(chosen), evidence, found.spans)
+    return _Found(level, finding.value, len(matching), evidence, finding.spans)
 
 
 def _is_foreign(arrival: Arrival, facts: _Facts) -> bool:
@@ -321,20 +321,23 @@ def _is_foreign(arrival: Arrival, facts: _Facts) -> bool:
 
 
 def _away_before(arrival: Arrival, facts: _Facts) -> Away | None:
-    at = facts.log.times[arrival.event]
-    for away in reversed(facts.log.absences):
-        if away.end <= at:
-            is_near = at - away.end <= facts.thresholds.back
-            return away if is_near and away.end - away.start >= facts.thresholds.away else None
+    time = facts.log.times[arrival.event]
+    for absence in reversed(facts.log.absences):
+        if absence.end <= time:
+            is_near = time - absence.end <= facts.thresholds.back
+            return absence if is_near and absence.end - absence.start >= facts.thresholds.away else None
     return None
 
 
 def _of_arrivals(facts: _Facts, arrivals: Sequence[Arrival], note: float, strong: float) -> _Found:
     """Judge arrivals by the share of the final text that they make up."""
     total = len(facts.origins.text)
-    share = sum(each.survived for each in arrivals) / total if total else 0.0
+    share = sum(arrival.survived for arrival in arrivals) / total if total else 0.0
     level = Level.STRONG if share >= strong else Level.NOTE if share >= note else Level.NONE
-    evidence = {"pastes": [_about(each) for each in arrivals], "survived": sum(each.survived for each in arrivals)}
+    evidence = {
+        "pastes": [_about(arrival) for arrival in arrivals],
+        "survived": sum(arrival.survived for arrival in arrivals),
+    }
     return _Found(level, share, len(arrivals), evidence, _spans(facts, arrivals))
 
 
@@ -350,7 +353,7 @@ def _about(arrival: Arrival) -> dict[str, Any]:
 
 
 def _spans(facts: _Facts, arrivals: Sequence[Arrival]) -> tuple[Span, ...]:
-    came = {each.number: each.ms for each in arrivals}
+    came = {arrival.number: arrival.ms for arrival in arrivals}
     return tuple(Span(run.start, run.end, came[run.arrival]) for run in facts.origins.runs if run.arrival in came)
 
 

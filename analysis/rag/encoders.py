@@ -52,8 +52,8 @@ def cut(model: Any, layer: int | None, *, name: str) -> tuple[Any, int, int]:
     """
     if hasattr(model, "encoder") and hasattr(model, "decoder"):
         model = model.encoder
-    for place in _PLACES:
-        *path, last = place.split(".")
+    for path_name in _PLACES:
+        *path, last = path_name.split(".")
         holder = model
         for step in path:
             holder = getattr(holder, step, None)
@@ -65,11 +65,11 @@ def cut(model: Any, layer: int | None, *, name: str) -> tuple[Any, int, int]:
             f"{name} ({type(model).__name__}) is of a kind whose layers cannot be told apart: choose another model."
         )
     had = len(stack)
-    wanted = had if layer is None else layer
-    if not 0 <= wanted <= had:
+    layers = had if layer is None else layer
+    if not 0 <= layers <= had:
         raise BadLayerError(f"{name} has {had} layers: choose one from 0 to {had}, not {layer}.")
-    setattr(holder, last, stack[:wanted])
-    return model, had, wanted
+    setattr(holder, last, stack[:layers])
+    return model, had, layers
 
 
 Floats = NDArray[np.float32]
@@ -183,12 +183,12 @@ class Encoder:
             If a text alone does not fit into the device's memory.
         """
         tokens = self._tokens(texts)
-        found: dict[int, TokenEmbeddings] = {}
-        for place, vectors in self._run(tokens):
-            ids, cut = tokens[place]
+        embeddings: dict[int, TokenEmbeddings] = {}
+        for index, vectors in self._run(tokens):
+            ids, cut = tokens[index]
             numbers = np.array(ids, dtype=np.int64)
-            found[place] = TokenEmbeddings(vectors, numbers, ~np.isin(numbers, self._unweighted), cut)
-        return [found[place] for place in range(len(texts))]
+            embeddings[index] = TokenEmbeddings(vectors, numbers, ~np.isin(numbers, self._unweighted), cut)
+        return [embeddings[index] for index in range(len(texts))]
 
     def embed(
         self, texts: Sequence[str], *, pooling: Literal["mean", "first"] | None = None, normalised: bool = True
@@ -224,8 +224,8 @@ class Encoder:
         first = pooling == "first" or (pooling is None and about.get("pooling_mode_cls_token", False))
         limit = self._checkpoint.settings("sentence_bert_config.json").get("max_seq_length") or self.longest
         pooled = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        for place, vectors in self._run(self._tokens(texts, limit=min(limit, self.longest))):
-            pooled[place] = vectors[0] if first else vectors.mean(axis=0)
+        for index, vectors in self._run(self._tokens(texts, limit=min(limit, self.longest))):
+            pooled[index] = vectors[0] if first else vectors.mean(axis=0)
         return (
             np.asarray(pooled / np.linalg.norm(pooled, axis=1, keepdims=True), dtype=np.float32)
             if normalised
@@ -235,25 +235,25 @@ class Encoder:
     def _tokens(self, texts: Sequence[str], *, limit: int | None = None) -> list[tuple[list[int], bool]]:
         """Ids of each text, and whether it was cut."""
         limit = limit or self.longest
-        found = []
+        tokens = []
         for text in texts:
             ids = self._ids(text)
             cut = len(ids) > limit
-            found.append((self._ids(text, truncation=True, max_length=limit) if cut else ids, cut))
-        return found
+            tokens.append((self._ids(text, truncation=True, max_length=limit) if cut else ids, cut))
+        return tokens
 
     def _ids(self, text: str, **options: Any) -> list[int]:
         return list(self._tokenizer(text.strip(), add_special_tokens=True, verbose=False, **options)["input_ids"])
 
     def _run(self, tokens: Sequence[tuple[list[int], bool]]) -> Iterator[tuple[int, Floats]]:
         """Vectors of each text, by its place; texts of like length go through the model together."""
-        order = sorted(range(len(tokens)), key=lambda place: (-len(tokens[place][0]), tokens[place][0]))
+        order = sorted(range(len(tokens)), key=lambda index: (-len(tokens[index][0]), tokens[index][0]))
         waiting = self._batches(order, tokens)
-        with model_cache.one_job(self.device), self._workers(len(waiting)) as together:
+        with model_cache.one_job(self.device), self._workers(len(waiting)) as workers:
             while waiting:
                 model_cache.look()
-                batches = [waiting.pop() for _ in range(min(together.n, len(waiting)))]
-                outcomes = together.map(lambda batch: self._try([tokens[place][0] for place in batch]), batches)
+                batches = [waiting.pop() for _ in range(min(workers.n, len(waiting)))]
+                outcomes = workers.map(lambda batch: self._try([tokens[index][0] for index in batch]), batches)
                 for batch, outcome in zip(batches, outcomes, strict=True):
                     if isinstance(outcome, BaseException):
                         waiting += self._smaller(batch, len(tokens[batch[0]][0]), outcome)
@@ -274,12 +274,12 @@ class Encoder:
     def _batches(self, order: Sequence[int], tokens: Sequence[tuple[list[int], bool]]) -> list[list[int]]:
         """Longest first in `order`; the last batch of the list holds them, so that memory is short at once or never."""
         batches: list[list[int]] = []
-        for place in order:
+        for index in order:
             width = len(tokens[batches[-1][0]][0]) if batches else 0
             if batches and width * (len(batches[-1]) + 1) <= self.batch_tokens:
-                batches[-1].append(place)
+                batches[-1].append(index)
             else:
-                batches.append([place])
+                batches.append([index])
         return batches[::-1]
 
     def _smaller(self, batch: list[int], width: int, error: BaseException) -> list[list[int]]:
@@ -299,12 +299,12 @@ class Encoder:
         torch = self._torch
         width = max(map(len, batch))
         pad = self._tokenizer.pad_token_id or 0
-        ids = torch.tensor([[*one, *[pad] * (width - len(one))] for one in batch], device=self.device)
-        mask = torch.tensor([[1] * len(one) + [0] * (width - len(one)) for one in batch], device=self.device)
+        ids = torch.tensor([[*item, *[pad] * (width - len(item))] for item in batch], device=self.device)
+        mask = torch.tensor([[1] * len(item) + [0] * (width - len(item)) for item in batch], device=self.device)
         with torch.inference_mode():
             hidden: Any = self._model(input_ids=ids, attention_mask=mask)[0]
         vectors = hidden.float().cpu().numpy()
-        return [np.array(vectors[row, : len(one)], dtype=np.float32) for row, one in enumerate(batch)]
+        return [np.array(vectors[row, : len(item)], dtype=np.float32) for row, item in enumerate(batch)]
 
     def _limit(self) -> int:
         """How many tokens the model reads at once."""

@@ -54,14 +54,14 @@ class PromptedEntailment:
             1 for yes, 0 for no; NaN where it is undefined: the second text is empty and claims nothing, or the
             generator failed, refused or said something else.
         """
-        found = np.full(len(pairs), np.nan)
-        asked = [place for place, (_premise, claim) in enumerate(pairs) if claim.strip()]
-        outputs = self.generator.generate([prompt(*pairs[place]) for place in asked])
-        for place, output in zip(asked, outputs, strict=True):
-            said = output.text.strip().strip(".!\"'").casefold()
-            if not output.error and said in (YES, NO):
-                found[place] = float(said == YES)
-        return found
+        probabilities = np.full(len(pairs), np.nan)
+        indices = [index for index, (_premise, claim) in enumerate(pairs) if claim.strip()]
+        outputs = self.generator.generate([prompt(*pairs[index]) for index in indices])
+        for index, output in zip(indices, outputs, strict=True):
+            reply = output.text.strip().strip(".!\"'").casefold()
+            if not output.error and reply in (YES, NO):
+                probabilities[index] = float(reply == YES)
+        return probabilities
 
 
 def prompt(premise: str, claim: str) -> Prompt:
@@ -117,12 +117,12 @@ class CrossEncoder:
         model = AutoModelForSequenceClassification.from_pretrained(checkpoint.folder, use_safetensors=True, dtype=kind)
         self._model = model.eval().to(self.device)
         self._tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder)
-        most = devices.batch_tokens(torch, self.device, config, kind.itemsize)
-        self.budget = Budget(batch_tokens or most)
+        default_budget = devices.batch_tokens(torch, self.device, config, kind.itemsize)
+        self.budget = Budget(batch_tokens or default_budget)
         self.longest = _longest(config, self._tokenizer)
-        asked = Path(checkpoint.name)
+        path = Path(checkpoint.name)
         half = "" if kind is torch.float32 else f" {str(kind).removeprefix('torch.')}"
-        self._name = f"{asked.name if asked.is_absolute() else asked} {checkpoint.version}{half}"
+        self._name = f"{path.name if path.is_absolute() else path} {checkpoint.version}{half}"
         self.cut = 0
 
     @classmethod
@@ -149,8 +149,8 @@ class CrossEncoder:
         NoEntailmentLabelError
             If none of its labels, or more than one, is entailment.
         """
-        found = checkpoints.find(model)
-        return cls(found, device=device, precision=precision, label=label, batch_tokens=batch_tokens)
+        checkpoint = checkpoints.find(model)
+        return cls(checkpoint, device=device, precision=precision, label=label, batch_tokens=batch_tokens)
 
     @property
     def name(self) -> str:
@@ -181,11 +181,11 @@ class CrossEncoder:
         generation.batching.ModelMemoryError
             If a pair alone does not fit into the device's memory.
         """
-        found = np.full(len(pairs), np.nan)
+        probabilities = np.full(len(pairs), np.nan)
         places: dict[Pair, list[int]] = {}
-        for place, (premise, hypothesis) in enumerate(pairs):
+        for index, (premise, hypothesis) in enumerate(pairs):
             if (pair := self._pair(premise, hypothesis)) is not None:
-                places.setdefault(pair, []).append(place)
+                places.setdefault(pair, []).append(index)
         batches: Batches[Pair, float] = Batches(
             self._torch, self.device, self.budget, self._name, lambda pair: len(pair.ids), self._forward
         )
@@ -193,23 +193,23 @@ class CrossEncoder:
         with model_cache.one_job(self.device):
             for batch, values in batches.run(order):
                 for pair, value in zip(batch, values, strict=True):
-                    found[places[pair]] = value
+                    probabilities[places[pair]] = value
                 model_cache.look()
-        return found
+        return probabilities
 
     def _pair(self, premise: str, hypothesis: str) -> Pair | None:
         """The tokens of both; None where the hypothesis cannot be judged."""
         premise, hypothesis = premise.strip(), hypothesis.strip()
         if not hypothesis:
             return None
-        written = self._tokens(premise, hypothesis)
-        if len(written["input_ids"]) > self.longest:
+        encoded = self._tokens(premise, hypothesis)
+        if len(encoded["input_ids"]) > self.longest:
             # Something of the premise must be left, or there is nothing to follow from.
             if len(self._tokens("", hypothesis)["input_ids"]) >= self.longest:
                 return None
             self.cut += 1
-            written = self._tokens(premise, hypothesis, truncation="only_first", max_length=self.longest)
-        return Pair(tuple(written["input_ids"]), tuple(written.get("token_type_ids", ())))
+            encoded = self._tokens(premise, hypothesis, truncation="only_first", max_length=self.longest)
+        return Pair(tuple(encoded["input_ids"]), tuple(encoded.get("token_type_ids", ())))
 
     def _tokens(self, premise: str, hypothesis: str, **options: Any) -> Any:
         return self._tokenizer(premise, hypothesis, verbose=False, **options)
@@ -222,12 +222,12 @@ class CrossEncoder:
         def tensor(rows: Sequence[Sequence[int]], filler: int) -> Any:
             return torch.tensor([[*row, *[filler] * (width - len(row))] for row in rows], device=self.device)
 
-        more = {"token_type_ids": tensor([pair.kinds for pair in batch], 0)} if batch[0].kinds else {}
+        extra = {"token_type_ids": tensor([pair.kinds for pair in batch], 0)} if batch[0].kinds else {}
         with torch.inference_mode():
             logits = self._model(
                 input_ids=tensor([pair.ids for pair in batch], pad),
                 attention_mask=tensor([[1] * len(pair.ids) for pair in batch], 0),
-                **more,
+                **extra,
             ).logits
         shares = logits.double().softmax(dim=-1)[:, self.entails]
         return [float(share) for share in shares]
@@ -254,19 +254,19 @@ def entailing(labels: dict[int, str], *, label: str = "", model: str = "The mode
     >>> entailing({0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"})
     2
     """
-    wanted = label.casefold()
-    found = [
-        place
-        for place, name in labels.items()
-        if (name.casefold() == wanted if label else name.strip().casefold().startswith("entail"))
+    wanted_name = label.casefold()
+    matches = [
+        number
+        for number, name in labels.items()
+        if (name.casefold() == wanted_name if label else name.strip().casefold().startswith("entail"))
     ]
-    if len(found) != 1:
-        many = "none" if not found else "more than one"
+    if len(matches) != 1:
+        how_many = "none" if not matches else "more than one"
         raise NoEntailmentLabelError(
-            f"{model} has the labels {', '.join(labels.values())}, and {many} of them is "
+            f"{model} has the labels {', '.join(labels.values())}, and {how_many} of them is "
             f"{label or 'entailment'}. Name the right one in its config.json (id2label), or take an NLI model."
         )
-    return int(found[0])
+    return int(matches[0])
 
 
 def _longest(config: Any, tokenizer: Any) -> int:

@@ -61,7 +61,7 @@ def exact_match(answer: str, gold: Sequence[str]) -> float:
     >>> exact_match("the Beatles", ["Beatles", "Fab Four"])
     1.0
     """
-    return float(normalised(answer) in {normalised(each) for each in _some(gold)})
+    return float(normalised(answer) in {normalised(gold_answer) for gold_answer in _some(gold)})
 
 
 def f1(answer: str, gold: Sequence[str]) -> float:
@@ -88,7 +88,7 @@ def f1(answer: str, gold: Sequence[str]) -> float:
     >>> f1("in the city of Paris", ["Paris, France"])
     0.3333333333333333
     """
-    return max(_f1(normalised(answer), normalised(each)) for each in _some(gold))
+    return max(_f1(normalised(answer), normalised(gold_answer)) for gold_answer in _some(gold))
 
 
 def number(answer: str) -> float | None:
@@ -99,8 +99,8 @@ def number(answer: str) -> float | None:
     >>> number("I rate it 4.5 of 5"), number("good")
     (4.5, None)
     """
-    found = re.search(r"[-+]?\d+(?:\.\d+)?", answer)
-    return float(found.group()) if found else None
+    match = re.search(r"[-+]?\d+(?:\.\d+)?", answer)
+    return float(match.group()) if match else None
 
 
 def rating(answer: str, *, low: float = LOW, high: float = HIGH) -> float | None:
@@ -120,8 +120,8 @@ def rating(answer: str, *, low: float = LOW, high: float = HIGH) -> float | None
     >>> rating("I rate it 4.5 of 5"), rating("2017 was great"), rating("good")
     (4.5, None, None)
     """
-    found = number(answer)
-    return found if found is not None and low <= found <= high else None
+    value = number(answer)
+    return value if value is not None and low <= value <= high else None
 
 
 def absolute_error(answer: str, gold: float, *, low: float = LOW, high: float = HIGH) -> float:
@@ -154,8 +154,8 @@ def absolute_error(answer: str, gold: float, *, low: float = LOW, high: float = 
     """
     if not low <= gold <= high:
         raise NoGoldAnswerError(f"a right rating lies between {low:g} and {high:g}, not {gold:g}")
-    given = rating(answer, low=low, high=high)
-    return abs(given - gold) if given is not None else max(gold - low, high - gold)
+    rated = rating(answer, low=low, high=high)
+    return abs(rated - gold) if rated is not None else max(gold - low, high - gold)
 
 
 def accuracy(answer: str, gold: Sequence[str]) -> float:
@@ -168,7 +168,7 @@ def accuracy(answer: str, gold: Sequence[str]) -> float:
     >>> accuracy(" [1] ", ["[1]"]), accuracy("[1].", ["[1]"])
     (1.0, 0.0)
     """
-    return float(answer.strip() in {each.strip() for each in _some(gold)})
+    return float(answer.strip() in {gold_answer.strip() for gold_answer in _some(gold)})
 
 
 def rating_error(answer: str, gold: Sequence[str]) -> float:
@@ -184,10 +184,10 @@ def rating_error(answer: str, gold: Sequence[str]) -> float:
     >>> rating_error("3", ["5"]), rating_error("good", ["2"])
     (2.0, 3.0)
     """
-    numbers = [found for each in _some(gold) if (found := rating(each)) is not None]
+    numbers = [value for gold_answer in _some(gold) if (value := rating(gold_answer)) is not None]
     if not numbers:
         raise NoGoldAnswerError(f"a rating is scored against a number from {LOW:g} to {HIGH:g}, not {gold[0]!r}")
-    return min(absolute_error(answer, each) for each in numbers)
+    return min(absolute_error(answer, gold_answer) for gold_answer in numbers)
 
 
 def squared_rating_error(answer: str, gold: Sequence[str]) -> float:
@@ -206,7 +206,7 @@ def rouge_1(answer: str, gold: Sequence[str]) -> float:
     from rouge_score.rouge_scorer import RougeScorer  # imported when needed: web processes never score
 
     scorer = RougeScorer(["rouge1"], use_stemmer=False)
-    return max(float(scorer.score(each, answer)["rouge1"].fmeasure) for each in _some(gold))
+    return max(float(scorer.score(gold_answer, answer)["rouge1"].fmeasure) for gold_answer in _some(gold))
 
 
 def rouge_l(answer: str, gold: Sequence[str]) -> float:
@@ -218,7 +218,7 @@ def rouge_l(answer: str, gold: Sequence[str]) -> float:
     0.5714285714285715
     """
     scorer = RougeL(stem=False)
-    return max(scorer.score(answer, each) for each in _some(gold))
+    return max(scorer.score(answer, gold_answer) for gold_answer in _some(gold))
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,7 @@ def score_together(name: str) -> tuple[str, ...]:
     >>> score_together("mae"), score_together("accuracy")
     (('mae', 'mse'), ('accuracy',))
     """
-    return next((each for each in _TOGETHER if name in each), (name,))
+    return next((group for group in _TOGETHER if name in group), (name,))
 
 
 def _f1(answer: str, gold: str) -> float:
@@ -284,9 +284,9 @@ def _f1(answer: str, gold: str) -> float:
         return 1.0
     if answer in _WHOLE or gold in _WHOLE:
         return 0.0
-    ours, theirs = answer.split(), gold.split()
-    shared = sum((Counter(ours) & Counter(theirs)).values())
-    return 2 * shared / (len(ours) + len(theirs)) if shared else 0.0
+    answer_words, gold_words = answer.split(), gold.split()
+    shared = sum((Counter(answer_words) & Counter(gold_words)).values())
+    return 2 * shared / (len(answer_words) + len(gold_words)) if shared else 0.0
 
 
 def _some(gold: Sequence[str]) -> Sequence[str]:

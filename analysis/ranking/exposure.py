@@ -66,22 +66,22 @@ def exposure(rankings: ArrayLike, items: int, *, counted: ArrayLike | None = Non
     ValueError
         If an index is not one of the items', or the shapes differ.
     """
-    given = np.asarray(rankings, dtype=np.int64)
-    keep = given >= 0
+    ranking_array = np.asarray(rankings, dtype=np.int64)
+    keep = ranking_array >= 0
     if counted is not None:
-        said = np.asarray(counted, dtype=bool)
-        if said.shape != given.shape:
-            msg = f"what counts must have the shape of the rankings, {given.shape}, not {said.shape}"
+        is_counted = np.asarray(counted, dtype=bool)
+        if is_counted.shape != ranking_array.shape:
+            msg = f"what counts must have the shape of the rankings, {ranking_array.shape}, not {is_counted.shape}"
             raise ValueError(msg)
-        keep &= said
-    if given.size and (given.max() >= items or given.min() < -1):
-        msg = f"rankings name items from {given.min()} to {given.max()}, there are {items}"
+        keep &= is_counted
+    if ranking_array.size and (ranking_array.max() >= items or ranking_array.min() < -1):
+        msg = f"rankings name items from {ranking_array.min()} to {ranking_array.max()}, there are {items}"
         raise ValueError(msg)
-    flat = given.reshape(-1, given.shape[-2] * given.shape[-1])
+    flat = ranking_array.reshape(-1, ranking_array.shape[-2] * ranking_array.shape[-1])
     rows = np.broadcast_to(np.arange(len(flat))[:, None], flat.shape)
-    chosen = keep.reshape(flat.shape)
-    found = np.bincount(rows[chosen] * items + flat[chosen], minlength=len(flat) * items)
-    return np.asarray((found / given.shape[-2]).reshape(*given.shape[:-2], items))
+    is_kept = keep.reshape(flat.shape)
+    counts = np.bincount(rows[is_kept] * items + flat[is_kept], minlength=len(flat) * items)
+    return np.asarray((counts / ranking_array.shape[-2]).reshape(*ranking_array.shape[:-2], items))
 
 
 def target(useful: ArrayLike, k: int, *, there: ArrayLike | None = None, bounds: Bounds = "definition") -> Floats:
@@ -151,22 +151,22 @@ def relevance_bounds(m: ArrayLike, n: ArrayLike, k: ArrayLike, *, kind: Bounds =
         and m <= k, for which the authors' code divides by 0, [0, m]. infinite: [0, m] and [0, k^2 / m]. tight: the
         least is what a ranker reaches that shows as few useful items as it can.
     """
-    useful, size, cut = (np.asarray(each, dtype=np.float64) for each in (m, n, k))
-    few = useful <= cut
-    others = size - useful
-    spare = np.divide(cut - useful, others, out=np.zeros(np.broadcast(useful, size, cut).shape), where=others > 0)
+    useful, size, cut = (np.asarray(array, dtype=np.float64) for array in (m, n, k))
+    fits_cut = useful <= cut
+    useless = size - useful
+    spare = np.divide(cut - useful, useless, out=np.zeros(np.broadcast(useful, size, cut).shape), where=useless > 0)
     ideal = np.divide(cut, useful, out=np.ones(spare.shape), where=useful > 0)
-    over = np.where(few, 0.0 if kind == "infinite" else (cut - useful) * spare, 0.0)
-    high = np.where(few, useful + over, cut * ideal)
+    beyond_cut = np.where(fits_cut, 0.0 if kind == "infinite" else (cut - useful) * spare, 0.0)
+    high = np.where(fits_cut, useful + beyond_cut, cut * ideal)
     low = np.zeros(high.shape)
     if kind == "tight":
-        useless_shown = np.minimum(cut, others)
-        low = (cut - useless_shown) * np.where(few, 1.0, ideal) + useless_shown * np.where(few, spare, 0.0)
+        useless_shown = np.minimum(cut, useless)
+        low = (cut - useless_shown) * np.where(fits_cut, 1.0, ideal) + useless_shown * np.where(fits_cut, spare, 0.0)
     return low, high
 
 
 def measure(
-    shown: ArrayLike, useful: ArrayLike, k: int, *, there: ArrayLike | None = None, bounds: Bounds = "published"
+    exposed: ArrayLike, useful: ArrayLike, k: int, *, there: ArrayLike | None = None, bounds: Bounds = "published"
 ) -> Exposure:
     """Disparity, relevance and distance of the exposure of each query (fair_rag, 3.3.1 and 3.3.5).
 
@@ -185,18 +185,18 @@ def measure(
     -------
     Exposure
     """
-    e = np.atleast_2d(np.asarray(shown, dtype=np.float64))
+    e = np.atleast_2d(np.asarray(exposed, dtype=np.float64))
     is_useful, is_there = _masks(np.atleast_2d(useful), None if there is None else np.atleast_2d(there))
     n, m, cut = _sizes(is_useful, is_there, k)
-    wanted = target(is_useful, k, there=is_there, bounds=bounds)
+    target_exposure = target(is_useful, k, there=is_there, bounds=bounds)
     # The authors' code keeps k where a query has fewer items, so that no ranking of them reaches its bounds.
     places = np.full(n.shape, float(k)) if bounds == "published" else cut
     disparity = np.einsum("qi,qi->q", e, e)
-    relevance = np.einsum("qi,qi->q", e, wanted)
+    relevance = np.einsum("qi,qi->q", e, target_exposure)
     return Exposure(
         disparity=disparity,
         relevance=relevance,
-        distance=disparity - 2 * relevance + np.einsum("qi,qi->q", wanted, wanted),
+        distance=disparity - 2 * relevance + np.einsum("qi,qi->q", target_exposure, target_exposure),
         disparity_normalised=between(disparity, *disparity_bounds(n, places, endless=is_endless(bounds))),
         relevance_normalised=between(relevance, *relevance_bounds(m, n, places, kind=bounds)),
     )
@@ -234,11 +234,11 @@ def between(value: ArrayLike, low: ArrayLike, high: ArrayLike) -> Floats:
 
     Values that rounding put outside by less than 1e-12 lie on the bound.
     """
-    at, least, most = (np.asarray(each, dtype=np.float64) for each in (value, low, high))
-    span = most - least
-    found = np.divide(at - least, span, out=np.full(np.broadcast(at, span).shape, np.nan), where=span > 1e-12)
-    near = (np.abs(found) < 1e-12) | (np.abs(found - 1) < 1e-12)
-    return np.asarray(np.where(near, np.round(found), found))
+    point, least, greatest = (np.asarray(array, dtype=np.float64) for array in (value, low, high))
+    span = greatest - least
+    scaled = np.divide(point - least, span, out=np.full(np.broadcast(point, span).shape, np.nan), where=span > 1e-12)
+    is_end = (np.abs(scaled) < 1e-12) | (np.abs(scaled - 1) < 1e-12)
+    return np.asarray(np.where(is_end, np.round(scaled), scaled))
 
 
 def _masks(useful: ArrayLike, there: ArrayLike | None) -> tuple[Mask, Mask]:

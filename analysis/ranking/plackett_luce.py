@@ -53,14 +53,14 @@ def normalise(scores: ArrayLike) -> Floats:
     >>> normalise([7.0, 7.0]).tolist()
     [1.0, 1.0]
     """
-    given = np.asarray(scores, dtype=np.float64)
-    if given.ndim == 0 or given.shape[-1] == 0 or np.isnan(given).all(axis=-1).any():
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim == 0 or values.shape[-1] == 0 or np.isnan(values).all(axis=-1).any():
         raise UnusableScoresError("a query has no retrieved item: leave it out, or retrieve more")
-    if np.isinf(given).any():
+    if np.isinf(values).any():
         raise UnusableScoresError("a retrieval score is infinite: give finite scores, NaN where there is no item")
-    low = np.nanmin(given, axis=-1, keepdims=True)
-    span = np.nanmax(given, axis=-1, keepdims=True) - low
-    shifted = np.divide(given - low, span, out=np.where(np.isnan(given), np.nan, 0.0), where=span > 0)
+    low = np.nanmin(values, axis=-1, keepdims=True)
+    span = np.nanmax(values, axis=-1, keepdims=True) - low
+    shifted = np.divide(values - low, span, out=np.where(np.isnan(values), np.nan, 0.0), where=span > 0)
     return 1.0 + np.asarray(shifted, dtype=np.float64)
 
 
@@ -101,10 +101,10 @@ def deterministic(scores: ArrayLike, k: int) -> Ints:
     ndarray of int, shape (..., min(k, n_items))
         -1 where a query has fewer items.
     """
-    given = np.asarray(scores, dtype=np.float64)
-    order = np.argsort(-given, axis=-1, kind="stable")[..., : _cut(k, given.shape[-1])]
-    there = ~np.isnan(np.take_along_axis(given, order, axis=-1))
-    return np.where(there, order, -1)
+    values = np.asarray(scores, dtype=np.float64)
+    order = np.argsort(-values, axis=-1, kind="stable")[..., : _cut(k, values.shape[-1])]
+    is_candidate = ~np.isnan(np.take_along_axis(values, order, axis=-1))
+    return np.where(is_candidate, order, -1)
 
 
 def sample(item_logits: ArrayLike, *, samples: int, k: int, rng: np.random.Generator) -> Ints:
@@ -134,77 +134,77 @@ def sample(item_logits: ArrayLike, *, samples: int, k: int, rng: np.random.Gener
     UnusableScoresError
         If a logit is NaN or inf, or a query has no item.
     """
-    given = _checked(item_logits)
+    logits = _checked(item_logits)
     if samples < 1:
         msg = f"at least one ranking must be drawn, not {samples}"
         raise ValueError(msg)
-    cut = _cut(k, given.shape[-1])
-    flat = given.reshape(-1, given.shape[-1])
-    drawn = np.empty((len(flat), samples, cut), dtype=np.int64)
-    together = max(1, _BLOCK // (samples * (cut + _SPARE)))
-    for at in range(0, len(flat), together):
-        drawn[at : at + together] = _sample_block(flat[at : at + together], samples, cut, rng)
-    return drawn.reshape(*given.shape[:-1], samples, cut)
+    cut = _cut(k, logits.shape[-1])
+    flat = logits.reshape(-1, logits.shape[-1])
+    rankings = np.empty((len(flat), samples, cut), dtype=np.int64)
+    rows_at_once = max(1, _BLOCK // (samples * (cut + _SPARE)))
+    for begin in range(0, len(flat), rows_at_once):
+        rankings[begin : begin + rows_at_once] = _sample_block(flat[begin : begin + rows_at_once], samples, cut, rng)
+    return rankings.reshape(*logits.shape[:-1], samples, cut)
 
 
 def _sample_block(block: Floats, samples: int, cut: int, rng: np.random.Generator) -> Ints:
     """Draw with replacement and keep what is new, which is far quicker than a race; where that is too little, race."""
     draws = min(cut + _SPARE, block.shape[-1] + _SPARE)
-    drawn = _with_replacement(block, samples, draws, rng)
-    found, n = _first_new(drawn, cut)
+    draws_made = _with_replacement(block, samples, draws, rng)
+    rankings, n = _first_new(draws_made, cut)
     query, row = np.nonzero(n < cut)
     if query.size:
         # Of what is left the draws that would follow are those of the same model.
-        left = block[query]  # a copy
-        known = found[query, row]
-        there = np.arange(cut) < n[query, row][:, None]
-        np.put_along_axis(left, np.where(there, known, known[:, :1]), -np.inf, axis=1)
-        raced = _race(left, cut, rng)
+        remaining = block[query]  # a copy
+        drawn_items = rankings[query, row]
+        is_drawn = np.arange(cut) < n[query, row][:, None]
+        np.put_along_axis(remaining, np.where(is_drawn, drawn_items, drawn_items[:, :1]), -np.inf, axis=1)
+        raced = _race(remaining, cut, rng)
         behind = np.clip(np.arange(cut) - n[query, row][:, None], 0, cut - 1)
-        found[query, row] = np.where(there, known, np.take_along_axis(raced, behind, axis=1))
-    return found
+        rankings[query, row] = np.where(is_drawn, drawn_items, np.take_along_axis(raced, behind, axis=1))
+    return rankings
 
 
 def _with_replacement(block: Floats, samples: int, draws: int, rng: np.random.Generator) -> Ints:
     """Items drawn with replacement, for each query in proportion to exp(logit); shape (queries, samples, draws)."""
     weight = np.exp(block - block.max(axis=-1, keepdims=True))
     upto = np.cumsum(weight, axis=-1)
-    at = rng.random((len(block), samples * draws)) * upto[:, -1:]
-    found = np.empty(at.shape, dtype=np.int64)
-    for query, (bounds, wanted) in enumerate(zip(upto, at, strict=True)):
-        found[query] = np.searchsorted(bounds, wanted, side="right")
+    points = rng.random((len(block), samples * draws)) * upto[:, -1:]
+    items = np.empty(points.shape, dtype=np.int64)
+    for query, (bounds, query_points) in enumerate(zip(upto, points, strict=True)):
+        items[query] = np.searchsorted(bounds, query_points, side="right")
     # Where rounding leads beyond the end, the last item that can be drawn.
     last = block.shape[-1] - 1 - np.argmax(weight[:, ::-1] > 0, axis=-1)
-    return np.asarray(np.minimum(found, last[:, None]).reshape(len(block), samples, draws))
+    return np.asarray(np.minimum(items, last[:, None]).reshape(len(block), samples, draws))
 
 
-def _first_new(drawn: Ints, cut: int) -> tuple[Ints, Ints]:
+def _first_new(draws: Ints, cut: int) -> tuple[Ints, Ints]:
     """The first distinct items of each row of draws, -1 where they are too few, and how many there are."""
-    found = np.full((*drawn.shape[:-1], cut), -1, dtype=np.int64)
-    n = np.zeros(drawn.shape[:-1], dtype=np.int64)
-    flat, count = found.reshape(-1, cut), n.reshape(-1)
+    rankings = np.full((*draws.shape[:-1], cut), -1, dtype=np.int64)
+    n = np.zeros(draws.shape[:-1], dtype=np.int64)
+    flat, count = rankings.reshape(-1, cut), n.reshape(-1)
     rows = np.arange(len(flat))
-    for item in np.moveaxis(drawn.reshape(-1, drawn.shape[-1]), -1, 0):
-        new = (count < cut) & (flat != item[:, None]).all(axis=1)
-        flat[rows[new], count[new]] = item[new]
-        count += new
-    return found, n
+    for item in np.moveaxis(draws.reshape(-1, draws.shape[-1]), -1, 0):
+        is_new = (count < cut) & (flat != item[:, None]).all(axis=1)
+        flat[rows[is_new], count[is_new]] = item[is_new]
+        count += is_new
+    return rankings, n
 
 
 def _race(rows: Floats, cut: int, rng: np.random.Generator) -> Ints:
     """The first items of each row by the exponential race; -1 where there are fewer; shape (n_rows, cut)."""
-    found = np.empty((len(rows), cut), dtype=np.int64)
-    together = max(1, _BLOCK // rows.shape[-1])
-    for at in range(0, len(rows), together):
-        block = rows[at : at + together]
+    rankings = np.empty((len(rows), cut), dtype=np.int64)
+    rows_at_once = max(1, _BLOCK // rows.shape[-1])
+    for begin in range(0, len(rows), rows_at_once):
+        block = rows[begin : begin + rows_at_once]
         # On the log scale: rates of distant items differ by more than a float holds.
         times = np.log(rng.standard_exponential(block.shape)) - block
         nearest = np.argpartition(times, cut - 1, axis=-1)[..., :cut]
-        when = np.take_along_axis(times, nearest, axis=-1)
-        order = np.argsort(when, axis=-1)
-        there = np.isfinite(np.take_along_axis(when, order, axis=-1))
-        found[at : at + together] = np.where(there, np.take_along_axis(nearest, order, axis=-1), -1)
-    return found
+        arrival_times = np.take_along_axis(times, nearest, axis=-1)
+        order = np.argsort(arrival_times, axis=-1)
+        is_finite = np.isfinite(np.take_along_axis(arrival_times, order, axis=-1))
+        rankings[begin : begin + rows_at_once] = np.where(is_finite, np.take_along_axis(nearest, order, axis=-1), -1)
+    return rankings
 
 
 def log_probability(item_logits: ArrayLike, ranking: ArrayLike) -> float:
@@ -230,15 +230,15 @@ def log_probability(item_logits: ArrayLike, ranking: ArrayLike) -> float:
     >>> round(float(np.exp(log_probability([0.0, 0.0, 0.0], [2, 0]))), 6)
     0.166667
     """
-    left = _checked(item_logits).copy()
+    remaining = _checked(item_logits).copy()
     total = 0.0
     for item in np.asarray(ranking, dtype=np.int64).tolist():
-        if not (0 <= item < left.size) or left[item] == -np.inf:
+        if not (0 <= item < remaining.size) or remaining[item] == -np.inf:
             msg = f"item {item} does not exist or stands twice in the ranking"
             raise ValueError(msg)
-        most = left.max()
-        total += float(left[item] - most - np.log(np.exp(left - most).sum()))
-        left[item] = -np.inf
+        largest = remaining.max()
+        total += float(remaining[item] - largest - np.log(np.exp(remaining - largest).sum()))
+        remaining[item] = -np.inf
     return total
 
 
@@ -261,15 +261,15 @@ def exact_exposure(item_logits: ArrayLike, k: int) -> Floats:
     ValueError
         If there are more items than can be enumerated.
     """
-    given = _checked(item_logits)
-    if given.ndim != 1 or given.size > MOST_ENUMERATED:
+    logits = _checked(item_logits)
+    if logits.ndim != 1 or logits.size > MOST_ENUMERATED:
         msg = f"exact exposure is for one query of at most {MOST_ENUMERATED} items; draw rankings instead"
         raise ValueError(msg)
-    found = np.zeros(given.size)
-    items = np.flatnonzero(given > -np.inf).tolist()
-    for first in permutations(items, min(_cut(k, given.size), len(items))):
-        found[list(first)] += np.exp(log_probability(given, first))
-    return found
+    exposure = np.zeros(logits.size)
+    items = np.flatnonzero(logits > -np.inf).tolist()
+    for first in permutations(items, min(_cut(k, logits.size), len(items))):
+        exposure[list(first)] += np.exp(log_probability(logits, first))
+    return exposure
 
 
 def _cut(k: int, items: int) -> int:
@@ -280,9 +280,9 @@ def _cut(k: int, items: int) -> int:
 
 
 def _checked(item_logits: ArrayLike) -> Floats:
-    given = np.asarray(item_logits, dtype=np.float64)
-    if given.ndim == 0 or given.shape[-1] == 0 or (given == -np.inf).all(axis=-1).any():
+    logits = np.asarray(item_logits, dtype=np.float64)
+    if logits.ndim == 0 or logits.shape[-1] == 0 or (logits == -np.inf).all(axis=-1).any():
         raise UnusableScoresError("a query has no item to rank")
-    if np.isnan(given).any() or (given == np.inf).any():
+    if np.isnan(logits).any() or (logits == np.inf).any():
         raise UnusableScoresError("a logit is NaN or infinite; -inf stands for an item that is not there")
-    return given
+    return logits

@@ -83,8 +83,8 @@ def line(disparity: ArrayLike, quality: ArrayLike) -> Line:
     x, y, left_out = _runs(disparity, quality)
     if x.size < 2 or np.ptp(x) == 0:
         return Line(float("nan"), float("nan"), x.size, left_out)
-    found = scipy.stats.linregress(x, y)
-    return Line(round(float(found.slope), 15), float(found.stderr), x.size, left_out)
+    regression = scipy.stats.linregress(x, y)
+    return Line(round(float(regression.slope), 15), float(regression.stderr), x.size, left_out)
 
 
 def curve(disparity: ArrayLike, quality: ArrayLike, *, edges: ArrayLike = EDGES) -> tuple[Floats, Floats]:
@@ -96,12 +96,12 @@ def curve(disparity: ArrayLike, quality: ArrayLike, *, edges: ArrayLike = EDGES)
         Disparity (ascending) and quality of those intervals that hold runs.
     """
     x, y, _ = _runs(disparity, quality)
-    place, count = _placed(x, np.asarray(edges, dtype=np.float64))
-    n = np.bincount(place, minlength=count)
-    there = n > 0
-    sums = (np.bincount(place, weights=each, minlength=count) for each in (x, y))
-    at, mean = (each[there] / n[there] for each in sums)
-    return at, mean
+    bin_index, count = _placed(x, np.asarray(edges, dtype=np.float64))
+    n = np.bincount(bin_index, minlength=count)
+    is_filled = n > 0
+    sums = (np.bincount(bin_index, weights=array, minlength=count) for array in (x, y))
+    centre, mean = (array[is_filled] / n[is_filled] for array in sums)
+    return centre, mean
 
 
 def area(disparity: ArrayLike, quality: ArrayLike, *, edges: ArrayLike = EDGES) -> float:
@@ -119,10 +119,10 @@ def area(disparity: ArrayLike, quality: ArrayLike, *, edges: ArrayLike = EDGES) 
     >>> area([0.1, 0.9], [0.5, 0.5])
     0.5
     """
-    at, mean = curve(disparity, quality, edges=edges)
-    if at.size < 2:
+    points, mean = curve(disparity, quality, edges=edges)
+    if points.size < 2:
         return float("nan")
-    return float(np.trapezoid([mean[0], *mean, mean[-1]], [min(0.0, at[0]), *at, max(1.0, at[-1])]))
+    return float(np.trapezoid([mean[0], *mean, mean[-1]], [min(0.0, points[0]), *points, max(1.0, points[-1])]))
 
 
 def by_interval(
@@ -152,8 +152,8 @@ def by_interval(
     if not base.size:
         raise ValueError("there is no baseline to compare with: rank the queries deterministically too")
     bounds = np.asarray(edges, dtype=np.float64)
-    place, count = _placed(x, bounds)
-    groups = [y[place == each] for each in range(count)]
+    bin_index, count = _placed(x, bounds)
+    groups = [y[bin_index == index] for index in range(count)]
     mean = np.array([group.mean() if group.size else np.nan for group in groups])
     return Intervals(
         edges=bounds,
@@ -186,19 +186,19 @@ def paired(first: ArrayLike, second: ArrayLike) -> tuple[float, float, int]:
     difference = (a - b)[~np.isnan(a - b)]
     if difference.size < 2 or np.ptp(difference) <= _ALIKE:
         return float("nan"), float("nan"), int(difference.size)
-    found = scipy.stats.ttest_1samp(difference, 0.0)
-    return float(found.statistic), float(found.pvalue), int(difference.size)
+    test = scipy.stats.ttest_1samp(difference, 0.0)
+    return float(test.statistic), float(test.pvalue), int(difference.size)
 
 
 def _unpaired(group: Floats, base: Floats) -> float:
     if min(group.size, base.size) < 2:
         return float("nan")
     # By means and deviations: of a group whose values are all alike scipy's other form only warns.
-    spreads = [float(each.std(ddof=1)) for each in (group, base)]
+    spreads = [float(sample.std(ddof=1)) for sample in (group, base)]
     if max(spreads) <= _ALIKE:
         return float("nan")
-    found = scipy.stats.ttest_ind_from_stats(group.mean(), spreads[0], group.size, base.mean(), spreads[1], base.size)
-    return float(found.pvalue)
+    test = scipy.stats.ttest_ind_from_stats(group.mean(), spreads[0], group.size, base.mean(), spreads[1], base.size)
+    return float(test.pvalue)
 
 
 def _runs(disparity: ArrayLike, quality: ArrayLike) -> tuple[Floats, Floats, int]:
@@ -206,8 +206,8 @@ def _runs(disparity: ArrayLike, quality: ArrayLike) -> tuple[Floats, Floats, int
     if x.shape != y.shape or x.ndim != 1:
         msg = f"a disparity and a quality a run, not {x.shape} and {y.shape}"
         raise ValueError(msg)
-    there = ~(np.isnan(x) | np.isnan(y))
-    return x[there], y[there], int((~there).sum())
+    is_known = ~(np.isnan(x) | np.isnan(y))
+    return x[is_known], y[is_known], int((~is_known).sum())
 
 
 def _placed(x: Floats, edges: Floats) -> tuple[NDArray[np.int64], int]:

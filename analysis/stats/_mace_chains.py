@@ -45,7 +45,7 @@ class _State:
     """Several chains beside each other (the last axis)."""
 
     label: Labels  # (items, chains)
-    place: Places  # (judges with a table, chains): where each stands in it
+    position: Places  # (judges with a table, chains): where each stands in it
     gain: Singles  # (labels, judges without, chains): what one more true vote changes
     log_likelihood: Floats  # (judges without, chains): of their votes
     spam: Floats  # (judges without, chains)
@@ -85,32 +85,34 @@ class Chains:
         np.add.at(counts, (problem.coder, problem.value), 1)
         tabled = is_small(counts)
         self.tabled, self.untabled = np.flatnonzero(tabled), np.flatnonzero(~tabled)
-        tables = [table(tuple(counts[who].tolist()), settings.spam_prior, settings.strategy_prior)
-                  for who in self.tabled.tolist()]  # fmt: skip
-        sizes = np.array([each.log_likelihood.size for each in tables], dtype=np.int64)
+        tables = [table(tuple(counts[annotator].tolist()), settings.spam_prior, settings.strategy_prior)
+                  for annotator in self.tabled.tolist()]  # fmt: skip
+        sizes = np.array([votes_table.log_likelihood.size for votes_table in tables], dtype=np.int64)
         self.begin = (np.cumsum(sizes) - sizes)[:, None]
-        self.log_likelihood = np.concatenate([np.zeros(0), *(each.log_likelihood for each in tables)])
-        self.spam = np.concatenate([np.zeros(0), *(each.spam for each in tables)])
-        self.gain = np.concatenate([np.zeros(0, dtype=np.float32), *(each.gain.ravel() for each in tables)])
+        self.log_likelihood = np.concatenate([np.zeros(0), *(votes_table.log_likelihood for votes_table in tables)])
+        self.spam = np.concatenate([np.zeros(0), *(votes_table.spam for votes_table in tables)])
+        self.gain = np.concatenate(
+            [np.zeros(0, dtype=np.float32), *(votes_table.gain.ravel() for votes_table in tables)]
+        )
         self.counts = counts[self.untabled]
         # Of each judge without a table the items that they gave each label.
-        self.given = [
-            [problem.unit[(problem.coder == who) & (problem.value == label)] for label in range(labels)]
-            for who in self.untabled.tolist()
+        self.items_by_label = [
+            [problem.unit[(problem.coder == annotator) & (problem.value == label)] for label in range(labels)]
+            for annotator in self.untabled.tolist()
         ]
-        self.of_tabled, self.of_untabled = (parts.of_annotator[who] for who in (self.tabled, self.untabled))
+        self.of_tabled, self.of_untabled = (parts.of_annotator[annotator] for annotator in (self.tabled, self.untabled))
         ends = np.cumsum(np.bincount(parts.of_item, minlength=parts.count))
         self.members = np.split(np.argsort(parts.of_item, kind="stable"), ends[:-1])
         among = np.where(tabled, np.cumsum(tabled), np.cumsum(~tabled)) - 1
-        strides = np.array([each.strides for each in tables], dtype=np.int32).reshape(len(tables), labels)
+        strides = np.array([votes_table.strides for votes_table in tables], dtype=np.int32).reshape(len(tables), labels)
         order = np.lexsort((problem.value, problem.unit))
         unit, coder, value = problem.unit[order], problem.coder[order], problem.value[order]
         self.votes = _Votes(unit, value, among[coder], tabled[coder], strides, sizes, self.begin[:, 0])
-        mine = self.votes.is_tabled
-        self.colour = colour_items(unit[mine], self.votes.judge[mine], units)
+        is_tabled = self.votes.is_tabled
+        self.colour = colour_items(unit[is_tabled], self.votes.judge[is_tabled], units)
 
     def draw(
-        self, chains: int, populations: int, steps: int, kept: int, thin: int, rngs: Sequence[np.random.Generator]
+        self, chains: int, populations: int, steps: int, draws_kept: int, thin: int, rngs: Sequence[np.random.Generator]
     ) -> Drawn:
         """Anneal, then sweep: every `thin` sweeps the chains' labels are kept, chains in random order.
 
@@ -121,19 +123,19 @@ class Chains:
         state = self._annealed(blocks, chains, populations, steps, rngs)
         expected = np.zeros((units, labels, populations))
         spam = np.zeros(people)
-        drawn = np.empty((units, kept, chains), dtype=np.int8)
+        labels_drawn = np.empty((units, draws_kept, chains), dtype=np.int8)
         power = np.ones(self.parts.count)
-        for draw in range(kept):
+        for draw in range(draws_kept):
             for _ in range(thin):
                 self._sweep(blocks, state, power, rngs, expected)
-                spam[self.tabled] += self.spam[state.place + self.begin].mean(axis=1)
+                spam[self.tabled] += self.spam[state.position + self.begin].mean(axis=1)
                 spam[self.untabled] += state.spam.mean(axis=1)
             for members, rng in zip(self.members, rngs, strict=True):
-                drawn[members, draw] = state.label[members][:, rng.permutation(chains)]
-        expected *= populations / (chains * kept * thin)
-        known = np.flatnonzero(self.problem.fixed >= 0)
-        expected[known] = np.eye(labels)[self.problem.fixed[known]][:, :, None]
-        return Drawn(expected, drawn.reshape(units, -1), spam / (kept * thin))
+                labels_drawn[members, draw] = state.label[members][:, rng.permutation(chains)]
+        expected *= populations / (chains * draws_kept * thin)
+        fixed_items = np.flatnonzero(self.problem.fixed >= 0)
+        expected[fixed_items] = np.eye(labels)[self.problem.fixed[fixed_items]][:, :, None]
+        return Drawn(expected, labels_drawn.reshape(units, -1), spam / (draws_kept * thin))
 
     def _annealed(
         self, blocks: list[_Block], chains: int, populations: int, steps: int, rngs: Sequence[np.random.Generator]
@@ -141,11 +143,11 @@ class Chains:
         """Chains distributed as the evidence of the optima asks, after so many steps at most."""
         power = np.zeros(self.parts.count)
         state = self._begun(blocks, chains, rngs)
-        for left in range(steps, 0, -1):
+        for steps_left in range(steps, 0, -1):
             rising = power < 1.0
             level = self._log_likelihoods(state).reshape(len(power), populations, -1)
             even = _even_steps(level, 1.0 - power)
-            step = np.maximum(even, (1.0 - power) / left)
+            step = np.maximum(even, (1.0 - power) / steps_left)
             power = np.where(step < 1.0 - power, power + step, 1.0)
             self._redraw(state, rising, level * even[:, None, None], rngs)
             self._sweep(blocks, state, power, rngs, going=rising)
@@ -159,28 +161,28 @@ class Chains:
         label = np.empty((units, chains), dtype=np.int8)
         for members, rng in zip(self.members, rngs, strict=True):
             label[members] = rng.integers(labels, size=(len(members), chains), dtype=np.int8)
-        known = np.flatnonzero(self.problem.fixed >= 0)
-        label[known] = self.problem.fixed[known][:, None]
-        place = np.zeros((len(self.tabled), chains), dtype=np.int32)
+        fixed_items = np.flatnonzero(self.problem.fixed >= 0)
+        label[fixed_items] = self.problem.fixed[fixed_items][:, None]
+        position = np.zeros((len(self.tabled), chains), dtype=np.int32)
         for block in blocks:
-            place[block.judges] += block.strides * (label[block.items][block.item] == block.value)
-        few = len(self.untabled)
+            position[block.judges] += block.strides * (label[block.items][block.item] == block.value)
+        untabled = len(self.untabled)
         state = _State(
             label,
-            place,
-            np.zeros((labels, few, chains), dtype=np.float32),
-            np.zeros((few, chains)),
-            np.zeros((few, chains)),
+            position,
+            np.zeros((labels, untabled, chains), dtype=np.float32),
+            np.zeros((untabled, chains)),
+            np.zeros((untabled, chains)),
         )
         self._parameters(state, np.zeros(self.parts.count), np.ones(self.parts.count, dtype=bool), rngs)
         return state
 
     def _log_likelihoods(self, state: _State) -> Floats:
         """Of all votes of a part given the labels (and the parameters that are drawn), shape (parts, chains)."""
-        found = np.zeros((self.parts.count, state.label.shape[1]))
-        np.add.at(found, self.of_tabled, self.log_likelihood[state.place + self.begin])
-        np.add.at(found, self.of_untabled, state.log_likelihood)
-        return found
+        log_likelihoods = np.zeros((self.parts.count, state.label.shape[1]))
+        np.add.at(log_likelihoods, self.of_tabled, self.log_likelihood[state.position + self.begin])
+        np.add.at(log_likelihoods, self.of_untabled, state.log_likelihood)
+        return log_likelihoods
 
     def _redraw(self, state: _State, rising: Flags, log_weight: Floats, rngs: Sequence[np.random.Generator]) -> None:
         """Draw the chains of some parts anew by their weights, within each population."""
@@ -188,15 +190,15 @@ class Chains:
         chance = np.zeros((parts, populations))
         for part in np.flatnonzero(rising).tolist():
             chance[part] = rngs[part].random(populations)
-        chosen = resample_chains(log_weight, chance)
-        chosen[~rising] = np.arange(populations * chains)
-        state.label = np.take_along_axis(state.label, chosen[self.parts.of_item], axis=1)
-        state.place = np.take_along_axis(state.place, chosen[self.of_tabled], axis=1)
+        survivors = resample_chains(log_weight, chance)
+        survivors[~rising] = np.arange(populations * chains)
+        state.label = np.take_along_axis(state.label, survivors[self.parts.of_item], axis=1)
+        state.position = np.take_along_axis(state.position, survivors[self.of_tabled], axis=1)
         if len(self.untabled):
-            rest = chosen[self.of_untabled]
-            state.gain = np.take_along_axis(state.gain, rest[None], axis=2)
-            state.log_likelihood = np.take_along_axis(state.log_likelihood, rest, axis=1)
-            state.spam = np.take_along_axis(state.spam, rest, axis=1)
+            untabled_survivors = survivors[self.of_untabled]
+            state.gain = np.take_along_axis(state.gain, untabled_survivors[None], axis=2)
+            state.log_likelihood = np.take_along_axis(state.log_likelihood, untabled_survivors, axis=1)
+            state.spam = np.take_along_axis(state.spam, untabled_survivors, axis=1)
 
     def _sweep(
         self,
@@ -213,45 +215,47 @@ class Chains:
         """
         _units, _people, labels = self.problem.shape
         chains = state.label.shape[1]
-        goes = np.ones(self.parts.count, dtype=bool) if going is None else going
+        is_moving = np.ones(self.parts.count, dtype=bool) if going is None else going
         chance = np.empty(state.label.shape, dtype=np.float32)
-        for part in np.flatnonzero(goes).tolist():
+        for part in np.flatnonzero(is_moving).tolist():
             members = self.members[part]
             chance[members] = rngs[part].random((len(members), chains), dtype=np.float32)
         for block in blocks:
-            moves = goes[block.parts]
+            moves = is_moving[block.parts]
             if not moves.any():
                 continue
             label = state.label.take(block.items, axis=0)
             # Where the judges stand without these items, from where the gains for their votes on them begin.
-            place = state.place.take(block.judges, axis=0)
-            place -= block.strides * (label.take(block.item, axis=0) == block.value)
-            weight = (block.sums @ self.gain.take(place + block.offsets)).reshape(len(block.items), labels, chains)
-            for item, value, who in block.untabled:
-                weight[item, value] += state.gain[value, who]
+            position = state.position.take(block.judges, axis=0)
+            position -= block.strides * (label.take(block.item, axis=0) == block.value)
+            weight = (block.sums @ self.gain.take(position + block.offsets)).reshape(len(block.items), labels, chains)
+            for item, value, annotator in block.untabled:
+                weight[item, value] += state.gain[value, annotator]
             weight *= power[block.parts].astype(np.float32)[:, None, None]
             weight -= weight.max(axis=1, keepdims=True)
             np.exp(weight, out=weight)
             weight /= weight.sum(axis=1, keepdims=True)
             if expected is not None:
                 expected[block.items] += weight.reshape(*weight.shape[:2], expected.shape[2], -1).sum(axis=3)
-            drawn = _drawn(weight, chance.take(block.items, axis=0))
+            new_labels = _drawn(weight, chance.take(block.items, axis=0))
             if not moves.all():
-                drawn[~moves] = label[~moves]
-            place += block.strides * (drawn.take(block.item, axis=0) == block.value)
-            state.label[block.items], state.place[block.judges] = drawn, place
-        self._parameters(state, power, goes, rngs)
+                new_labels[~moves] = label[~moves]
+            position += block.strides * (new_labels.take(block.item, axis=0) == block.value)
+            state.label[block.items], state.position[block.judges] = new_labels, position
+        self._parameters(state, power, is_moving, rngs)
 
-    def _parameters(self, state: _State, power: Floats, goes: Flags, rngs: Sequence[np.random.Generator]) -> None:
+    def _parameters(self, state: _State, power: Floats, is_moving: Flags, rngs: Sequence[np.random.Generator]) -> None:
         """Draw which votes of those without a table were knowledge, then their spam probabilities and strategies."""
         a, b = self.settings.spam_prior
-        for who, (part, given) in enumerate(zip(self.of_untabled.tolist(), self.given, strict=True)):
-            if not goes[part]:
+        for index, (part, items_by_label) in enumerate(
+            zip(self.of_untabled.tolist(), self.items_by_label, strict=True)
+        ):
+            if not is_moving[part]:
                 continue
             rng, by = rngs[part], power[part]
-            counts = self.counts[who][:, None]
-            true = np.array([(state.label[items] == label).sum(axis=0) for label, items in enumerate(given)])
-            gain = state.gain[:, who].astype(np.float64)
+            counts = self.counts[index][:, None]
+            true = np.array([(state.label[items] == label).sum(axis=0) for label, items in enumerate(items_by_label)])
+            gain = state.gain[:, index].astype(np.float64)
             knew = rng.binomial(true, -np.expm1(-gain))  # a share of 1 - 1 / (1 + (1 - e) / (e s))
             know = knew.sum(axis=0)
             spam = rng.standard_gamma(a + by * (counts.sum() - know))
@@ -259,8 +263,8 @@ class Chains:
             strategy = rng.standard_gamma(self.settings.strategy_prior + by * (counts - knew))
             spammed = spam * strategy / strategy.sum(axis=0)
             gain = np.log1p((1.0 - spam) / spammed)
-            state.gain[:, who], state.spam[who] = gain, spam
-            state.log_likelihood[who] = (counts * np.log(spammed) + true * gain).sum(axis=0)
+            state.gain[:, index], state.spam[index] = gain, spam
+            state.log_likelihood[index] = (counts * np.log(spammed) + true * gain).sum(axis=0)
 
     def _blocks(self, chains: int) -> list[_Block]:
         """Items that share no judge, as many at once as fit; those of large parts apart from those of small ones."""
@@ -272,18 +276,26 @@ class Chains:
         begin = np.r_[0, ends[:-1]]
         blocks = []
         for items in _chunks(order, self.colour, (ends - begin) * chains):
-            there = np.concatenate([np.arange(begin[item], ends[item]) for item in items.tolist()])
+            votes_of_items = np.concatenate([np.arange(begin[item], ends[item]) for item in items.tolist()])
             row = np.repeat(np.arange(len(items)), (ends - begin)[items])
-            mine = votes.is_tabled[there]
-            rest, row, there, rest_row = there[~mine], row[mine], there[mine], row[~mine]
-            value, judges = votes.value[there], votes.judge[there]
+            is_tabled = votes.is_tabled[votes_of_items]
+            untabled_votes, row, votes_of_items, rest_row = (
+                votes_of_items[~is_tabled],
+                row[is_tabled],
+                votes_of_items[is_tabled],
+                row[~is_tabled],
+            )
+            value, judges = votes.value[votes_of_items], votes.judge[votes_of_items]
             blocks.append(
                 _Block(
                     items=items,
                     parts=self.parts.of_item[items],
                     sums=sparse.csr_array(
-                        (np.ones(len(there), dtype=np.float32), (row * labels + value, np.arange(len(there)))),
-                        shape=(len(items) * labels, len(there)),
+                        (
+                            np.ones(len(votes_of_items), dtype=np.float32),
+                            (row * labels + value, np.arange(len(votes_of_items))),
+                        ),
+                        shape=(len(items) * labels, len(votes_of_items)),
                     ),
                     item=row,
                     value=value.astype(np.int8)[:, None],
@@ -291,7 +303,12 @@ class Chains:
                     strides=votes.strides[judges, value][:, None],
                     offsets=(votes.begin[judges] * labels + value * votes.sizes[judges])[:, None],
                     untabled=tuple(
-                        zip(rest_row.tolist(), votes.value[rest].tolist(), votes.judge[rest].tolist(), strict=True)
+                        zip(
+                            rest_row.tolist(),
+                            votes.value[untabled_votes].tolist(),
+                            votes.judge[untabled_votes].tolist(),
+                            strict=True,
+                        )
                     ),
                 )
             )
@@ -314,28 +331,28 @@ class _Votes:
 def colour_items(item: Ints, judge: Ints, items: int) -> Ints:
     """Numbers for items from 0, so that no two items of one judge have the same (greedy, in the order of the items)."""
     judges_of: list[list[int]] = [[] for _ in range(items)]
-    for unit, who in zip(item.tolist(), judge.tolist(), strict=True):
-        judges_of[unit].append(who)
-    taken: dict[int, int] = {}  # numbers that a judge's items have, a bit each
-    found = np.zeros(items, dtype=np.int64)
+    for unit, annotator in zip(item.tolist(), judge.tolist(), strict=True):
+        judges_of[unit].append(annotator)
+    colours_of: dict[int, int] = {}  # numbers that a judge's items have, a bit each
+    colours = np.zeros(items, dtype=np.int64)
     for unit, judges in enumerate(judges_of):
         used = 0
-        for who in judges:
-            used |= taken.get(who, 0)
+        for annotator in judges:
+            used |= colours_of.get(annotator, 0)
         free = ~used & (used + 1)  # the lowest bit that is not set
-        found[unit] = free.bit_length() - 1
-        for who in judges:
-            taken[who] = taken.get(who, 0) | free
-    return found
+        colours[unit] = free.bit_length() - 1
+        for annotator in judges:
+            colours_of[annotator] = colours_of.get(annotator, 0) | free
+    return colours
 
 
 def _chunks(order: Ints, colour: Ints, cost: Ints) -> Iterator[Ints]:
     """Neighbours of one colour that together cost little enough, one at least."""
     first = total = 0
-    for place, item in enumerate(order.tolist()):
-        if place > first and (colour[item] != colour[order[first]] or total + cost[item] > _AT_ONCE):
-            yield order[first:place]
-            first, total = place, 0
+    for index, item in enumerate(order.tolist()):
+        if index > first and (colour[item] != colour[order[first]] or total + cost[item] > _AT_ONCE):
+            yield order[first:index]
+            first, total = index, 0
         total += int(cost[item])
     if len(order):
         yield order[first:]
@@ -351,18 +368,18 @@ def _drawn(weight: Singles, chance: Singles) -> Labels:
     return label
 
 
-def _even_steps(level: Floats, most: Floats) -> Floats:
+def _even_steps(level: Floats, largest: Floats) -> Floats:
     """By how much the power of each part may rise, until the chains of a population are worth half of them.
 
     `level`: log likelihoods, shape (parts, populations, chains).
     """
-    low, high = np.zeros(len(level)), most.copy()
-    is_even = _worth(level * most[:, None, None]) >= _EVEN
+    low, high = np.zeros(len(level)), largest.copy()
+    is_even = _worth(level * largest[:, None, None]) >= _EVEN
     for _ in range(20):
         middle = (low + high) / 2
         is_low = _worth(level * middle[:, None, None]) >= _EVEN
         low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
-    return np.where(is_even, most, low)
+    return np.where(is_even, largest, low)
 
 
 def _worth(log_weight: Floats) -> Floats:

@@ -78,20 +78,23 @@ def table(counts: tuple[int, ...], spam_prior: tuple[float, float], strategy_pri
     """The table of judges who gave each label so many times."""
     a, b = spam_prior
     votes, labels = sum(counts), len(counts)
-    known = np.indices([n + 1 for n in counts])
-    total = known.sum(axis=0)
+    counts_known = np.indices([n + 1 for n in counts])
+    total = counts_known.sum(axis=0)
     log = betaln(a + votes - total, b + total) - gammaln(strategy_prior * labels + votes - total)
-    for n, k in zip(counts, known, strict=True):
+    for n, k in zip(counts, counts_known, strict=True):
         log = log + gammaln(strategy_prior + n - k)
     likelihood = np.exp(log - log.max())
     spam = likelihood * (a + votes - total) / (a + b + votes)
     for axis, n in enumerate(counts):
         ways = comb(np.arange(n + 1)[:, None], np.arange(n + 1))
-        likelihood, spam = (np.moveaxis(np.tensordot(ways, each, (1, axis)), 0, axis) for each in (likelihood, spam))
+        likelihood, spam = (
+            np.moveaxis(np.tensordot(ways, strategy_counts, (1, axis)), 0, axis)
+            for strategy_counts in (likelihood, spam)
+        )
     log = np.log(likelihood)
     gain = np.zeros((labels, *log.shape), dtype=np.float32)
     for axis, n in enumerate(counts):
-        inside = tuple(slice(0, n) if other == axis else slice(None) for other in range(labels))
+        inside = tuple(slice(0, n) if label_axis == axis else slice(None) for label_axis in range(labels))
         gain[(axis, *inside)] = np.diff(log, axis=axis)
     strides = np.array([int(np.prod([n + 1 for n in counts[axis + 1 :]])) for axis in range(labels)], dtype=np.int64)
     return Table(log.ravel(), (spam / likelihood).ravel(), gain.reshape(labels, -1), strides)
@@ -166,12 +169,12 @@ class State:
         """The parameters of some of the restarts."""
         return State(self.spam[:, restarts], self.know[:, restarts], self.strategy[:, :, restarts])
 
-    def put(self, restarts: Ints, other: State, which: NDArray[np.bool_] | None = None) -> None:
+    def put(self, restarts: Ints, other: State, mask_or_none: NDArray[np.bool_] | None = None) -> None:
         """Overwrite the parameters of some restarts; of `which` annotators (annotators, restarts) only, if told."""
-        told = True if which is None else which
-        self.spam[:, restarts] = np.where(told, other.spam, self.spam[:, restarts])
-        self.know[:, restarts] = np.where(told, other.know, self.know[:, restarts])
-        self.strategy[:, :, restarts] = np.where(told, other.strategy, self.strategy[:, :, restarts])
+        mask = True if mask_or_none is None else mask_or_none
+        self.spam[:, restarts] = np.where(mask, other.spam, self.spam[:, restarts])
+        self.know[:, restarts] = np.where(mask, other.know, self.know[:, restarts])
+        self.strategy[:, :, restarts] = np.where(mask, other.strategy, self.strategy[:, :, restarts])
 
 
 class Convergence:
@@ -215,11 +218,11 @@ class Votes:
         self.by_annotator = self.by_item.T.tocsr()
         self.cell_counts: Floats = np.bincount(column, minlength=size[1]).astype(np.float64)
         # Known items: every label but the known one is impossible. fixed is -1 where nothing is known.
-        known = np.flatnonzero(fixed >= 0)
-        impossible = np.ones((self.labels, len(known)), dtype=bool)
-        impossible[fixed[known], np.arange(len(known))] = False
+        fixed_items = np.flatnonzero(fixed >= 0)
+        impossible = np.ones((self.labels, len(fixed_items)), dtype=bool)
+        impossible[fixed[fixed_items], np.arange(len(fixed_items))] = False
         label_index, position = np.nonzero(impossible)
-        self._impossible = (label_index, known[position])
+        self._impossible = (label_index, fixed_items[position])
         self._log_labels = float(np.log(self.labels))
 
     def posterior(self, state: State) -> tuple[Floats, Floats, Floats]:
@@ -265,14 +268,14 @@ class Votes:
         knowledge, and the sums that normalise them from the number of votes.
         """
         restarts = posterior.shape[2]
-        known = self.by_annotator @ posterior.reshape(-1, restarts)
-        known = known.reshape(knows.shape)
-        known *= knows
+        known_votes = self.by_annotator @ posterior.reshape(-1, restarts)
+        known_votes = known_votes.reshape(knows.shape)
+        known_votes *= knows
         counts = np.empty((self.labels + 3, self.annotators, restarts))
-        know = np.add.reduce(known, axis=0)
+        know = np.add.reduce(known_votes, axis=0)
         np.subtract(offsets.spam, know, out=counts[0])
         np.add(know, offsets.know, out=counts[1])
-        np.subtract(offsets.strategy, known, out=counts[2:-1])
+        np.subtract(offsets.strategy, known_votes, out=counts[2:-1])
         np.subtract(offsets.strategies, know, out=counts[-1])
         digamma(counts, out=counts)
         counts[:2] -= offsets.digamma_votes
@@ -336,22 +339,22 @@ def iterate(votes: Votes, start: State, priors: Priors, *, max_iter: int, tolera
     iteration = 0
     while True:
         posterior, now, knows = votes.posterior(state)
-        done = settled(now)
+        is_settled = settled(now)
         is_last = iteration == max_iter
-        ends = ~ended[:, running] & (done | is_last)
+        ends = ~ended[:, running] & (is_settled | is_last)
         if ends.any():
             part, restart = np.nonzero(ends)
-            where = (part, running[restart])
-            likelihood[where], iterations[where], ended[where] = now[ends], iteration, True
-            converged[where] = done[ends]
+            cells = (part, running[restart])
+            likelihood[cells], iterations[cells], ended[cells] = now[ends], iteration, True
+            converged[cells] = is_settled[ends]
             final.put(running, state, ends[votes.parts.of_annotator])
-            left = np.asarray(ended[:, running].all(axis=0))
-            if left.all():
+            is_finished = np.asarray(ended[:, running].all(axis=0))
+            if is_finished.all():
                 break
-            if left.any():
-                settled.keep(~left)
-                running, state = running[~left], state.take(~left)
-                posterior, knows = posterior[:, :, ~left], knows[:, :, ~left]
+            if is_finished.any():
+                settled.keep(~is_finished)
+                running, state = running[~is_finished], state.take(~is_finished)
+                posterior, knows = posterior[:, :, ~is_finished], knows[:, :, ~is_finished]
         state = votes.update(posterior, knows, offsets)
         iteration += 1
     return Fits(final, likelihood, iterations, converged)

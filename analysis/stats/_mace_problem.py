@@ -125,20 +125,22 @@ class Problem:
         )
         return Votes(self.unit, self.coder, self.value, shape=self.shape, fixed=self.fixed, parts=parts)
 
-    def of(self, who: NDArray[np.bool_]) -> Problem:
+    def of(self, is_chosen: NDArray[np.bool_]) -> Problem:
         """The part of it that some annotators make up, who judged nothing together with the others."""
-        mine = who[self.coder]
-        items, unit = np.unique(self.unit[mine], return_inverse=True)
-        place = np.cumsum(who) - 1
+        is_selected = is_chosen[self.coder]
+        items, unit = np.unique(self.unit[is_selected], return_inverse=True)
+        new_index = np.cumsum(is_chosen) - 1
         start = self.start
         return Problem(
             unit=unit,
-            coder=place[self.coder[mine]],
-            value=self.value[mine],
-            shape=(len(items), int(who.sum()), self.shape[2]),
+            coder=new_index[self.coder[is_selected]],
+            value=self.value[is_selected],
+            shape=(len(items), int(is_chosen.sum()), self.shape[2]),
             fixed=self.fixed[items],
-            keys=self.keys[who],
-            start=None if start is None else State(start.spam[who], start.know[who], start.strategy[:, who]),
+            keys=self.keys[is_chosen],
+            start=None
+            if start is None
+            else State(start.spam[is_chosen], start.know[is_chosen], start.strategy[:, is_chosen]),
         )
 
 
@@ -175,7 +177,7 @@ class Prepared:
     rng: np.random.Generator | None
 
 
-def prepare(given: MaceInput, settings: MaceSettings) -> Prepared:
+def prepare(data: MaceInput, settings: MaceSettings) -> Prepared:
     """Check what is given.
 
     Raises
@@ -183,11 +185,11 @@ def prepare(given: MaceInput, settings: MaceSettings) -> Prepared:
     UnfitError, analysis.stats.judgments.RepeatedJudgmentError, ValueError
         See `analysis.stats.mace.fit`.
     """
-    judged = check(given.item, given.annotator, given.label, units=given.items, coders=given.annotators,
-                   values=given.labels)  # fmt: skip
-    known = _known(given.fixed, judged)
-    used = np.flatnonzero(np.bincount(np.r_[judged.value, known[known >= 0]], minlength=judged.values))
-    _refuse_hopeless(judged, known, len(used))
+    judged = check(data.item, data.annotator, data.label, units=data.items, coders=data.annotators,
+                   values=data.labels)  # fmt: skip
+    fixed_labels = _known(data.fixed, judged)
+    used = np.flatnonzero(np.bincount(np.r_[judged.value, fixed_labels[fixed_labels >= 0]], minlength=judged.values))
+    _refuse_hopeless(judged, fixed_labels, len(used))
     position = np.full(judged.values + 1, -1)  # the last entry maps "unknown" (-1) to itself
     position[used] = np.arange(len(used))
     problem = Problem(
@@ -195,20 +197,20 @@ def prepare(given: MaceInput, settings: MaceSettings) -> Prepared:
         coder=judged.coder,
         value=position[judged.value],
         shape=(judged.units, judged.coders, len(used)),
-        fixed=position[known],
-        keys=_keys(given.keys, judged.coders),
-        start=None if given.start is None else _state(given.start, used, judged.coders),
+        fixed=position[fixed_labels],
+        keys=_keys(data.keys, judged.coders),
+        start=None if data.start is None else _state(data.start, used, judged.coders),
     )
-    votes = problem.votes(parted=settings.refine > 0 or given.settled is not None)
+    votes = problem.votes(parted=settings.refine > 0 or data.settled is not None)
     anew, settled = np.ones(judged.coders, dtype=bool), None
-    if given.settled is not None:
-        settled = _state(given.settled, used, judged.coders)
+    if data.settled is not None:
+        settled = _state(data.settled, used, judged.coders)
         part = votes.parts.of_annotator
         is_open = np.zeros(votes.parts.count, dtype=bool)
-        is_open[part[np.isnan(given.settled.spam)]] = True
+        is_open[part[np.isnan(data.settled.spam)]] = True
         anew = is_open[part]
     judgments = np.bincount(judged.coder, minlength=judged.coders)
-    return Prepared(problem, used, judged.values, judgments, settled, anew, votes, given.rng)
+    return Prepared(problem, used, judged.values, judgments, settled, anew, votes, data.rng)
 
 
 def solve(prepared: Sequence[Prepared], settings: MaceSettings) -> list[tuple[Fits, Fits | None]]:
@@ -218,22 +220,27 @@ def solve(prepared: Sequence[Prepared], settings: MaceSettings) -> list[tuple[Fi
     once, each part for itself.
     """
     effort = Effort(settings.restarts, settings.max_iter, settings.tolerance, settings.refine)
-    found: list[tuple[Fits, Fits | None] | None] = [None] * len(prepared)
-    rest: dict[int, list[int]] = {}
-    for place, each in enumerate(prepared):
-        if each.settled is None:
-            draws = _draws(each.problem.keys, each.rng, settings)
-            found[place] = search(each.votes, _priors(settings, len(each.used)), effort, draws, each.problem.start)
-        elif each.anew.any():
-            rest.setdefault(len(each.used), []).append(place)
+    fits_by_index: list[tuple[Fits, Fits | None] | None] = [None] * len(prepared)
+    unsettled: dict[int, list[int]] = {}
+    for index, problem_fit in enumerate(prepared):
+        if problem_fit.settled is None:
+            draws = _draws(problem_fit.problem.keys, problem_fit.rng, settings)
+            fits_by_index[index] = search(
+                problem_fit.votes, _priors(settings, len(problem_fit.used)), effort, draws, problem_fit.problem.start
+            )
+        elif problem_fit.anew.any():
+            unsettled.setdefault(len(problem_fit.used), []).append(index)
         else:
             nothing = np.zeros((1, 0))
-            found[place] = Fits(each.settled, nothing, nothing.astype(np.int64), nothing.astype(bool)), None
-    for labels, places in rest.items():
-        chosen = [prepared[place] for place in places]
-        for place, fits in zip(places, _together(chosen, _priors(settings, labels), effort, settings), strict=True):
-            found[place] = fits, None
-    return [each for each in found if each is not None]
+            fits_by_index[index] = (
+                Fits(problem_fit.settled, nothing, nothing.astype(np.int64), nothing.astype(bool)),
+                None,
+            )
+    for labels, places in unsettled.items():
+        batch = [prepared[index] for index in places]
+        for index, fits in zip(places, _together(batch, _priors(settings, labels), effort, settings), strict=True):
+            fits_by_index[index] = fits, None
+    return [problem_fit for problem_fit in fits_by_index if problem_fit is not None]
 
 
 def _priors(settings: MaceSettings, labels: int) -> Priors:
@@ -243,42 +250,48 @@ def _priors(settings: MaceSettings, labels: int) -> Priors:
 
 def _together(prepared: Sequence[Prepared], priors: Priors, effort: Effort, settings: MaceSettings) -> list[Fits]:
     """Search what does not stand of several problems, and put it beside what does."""
-    parts = [each.problem.of(each.anew) for each in prepared]
-    draws = [_draws(part.keys, each.rng, settings) for part, each in zip(parts, prepared, strict=True)]
+    parts = [prepared_problem.problem.of(prepared_problem.anew) for prepared_problem in prepared]
+    draws = [
+        _draws(part.keys, prepared_problem.rng, settings)
+        for part, prepared_problem in zip(parts, prepared, strict=True)
+    ]
     joined = _joined(parts)
     votes = joined.votes(parted=True)
-    told = [each for each in draws if each is not None]
-    best, _ends = search(votes, priors, effort, ConcatenatedRng(told) if told else None, joined.start)
-    found, end = [], 0
-    for part, each in zip(parts, prepared, strict=True):
+    known_draws = [prepared_problem for prepared_problem in draws if prepared_problem is not None]
+    best, _ends = search(votes, priors, effort, ConcatenatedRng(known_draws) if known_draws else None, joined.start)
+    fits, end = [], 0
+    for part, prepared_problem in zip(parts, prepared, strict=True):
         begin, end = end, end + part.shape[1]
-        state, mine = each.settled, slice(begin, end)
+        state, annotators = prepared_problem.settled, slice(begin, end)
         assert state is not None
-        state.spam[each.anew], state.know[each.anew] = best.state.spam[mine], best.state.know[mine]
-        state.strategy[:, each.anew] = best.state.strategy[:, mine]
-        of = np.unique(votes.parts.of_annotator[mine])
-        found.append(Fits(state, best.log_likelihood[of], best.iterations[of], best.converged[of]))
-    return found
+        state.spam[prepared_problem.anew], state.know[prepared_problem.anew] = (
+            best.state.spam[annotators],
+            best.state.know[annotators],
+        )
+        state.strategy[:, prepared_problem.anew] = best.state.strategy[:, annotators]
+        of = np.unique(votes.parts.of_annotator[annotators])
+        fits.append(Fits(state, best.log_likelihood[of], best.iterations[of], best.converged[of]))
+    return fits
 
 
 def _joined(problems: Sequence[Problem]) -> Problem:
     """Several problems as one whose parts they are; all of them with a start, or none."""
-    shapes = np.array([each.shape for each in problems])
+    shapes = np.array([problem.shape for problem in problems])
     item, annotator = (np.cumsum(shapes[:, axis]) - shapes[:, axis] for axis in (0, 1))
-    starts = [each.start for each in problems if each.start is not None]
+    starts = [problem.start for problem in problems if problem.start is not None]
     if starts and len(starts) < len(problems):
         raise ValueError("either all fits together have a start, or none has")
     start = None
     if starts:
-        spam, know = (np.concatenate([getattr(each, name) for each in starts]) for name in ("spam", "know"))
-        start = State(spam, know, np.concatenate([each.strategy for each in starts], axis=1))
+        spam, know = (np.concatenate([getattr(problem, name) for problem in starts]) for name in ("spam", "know"))
+        start = State(spam, know, np.concatenate([problem.strategy for problem in starts], axis=1))
     return Problem(
-        unit=np.concatenate([each.unit + first for each, first in zip(problems, item, strict=True)]),
-        coder=np.concatenate([each.coder + first for each, first in zip(problems, annotator, strict=True)]),
-        value=np.concatenate([each.value for each in problems]),
+        unit=np.concatenate([problem.unit + first for problem, first in zip(problems, item, strict=True)]),
+        coder=np.concatenate([problem.coder + first for problem, first in zip(problems, annotator, strict=True)]),
+        value=np.concatenate([problem.value for problem in problems]),
         shape=(int(shapes[:, 0].sum()), int(shapes[:, 1].sum()), problems[0].shape[2]),
-        fixed=np.concatenate([each.fixed for each in problems]),
-        keys=np.concatenate([each.keys for each in problems]),
+        fixed=np.concatenate([problem.fixed for problem in problems]),
+        keys=np.concatenate([problem.keys for problem in problems]),
         start=start,
     )
 
@@ -292,27 +305,27 @@ def _draws(keys: NDArray[np.uint64], rng: np.random.Generator | None, settings: 
 
 
 def _keys(keys: ArrayLike | None, annotators: int) -> NDArray[np.uint64]:
-    found = np.arange(annotators, dtype=np.uint64) if keys is None else np.asarray(keys, dtype=np.uint64)
-    if found.shape != (annotators,):
-        msg = f"keys must hold a number for each of the {annotators} annotators, its shape is {found.shape}"
+    keys_array = np.arange(annotators, dtype=np.uint64) if keys is None else np.asarray(keys, dtype=np.uint64)
+    if keys_array.shape != (annotators,):
+        msg = f"keys must hold a number for each of the {annotators} annotators, its shape is {keys_array.shape}"
         raise ValueError(msg)
-    return found
+    return keys_array
 
 
 def _known(fixed: ArrayLike | None, judged: Judgments) -> Ints:
-    known = np.full(judged.units, -1) if fixed is None else np.asarray(fixed, dtype=np.int64)
-    if known.shape != (judged.units,) or np.any(known >= judged.values) or np.any(known < -1):
+    labels = np.full(judged.units, -1) if fixed is None else np.asarray(fixed, dtype=np.int64)
+    if labels.shape != (judged.units,) or np.any(labels >= judged.values) or np.any(labels < -1):
         msg = f"fixed must hold a label from 0 to {judged.values - 1}, or -1, for each of the {judged.units} items"
         raise ValueError(msg)
-    return known
+    return labels
 
 
-def _refuse_hopeless(judged: Judgments, known: Ints, labels_used: int) -> None:
+def _refuse_hopeless(judged: Judgments, fixed_labels: Ints, labels_used: int) -> None:
     if not judged.unit.size:
         raise NoJudgmentsError("there are no judgments: collect some, or widen the pool")
     if labels_used < 2:
         raise SingleLabelError("all judgments are the same label: MACE needs at least two labels in use")
-    if not np.any(known >= 0) and np.bincount(judged.unit).max() < 2:
+    if not np.any(fixed_labels >= 0) and np.bincount(judged.unit).max() < 2:
         raise NoOverlapError("no item has two judgments: let several people judge the same items, or fix known labels")
 
 
@@ -326,9 +339,9 @@ def _state(earlier: MaceParameters, used: Ints, annotators: int) -> State:
         raise ValueError(msg)
     spam, know = np.full((2, annotators, 1), 0.5)
     strategy = np.full((len(used), annotators, 1), 1.0 / len(used))
-    there = np.flatnonzero(~np.isnan(earlier.spam))
-    spam[there, 0], know[there, 0] = earlier.spam[there], earlier.know[there]
-    shares = earlier.strategy[there][:, used].T
+    fitted = np.flatnonzero(~np.isnan(earlier.spam))
+    spam[fitted, 0], know[fitted, 0] = earlier.spam[fitted], earlier.know[fitted]
+    shares = earlier.strategy[fitted][:, used].T
     # A label that nobody had used has strategy 0, which EM could never leave.
-    strategy[:, there, 0] = np.where(np.all(shares > 0, axis=0), shares, 1.0 / len(used))
+    strategy[:, fitted, 0] = np.where(np.all(shares > 0, axis=0), shares, 1.0 / len(used))
     return State(spam, know, strategy)

@@ -86,14 +86,14 @@ def perturb(parents: State, draws: KeyedRng | ConcatenatedRng) -> State:
     not get out of this, but finds the better reading when enough of them are set free at once.
     """
     labels, _annotators, count = parents.strategy.shape
-    which = np.repeat(np.arange(count), _CHILDREN)
-    fresh = random_starts(labels, len(which), draws)
-    anew = draws.uniform(len(which), 1)[:, :, 0].T < _SHARE
-    kept = parents.take(which)
+    parent_index = np.repeat(np.arange(count), _CHILDREN)
+    random_state = random_starts(labels, len(parent_index), draws)
+    anew = draws.uniform(len(parent_index), 1)[:, :, 0].T < _SHARE
+    parent_state = parents.take(parent_index)
     return State(
-        spam=np.where(anew, fresh.spam, kept.spam),
-        know=np.where(anew, fresh.know, kept.know),
-        strategy=np.where(anew, fresh.strategy, kept.strategy),
+        spam=np.where(anew, random_state.spam, parent_state.spam),
+        know=np.where(anew, random_state.know, parent_state.know),
+        strategy=np.where(anew, random_state.strategy, parent_state.strategy),
     )
 
 
@@ -115,10 +115,10 @@ def top(votes: Votes, fits: Fits, count: int) -> Fits:
     """The best fits: of each part its best, put together; equal ones in the order in which they stand."""
     order = np.argsort(-fits.log_likelihood, axis=1, kind="stable")[:, :count]
     of_annotator = order[votes.parts.of_annotator]
-    who = np.arange(votes.annotators)[:, None]
+    row = np.arange(votes.annotators)[:, None]
     state = fits.state
     return Fits(
-        State(state.spam[who, of_annotator], state.know[who, of_annotator], state.strategy[:, who, of_annotator]),
+        State(state.spam[row, of_annotator], state.know[row, of_annotator], state.strategy[:, row, of_annotator]),
         np.take_along_axis(fits.log_likelihood, order, axis=1),
         np.take_along_axis(fits.iterations, order, axis=1),
         np.take_along_axis(fits.converged, order, axis=1),
@@ -128,10 +128,10 @@ def top(votes: Votes, fits: Fits, count: int) -> Fits:
 def stack_fits(fits: Sequence[Fits]) -> Fits:
     """Several fits beside each other."""
     return Fits(
-        concatenate([each.state for each in fits]),
-        np.concatenate([each.log_likelihood for each in fits], axis=1),
-        np.concatenate([each.iterations for each in fits], axis=1),
-        np.concatenate([each.converged for each in fits], axis=1),
+        concatenate([fit.state for fit in fits]),
+        np.concatenate([fit.log_likelihood for fit in fits], axis=1),
+        np.concatenate([fit.iterations for fit in fits], axis=1),
+        np.concatenate([fit.converged for fit in fits], axis=1),
     )
 
 

@@ -180,10 +180,10 @@ def alpha_interval(
     (0.805, True)
     """
     counts = count_values(unit, coder, value, units=len(np.asarray(topic)), values=values)
-    found = alpha(counts, level=options.get("level", ORDINAL), values=options.get("domain"))
+    estimate = alpha(counts, level=options.get("level", ORDINAL), values=options.get("domain"))
     terms = alpha_terms(unit, coder, value, topic, values=values, **options)
-    low, high = interval_of(found, terms, level=coverage, most=1.0)
-    return Interval(found, low, high, coverage, 0, 0, terms.topics)
+    low, high = interval_of(estimate, terms, level=coverage, upper_bound=1.0)
+    return Interval(estimate, low, high, coverage, 0, 0, terms.topics)
 
 
 def alpha_terms(
@@ -221,7 +221,7 @@ def alpha_terms(
     Terms
         For `analysis.stats.cluster_variance.interval_of`, with 1 as the most that alpha can be.
     """
-    u, c, v = (np.asarray(each, dtype=np.int64) for each in (unit, coder, value))
+    u, c, v = (np.asarray(array, dtype=np.int64) for array in (unit, coder, value))
     of_unit = np.asarray(topic, dtype=np.int64)
     counts = count_values(u, c, v, units=len(of_unit), values=values)
     gradient = _gradient(coincidences(counts).sum(axis=0), level, domain)
@@ -336,10 +336,10 @@ def _pairs_of(unit: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
     begin = np.cumsum(sizes) - sizes
     firsts, seconds = [], []
     for size in np.unique(sizes[sizes > 1]).tolist():
-        one, other = np.triu_indices(size, 1)
+        first, second = np.triu_indices(size, 1)
         places = begin[sizes == size][:, None]
-        firsts.append((places + one).ravel())
-        seconds.append((places + other).ravel())
+        firsts.append((places + first).ravel())
+        seconds.append((places + second).ravel())
     if not firsts:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     return order[np.concatenate(firsts)], order[np.concatenate(seconds)]
@@ -369,8 +369,8 @@ def _disagreements(matrix: Floats, level: Level, values: Floats) -> tuple[Floats
     else:
         # The ordinal distance, (sum of n_g for g from c to k, less half of both ends) squared, is the interval
         # distance between mid-ranks.
-        place = np.cumsum(marginals, axis=1) - marginals / 2 if level == "ordinal" else values[None, :]
-        distance = np.square(place[:, :, None] - place[:, None, :])
+        position = np.cumsum(marginals, axis=1) - marginals / 2 if level == "ordinal" else values[None, :]
+        distance = np.square(position[:, :, None] - position[:, None, :])
     # The diagonal of the expected coincidences, n_c (n_c - 1), never counts: a value's distance from itself is 0.
     # Sums along a few entries: einsum's loop is several times as fast as a reduction.
     distances = np.broadcast_to(distance, matrix.shape)

@@ -213,10 +213,10 @@ def resampled_mean(values: ArrayLike, cluster: ArrayLike, weights: Floats) -> Fl
     value = np.asarray(values, dtype=np.float64)
     if value.ndim == 1:
         return weighted_mean(value, cluster, weights.shape[1])(weights)
-    drawn = weights[:, np.asarray(cluster, dtype=np.int64)].T
-    there = ~np.isnan(value)
-    n = (drawn * there).sum(axis=0)
-    sums = (drawn * np.where(there, value, 0.0)).sum(axis=0)
+    resampled = weights[:, np.asarray(cluster, dtype=np.int64)].T
+    is_known = ~np.isnan(value)
+    n = (resampled * is_known).sum(axis=0)
+    sums = (resampled * np.where(is_known, value, 0.0)).sum(axis=0)
     means: Floats = np.divide(sums, n, out=np.full(n.shape, np.nan), where=n > 0)
     return means
 
@@ -256,9 +256,9 @@ def _holding(statistic: Statistic, clusters: int, estimate: float) -> int:
     """How many clusters hold something: those that define the statistic alone, or else change it when left out."""
     alone, changed = 0, 0
     for begin in range(0, clusters, _AT_ONCE):
-        one = np.eye(clusters)[begin : begin + _AT_ONCE]
-        alone += int(np.count_nonzero(~np.isnan(statistic(one))))
-        changed += int(np.count_nonzero(statistic(1.0 - one) != estimate))
+        unit_weights = np.eye(clusters)[begin : begin + _AT_ONCE]
+        alone += int(np.count_nonzero(~np.isnan(statistic(unit_weights))))
+        changed += int(np.count_nonzero(statistic(1.0 - unit_weights) != estimate))
     return alone or changed
 
 
@@ -285,9 +285,9 @@ def weighted_mean(values: ArrayLike, cluster: ArrayLike, clusters: int) -> Stati
     """
     value = np.asarray(values, dtype=np.float64)
     index = np.asarray(cluster, dtype=np.int64)
-    there = ~np.isnan(value)
-    sums = np.bincount(index[there], weights=value[there], minlength=clusters)
-    counts = np.bincount(index[there], minlength=clusters).astype(np.float64)
+    is_known = ~np.isnan(value)
+    sums = np.bincount(index[is_known], weights=value[is_known], minlength=clusters)
+    counts = np.bincount(index[is_known], minlength=clusters).astype(np.float64)
 
     def statistic(weights: Floats) -> Floats:
         n = weights @ counts

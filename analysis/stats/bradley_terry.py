@@ -208,32 +208,34 @@ def fit(
     >>> grades.grade[0].tolist(), bool(grades.converged[0])
     ([3.0, 2.0, 1.0], True)
     """
-    chosen = settings if settings is not None else BradleyTerrySettings()
-    if chosen.dummy_weight <= 0 or chosen.threshold < 0:
-        msg = f"the dummy's weight must be above 0 and the threshold not below 0: {chosen}"
+    options = settings if settings is not None else BradleyTerrySettings()
+    if options.dummy_weight <= 0 or options.threshold < 0:
+        msg = f"the dummy's weight must be above 0 and the threshold not below 0: {options}"
         raise ValueError(msg)
-    if chosen.threshold == 0 and np.any(tallies.ties > 0):
-        msg = f"there are ties, which a threshold of {chosen.threshold} makes impossible: take one above 0"
+    if options.threshold == 0 and np.any(tallies.ties > 0):
+        msg = f"there are ties, which a threshold of {options.threshold} makes impossible: take one above 0"
         raise ValueError(msg)
     wins, present = tallies.wins, tallies.present
-    merit = np.full(present.shape, chosen.dummy_merit)
+    merit = np.full(present.shape, options.dummy_merit)
     if start is not None:
         # Far from the dummy the likelihood is flat, and Newton's method has nothing to go by.
-        near = np.clip(start, chosen.dummy_merit - _FAR, chosen.dummy_merit + _FAR)
-        merit = np.where(present & np.isfinite(near), near, merit)
-    merit, at, iterations = _newton(wins, present, merit, chosen)
-    variance = np.diagonal(np.linalg.inv(at.hessian), axis1=1, axis2=2) if errors else np.full(merit.shape, np.nan)
-    ties_constant = tallies.ties * np.log(np.expm1(2 * chosen.threshold)) if chosen.threshold > 0 else 0.0
+        clipped_start = np.clip(start, options.dummy_merit - _FAR, options.dummy_merit + _FAR)
+        merit = np.where(present & np.isfinite(clipped_start), clipped_start, merit)
+    merit, derivatives, iterations = _newton(wins, present, merit, options)
+    variance = (
+        np.diagonal(np.linalg.inv(derivatives.hessian), axis1=1, axis2=2) if errors else np.full(merit.shape, np.nan)
+    )
+    ties_constant = tallies.ties * np.log(np.expm1(2 * options.threshold)) if options.threshold > 0 else 0.0
     absent = ~present
     return Grades(
         merit=np.where(absent, np.nan, merit),
         standard_error=np.where(absent, np.nan, np.sqrt(variance)),
         grade=grade(np.where(absent, np.nan, merit)),
-        log_likelihood=at.value + ties_constant,
-        gradient_norm=at.norm,
-        converged=np.asarray(at.norm < chosen.tolerance),
+        log_likelihood=derivatives.value + ties_constant,
+        gradient_norm=derivatives.norm,
+        converged=np.asarray(derivatives.norm < options.tolerance),
         iterations=iterations,
-        settings=chosen,
+        settings=options,
     )
 
 
@@ -276,10 +278,10 @@ class _Derivatives:
         self.hessian[index], self.norm[index] = other.hessian, other.norm
 
 
-def _refuse(wrong: NDArray[np.bool_], what: str) -> None:
-    if wrong.any():
-        where = np.flatnonzero(wrong)[:5].tolist()
-        msg = f"{what}, {wrong.sum()} times, first at {where}: leave such comparisons out"
+def _refuse(is_wrong: NDArray[np.bool_], problem: str) -> None:
+    if is_wrong.any():
+        first_cells = np.flatnonzero(is_wrong)[:5].tolist()
+        msg = f"{problem}, {is_wrong.sum()} times, first at {first_cells}: leave such comparisons out"
         raise UnusableComparisonError(msg)
 
 
@@ -288,25 +290,25 @@ def _newton(
 ) -> tuple[Floats, _Derivatives, int]:
     """Newton steps, halved until they do not lower the likelihood, for the problems that still need them."""
     merit = merit.copy()
-    at = _derivatives(wins, present, merit, settings)
+    derivatives = _derivatives(wins, present, merit, settings)
     for iteration in range(settings.max_iter):
-        active = np.flatnonzero(at.norm >= settings.tolerance)
+        active = np.flatnonzero(derivatives.norm >= settings.tolerance)
         if not active.size:
-            return merit, at, iteration
-        here = at.take(active)
-        step = np.linalg.solve(here.hessian, here.gradient[:, :, None])[:, :, 0]
+            return merit, derivatives, iteration
+        active_derivatives = derivatives.take(active)
+        step = np.linalg.solve(active_derivatives.hessian, active_derivatives.gradient[:, :, None])[:, :, 0]
         # Where the likelihood is flat, a full step would leap to where it is flatter still.
         step /= np.maximum(1.0, np.abs(step).max(axis=1, keepdims=True) / _LONGEST_STEP)
         # Equal up to rounding is good enough: near the maximum the likelihood is flat and the gradient decides.
-        floor = here.value - 1e-12 * np.abs(here.value)
-        there = _derivatives(wins[active], present[active], merit[active] + step, settings)
-        while (worse := np.flatnonzero(there.value < floor)).size:  # ends: a step of 0 is not worse
+        floor = active_derivatives.value - 1e-12 * np.abs(active_derivatives.value)
+        trial_derivatives = _derivatives(wins[active], present[active], merit[active] + step, settings)
+        while (worse := np.flatnonzero(trial_derivatives.value < floor)).size:  # ends: a step of 0 is not worse
             step[worse] /= 2
-            trial, which = merit[active[worse]] + step[worse], active[worse]
-            there.put(worse, _derivatives(wins[which], present[which], trial, settings))
+            trial, worse_rows = merit[active[worse]] + step[worse], active[worse]
+            trial_derivatives.put(worse, _derivatives(wins[worse_rows], present[worse_rows], trial, settings))
         merit[active] += step
-        at.put(active, there)
-    return merit, at, settings.max_iter
+        derivatives.put(active, trial_derivatives)
+    return merit, derivatives, settings.max_iter
 
 
 def _derivatives(
@@ -315,23 +317,23 @@ def _derivatives(
     log_won, loss = _won_and_lost(merit[:, :, None] - merit[:, None, :] - settings.threshold)
     pull = wins * loss
     curve = pull - pull * loss
-    over = merit - settings.dummy_merit
-    log_above, lost = _won_and_lost(over)
+    lead_over_dummy = merit - settings.dummy_merit
+    log_above, log_below = _won_and_lost(lead_over_dummy)
     dummy = np.where(present, settings.dummy_weight, 0.0)
     # log P(dummy wins) is log P(item wins) less the item's lead
-    value = np.einsum("pij,pij->p", wins, log_won) + (dummy * (2.0 * log_above - over)).sum(axis=1)
+    value = np.einsum("pij,pij->p", wins, log_won) + (dummy * (2.0 * log_above - lead_over_dummy)).sum(axis=1)
     # Sums along a few entries: einsum's loop is four times as fast as a reduction.
-    gradient = np.einsum("pij->pi", pull) - np.einsum("pij->pj", pull) + dummy * (2.0 * lost - 1.0)
+    gradient = np.einsum("pij->pi", pull) - np.einsum("pij->pj", pull) + dummy * (2.0 * log_below - 1.0)
     hessian = -(curve + curve.transpose(0, 2, 1))
     # Absent items get a curvature of 1, so that the matrix can be inverted; their gradient is 0 and they stay put.
-    own = np.where(present, 2.0 * dummy * lost * (1.0 - lost), 1.0)
+    dummy_curvature = np.where(present, 2.0 * dummy * log_below * (1.0 - log_below), 1.0)
     diagonal = np.arange(merit.shape[1])
-    hessian[:, diagonal, diagonal] += own - np.einsum("pij->pi", hessian)
+    hessian[:, diagonal, diagonal] += dummy_curvature - np.einsum("pij->pi", hessian)
     return _Derivatives(value, gradient, hessian, np.linalg.norm(gradient, axis=1))
 
 
 def _won_and_lost(lead: Floats) -> tuple[Floats, Floats]:
     """Log of the logistic function of the lead, and the logistic function of minus the lead, neither overflowing."""
     small = np.exp(-np.abs(lead))
-    both = 1.0 + small
-    return np.minimum(lead, 0.0) - np.log(both), np.where(lead > 0.0, small, 1.0) / both
+    total = 1.0 + small
+    return np.minimum(lead, 0.0) - np.log(total), np.where(lead > 0.0, small, 1.0) / total

@@ -34,7 +34,7 @@ _FURTHEST = 2.0  # no step is longer than this factor
 _LARGEST = 20.0  # merits further apart than this are told apart with certainty
 _LEAST_ALPHA = 0.02  # below it, agreement says nothing of how competent people are
 _HARDEST = 3.0
-_FEW_DRAWS = Effort(chains=16, populations=1, steps=10, kept=1, thin=3)
+_FEW_DRAWS = Effort(chains=16, populations=1, steps=10, draws_kept=1, thin=3)
 
 
 class NothingFoundError(ValueError):
@@ -123,23 +123,25 @@ def study_findings(
     graded, labels = np.asarray(grade, dtype=np.float64), np.asarray(gold, dtype=np.int64)
     group = np.asarray(topic) * 2 + np.asarray(origin)
     kind = np.zeros(len(graded), dtype=np.int64) if style is None else np.asarray(style, dtype=np.int64)
-    spread, grade_spread = (_spread(np.asarray(each, dtype=np.float64), group, kind) for each in (merit, graded))
+    spread, grade_spread = (
+        _spread(np.asarray(estimate, dtype=np.float64), group, kind) for estimate in (merit, graded)
+    )
     if np.isnan(spread) or not np.any(labels >= 0):
         raise NothingFoundError("no topic has two graded responses of one origin: say what to expect instead")
-    apart = _apart(graded, group)
+    differences = _apart(graded, group)
     by_style = [_apart(graded[kind == one], group[kind == one]) for one in np.unique(kind)]
     return StudyFindings(
         spread=spread,
         grade_spread=grade_spread,
-        difference=float(np.nanmean(apart)) if np.isfinite(apart).any() else 0.0,
+        difference=float(np.nanmean(differences)) if np.isfinite(differences).any() else 0.0,
         neutral=_neutral(labels),
         correlation=_correlation(labels),
         alpha=alpha,
         alpha_width=alpha_width,
-        by_topic=_mean_of(_variances(apart)),
-        by_topic_all=_mean_of(_variances(_row_means(apart)[:, None])),
+        by_topic=_mean_of(_variances(differences)),
+        by_topic_all=_mean_of(_variances(_row_means(differences)[:, None])),
         by_style=_between_styles(by_style),
-        differences=np.stack([_row_means(each.T) for each in by_style]),
+        differences=np.stack([_row_means(estimate.T) for estimate in by_style]),
     )
 
 
@@ -169,63 +171,75 @@ def calibrate(
     """
     seed = int(rng.integers(2**63))
     effect, spread = _EFFECT * like.difference, max(like.spread, 0.05)
-    at = Expectation(people, effect, spread, min(like.neutral, 0.95), _share(like.correlation))
-    pattern, wanted = _pattern(like), like
+    expected = Expectation(people, effect, spread, min(like.neutral, 0.95), _share(like.correlation))
+    pattern, target = _pattern(like), like
     if pattern is not None and like.differences is not None:
-        wanted = replace(like, by_style=float(like.differences.var(ddof=1)))
+        target = replace(like, by_style=float(like.differences.var(ddof=1)))
     for studies in _ROUNDS:
-        seen = _simulated(design, _with_pattern(at, pattern), seed, effort, studies)
-        if seen is None:
+        simulated = _simulated(design, _with_pattern(expected, pattern), seed, effort, studies)
+        if simulated is None:
             break
-        at = _towards(_nearer(design, at, wanted, seen), like, seen, design.topics)
-    found = _with_pattern(at, pattern)
+        expected = _towards(_nearer(design, expected, target, simulated), like, simulated, design.topics)
+    calibrated = _with_pattern(expected, pattern)
     # What studies of other styles vary by is less: luck of the topics is in what was found of these.
-    lasting = _share(like.by_style / wanted.by_style) if wanted.by_style > 0 else 0.0
-    return found if pattern is None else replace(found, style_effect=at.style_effect * float(np.sqrt(lasting)))
-
-
-def _with_pattern(at: Expectation, pattern: Floats | None) -> Expectation:
-    """With the effects of styles as they were found, where they are known."""
-    return at if pattern is None else replace(at, style_pattern=at.style_effect * pattern)
-
-
-def _nearer(design: Design, at: Expectation, like: StudyFindings, seen: StudyFindings) -> Expectation:
-    """A step towards merits, grades and labels as they were found."""
-    # How much the mean grades move apart with the effect: of as many pairs as there are responses, each by the
-    # density of its lead.
-    spread = float(np.sqrt(2 * across(at) ** 2 + np.pi**2 / 3))
-    gain = design.responses * float(scipy.stats.norm.pdf(at.effect / spread)) / spread * _LOST
-    gain = max(gain, 0.1)
-    shared = _less(like.by_topic_all, seen.by_topic_all) / gain**2 / 2
-    topic_effect, merit_correlation = _shared(design, at, shared)
-    own = _less(like.by_topic - like.by_topic_all, seen.by_topic - seen.by_topic_all) / gain**2 / 2 / 2
-    styles = _less(like.by_style, seen.by_style) / gain**2 / 2
-    # Merits say how far true ones are apart; grades, of which intervals are, what of it the votes show.
-    missing = like.spread / max(seen.spread, 1e-6) * (like.grade_spread / max(seen.grade_spread, 1e-6)) ** _OF_GRADES
-    factor = float(np.clip(missing**_STRETCH, 1 / _FURTHEST, _FURTHEST))
-    return replace(
-        at,
-        spread=min(at.spread * factor, _LARGEST),
-        effect=float(np.clip(at.effect + 0.7 * (like.difference - seen.difference) / gain, -_LARGEST, _LARGEST)),
-        topic_effect=topic_effect,
-        merit_correlation=merit_correlation,
-        own_topic_effect=_root(at.own_topic_effect**2 + own),
-        style_effect=_root(at.style_effect**2 + styles),
-        neutral=float(np.clip(at.neutral + like.neutral - seen.neutral, 0.0, 0.95)),
-        correlation=_share(at.correlation + _STRETCH * (like.correlation - seen.correlation)),
+    lasting = _share(like.by_style / target.by_style) if target.by_style > 0 else 0.0
+    return (
+        calibrated
+        if pattern is None
+        else replace(calibrated, style_effect=expected.style_effect * float(np.sqrt(lasting)))
     )
 
 
-def _shared(design: Design, at: Expectation, more: float) -> tuple[float, float]:
+def _with_pattern(expected: Expectation, pattern: Floats | None) -> Expectation:
+    """With the effects of styles as they were found, where they are known."""
+    return expected if pattern is None else replace(expected, style_pattern=expected.style_effect * pattern)
+
+
+def _nearer(design: Design, expected: Expectation, like: StudyFindings, simulated: StudyFindings) -> Expectation:
+    """A step towards merits, grades and labels as they were found."""
+    # How much the mean grades move apart with the effect: of as many pairs as there are responses, each by the
+    # density of its lead.
+    spread = float(np.sqrt(2 * across(expected) ** 2 + np.pi**2 / 3))
+    gain = design.responses * float(scipy.stats.norm.pdf(expected.effect / spread)) / spread * _LOST
+    gain = max(gain, 0.1)
+    shared = _less(like.by_topic_all, simulated.by_topic_all) / gain**2 / 2
+    topic_effect, merit_correlation = _shared(design, expected, shared)
+    per_dimension = (
+        _less(like.by_topic - like.by_topic_all, simulated.by_topic - simulated.by_topic_all) / gain**2 / 2 / 2
+    )
+    styles = _less(like.by_style, simulated.by_style) / gain**2 / 2
+    # Merits say how far true ones are apart; grades, of which intervals are, what of it the votes show.
+    missing = (
+        like.spread
+        / max(simulated.spread, 1e-6)
+        * (like.grade_spread / max(simulated.grade_spread, 1e-6)) ** _OF_GRADES
+    )
+    factor = float(np.clip(missing**_STRETCH, 1 / _FURTHEST, _FURTHEST))
+    return replace(
+        expected,
+        spread=min(expected.spread * factor, _LARGEST),
+        effect=float(
+            np.clip(expected.effect + 0.7 * (like.difference - simulated.difference) / gain, -_LARGEST, _LARGEST)
+        ),
+        topic_effect=topic_effect,
+        merit_correlation=merit_correlation,
+        own_topic_effect=_root(expected.own_topic_effect**2 + per_dimension),
+        style_effect=_root(expected.style_effect**2 + styles),
+        neutral=float(np.clip(expected.neutral + like.neutral - simulated.neutral, 0.0, 0.95)),
+        correlation=_share(expected.correlation + _STRETCH * (like.correlation - simulated.correlation)),
+    )
+
+
+def _shared(design: Design, expected: Expectation, added_variance: float) -> tuple[float, float]:
     """The effect's variation by topic on all dimensions, and how far merits go together, for so much more of both.
 
     Both move the differences of a topic on all dimensions together. Merits go together as far as labels do, and only
     less where their share alone is too large.
     """
     # What merits that are the same on all dimensions add to the variance of the mean lead, less what unlike ones do.
-    share = 4 * at.spread**2 / design.responses * (1 - 1 / design.dimensions)
-    variance = max(at.topic_effect**2 + share * at.of_merits + more, 0.0)
-    correlation = min(_share(variance / share), at.correlation) if share > 0 else at.correlation
+    share = 4 * expected.spread**2 / design.responses * (1 - 1 / design.dimensions)
+    variance = max(expected.topic_effect**2 + share * expected.of_merits + added_variance, 0.0)
+    correlation = min(_share(variance / share), expected.correlation) if share > 0 else expected.correlation
     return _root(variance - share * correlation), correlation
 
 
@@ -233,30 +247,32 @@ def _pattern(like: StudyFindings) -> Floats | None:
     """Which styles and dimensions have more of the difference, with mean 0 and standard deviation 1."""
     if like.differences is None or len(like.differences) < 2 or not np.isfinite(like.differences).all():
         return None
-    apart: Floats = like.differences - like.differences.mean()
-    scale = float(apart.std(ddof=1))
-    return apart / scale if scale > 0 else None
+    centred: Floats = like.differences - like.differences.mean()
+    scale = float(centred.std(ddof=1))
+    return centred / scale if scale > 0 else None
 
 
-def _towards(at: Expectation, like: StudyFindings, seen: StudyFindings, topics: int) -> Expectation:
+def _towards(expected: Expectation, like: StudyFindings, simulated: StudyFindings, topics: int) -> Expectation:
     """A step towards agreement as it was found.
 
     Alpha goes about with the square of competence, so its logarithm moves by about one with the log odds of spamming.
     """
-    if np.isfinite([like.alpha, seen.alpha]).all():
-        by = np.log(max(seen.alpha, _LEAST_ALPHA) / max(like.alpha, _LEAST_ALPHA))
-        at = replace(at, competence=shifted(at.competence, float(np.clip(by, -_FURTHEST, _FURTHEST))))
-    if np.isfinite([like.alpha_width, seen.alpha_width]).all():
+    if np.isfinite([like.alpha, simulated.alpha]).all():
+        shift = np.log(max(simulated.alpha, _LEAST_ALPHA) / max(like.alpha, _LEAST_ALPHA))
+        expected = replace(
+            expected, competence=shifted(expected.competence, float(np.clip(shift, -_FURTHEST, _FURTHEST)))
+        )
+    if np.isfinite([like.alpha_width, simulated.alpha_width]).all():
         # Of independent topics whose alphas differ by so much, a 95 % interval of their mean is so wide:
         slope = (2 * NormalDist().inv_cdf(0.975) * max(like.alpha, _LEAST_ALPHA)) ** 2 / topics
-        square = at.difficulty**2 + (like.alpha_width**2 - seen.alpha_width**2) / slope
-        at = replace(at, difficulty=float(np.sqrt(np.clip(square, 0.0, _HARDEST**2))))
-    return at
+        square = expected.difficulty**2 + (like.alpha_width**2 - simulated.alpha_width**2) / slope
+        expected = replace(expected, difficulty=float(np.sqrt(np.clip(square, 0.0, _HARDEST**2))))
+    return expected
 
 
-def _less(like: float, seen: float) -> float:
+def _less(observed: float, simulated: float) -> float:
     """What is missing; 0 where either is not known."""
-    return like - seen if np.isfinite([like, seen]).all() else 0.0
+    return observed - simulated if np.isfinite([observed, simulated]).all() else 0.0
 
 
 def _root(square: float) -> float:
@@ -268,26 +284,26 @@ def found_in(study: Simulated, rng: np.random.Generator, effort: Effort = _FEW_D
     averaged = draw_labels(study, rng, effort)
     if averaged is None:
         return None
-    gold = gold_of([each.posterior for each in averaged])
+    gold = gold_of([posterior.posterior for posterior in averaged])
     topics, responses, dimensions = study.merit.shape
-    fitted = fit_grades(study, np.stack([each.label for each in averaged], axis=1))
-    grade, merit = (drawn.mean(axis=3).reshape(topics * responses, dimensions) for drawn in fitted)
+    fitted = fit_grades(study, np.stack([posterior.label for posterior in averaged], axis=1))
+    grade, merit = (draws.mean(axis=3).reshape(topics * responses, dimensions) for draws in fitted)
     topic = np.repeat(np.arange(topics), responses)
     origin = np.tile(study.design.origin, topics)
     style = np.tile(study.design.style, topics)
     return study_findings(merit, topic, origin, gold, grade=grade, style=style, **fit_agreement(study))
 
 
-def _simulated(design: Design, at: Expectation, seed: int, effort: Effort, studies: int) -> StudyFindings | None:
+def _simulated(design: Design, expected: Expectation, seed: int, effort: Effort, studies: int) -> StudyFindings | None:
     """What some studies give on average."""
-    seen = []
+    rows = []
     for number in range(studies):
         rng = np.random.default_rng([seed, number])
-        one = found_in(simulate(design, at, rng), rng, effort)
-        if one is None:
+        findings = found_in(simulate(design, expected, rng), rng, effort)
+        if findings is None:
             return None
-        seen.append([getattr(one, name) for name in _NUMBERS])
-    return StudyFindings(**dict(zip(_NUMBERS, np.mean(seen, axis=0).tolist(), strict=True)))
+        rows.append([getattr(findings, name) for name in _NUMBERS])
+    return StudyFindings(**dict(zip(_NUMBERS, np.mean(rows, axis=0).tolist(), strict=True)))
 
 
 def _apart(values: Floats, group: np.ndarray) -> Floats:
@@ -301,36 +317,41 @@ def _apart(values: Floats, group: np.ndarray) -> Floats:
 
 def _variances(values: Floats) -> Floats:
     """The variance of each column over topics; NaN of fewer than two."""
-    known = np.isfinite(values)
-    n = known.sum(axis=0)
-    mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(n, 1)
-    squares = np.where(known, values - mean, 0.0) ** 2
+    is_known = np.isfinite(values)
+    n = is_known.sum(axis=0)
+    mean = np.where(is_known, values, 0.0).sum(axis=0) / np.maximum(n, 1)
+    squares = np.where(is_known, values - mean, 0.0) ** 2
     variances: Floats = np.divide(squares.sum(axis=0), n - 1, out=np.full(values.shape[1], np.nan), where=n > 1)
     return variances
 
 
 def _row_means(values: Floats) -> Floats:
-    known = np.isfinite(values)
-    n = known.sum(axis=1)
+    is_known = np.isfinite(values)
+    n = is_known.sum(axis=1)
     means: Floats = np.divide(
-        np.where(known, values, 0.0).sum(axis=1), n, out=np.full(len(values), np.nan), where=n > 0
+        np.where(is_known, values, 0.0).sum(axis=1), n, out=np.full(len(values), np.nan), where=n > 0
     )
     return means
 
 
 def _mean_of(values: Floats) -> float:
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if known.size else float("nan")
+    known_values = values[np.isfinite(values)]
+    return float(known_values.mean()) if known_values.size else float("nan")
 
 
-def _between_styles(apart: Sequence[Floats]) -> float:
+def _between_styles(differences: Sequence[Floats]) -> float:
     """The variance between styles and dimensions of the mean differences, less their sampling variance."""
-    means = np.concatenate([_row_means(each.T) for each in apart])
-    errors = np.concatenate([_variances(each) / np.maximum(np.isfinite(each).sum(axis=0), 1) for each in apart])
-    known = np.isfinite(means) & np.isfinite(errors)
-    if len(apart) < 2 or known.sum() < 2:
+    means = np.concatenate([_row_means(style_differences.T) for style_differences in differences])
+    errors = np.concatenate(
+        [
+            _variances(style_differences) / np.maximum(np.isfinite(style_differences).sum(axis=0), 1)
+            for style_differences in differences
+        ]
+    )
+    is_known = np.isfinite(means) & np.isfinite(errors)
+    if len(differences) < 2 or is_known.sum() < 2:
         return float("nan")
-    return float(means[known].var(ddof=1) - errors[known].mean())
+    return float(means[is_known].var(ddof=1) - errors[is_known].mean())
 
 
 def _spread(values: Floats, group: np.ndarray, style: np.ndarray) -> float:
@@ -338,28 +359,30 @@ def _spread(values: Floats, group: np.ndarray, style: np.ndarray) -> float:
 
     What a style is better by, whoever wrote it, is no difference between responses that a plan has to expect.
     """
-    left = values - _style_means(values, style)
-    means, counts = _group_means(left, group)
-    freedom = int(np.isfinite(left).sum()) - int((counts > 0).sum()) - (len(np.unique(style)) - 1) * left.shape[1]
-    return float(np.sqrt(np.nansum((left - means[group]) ** 2) / freedom)) if freedom > 0 else float("nan")
+    residuals = values - _style_means(values, style)
+    means, counts = _group_means(residuals, group)
+    freedom = (
+        int(np.isfinite(residuals).sum()) - int((counts > 0).sum()) - (len(np.unique(style)) - 1) * residuals.shape[1]
+    )
+    return float(np.sqrt(np.nansum((residuals - means[group]) ** 2) / freedom)) if freedom > 0 else float("nan")
 
 
 def _style_means(values: Floats, style: np.ndarray) -> Floats:
     """The mean of each style and dimension, for each of its responses; NaN where there is none."""
-    found = np.empty_like(values)
-    for one in np.unique(style):
-        found[style == one] = _row_means(values[style == one].T)
-    return found
+    means = np.empty_like(values)
+    for name in np.unique(style):
+        means[style == name] = _row_means(values[style == name].T)
+    return means
 
 
 def _group_means(values: Floats, group: np.ndarray) -> tuple[Floats, np.ndarray]:
     """Means and counts by group, an even number of groups; NaN where there is nothing."""
     groups = 2 * (int(group.max()) // 2 + 1)
-    there = np.isfinite(values)
+    is_known = np.isfinite(values)
     counts = np.zeros((groups, values.shape[1]))
     sums = np.zeros_like(counts)
-    np.add.at(counts, group, there)
-    np.add.at(sums, group, np.where(there, values, 0.0))
+    np.add.at(counts, group, is_known)
+    np.add.at(sums, group, np.where(is_known, values, 0.0))
     return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0), counts
 
 
@@ -369,8 +392,8 @@ def _neutral(labels: np.ndarray) -> float:
 
 
 def _correlation(labels: np.ndarray) -> float:
-    whole = labels[(labels >= 0).all(axis=1)]
-    varied = whole[:, whole.std(axis=0) > 0] if len(whole) > 1 else whole[:, :0]
+    complete = labels[(labels >= 0).all(axis=1)]
+    varied = complete[:, complete.std(axis=0) > 0] if len(complete) > 1 else complete[:, :0]
     if varied.shape[1] < 2:
         return 0.0
     matrix = np.atleast_2d(np.corrcoef(varied.T.astype(np.float64)))

@@ -63,7 +63,7 @@ class Terms:
 
     @property
     def _who(self) -> list[Ints]:
-        return [each for each in (self.first, self.second) if each is not None] or [np.empty(0, dtype=np.int64)]
+        return [judges for judges in (self.first, self.second) if judges is not None] or [np.empty(0, dtype=np.int64)]
 
     def over_topics(self) -> float:
         """The variance over topics; NaN of fewer than two."""
@@ -75,22 +75,22 @@ class Terms:
         if self.first is None:
             return 0.0
         clusters = self.judges
-        apart = _squares(np.tile(self.value, len(self._who)), np.concatenate(self._who))
+        squares = _squares(np.tile(self.value, len(self._who)), np.concatenate(self._who))
         if self.second is not None:
-            apart -= _squares(self.value, _pairs(self.first, self.second))
-        return max(apart, 0.0) * clusters / (clusters - 1) if clusters > 1 else float("nan")
+            squares -= _squares(self.value, _pairs(self.first, self.second))
+        return max(squares, 0.0) * clusters / (clusters - 1) if clusters > 1 else float("nan")
 
     def of_both(self) -> float:
         """What the two hold in common: the terms that share a topic and a judge."""
         if self.first is None:
             return 0.0
-        width = 1 + max(int(each.max(initial=0)) for each in self._who)
-        cells = np.concatenate([self.topic * width + each for each in self._who])
-        found = _squares(np.tile(self.value, len(self._who)), cells)
+        width = 1 + max(int(judges.max(initial=0)) for judges in self._who)
+        cells = np.concatenate([self.topic * width + judges for judges in self._who])
+        squares = _squares(np.tile(self.value, len(self._who)), cells)
         if self.second is not None:
             pairs = _pairs(self.first, self.second)
-            found -= _squares(self.value, self.topic * (1 + int(pairs.max(initial=0))) + pairs)
-        return found
+            squares -= _squares(self.value, self.topic * (1 + int(pairs.max(initial=0))) + pairs)
+        return squares
 
 
 def combined(parts: Sequence[Terms], weights: Sequence[float]) -> Terms:
@@ -127,12 +127,12 @@ def variance(terms: Terms) -> tuple[float, float]:
         which the sum of estimates can be by chance and the true variance cannot.
     """
     topics, judges = terms.over_topics(), terms.over_judges()
-    both = max(topics + judges - terms.of_both(), topics)
-    return both, min(terms.topics, terms.judges if terms.first is not None else terms.topics) - 1.0
+    total = max(topics + judges - terms.of_both(), topics)
+    return total, min(terms.topics, terms.judges if terms.first is not None else terms.topics) - 1.0
 
 
 def interval_of(
-    estimate: float, terms: Terms, *, level: float = 0.95, most: float | None = None
+    estimate: float, terms: Terms, *, level: float = 0.95, upper_bound: float | None = None
 ) -> tuple[float, float]:
     """The interval of a statistic from its terms, with Student's quantile.
 
@@ -168,14 +168,14 @@ def interval_of(
     if too_few or not spread > _NOTHING or np.isnan(estimate):
         return nan, nan
     reach = float(scipy.stats.t.ppf(0.5 + level / 2, freedom)) * float(np.sqrt(spread))
-    if most is None:
+    if upper_bound is None:
         return estimate - reach, estimate + reach
-    left = most - estimate
-    if not left > 0:
+    headroom = upper_bound - estimate
+    if not headroom > 0:
         return nan, nan
     # Of a distance that grows past what there is, nothing more need be known.
-    low = most - left * float(np.exp(min(reach / left, 100.0)))
-    return (low, most - left * float(np.exp(-reach / left))) if low >= -most else (nan, nan)
+    low = upper_bound - headroom * float(np.exp(min(reach / headroom, 100.0)))
+    return (low, upper_bound - headroom * float(np.exp(-reach / headroom))) if low >= -upper_bound else (nan, nan)
 
 
 # A variance that rounding leaves of terms that do not vary.
@@ -184,12 +184,12 @@ _NOTHING = 1e-18
 
 def _squares(values: Floats, cluster: Ints) -> float:
     """The sum of the squares of the sums of each cluster."""
-    _names, place = np.unique(cluster, return_inverse=True)
-    return float(np.square(np.bincount(place, weights=values)).sum())
+    _names, index = np.unique(cluster, return_inverse=True)
+    return float(np.square(np.bincount(index, weights=values)).sum())
 
 
 def _pairs(first: Ints, second: Ints) -> Ints:
     """Numbers of unordered pairs."""
     low, high = np.minimum(first, second), np.maximum(first, second)
-    _names, place = np.unique(low * (1 + int(high.max(initial=0))) + high, return_inverse=True)
-    return np.asarray(place, dtype=np.int64)
+    _names, index = np.unique(low * (1 + int(high.max(initial=0))) + high, return_inverse=True)
+    return np.asarray(index, dtype=np.int64)

@@ -71,7 +71,7 @@ def spam_posterior(
     fixed: ArrayLike | None = None,
     level: float = 0.95,
     warm_up: int = WARM_UP,
-    kept: int = KEPT,
+    draws_kept: int = KEPT,
 ) -> SpamPosterior:
     """The posterior of spam probabilities, with labels, strategies and everybody's competence as uncertain as they are.
 
@@ -104,19 +104,19 @@ def spam_posterior(
     if not 0.0 < level < 1.0:
         msg = f"the level of an interval lies between 0 and 1, it is {level}"
         raise ValueError(msg)
-    if kept < 1 or warm_up < 0:
-        msg = f"at least one sweep must be kept, not {kept}"
+    if draws_kept < 1 or warm_up < 0:
+        msg = f"at least one sweep must be kept, not {draws_kept}"
         raise ValueError(msg)
     items, labels = model.posterior.shape
     annotators = len(model.parameters.spam)
     judged = check(item, annotator, label, units=items, coders=annotators, values=labels)
     used = np.flatnonzero(model.parameters.strategy.any(axis=0))
-    place = np.full(labels + 1, -1)
-    place[used] = np.arange(len(used))
-    known = np.full(items, -1) if fixed is None else np.asarray(fixed, dtype=np.int64)
-    chain = _Chain(judged.unit, judged.coder, place[judged.value], place[known], (annotators, len(used)))
-    draws = np.empty((kept * _EACH, annotators))
-    for sweep in range(warm_up + kept):
+    position = np.full(labels + 1, -1)
+    position[used] = np.arange(len(used))
+    fixed_labels = np.full(items, -1) if fixed is None else np.asarray(fixed, dtype=np.int64)
+    chain = _Chain(judged.unit, judged.coder, position[judged.value], position[fixed_labels], (annotators, len(used)))
+    draws = np.empty((draws_kept * _EACH, annotators))
+    for sweep in range(warm_up + draws_kept):
         a, b = chain.sweep(rng)
         if sweep >= warm_up:
             begin = (sweep - warm_up) * _EACH
@@ -129,8 +129,8 @@ def spam_posterior(
 class _Chain:
     """What the sampler holds: spam probabilities, strategies, and how both differ between people."""
 
-    def __init__(self, item: Ints, coder: Ints, label: Ints, known: Ints, shape: tuple[int, int]) -> None:
-        self.item, self.coder, self.label, self.known = item, coder, label, known
+    def __init__(self, item: Ints, coder: Ints, label: Ints, fixed_labels: Ints, shape: tuple[int, int]) -> None:
+        self.item, self.coder, self.label, self.fixed_labels = item, coder, label, fixed_labels
         people, labels = shape
         self.judgments = np.bincount(coder, minlength=people).astype(np.float64)
         self.judged = self.judgments > 0
@@ -148,11 +148,11 @@ class _Chain:
         spammed = self.spam[self.coder] * self.strategy[self.coder, self.label]
         honest = 1.0 - self.spam[self.coder]
         evidence = np.bincount(
-            self.cell, weights=np.log1p(honest / spammed), minlength=len(self.known) * labels
+            self.cell, weights=np.log1p(honest / spammed), minlength=len(self.fixed_labels) * labels
         ).reshape(-1, labels)
         # The largest of evidence plus Gumbel noise is a draw from the posterior.
         truth = np.argmax(evidence + rng.gumbel(size=evidence.shape), axis=1)
-        truth = np.where(self.known >= 0, self.known, truth)
+        truth = np.where(self.fixed_labels >= 0, self.fixed_labels, truth)
         hit = truth[self.item] == self.label
         is_spam = ~hit | (rng.random(len(hit)) * (spammed + honest) < spammed)
         counts = (
@@ -175,8 +175,8 @@ class _Chain:
         b = ((1 - _MEANS)[:, None] * _CONCENTRATIONS).ravel()
         density = (a - 1) * np.log(spam).sum() + (b - 1) * np.log1p(-spam).sum() - len(spam) * betaln(a, b)
         density += np.tile(_EXPECTED, len(_MEANS))
-        chosen = int(np.argmax(density + rng.gumbel(size=len(a))))
-        self.prior = (float(a[chosen]), float(b[chosen]))
+        best = int(np.argmax(density + rng.gumbel(size=len(a))))
+        self.prior = (float(a[best]), float(b[best]))
         # The common strategy is about what all spammed judgments say.
         self.common = rng.dirichlet(counts / max(1.0, counts.sum() / (10 * len(strategy))) + 1.0)
         around = _ALIKE[:, None] * self.common

@@ -57,12 +57,12 @@ def cross_tables(
     ValueError
         If the lists are not equally long, or an index lies outside its range.
     """
-    x, y, t = (np.asarray(each, dtype=np.int64) for each in (first, second, topic))
+    x, y, t = (np.asarray(array, dtype=np.int64) for array in (first, second, topic))
     if not x.shape == y.shape == t.shape or x.ndim != 1:
         msg = f"first, second and topic must be equally long, they have shapes {x.shape}, {y.shape} and {t.shape}"
         raise ValueError(msg)
-    there = (x >= 0) & (y >= 0)
-    x, y, t = x[there], y[there], t[there]
+    is_known = (x >= 0) & (y >= 0)
+    x, y, t = x[is_known], y[is_known], t[is_known]
     if np.any(x >= values) or np.any(y >= values) or np.any((t < 0) | (t >= topics)):
         msg = f"a value lies outside 0 to {values - 1}, or a topic outside 0 to {topics - 1}"
         raise ValueError(msg)
@@ -108,8 +108,8 @@ def rho(tables: Floats) -> Floats:
     sums = (tables.sum(axis=2), tables.sum(axis=1))
     # The mid-rank of a value, less the mean rank; what both share (a half) falls out.
     x, y = (np.cumsum(s, axis=1) - s / 2 - total[:, None] / 2 for s in sums)
-    together = np.einsum("rij,ri,rj->r", tables, x, y)
-    return _ratio(together, (sums[0] * x**2).sum(axis=1), (sums[1] * y**2).sum(axis=1))
+    covariance = np.einsum("rij,ri,rj->r", tables, x, y)
+    return _ratio(covariance, (sums[0] * x**2).sum(axis=1), (sums[1] * y**2).sum(axis=1))
 
 
 def of_tables(tables: ArrayLike, statistic: Correlation) -> float:
@@ -165,16 +165,16 @@ def resampled(tables: Floats, weights: Floats, statistic: Correlation) -> Floats
 
 def _beyond(tables: Floats) -> Floats:
     """How many units have both a larger first and a larger second value than each cell."""
-    found = np.zeros_like(tables)
+    beyond = np.zeros_like(tables)
     sums = tables[:, ::-1, ::-1].cumsum(axis=1).cumsum(axis=2)[:, ::-1, ::-1]
-    found[:, :-1, :-1] = sums[:, 1:, 1:]
-    return found
+    beyond[:, :-1, :-1] = sums[:, 1:, 1:]
+    return beyond
 
 
-def _ratio(together: Floats, first: Floats, second: Floats) -> Floats:
+def _ratio(covariance: Floats, first: Floats, second: Floats) -> Floats:
     scale = np.sqrt(first * second)
-    found: Floats = np.divide(together, scale, out=np.full(scale.shape, np.nan), where=scale > 0)
-    return found
+    ratio: Floats = np.divide(covariance, scale, out=np.full(scale.shape, np.nan), where=scale > 0)
+    return ratio
 
 
 def spearman(first: ArrayLike, second: ArrayLike) -> Floats:
@@ -211,10 +211,10 @@ def spearman(first: ArrayLike, second: ArrayLike) -> Floats:
         raise ValueError(msg)
     missing = np.isnan(x) | np.isnan(y)
     ranks = [_centred_ranks(values, missing) for values in (x, y)]
-    together = (ranks[0] * ranks[1]).sum(axis=-1)
+    covariance = (ranks[0] * ranks[1]).sum(axis=-1)
     scale = np.sqrt((ranks[0] ** 2).sum(axis=-1) * (ranks[1] ** 2).sum(axis=-1))
-    found: Floats = np.divide(together, scale, out=np.full(scale.shape, np.nan), where=scale > 0)
-    return np.clip(found, -1.0, 1.0)
+    correlation: Floats = np.divide(covariance, scale, out=np.full(scale.shape, np.nan), where=scale > 0)
+    return np.clip(correlation, -1.0, 1.0)
 
 
 def _centred_ranks(values: Floats, missing: np.ndarray) -> Floats:

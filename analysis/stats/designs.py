@@ -77,8 +77,8 @@ class Design:
     @property
     def pairs_shown(self) -> int:
         """How many pairs are presented, each order counted."""
-        once = self.topics * self.pairs_per_topic
-        return once + int(np.floor(once * self.both_orders + 0.5))
+        shown_once = self.topics * self.pairs_per_topic
+        return shown_once + int(np.floor(shown_once * self.both_orders + 0.5))
 
     @property
     def questionnaires(self) -> int:
@@ -117,8 +117,8 @@ class Competence:
     strategy: Floats
 
     def __post_init__(self) -> None:
-        wrong = self.spam.ndim != 2 or not self.spam.size or self.strategy.shape != (*self.spam.shape, LABELS)
-        if wrong or not np.all((self.spam >= 0) & (self.spam <= 1)) or not np.all(self.strategy >= 0):
+        is_misshapen = self.spam.ndim != 2 or not self.spam.size or self.strategy.shape != (*self.spam.shape, LABELS)
+        if is_misshapen or not np.all((self.spam >= 0) & (self.spam <= 1)) or not np.all(self.strategy >= 0):
             raise BadDesignError(
                 "competences are probabilities, one a person and dimension, with strategies over a, n, b"
             )
@@ -130,13 +130,13 @@ class Competence:
 
         Where a dimension leaves no choice but a or b, half of what a strategy gives to n goes to either.
         """
-        who = rng.integers(len(self.spam), size=people)
-        known = np.arange(design.dimensions) % self.spam.shape[1]
-        strategy = self.strategy[who][:, known]
+        annotator = rng.integers(len(self.spam), size=people)
+        dimension = np.arange(design.dimensions) % self.spam.shape[1]
+        strategy = self.strategy[annotator][:, dimension]
         forced = slice(design.dimensions - design.forced, None)
         strategy[:, forced, (A, B)] += strategy[:, forced, N, None] / 2
         strategy[:, forced, N] = 0
-        return Competence(self.spam[who][:, known], strategy)
+        return Competence(self.spam[annotator][:, dimension], strategy)
 
 
 def shifted(people: Competence, by: float) -> Competence:
@@ -236,7 +236,7 @@ class Expectation:
         spreads = (self.spread, self.difficulty, self.topic_effect, self.own_topic_effect, self.style_effect)
         if not np.isfinite([self.effect, *spreads]).all() or min(spreads) < 0:
             raise BadDesignError("effect is a number; spread, difficulty and variations of the effect are at least 0")
-        if not 0 <= self.neutral < 1 or not all(0 <= each <= 1 for each in (self.correlation, self.of_merits)):
+        if not 0 <= self.neutral < 1 or not all(0 <= share <= 1 for share in (self.correlation, self.of_merits)):
             raise BadDesignError("neutral is a share below 1, and correlations lie between 0 and 1")
 
     @property
@@ -295,14 +295,14 @@ def with_preferred(design: Design, expected: Expectation, share: float) -> Expec
     BadDesignError
         If the share is not between 0 and 1, or so close to either that no effect gives it.
     """
-    most = _FAR + 12 * across(expected)
+    bound = _FAR + 12 * across(expected)
 
     def excess(effect: float) -> float:
         return preferred(design, replace(expected, effect=effect)) - share
 
-    if not 0 < share < 1 or excess(-most) > 0 or excess(most) < 0:
+    if not 0 < share < 1 or excess(-bound) > 0 or excess(bound) < 0:
         raise BadDesignError(f"preferred lies between 0 and 1, and not at either end, it is {share}")
-    return replace(expected, effect=float(scipy.optimize.brentq(excess, -most, most)))
+    return replace(expected, effect=float(scipy.optimize.brentq(excess, -bound, bound)))
 
 
 def _better(lead: float, spread: float, by: float) -> float:

@@ -70,22 +70,22 @@ def check(
     if not u.shape == c.shape == v.shape:
         msg = f"unit, coder and value must be equally long, they have shapes {u.shape}, {c.shape} and {v.shape}"
         raise ValueError(msg)
-    there = v >= 0
-    if not there.all():
-        u, c, v = u[there], c[there], v[there]
+    is_known = v >= 0
+    if not is_known.all():
+        u, c, v = u[is_known], c[is_known], v[is_known]
     sizes = (_size(u, units, "unit"), _size(c, coders, "coder"), _size(v, values, "value"))
     _refuse_repeats(u, c, sizes[1])
     return Judgments(u, c, v, *sizes)
 
 
 def _indices(array: ArrayLike, name: str) -> Ints:
-    given = np.asarray(array)
-    if given.size == 0:
-        given = given.astype(np.int64)
-    if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer):
-        msg = f"{name} must be a list of whole numbers, it has shape {given.shape} and type {given.dtype}"
+    values = np.asarray(array)
+    if values.size == 0:
+        values = values.astype(np.int64)
+    if values.ndim != 1 or not np.issubdtype(values.dtype, np.integer):
+        msg = f"{name} must be a list of whole numbers, it has shape {values.shape} and type {values.dtype}"
         raise ValueError(msg)
-    return given.astype(np.int64, copy=False)
+    return values.astype(np.int64, copy=False)
 
 
 def _size(index: Ints, size: int | None, name: str) -> int:
@@ -98,11 +98,11 @@ def _size(index: Ints, size: int | None, name: str) -> int:
 
 def _refuse_repeats(unit: Ints, coder: Ints, coders: int) -> None:
     key = np.sort(unit * coders + coder)
-    again = np.flatnonzero(key[1:] == key[:-1])
-    if again.size:
-        first_unit, first_coder = divmod(int(key[again[0]]), coders)
+    repeats = np.flatnonzero(key[1:] == key[:-1])
+    if repeats.size:
+        first_unit, first_coder = divmod(int(key[repeats[0]]), coders)
         msg = (
-            f"coder {first_coder} judged unit {first_unit} more than once, as did {again.size} in all: keep one "
+            f"coder {first_coder} judged unit {first_unit} more than once, as did {repeats.size} in all: keep one "
             "judgment each"
         )
         raise RepeatedJudgmentError(msg)
@@ -194,8 +194,8 @@ def canonical(left: ArrayLike, right: ArrayLike) -> Orientation:
         msg = f"left and right must be equally long lists of ids, they have shapes {a.shape} and {b.shape}"
         raise ValueError(msg)
     if np.any(a == b):
-        where = np.flatnonzero(a == b)[:5].tolist()
-        msg = f"pairs {where} hold the same response twice: leave them out"
+        same_response = np.flatnonzero(a == b)[:5].tolist()
+        msg = f"pairs {same_response} hold the same response twice: leave them out"
         raise SelfComparisonError(msg)
     flipped = np.asarray(a > b, dtype=np.bool_)
     return Orientation(low=np.where(flipped, b, a), high=np.where(flipped, a, b), flipped=flipped)

@@ -187,13 +187,13 @@ def without_least_competent(
     if not 0.0 <= share <= 1.0:
         msg = f"share lies between 0 and 1, it is {share}"
         raise ValueError(msg)
-    who = np.asarray(annotator, dtype=np.int64)
+    annotators = np.asarray(annotator, dtype=np.int64)
     e0 = _fitted(spam_probability)
-    present = np.unique(who)
+    present = np.unique(annotators)
     ascending = present[np.argsort(e0[present], kind="stable")]
     removed = np.zeros(len(e0), dtype=bool)
     removed[ascending[len(ascending) - int(share * len(ascending)) :]] = True
-    return np.asarray(~removed[who] | (_place_within(np.asarray(item), e0[who]) < keep))
+    return np.asarray(~removed[annotators] | (_place_within(np.asarray(item), e0[annotators]) < keep))
 
 
 def _posterior(posterior: ArrayLike) -> Floats:
@@ -217,6 +217,6 @@ def _place_within(group: NDArray[np.int64], key: NDArray[np.float64] | Ints) -> 
     ordered = group[order]
     start = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if ordered.size else np.zeros(0, dtype=np.int64)
     sizes = np.diff(np.r_[start, ordered.size])
-    place = np.empty(len(group), dtype=np.int64)
-    place[order] = np.arange(len(group)) - np.repeat(start, sizes)
-    return place
+    rank = np.empty(len(group), dtype=np.int64)
+    rank[order] = np.arange(len(group)) - np.repeat(start, sizes)
+    return rank

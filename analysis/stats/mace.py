@@ -176,7 +176,7 @@ def fit(
     >>> bool(model.competence[2] < model.competence[:2].min())
     True
     """
-    given = MaceInput(
+    data = MaceInput(
         item=item,
         annotator=annotator,
         label=label,
@@ -189,13 +189,13 @@ def fit(
         settled=settled,
         keys=keys,
     )
-    found = fit_together([given], settings=settings)[0]
-    if isinstance(found, UnfitError):
-        raise found
-    return found
+    model = fit_together([data], settings=settings)[0]
+    if isinstance(model, UnfitError):
+        raise model
+    return model
 
 
-def fit_together(given: Sequence[MaceInput], *, settings: MaceSettings | None = None) -> list[Mace | UnfitError]:
+def fit_together(inputs: Sequence[MaceInput], *, settings: MaceSettings | None = None) -> list[Mace | UnfitError]:
     """Fit several dimensions; each comes out as `fit` alone would have it, to the last bit.
 
     What an update has to search is a few people's judgments on each dimension: searched one after another, they cost
@@ -213,15 +213,15 @@ def fit_together(given: Sequence[MaceInput], *, settings: MaceSettings | None = 
     list of Mace or UnfitError
         In the same order; of judgments that cannot tell who is competent, why.
     """
-    chosen = settings if settings is not None else MaceSettings()
+    options = settings if settings is not None else MaceSettings()
     prepared: list[Prepared | UnfitError] = []
-    for each in given:
+    for item in inputs:
         try:
-            prepared.append(prepare(each, chosen))
+            prepared.append(prepare(item, options))
         except UnfitError as error:
             prepared.append(error)
-    fits = iter(solve([each for each in prepared if isinstance(each, Prepared)], chosen))
-    return [each if isinstance(each, UnfitError) else _made(each, *next(fits), chosen) for each in prepared]
+    fits = iter(solve([item for item in prepared if isinstance(item, Prepared)], options))
+    return [item if isinstance(item, UnfitError) else _made(item, *next(fits), options) for item in prepared]
 
 
 def _made(prepared: Prepared, best: Fits, ends: Fits | None, settings: MaceSettings) -> Mace:
@@ -247,7 +247,7 @@ def _made(prepared: Prepared, best: Fits, ends: Fits | None, settings: MaceSetti
     )
 
 
-def linked(item: ArrayLike, annotator: ArrayLike, who: ArrayLike, *, items: int) -> NDArray[np.bool_]:
+def linked(item: ArrayLike, annotator: ArrayLike, is_anchor: ArrayLike, *, items: int) -> NDArray[np.bool_]:
     """Who is fitted anew if some annotators are: those who judged an item with them, directly or through others.
 
     Parameters
@@ -263,10 +263,10 @@ def linked(item: ArrayLike, annotator: ArrayLike, who: ArrayLike, *, items: int)
     -------
     ndarray of bool, shape (n_annotators,)
     """
-    begun = np.asarray(who, dtype=bool)
-    judged = check(item, annotator, np.zeros(np.size(item), dtype=np.int64), units=items, coders=len(begun))
-    part = connected(judged.unit, judged.coder, items=items, annotators=len(begun)).of_annotator
-    return np.isin(part, part[begun])
+    is_start = np.asarray(is_anchor, dtype=bool)
+    judged = check(item, annotator, np.zeros(np.size(item), dtype=np.int64), units=items, coders=len(is_start))
+    part = connected(judged.unit, judged.coder, items=items, annotators=len(is_start)).of_annotator
+    return np.isin(part, part[is_start])
 
 
 def _spread_labels(columns: Floats, used: NDArray[np.int64], labels: int) -> Floats:

@@ -44,13 +44,13 @@ class Effort:
     chains: int = 1024
     populations: int = 4
     steps: int = 40
-    kept: int = 4
+    draws_kept: int = 4
     thin: int = 8
 
     @property
     def draws(self) -> int:
         """How many draws there are of everything."""
-        return self.chains * self.kept
+        return self.chains * self.draws_kept
 
     @classmethod
     def of(cls, judgments: int) -> Effort:
@@ -136,11 +136,11 @@ def sample(
     >>> found.posterior.argmax(axis=1).tolist()
     [0, 2, 1]
     """
-    chosen = settings or MaceSettings()
+    options = settings or MaceSettings()
     # The order in which judgments stand must not matter.
     order = np.lexsort((np.asarray(annotator), np.asarray(item)))
     item, annotator, label = (np.asarray(column)[order] for column in (item, annotator, label))
-    given = MaceInput(
+    data = MaceInput(
         item=item,
         annotator=annotator,
         label=label,
@@ -150,37 +150,37 @@ def sample(
         fixed=fixed,
         keys=keys,
     )
-    prepared = prepare(given, chosen)
+    prepared = prepare(data, options)
     problem, used = prepared.problem, prepared.used
-    asked = effort or Effort.of(len(problem.unit))
+    budget = effort or Effort.of(len(problem.unit))
     units, people, count = problem.shape
     seed = int(rng.integers(2**63))
     posterior = np.zeros((units, prepared.values))
     posterior[:, used] = 1.0 / count
-    a, b = chosen.spam_prior
+    a, b = options.spam_prior
     spam = np.full(people, a / (a + b))
     # Of items without judgments.
-    drawn = used[np.random.default_rng(seed).integers(count, size=(units, asked.draws), dtype=np.int8)].astype(np.int8)
+    drawn = used[np.random.default_rng(seed).integers(count, size=(units, budget.draws), dtype=np.int8)].astype(np.int8)
     parts = connected(problem.unit, problem.coder, items=units, annotators=people)
     has_votes = np.zeros(parts.count, dtype=bool)
     has_votes[parts.of_item[problem.unit]] = True
-    stands = np.zeros(parts.count, dtype=bool) if earlier is None else _stand(parts, earlier, asked)
+    is_reused = np.zeros(parts.count, dtype=bool) if earlier is None else _stand(parts, earlier, budget)
     if earlier is not None:
-        items_stand, people_stand = (stands & has_votes)[parts.of_item], (stands & has_votes)[parts.of_annotator]
+        items_stand, people_stand = (is_reused & has_votes)[parts.of_item], (is_reused & has_votes)[parts.of_annotator]
         posterior[items_stand], drawn[items_stand] = earlier.posterior[items_stand], earlier.label[items_stand]
         spam[people_stand] = earlier.spam_probability[people_stand]
     error = float("nan")
-    if (left := has_votes & ~stands).any():
-        some = _some(problem, parts, left)
-        rngs = [np.random.default_rng([seed, key]) for key in some.keys.tolist()]
-        found = Chains(some.problem, some.parts, chosen).draw(
-            asked.chains, asked.populations, asked.steps, asked.kept, asked.thin, rngs
+    if (to_sample := has_votes & ~is_reused).any():
+        selection = _some(problem, parts, to_sample)
+        rngs = [np.random.default_rng([seed, key]) for key in selection.keys.tolist()]
+        averaged = Chains(selection.problem, selection.parts, options).draw(
+            budget.chains, budget.populations, budget.steps, budget.draws_kept, budget.thin, rngs
         )
-        posterior[np.ix_(some.items, used)] = found.posterior.mean(axis=2)
-        spam[some.annotators] = found.spam
-        drawn[some.items] = used[found.label]
-        if asked.populations > 1:
-            error = float(np.sqrt(found.posterior.var(axis=2, ddof=1).mean() / asked.populations))
+        posterior[np.ix_(selection.items, used)] = averaged.posterior.mean(axis=2)
+        spam[selection.annotators] = averaged.spam
+        drawn[selection.items] = used[averaged.label]
+        if budget.populations > 1:
+            error = float(np.sqrt(averaged.posterior.var(axis=2, ddof=1).mean() / budget.populations))
     return AveragedPosterior(posterior=posterior, spam_probability=spam, label=drawn, error=error)
 
 
@@ -195,16 +195,16 @@ class _PartSelection:
     keys: NDArray[np.uint64]
 
 
-def _some(problem: Problem, parts: Parts, chosen: NDArray[np.bool_]) -> _PartSelection:
+def _some(problem: Problem, parts: Parts, is_chosen: NDArray[np.bool_]) -> _PartSelection:
     """Some of the parts, which have judgments."""
     _units, _people, labels = problem.shape
-    votes = chosen[parts.of_item[problem.unit]]
+    votes = is_chosen[parts.of_item[problem.unit]]
     items, unit = np.unique(problem.unit[votes], return_inverse=True)
     annotators, coder = np.unique(problem.coder[votes], return_inverse=True)
-    number = np.cumsum(chosen) - 1
-    mine = Parts(int(chosen.sum()), number[parts.of_item[items]], number[parts.of_annotator[annotators]])
-    keys = np.full(mine.count, np.iinfo(np.uint64).max, dtype=np.uint64)
-    np.minimum.at(keys, mine.of_annotator, problem.keys[annotators])
+    number = np.cumsum(is_chosen) - 1
+    selected = Parts(int(is_chosen.sum()), number[parts.of_item[items]], number[parts.of_annotator[annotators]])
+    keys = np.full(selected.count, np.iinfo(np.uint64).max, dtype=np.uint64)
+    np.minimum.at(keys, selected.of_annotator, problem.keys[annotators])
     less = Problem(
         unit=unit,
         coder=coder,
@@ -214,12 +214,12 @@ def _some(problem: Problem, parts: Parts, chosen: NDArray[np.bool_]) -> _PartSel
         keys=problem.keys[annotators],
         start=None,
     )
-    return _PartSelection(less, mine, items, annotators, keys)
+    return _PartSelection(less, selected, items, annotators, keys)
 
 
 def _stand(parts: Parts, earlier: AveragedPosterior, effort: Effort) -> NDArray[np.bool_]:
     """Which parts stand already, all of them."""
-    stands = np.full(parts.count, earlier.label.shape[1] == effort.draws)
-    stands[parts.of_item[np.isnan(earlier.posterior).any(axis=1)]] = False
-    stands[parts.of_annotator[np.isnan(earlier.spam_probability)]] = False
-    return stands
+    is_reusable = np.full(parts.count, earlier.label.shape[1] == effort.draws)
+    is_reusable[parts.of_item[np.isnan(earlier.posterior).any(axis=1)]] = False
+    is_reusable[parts.of_annotator[np.isnan(earlier.spam_probability)]] = False
+    return is_reusable

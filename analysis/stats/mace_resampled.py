@@ -102,17 +102,17 @@ def resample(
     ----------
     Owen, The pigeonhole bootstrap (2007). Annals of Applied Statistics 1, 386-411: both ways at once, by products.
     """
-    chosen = settings if settings is not None else model.settings
+    options = settings if settings is not None else model.settings
     items, annotators = len(model.posterior), len(model.parameters.spam)
     judged = check(item, annotator, label, units=items, coders=annotators, values=model.posterior.shape[1])
     used = np.flatnonzero(model.parameters.strategy.sum(axis=0) > 0)
     position = np.full(judged.values + 1, -1)
     position[used] = np.arange(len(used))
-    known = np.full(items, -1) if fixed is None else np.asarray(fixed, dtype=np.int64)
+    fixed_labels = np.full(items, -1) if fixed is None else np.asarray(fixed, dtype=np.int64)
     shape = (items, annotators, len(used))
-    votes = Votes(judged.unit, judged.coder, position[judged.value], shape=shape, fixed=position[known])
-    smoothing = chosen.smoothing if chosen.smoothing is not None else 0.1 / len(used)
-    priors = Priors(*chosen.spam_prior, chosen.strategy_prior, smoothing)
+    votes = Votes(judged.unit, judged.coder, position[judged.value], shape=shape, fixed=position[fixed_labels])
+    smoothing = options.smoothing if options.smoothing is not None else 0.1 / len(used)
+    priors = Priors(*options.spam_prior, options.strategy_prior, smoothing)
     resamples = len(item_weights)
     if item_weights.shape != (resamples, items):
         msg = f"there must be a weight for each of {items} items in every resample, not {item_weights.shape}"
@@ -124,11 +124,11 @@ def resample(
     iterations = 0
     for first in range(0, resamples, size):
         block = slice(first, min(first + size, resamples))
-        heard = None if annotator_weights is None else np.tile(annotator_weights[block].T, (len(used), 1))
-        work = _Block(votes, item_weights[block].T, heard, priors)
+        weights = None if annotator_weights is None else np.tile(annotator_weights[block].T, (len(used), 1))
+        work = _Block(votes, item_weights[block].T, weights, priors)
         state = _repeat(model.parameters, used, block.stop - block.start)
         if refit:
-            state, converged[block], steps = work.iterate(state, max_iter=chosen.max_iter, tolerance=tolerance)
+            state, converged[block], steps = work.iterate(state, max_iter=options.max_iter, tolerance=tolerance)
             iterations = max(iterations, steps)
         labels[:, block] = _gold(work.expect(state)[0], used, judged.values)
         spam[:, block] = state.spam
@@ -140,13 +140,18 @@ class _Block:
     """EM with weights of items and annotators that are others in each column."""
 
     def __init__(
-        self, votes: Votes, items: Floats, heard: Floats | None, priors: Priors, cells: Floats | None = None
+        self, votes: Votes, items: Floats, annotator_weights: Floats | None, priors: Priors, cells: Floats | None = None
     ) -> None:
-        self.votes, self.items, self.heard, self.priors = votes, np.ascontiguousarray(items), heard, priors
+        self.votes, self.items, self.annotator_weights, self.priors = (
+            votes,
+            np.ascontiguousarray(items),
+            annotator_weights,
+            priors,
+        )
         # How many votes each annotator gave for each label on the items drawn.
-        given = votes.by_annotator @ np.tile(self.items, (votes.labels, 1)) if cells is None else cells
-        self.cells: Floats = np.asarray(given)
-        self.spoken: Floats = self.cells if heard is None else self.cells * heard
+        votes_per_cell = votes.by_annotator @ np.tile(self.items, (votes.labels, 1)) if cells is None else cells
+        self.cells: Floats = np.asarray(votes_per_cell)
+        self.weighted_votes: Floats = self.cells if annotator_weights is None else self.cells * annotator_weights
 
     def expect(self, state: State) -> tuple[Floats, Floats, Floats]:
         """The E-step: posterior of the items, likelihood of the columns, how far votes are knowledge."""
@@ -155,8 +160,8 @@ class _Block:
         true = spammed + state.know
         log_spammed = np.log(spammed).reshape(-1, columns)
         gain = np.log(true).reshape(-1, columns) - log_spammed
-        if self.heard is not None:
-            gain *= self.heard
+        if self.annotator_weights is not None:
+            gain *= self.annotator_weights
         evidence = (votes.by_item @ gain).reshape(votes.labels, votes.items, columns)
         votes.forbid(evidence)
         top = evidence.max(axis=0)
@@ -164,7 +169,7 @@ class _Block:
         np.exp(evidence, out=evidence)
         total = evidence.sum(axis=0)
         evidence /= total
-        likelihood = (self.items * (np.log(total) + top)).sum(axis=0) + (self.spoken * log_spammed).sum(axis=0)
+        likelihood = (self.items * (np.log(total) + top)).sum(axis=0) + (self.weighted_votes * log_spammed).sum(axis=0)
         return evidence, likelihood, state.know / true
 
     def iterate(self, state: State, *, max_iter: int, tolerance: float) -> tuple[State, NDArray[np.bool_], int]:
@@ -176,37 +181,37 @@ class _Block:
         steps = 0
         while True:
             posterior, likelihood, knows = part.expect(state)
-            done = settled(likelihood)
-            left = np.ones_like(done) if steps == max_iter else done
-            if left.any():
-                final.put(running[left], state.take(left))
-                converged[running[done]] = True
-                if left.all():
+            is_settled = settled(likelihood)
+            is_finished = np.ones_like(is_settled) if steps == max_iter else is_settled
+            if is_finished.any():
+                final.put(running[is_finished], state.take(is_finished))
+                converged[running[is_settled]] = True
+                if is_finished.all():
                     return final, converged, steps
-                settled.keep(~left)
-                running, state, part = running[~left], state.take(~left), part.take(~left)
-                posterior, knows = posterior[:, :, ~left], knows[:, :, ~left]
+                settled.keep(~is_finished)
+                running, state, part = running[~is_finished], state.take(~is_finished), part.take(~is_finished)
+                posterior, knows = posterior[:, :, ~is_finished], knows[:, :, ~is_finished]
             state = part.votes.update(posterior * part.items, knows, part.offsets)
             steps += 1
 
     def take(self, columns: NDArray[np.bool_]) -> _Block:
         """The same of some of the columns."""
-        heard = None if self.heard is None else self.heard[:, columns]
-        return _Block(self.votes, self.items[:, columns], heard, self.priors, self.cells[:, columns])
+        annotator_weights = None if self.annotator_weights is None else self.annotator_weights[:, columns]
+        return _Block(self.votes, self.items[:, columns], annotator_weights, self.priors, self.cells[:, columns])
 
     @cached_property
     def offsets(self) -> Offsets:
         """What the expected counts are added to, as `Votes.offsets`, of the items drawn."""
         counts = self.cells.reshape(self.votes.labels, self.votes.annotators, -1)
-        given = counts.sum(axis=0)
+        votes_total = counts.sum(axis=0)
         spam, know = self.priors.spam + self.priors.smoothing, self.priors.know + self.priors.smoothing
         strategy = counts + (self.priors.strategy + self.priors.smoothing)
         return Offsets(
-            spam=given + spam,
+            spam=votes_total + spam,
             know=know,
             strategy=strategy,
             strategies=strategy.sum(axis=0),
-            digamma_votes=digamma(given + (spam + know)),
+            digamma_votes=digamma(votes_total + (spam + know)),
         )
 
 
@@ -222,5 +227,5 @@ def _repeat(parameters: MaceParameters, used: Ints, columns: int) -> State:
 def _gold(posterior: Floats, used: Ints, values: int) -> NDArray[np.int8]:
     """The most probable label of each item and column; of preferences, equal ones go to a before b before n."""
     order = TIE_ORDER if values == len(TIE_ORDER) else range(values)
-    places = np.array([place for label in order for place in np.flatnonzero(used == label)])
+    places = np.array([index for label in order for index in np.flatnonzero(used == label)])
     return np.asarray(used[places][np.argmax(posterior[places], axis=0)], dtype=np.int8)

@@ -36,7 +36,7 @@ MEASURES = {
 #: Measures that are shares.
 SHARES = frozenset({"label_accuracy", "power", "power_all"})
 
-_DRAWS = mace_posterior.Effort(chains=16, populations=1, steps=12, kept=2, thin=3)
+_DRAWS = mace_posterior.Effort(chains=16, populations=1, steps=12, draws_kept=2, thin=3)
 
 
 @dataclass(frozen=True)
@@ -140,19 +140,19 @@ def analyse(study: Simulated, rng: np.random.Generator, *, effort: Effort | None
     dict of str to float
         By the names in `MEASURES`, means over dimensions; NaN where these judgments cannot say it.
     """
-    chosen = effort if effort is not None else Effort()
-    weights = resample_weights(study.design.topics, chosen.resamples, rng)
-    found = dict.fromkeys(MEASURES, float("nan")) | fit_agreement(study)
-    averaged = draw_labels(study, rng, chosen.draws)
+    options = effort if effort is not None else Effort()
+    weights = resample_weights(study.design.topics, options.resamples, rng)
+    measures = dict.fromkeys(MEASURES, float("nan")) | fit_agreement(study)
+    averaged = draw_labels(study, rng, options.draws)
     if averaged is None:
-        return found
-    found["label_accuracy"] = float(np.mean(gold_of([each.posterior for each in averaged]) == study.truth))
-    drawn, _merit = fit_grades(study, np.stack([each.label for each in averaged], axis=1))
-    grade = drawn.mean(axis=3)
-    found |= _mean_grades(study, grade, weights)
-    found |= _differences(study, grade, weights, chosen)
-    found["rank_width"] = _rank_width(drawn)
-    return found
+        return measures
+    measures["label_accuracy"] = float(np.mean(gold_of([posterior.posterior for posterior in averaged]) == study.truth))
+    draws, _merit = fit_grades(study, np.stack([posterior.label for posterior in averaged], axis=1))
+    grade = draws.mean(axis=3)
+    measures |= _mean_grades(study, grade, weights)
+    measures |= _differences(study, grade, weights, options)
+    measures["rank_width"] = _rank_width(draws)
+    return measures
 
 
 def summarise(studies: Sequence[dict[str, float]]) -> dict[str, PlanEstimate]:
@@ -174,7 +174,7 @@ def summarise(studies: Sequence[dict[str, float]]) -> dict[str, PlanEstimate]:
 
 def gold_of(posterior: Floats | Sequence[Floats]) -> Ints:
     """The gold labels, (n_items, n_dimensions), of posteriors of shape (n_dimensions, n_items, 3)."""
-    return np.stack([labels.gold(each) for each in posterior], axis=1)
+    return np.stack([labels.gold(probabilities) for probabilities in posterior], axis=1)
 
 
 def draw_labels(
@@ -217,47 +217,47 @@ def fit_grades(study: Simulated, label: ArrayLike) -> tuple[Floats, Floats]:
     )
     fitted = bradley_terry.fit(tallies, errors=False)
     grade, merit = (
-        found[different.place].reshape(len(begin), dimensions, draws, -1).transpose(0, 3, 1, 2)
-        for found in (fitted.grade, fitted.merit)
+        values[different.positions].reshape(len(begin), dimensions, draws, -1).transpose(0, 3, 1, 2)
+        for values in (fitted.grade, fitted.merit)
     )
     return grade, merit
 
 
 def fit_agreement(study: Simulated) -> dict[str, float]:
     """Alpha and its interval's width, means over dimensions; nothing where alpha is undefined."""
-    found = []
+    intervals = []
     for votes in study.label.T:
         try:
-            found.append(
+            intervals.append(
                 agreement.alpha_interval(study.item, study.coder, votes, study.topic, values=len(labels.LABELS))
             )
         except agreement.AlphaUndefinedError:
             return {}
     return {
-        "alpha": float(np.mean([each.estimate for each in found])),
-        "alpha_width": float(np.mean([each.high - each.low for each in found])),
+        "alpha": float(np.mean([interval.estimate for interval in intervals])),
+        "alpha_width": float(np.mean([interval.high - interval.low for interval in intervals])),
     }
 
 
 def _mean_grades(study: Simulated, grade: Floats, weights: Floats) -> dict[str, float]:
     """Widths of the intervals of mean grades, as in the table `grade_means`."""
-    origin, most = study.design.origin, study.design.responses
-    apart, together = [], []
-    for who in np.unique(origin):
-        own = grade[:, origin == who]
-        together.append(_width(own, weights, most))
-        apart += [_width(own[:, :, [d]], weights, most) for d in range(own.shape[2])]
-    return {"mean_grade_width": float(np.mean(apart)), "mean_grade_all_width": float(np.mean(together))}
+    origin, responses = study.design.origin, study.design.responses
+    widths, all_widths = [], []
+    for system in np.unique(origin):
+        grades = grade[:, origin == system]
+        all_widths.append(_width(grades, weights, responses))
+        widths += [_width(grades[:, :, [d]], weights, responses) for d in range(grades.shape[2])]
+    return {"mean_grade_width": float(np.mean(widths)), "mean_grade_all_width": float(np.mean(all_widths))}
 
 
-def _width(grade: Floats, weights: Floats, most: int, less: Floats | None = None) -> float:
+def _width(grade: Floats, weights: Floats, responses: int, less: Floats | None = None) -> float:
     """The width of the interval of a mean grade over topics, 1 to `most`, or of that less another; NaN without one.
 
     Grades have shape (n_topics, n_responses, n_dimensions).
     """
     mean = np.nanmean(grade, axis=(1, 2)) - (0.0 if less is None else np.nanmean(less, axis=(1, 2)))
     samples = weighted_mean(mean, np.arange(len(mean)), len(mean))(weights)
-    bounds = (1.0, float(most)) if less is None else (1.0 - most, most - 1.0)
+    bounds = (1.0, float(responses)) if less is None else (1.0 - responses, responses - 1.0)
     interval = percentile_interval(float(np.nanmean(mean)), samples, clusters=len(mean), bounds=bounds)
     return interval.high - interval.low
 
@@ -274,13 +274,13 @@ def _differences(study: Simulated, grade: Floats, weights: Floats, effort: Effor
         "difference": float(np.nanmean(model) - np.nanmean(human)),
         "difference_width": float(np.mean(widths)),
         "power_all": _power(_tests(grade, origin, every), effort),
-        "power": _power([p for which in np.unique(style) for p in _tests(grade, origin, style == which)], effort),
+        "power": _power([p for name in np.unique(style) for p in _tests(grade, origin, style == name)], effort),
     }
 
 
-def _tests(grade: Floats, origin: Ints, chosen: np.ndarray) -> list[float]:
+def _tests(grade: Floats, origin: Ints, is_chosen: np.ndarray) -> list[float]:
     """A p for each dimension: do models' responses differ from humans' to the same topics, among those chosen?"""
-    human, model = (grade[:, (origin == who) & chosen] for who in (HUMAN, MODEL))
+    human, model = (grade[:, (origin == system) & is_chosen] for system in (HUMAN, MODEL))
     if not human.shape[1] or not model.shape[1]:
         return []
     return [_signed_rank(column) for column in (np.nanmean(model, axis=1) - np.nanmean(human, axis=1)).T]
@@ -306,14 +306,14 @@ def _rank_width(grade: Floats) -> float:
 
 
 def _estimate(values: Floats, *, share: bool) -> PlanEstimate:
-    there = values[np.isfinite(values)]
-    n, nan = len(there), float("nan")
+    known_values = values[np.isfinite(values)]
+    n, nan = len(known_values), float("nan")
     if n == 0:
         return PlanEstimate(nan, nan, nan, 0)
-    mean = float(there.mean())
+    mean = float(known_values.mean())
     if n == 1:
         return PlanEstimate(mean, nan, nan, 1)
-    error = float(there.std(ddof=1) / np.sqrt(n))
+    error = float(known_values.std(ddof=1) / np.sqrt(n))
     if share and error == 0 and mean in {0.0, 1.0}:
         sure = wilson(round(mean * n), n)
         return PlanEstimate(mean, sure.low, sure.high, n)

@@ -69,14 +69,16 @@ def side_test(excess: ArrayLike) -> SideTest:
     >>> side_test([1, 1, 1, 1]).p  # 2 of 16 combinations
     0.125
     """
-    given = np.asarray(excess)
-    if given.size == 0:
-        given = given.astype(np.int64)
-    if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer):
-        msg = f"the excess of choices must be whole numbers, one a pair; it has shape {given.shape}, type {given.dtype}"
+    values = np.asarray(excess)
+    if values.size == 0:
+        values = values.astype(np.int64)
+    if values.ndim != 1 or not np.issubdtype(values.dtype, np.integer):
+        msg = (
+            f"the excess of choices must be whole numbers, one a pair; it has shape {values.shape}, type {values.dtype}"
+        )
         raise ValueError(msg)
-    sizes = np.abs(given[given != 0]).astype(np.int64)
-    total = int(given.sum())
+    sizes = np.abs(values[values != 0]).astype(np.int64)
+    total = int(values.sum())
     if not sizes.size:
         return SideTest(float("nan"), total, 0, True)
     if sizes.sum() > COUNTED_OUT:
@@ -89,10 +91,10 @@ def side_test(excess: ArrayLike) -> SideTest:
 
 def _distribution(sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     """How probable each sum of the sizes with a positive sign is, 0 to their total, signs being fair coins."""
-    found = np.ones(1)
+    distribution = np.ones(1)
     for size, pairs in zip(*np.unique(sizes, return_counts=True), strict=True):
         with_sign = np.zeros(int(size * pairs) + 1)
         with_sign[:: int(size)] = scipy.stats.binom.pmf(np.arange(pairs + 1), pairs, 0.5)
         # Not by Fourier transform: it would drown small probabilities in rounding.
-        found = scipy.signal.convolve(found, with_sign, method="direct")
-    return found
+        distribution = scipy.signal.convolve(distribution, with_sign, method="direct")
+    return distribution

@@ -175,35 +175,35 @@ def paired_difference(first: ArrayLike, second: ArrayLike, *, level: float = 0.9
     if a.shape != b.shape or a.ndim != 1:
         msg = f"both conditions need one value a thing, they have shapes {a.shape} and {b.shape}"
         raise ValueError(msg)
-    both, only_first = int(np.sum(a & b)), int(np.sum(a & ~b))
+    in_both, only_first = int(np.sum(a & b)), int(np.sum(a & ~b))
     only_second, neither = int(np.sum(~a & b)), int(np.sum(~a & ~b))
-    return paired_difference_of_counts(both, only_first, only_second, neither, level=level)
+    return paired_difference_of_counts(in_both, only_first, only_second, neither, level=level)
 
 
 def paired_difference_of_counts(
-    both: int, only_first: int, only_second: int, neither: int, *, level: float = 0.95
+    in_both: int, only_first: int, only_second: int, neither: int, *, level: float = 0.95
 ) -> PairedDifference:
     """As `paired_difference`, from the four counts of the table."""
-    n = both + only_first + only_second + neither
-    one, two = wilson(both + only_first, n, level=level), wilson(both + only_second, n, level=level)
+    n = in_both + only_first + only_second + neither
+    first, second = wilson(in_both + only_first, n, level=level), wilson(in_both + only_second, n, level=level)
     if n == 0:
         nan = float("nan")
-        return PairedDifference(nan, nan, nan, one, two, 0)
+        return PairedDifference(nan, nan, nan, first, second, 0)
     difference = (only_first - only_second) / n
-    phi = _corrected_phi(both, only_first, only_second, neither)
-    down = _joined(one.estimate - one.low, two.high - two.estimate, phi)
-    up = _joined(one.high - one.estimate, two.estimate - two.low, phi)
-    return PairedDifference(difference, difference - down, difference + up, one, two, n)
+    phi = _corrected_phi(in_both, only_first, only_second, neither)
+    down = _joined(first.estimate - first.low, second.high - second.estimate, phi)
+    up = _joined(first.high - first.estimate, second.estimate - second.low, phi)
+    return PairedDifference(difference, difference - down, difference + up, first, second, n)
 
 
-def _corrected_phi(both: int, only_first: int, only_second: int, neither: int) -> float:
+def _corrected_phi(in_both: int, only_first: int, only_second: int, neither: int) -> float:
     """The correlation between the two conditions; where positive, corrected for continuity."""
-    margins = (both + only_first) * (only_second + neither) * (both + only_second) * (only_first + neither)
+    margins = (in_both + only_first) * (only_second + neither) * (in_both + only_second) * (only_first + neither)
     if not margins:
         return 0.0
-    cross = float(both * neither - only_first * only_second)
+    cross = float(in_both * neither - only_first * only_second)
     if cross > 0:
-        cross = max(cross - (both + only_first + only_second + neither) / 2, 0.0)
+        cross = max(cross - (in_both + only_first + only_second + neither) / 2, 0.0)
     return cross / math.sqrt(margins)
 
 

@@ -74,7 +74,7 @@ class ConcatenatedRng:
 
     def uniform(self, times: int, width: int) -> Floats:
         """The next numbers of each thing, shape (times, n, width): those that it has alone."""
-        return np.concatenate([each.uniform(times, width) for each in self._draws], axis=1)
+        return np.concatenate([stream.uniform(times, width) for stream in self._draws], axis=1)
 
 
 def key(*names: str) -> int:

@@ -104,23 +104,23 @@ def rank_intervals(
     point = fit(data, settings=settings).merit
     grades = []
     not_converged = 0
-    done = 0
-    while done < resamples:
-        count = min(resamples - done, max(1, _PROBLEMS_AT_ONCE // n_problems))
-        drawn = begin + np.floor(rng.random((count, len(p))) * sizes[p]).astype(np.int64)
-        where = (np.arange(count)[:, None] * n_problems + p).ravel()
-        flat = drawn.ravel()
+    sampled_count = 0
+    while sampled_count < resamples:
+        count = min(resamples - sampled_count, max(1, _PROBLEMS_AT_ONCE // n_problems))
+        resampled_rows = begin + np.floor(rng.random((count, len(p))) * sizes[p]).astype(np.int64)
+        problem_index = (np.arange(count)[:, None] * n_problems + p).ravel()
+        flat = resampled_rows.ravel()
         total = count * n_problems
-        sample = tally(where, i[flat], j[flat], y[flat], weight=w[flat], problems=total, items=n_items)
+        sample = tally(problem_index, i[flat], j[flat], y[flat], weight=w[flat], problems=total, items=n_items)
         present = np.tile(data.present, (count, 1))
         start = np.tile(point, (count, 1))
         fitted = fit(Tallies(sample.wins, sample.ties, present), settings=settings, start=start, errors=False)
         not_converged += int((~fitted.converged).sum())
         grades.append(fitted.grade.reshape(count, n_problems, n_items))
-        done += count
+        sampled_count += count
     tail = (1.0 - level) / 2.0
     sampled = np.concatenate(grades)
-    said = data.present & (sizes[:, None] > 1)
-    low = np.where(said, np.quantile(sampled, tail, axis=0, method="lower"), np.nan)
-    high = np.where(said, np.quantile(sampled, 1.0 - tail, axis=0, method="higher"), np.nan)
+    has_interval = data.present & (sizes[:, None] > 1)
+    low = np.where(has_interval, np.quantile(sampled, tail, axis=0, method="lower"), np.nan)
+    high = np.where(has_interval, np.quantile(sampled, 1.0 - tail, axis=0, method="higher"), np.nan)
     return RankIntervals(low, high, level, resamples, not_converged)

@@ -78,22 +78,22 @@ def signed_rank(difference: ArrayLike, of: str = "topic") -> SignedRank:
     ----------
     Wilcoxon, Individual comparisons by ranking methods (1945). Biometrics Bulletin 1, 80-83.
     """
-    given = _said(difference)
-    ranked = given[given != 0]
-    zeros = given.size - ranked.size
+    differences = _said(difference)
+    ranked = differences[differences != 0]
+    zeros = differences.size - ranked.size
     if not ranked.size:
-        what = f"no {of} tells the two apart" if zeros else f"no {of} has both"
-        raise TooFewDifferencesError(f"{what}: there is nothing to test")
+        reason = f"no {of} tells the two apart" if zeros else f"no {of} has both"
+        raise TooFewDifferencesError(f"{reason}: there is nothing to test")
     if ranked.size < FEWEST:
-        told = f"1 {of} tells" if ranked.size == 1 else f"{ranked.size} {of}s tell"
-        msg = f"only {told} the two apart: with fewer than {FEWEST}, no p-value can come below 0.05"
+        untied = f"1 {of} tells" if ranked.size == 1 else f"{ranked.size} {of}s tell"
+        msg = f"only {untied} the two apart: with fewer than {FEWEST}, no p-value can come below 0.05"
         raise TooFewDifferencesError(msg)
     tied = np.unique(np.abs(ranked)).size < ranked.size
     if tied and ranked.size <= _ENUMERATED:
         return SignedRank(*_enumerated(ranked), exact=True, n=int(ranked.size), zeros=int(zeros))
-    found = scipy.stats.wilcoxon(ranked, zero_method="wilcox", correction=False, method="auto")
+    test = scipy.stats.wilcoxon(ranked, zero_method="wilcox", correction=False, method="auto")
     exact = not tied and ranked.size <= 50
-    return SignedRank(float(found.statistic), float(found.pvalue), exact, int(ranked.size), int(zeros))
+    return SignedRank(float(test.statistic), float(test.pvalue), exact, int(ranked.size), int(zeros))
 
 
 def rank_biserial(difference: ArrayLike, weights: Floats | None = None) -> Floats:
@@ -143,10 +143,10 @@ def rank_biserial(difference: ArrayLike, weights: Floats | None = None) -> Float
     before = np.maximum.accumulate(np.where(begins, total - counts, 0.0), axis=1)
     upto = np.minimum.accumulate(np.where(ends, total, np.inf)[:, ::-1], axis=1)[:, ::-1]
     ranks = counts * (before + upto + 1.0) / 2.0
-    over = ranks.sum(axis=1)
+    rank_sum = ranks.sum(axis=1)
     balance: Floats = (np.where(counts > 0, sign, 0.0) * ranks).sum(axis=1)
-    found: Floats = np.divide(balance, over, out=np.full(over.shape, np.nan), where=over > 0)
-    return found
+    correlation: Floats = np.divide(balance, rank_sum, out=np.full(rank_sum.shape, np.nan), where=rank_sum > 0)
+    return correlation
 
 
 def adjusted(p: ArrayLike) -> Floats:
@@ -171,12 +171,12 @@ def adjusted(p: ArrayLike) -> Floats:
     ----------
     Benjamini and Hochberg, Controlling the false discovery rate (1995). JRSS B 57, 289-300.
     """
-    given = np.asarray(p, dtype=np.float64)
-    found = np.full(given.shape, np.nan)
-    made = ~np.isnan(given)
-    if made.any():
-        found[made] = scipy.stats.false_discovery_control(given[made], method="bh")
-    return found
+    p_values = np.asarray(p, dtype=np.float64)
+    adjusted_p = np.full(p_values.shape, np.nan)
+    is_known = ~np.isnan(p_values)
+    if is_known.any():
+        adjusted_p[is_known] = scipy.stats.false_discovery_control(p_values[is_known], method="bh")
+    return adjusted_p
 
 
 def _enumerated(difference: Floats) -> tuple[float, float]:

@@ -120,9 +120,9 @@ def answers(
     """
     upto = np.cumsum(np.asarray(strategy, dtype=np.float64)[..., :B], axis=-1)
     draw = rng.uniform(size=honest.shape)
-    drawn = np.where(draw < upto[..., A], A, np.where(draw < upto[..., N], N, B))
+    spam_answer = np.where(draw < upto[..., A], A, np.where(draw < upto[..., N], N, B))
     spammed = rng.uniform(size=honest.shape) < np.asarray(spam_probability, dtype=np.float64)
-    return np.where(spammed, drawn, honest), spammed
+    return np.where(spammed, spam_answer, honest), spammed
 
 
 def _merits(design: Design, expected: Expectation, rng: np.random.Generator) -> Floats:
@@ -149,8 +149,8 @@ def _correlated(shape: tuple[int, ...], correlation: float, rng: np.random.Gener
 
 def _shared(shape: tuple[int, ...], correlation: float, rng: np.random.Generator) -> Floats:
     """Standard normal draws that go together along the last axis, the dimensions."""
-    common, own = rng.normal(size=(*shape[:-1], 1)), rng.normal(size=shape)
-    return np.asarray(np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own)
+    common, independent = rng.normal(size=(*shape[:-1], 1)), rng.normal(size=shape)
+    return np.asarray(np.sqrt(correlation) * common + np.sqrt(1 - correlation) * independent)
 
 
 def _pairs(design: Design, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
@@ -159,13 +159,13 @@ def _pairs(design: Design, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
     Of a sample of pairs each response is in about as many: neighbours around a ring first, then those two apart.
     """
     edges = np.array(sorted(combinations(range(design.responses), 2), key=lambda edge: _apart(edge, design.responses)))
-    chosen = edges[: design.pairs_per_topic]
-    place = np.argsort(rng.random((design.topics, design.responses)), axis=1)
-    first = place[:, chosen[:, 0]].ravel()
-    second = place[:, chosen[:, 1]].ravel()
+    kept_edges = edges[: design.pairs_per_topic]
+    order = np.argsort(rng.random((design.topics, design.responses)), axis=1)
+    first = order[:, kept_edges[:, 0]].ravel()
+    second = order[:, kept_edges[:, 1]].ravel()
     turned = rng.random(len(first)) < 0.5
     first, second = np.where(turned, second, first), np.where(turned, first, second)
-    topic = np.repeat(np.arange(design.topics), len(chosen))
+    topic = np.repeat(np.arange(design.topics), len(kept_edges))
     number = design.pairs_shown - len(topic)
     shuffled = np.lexsort((rng.random(len(topic)), topic))
     marks = np.floor((np.arange(len(topic) + 1) * number + rng.uniform() * len(topic)) / len(topic))
@@ -181,8 +181,8 @@ def _apart(edge: tuple[int, int], responses: int) -> tuple[int, int]:
 def _staff(design: Design, items: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Who judges what: pairs dealt into questionnaires, k people each."""
     sheet = np.empty(items, dtype=np.int64)
-    for number, held in enumerate(np.array_split(rng.permutation(items), design.questionnaires)):
-        sheet[held] = number
+    for number, assigned_items in enumerate(np.array_split(rng.permutation(items), design.questionnaires)):
+        sheet[assigned_items] = number
     seats = np.arange(design.questionnaires * design.k) % design.people
     item = np.repeat(np.arange(items), design.k)
     return item, seats.reshape(design.questionnaires, design.k)[sheet].ravel()

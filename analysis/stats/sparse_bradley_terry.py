@@ -47,9 +47,9 @@ class Meetings:
     @property
     def met(self) -> NDArray[np.bool_]:
         """Who met anybody, shape (n_participants,)."""
-        there = np.zeros(self.participants, dtype=bool)
-        there[self.low] = there[self.high] = True
-        return there
+        has_met = np.zeros(self.participants, dtype=bool)
+        has_met[self.low] = has_met[self.high] = True
+        return has_met
 
     @property
     def group(self) -> Ints:
@@ -59,12 +59,12 @@ class Meetings:
         """
         n = self.participants
         graph = sparse.coo_array((np.ones(len(self.low)), (self.low, self.high)), shape=(n, n))
-        _count, found = sparse.csgraph.connected_components(graph, directed=False)
-        there = self.met
-        names, first, sizes = np.unique(found[there], return_index=True, return_counts=True)
-        place = np.full(int(found.max(initial=0)) + 1, -1, dtype=np.int64)
-        place[names[np.lexsort((first, -sizes))]] = np.arange(len(names))
-        return np.where(there, place[found], -1)
+        _count, component = sparse.csgraph.connected_components(graph, directed=False)
+        has_met = self.met
+        names, first, sizes = np.unique(component[has_met], return_index=True, return_counts=True)
+        rank = np.full(int(component.max(initial=0)) + 1, -1, dtype=np.int64)
+        rank[names[np.lexsort((first, -sizes))]] = np.arange(len(names))
+        return np.where(has_met, rank[component], -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,20 +102,20 @@ def meetings(first: ArrayLike, second: ArrayLike, participants: int) -> Meetings
     NoComparisonsError
         If nobody met anybody else.
     """
-    left, right = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
-    others = left != right
-    if not others.any():
+    first_side, second_side = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+    differ = first_side != second_side
+    if not differ.any():
         raise NoComparisonsError("no two participants were compared with each other: judge pairs of different writers")
-    sides = canonical(left[others], right[others])
-    keys, place = np.unique(sides.low * participants + sides.high, return_inverse=True)
-    pair = np.full(left.shape, -1, dtype=np.int64)
-    pair[others] = place
-    flipped = np.zeros(left.shape, dtype=bool)
-    flipped[others] = sides.flipped
+    sides = canonical(first_side[differ], second_side[differ])
+    keys, index = np.unique(sides.low * participants + sides.high, return_inverse=True)
+    pair = np.full(first_side.shape, -1, dtype=np.int64)
+    pair[differ] = index
+    flipped = np.zeros(first_side.shape, dtype=bool)
+    flipped[differ] = sides.flipped
     return Meetings(keys // participants, keys % participants, pair, flipped, participants)
 
 
-def add_up(met: Meetings, outcome: ArrayLike, weight: ArrayLike) -> tuple[Floats, Floats]:
+def add_up(pairs_met: Meetings, outcome: ArrayLike, weight: ArrayLike) -> tuple[Floats, Floats]:
     """Add up what each pair's comparisons say, ties counted as a win of each.
 
     Parameters
@@ -131,19 +131,19 @@ def add_up(met: Meetings, outcome: ArrayLike, weight: ArrayLike) -> tuple[Floats
     won, lost : ndarray of shape (n_pairs, n_columns)
         Weight of the wins of `met.low` and of `met.high`.
     """
-    used = met.pair >= 0
+    used = pairs_met.pair >= 0
     y, w = (_columns(part)[used] for part in (outcome, weight))
-    turned = np.where(met.flipped[used][:, None], 0.0 - y, y)
+    turned = np.where(pairs_met.flipped[used][:, None], 0.0 - y, y)
     count = int(used.sum())
     belongs = sparse.coo_array(
-        (np.ones(count), (met.pair[used], np.arange(count))), shape=(len(met.low), count)
+        (np.ones(count), (pairs_met.pair[used], np.arange(count))), shape=(len(pairs_met.low), count)
     ).tocsr()
-    won, lost = (belongs @ (w * side) for side in (turned <= 0, turned >= 0))
-    return np.asarray(won), np.asarray(lost)
+    won, losses = (belongs @ (w * side) for side in (turned <= 0, turned >= 0))
+    return np.asarray(won), np.asarray(losses)
 
 
 def add_up_strata(
-    met: Meetings, outcome: ArrayLike, weight: ArrayLike, stratum: ArrayLike, drawn: Floats
+    pairs_met: Meetings, outcome: ArrayLike, weight: ArrayLike, stratum: ArrayLike, weights: Floats
 ) -> tuple[Floats, Floats]:
     """Add up what each pair's comparisons say, where whole strata (topics) are drawn, so many times each.
 
@@ -165,23 +165,23 @@ def add_up_strata(
     won, lost : ndarray of shape (n_pairs, n_columns)
         Weight of the wins of `met.low` and of `met.high`.
     """
-    used = met.pair >= 0
+    used = pairs_met.pair >= 0
     y, w = (np.asarray(part, dtype=np.float64)[used] for part in (outcome, weight))
-    turned = np.where(met.flipped[used], 0.0 - y, y)
-    where = (met.pair[used], np.asarray(stratum, dtype=np.int64)[used])
-    times = np.ascontiguousarray(drawn.T, dtype=np.float64)
+    turned = np.where(pairs_met.flipped[used], 0.0 - y, y)
+    cells = (pairs_met.pair[used], np.asarray(stratum, dtype=np.int64)[used])
+    times = np.ascontiguousarray(weights.T, dtype=np.float64)
     sides = (
-        sparse.coo_array((w * side, where), shape=(len(met.low), drawn.shape[1])).tocsr()
+        sparse.coo_array((w * side, cells), shape=(len(pairs_met.low), weights.shape[1])).tocsr()
         for side in (turned <= 0, turned >= 0)
     )
-    won, lost = (np.asarray(side @ times) for side in sides)
-    return won, lost
+    won, losses = (np.asarray(side @ times) for side in sides)
+    return won, losses
 
 
 def fit(
-    met: Meetings,
+    pairs_met: Meetings,
     won: Floats,
-    lost: Floats,
+    losses: Floats,
     *,
     settings: BradleyTerrySettings | None = None,
     start: Floats | None = None,
@@ -204,21 +204,21 @@ def fit(
         The penalised log likelihood is strictly concave and has one maximum for every graph; participants that no
         chain of comparisons joins are compared through the dummy alone (`Meetings.group` tells).
     """
-    chosen = settings if settings is not None else BradleyTerrySettings()
-    problem = _Problem(met, won, lost, chosen)
-    merit = np.full((met.participants, won.shape[1]), chosen.dummy_merit)
+    options = settings if settings is not None else BradleyTerrySettings()
+    problem = _Problem(pairs_met, won, losses, options)
+    merit = np.full((pairs_met.participants, won.shape[1]), options.dummy_merit)
     if start is not None:
-        merit = np.where(problem.there & np.isfinite(start)[:, None], start[:, None], merit)
+        merit = np.where(problem.has_met & np.isfinite(start)[:, None], start[:, None], merit)
     value, gradient = problem.slope(merit)
     norm = np.linalg.norm(gradient, axis=0)
     iterations = 0
-    while iterations < chosen.max_iter and (active := np.flatnonzero(norm >= chosen.tolerance)).size:
+    while iterations < options.max_iter and (active := np.flatnonzero(norm >= options.tolerance)).size:
         part = problem.take(active)
         step = part.newton_step(merit[:, active], gradient[:, active], norm[active])
         merit[:, active], value[active], gradient[:, active] = part.advance(merit[:, active], step, value[active])
         norm[active] = np.linalg.norm(gradient[:, active], axis=0)
         iterations += 1
-    return Strengths(np.where(problem.there, merit, np.nan), norm, norm < chosen.tolerance, iterations)
+    return Strengths(np.where(problem.has_met, merit, np.nan), norm, norm < options.tolerance, iterations)
 
 
 def ranks(merit: ArrayLike) -> Floats:
@@ -231,33 +231,38 @@ def ranks(merit: ArrayLike) -> Floats:
     """
     m = np.asarray(merit, dtype=np.float64)
     columns = _columns(m)
-    found = np.full(columns.shape, np.nan)
-    for place in range(columns.shape[1]):
-        column = columns[:, place]
-        known = np.sort(column[~np.isnan(column)])
-        above = known.size - np.searchsorted(known, column + _EQUAL, side="right")
-        found[:, place] = np.where(np.isnan(column), np.nan, 1.0 + above)
-    return found.reshape(m.shape)
+    ranked = np.full(columns.shape, np.nan)
+    for index in range(columns.shape[1]):
+        column = columns[:, index]
+        known_values = np.sort(column[~np.isnan(column)])
+        above = known_values.size - np.searchsorted(known_values, column + _EQUAL, side="right")
+        ranked[:, index] = np.where(np.isnan(column), np.nan, 1.0 + above)
+    return ranked.reshape(m.shape)
 
 
 class _Problem:
     """The likelihood of all columns, its slope, and Newton's equations."""
 
-    def __init__(self, met: Meetings, won: Floats, lost: Floats, settings: BradleyTerrySettings) -> None:
-        pairs, n = len(met.low), met.participants
+    def __init__(self, pairs_met: Meetings, won: Floats, losses: Floats, settings: BradleyTerrySettings) -> None:
+        pairs, n = len(pairs_met.low), pairs_met.participants
         rows = np.repeat(np.arange(pairs), 2)
-        columns = np.stack([met.low, met.high], axis=1).ravel()
+        columns = np.stack([pairs_met.low, pairs_met.high], axis=1).ravel()
         self.lead = sparse.coo_array((np.tile([1.0, -1.0], pairs), (rows, columns)), shape=(pairs, n)).tocsr()
-        self.back = self.lead.T.tocsr()
-        self.both = abs(self.back)
-        self.won, self.lost, self.settings = won, lost, settings
-        self.there = (self.both @ (won + lost)) > 0
+        self.transposed = self.lead.T.tocsr()
+        self.absolute = abs(self.transposed)
+        self.won, self.losses, self.settings = won, losses, settings
+        self.has_met = (self.absolute @ (won + losses)) > 0
 
     def take(self, columns: Ints) -> _Problem:
         """The same of some of the columns."""
         part = object.__new__(_Problem)
-        part.lead, part.back, part.both, part.settings = self.lead, self.back, self.both, self.settings
-        part.won, part.lost, part.there = self.won[:, columns], self.lost[:, columns], self.there[:, columns]
+        part.lead, part.transposed, part.absolute, part.settings = (
+            self.lead,
+            self.transposed,
+            self.absolute,
+            self.settings,
+        )
+        part.won, part.losses, part.has_met = self.won[:, columns], self.losses[:, columns], self.has_met[:, columns]
         return part
 
     def slope(self, merit: Floats) -> tuple[Floats, Floats]:
@@ -266,34 +271,34 @@ class _Problem:
         lead = self.lead @ merit
         log_won, upset = _logistic(lead - t)
         log_lost, beaten = _logistic(-lead - t)
-        over = merit - self.settings.dummy_merit
-        log_above, below = _logistic(over)
-        value = (self.won * log_won + self.lost * log_lost).sum(axis=0)
-        value += dummy * np.where(self.there, 2.0 * log_above - over, 0.0).sum(axis=0)
-        pull = self.back @ (self.won * upset - self.lost * beaten)
-        return value, np.where(self.there, pull + dummy * (2.0 * below - 1.0), 0.0)
+        lead_over_dummy = merit - self.settings.dummy_merit
+        log_above, below = _logistic(lead_over_dummy)
+        value = (self.won * log_won + self.losses * log_lost).sum(axis=0)
+        value += dummy * np.where(self.has_met, 2.0 * log_above - lead_over_dummy, 0.0).sum(axis=0)
+        pull = self.transposed @ (self.won * upset - self.losses * beaten)
+        return value, np.where(self.has_met, pull + dummy * (2.0 * below - 1.0), 0.0)
 
     def newton_step(self, merit: Floats, gradient: Floats, norm: Floats) -> Floats:
         """Solve Newton's equations, the more exactly the nearer the maximum is; steps are kept from leaping."""
         lead = self.lead @ merit
-        curve = self.won * _bend(lead - self.settings.threshold) + self.lost * _bend(lead + self.settings.threshold)
-        own = 2.0 * self.settings.dummy_weight * _bend(merit - self.settings.dummy_merit)
-        diagonal = self.both @ curve + own
+        curve = self.won * _bend(lead - self.settings.threshold) + self.losses * _bend(lead + self.settings.threshold)
+        dummy_curvature = 2.0 * self.settings.dummy_weight * _bend(merit - self.settings.dummy_merit)
+        diagonal = self.absolute @ curve + dummy_curvature
         step = np.zeros_like(gradient)
-        left = gradient.copy()
+        residual = gradient.copy()
         good = np.minimum(0.1, norm) * norm
-        scaled = left / diagonal
-        direction, size = scaled.copy(), (left * scaled).sum(axis=0)
+        scaled = residual / diagonal
+        direction, size = scaled.copy(), (residual * scaled).sum(axis=0)
         for _ in range(2 * len(merit) + 10):
-            bent = self.back @ (curve * (self.lead @ direction)) + own * direction
+            bent = self.transposed @ (curve * (self.lead @ direction)) + dummy_curvature * direction
             along = (direction * bent).sum(axis=0)
             length = np.divide(size, along, out=np.zeros_like(size), where=along > 0)
             step += length * direction
-            left -= length * bent
-            if np.all(np.linalg.norm(left, axis=0) <= good):
+            residual -= length * bent
+            if np.all(np.linalg.norm(residual, axis=0) <= good):
                 break
-            scaled = left / diagonal
-            before, size = size, (left * scaled).sum(axis=0)
+            scaled = residual / diagonal
+            before, size = size, (residual * scaled).sum(axis=0)
             direction = scaled + np.divide(size, before, out=np.zeros_like(size), where=before > 0) * direction
         step /= np.maximum(1.0, np.abs(step).max(axis=0) / _LONGEST_STEP)
         return step
@@ -303,23 +308,23 @@ class _Problem:
         step = step.copy()
         # Equal up to rounding is good enough: near the maximum the likelihood is flat and the gradient decides.
         floor = value - 1e-12 * np.abs(value)
-        found, gradient = self.slope(merit + step)
-        while (worse := np.flatnonzero(found < floor)).size:  # ends: a step of 0 is not worse
+        log_likelihood, gradient = self.slope(merit + step)
+        while (worse := np.flatnonzero(log_likelihood < floor)).size:  # ends: a step of 0 is not worse
             step[:, worse] /= 2
-            found[worse], gradient[:, worse] = self.take(worse).slope(merit[:, worse] + step[:, worse])
-        return merit + step, found, gradient
+            log_likelihood[worse], gradient[:, worse] = self.take(worse).slope(merit[:, worse] + step[:, worse])
+        return merit + step, log_likelihood, gradient
 
 
 def _columns(array: ArrayLike) -> Floats:
-    given = np.asarray(array, dtype=np.float64)
-    return given[:, None] if given.ndim == 1 else given
+    values = np.asarray(array, dtype=np.float64)
+    return values[:, None] if values.ndim == 1 else values
 
 
 def _logistic(lead: Floats) -> tuple[Floats, Floats]:
     """Log of the logistic function of the lead, and the logistic function of minus the lead, neither overflowing."""
     small = np.exp(-np.abs(lead))
-    both = 1.0 + small
-    return np.minimum(lead, 0.0) - np.log(both), np.where(lead > 0.0, small, 1.0) / both
+    total = 1.0 + small
+    return np.minimum(lead, 0.0) - np.log(total), np.where(lead > 0.0, small, 1.0) / total
 
 
 def _bend(lead: Floats) -> Floats:

@@ -37,10 +37,10 @@ def weighted_ratio(numerator: ArrayLike, denominator: ArrayLike, cluster: ArrayL
         For `bootstrap`. NaN where the denominator's sum is 0.
     """
     above, below = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
-    there = ~(np.isnan(above) | np.isnan(below))
-    index = np.asarray(cluster, dtype=np.int64)[there]
-    above_sums = np.bincount(index, weights=above[there], minlength=clusters)
-    below_sums = np.bincount(index, weights=below[there], minlength=clusters)
+    is_known = ~(np.isnan(above) | np.isnan(below))
+    index = np.asarray(cluster, dtype=np.int64)[is_known]
+    above_sums = np.bincount(index, weights=above[is_known], minlength=clusters)
+    below_sums = np.bincount(index, weights=below[is_known], minlength=clusters)
 
     def statistic(weights: Floats) -> Floats:
         total = weights @ below_sums
@@ -102,23 +102,23 @@ def weighted_quantile(values: ArrayLike, cluster: ArrayLike, clusters: int, quan
         msg = f"a quantile lies between 0 and 1, it is {quantile}"
         raise ValueError(msg)
     value, index = _known(values, cluster)
-    value, drawn = _ordered(value, index, clusters)
+    value, counts_of = _ordered(value, index, clusters)
 
     def statistic(weights: Floats) -> Floats:
-        found = np.full(len(weights), np.nan)
+        quantiles = np.full(len(weights), np.nan)
         if not value.size:
-            return found
+            return quantiles
         for part in _parts(len(weights), value.size):
-            upto = np.cumsum(drawn(weights[part]), axis=1)
+            upto = np.cumsum(counts_of(weights[part]), axis=1)
             n = upto[:, -1]
-            place = np.maximum(n - 1, 0) * quantile
-            below = np.floor(place)
+            position = np.maximum(n - 1, 0) * quantile
+            below = np.floor(position)
             low, high = (
-                value[np.minimum((upto <= which[:, None]).sum(axis=1), value.size - 1)]
-                for which in (below, np.minimum(below + 1, np.maximum(n - 1, 0)))
+                value[np.minimum((upto <= rank[:, None]).sum(axis=1), value.size - 1)]
+                for rank in (below, np.minimum(below + 1, np.maximum(n - 1, 0)))
             )
-            found[part] = np.where(n > 0, low + (place - below) * (high - low), np.nan)
-        return found
+            quantiles[part] = np.where(n > 0, low + (position - below) * (high - low), np.nan)
+        return quantiles
 
     return statistic
 
@@ -174,25 +174,25 @@ def weighted_spearman(first: ArrayLike, second: ArrayLike, cluster: ArrayLike, c
     ----------
     Spearman, The proof and measurement of association between two things (1904).
     """
-    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    there = ~(np.isnan(one) | np.isnan(other))
-    index = np.asarray(cluster, dtype=np.int64)[there]
-    rank_of = [_ranker(values[there]) for values in (one, other)]
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    is_known = ~(np.isnan(x) | np.isnan(y))
+    index = np.asarray(cluster, dtype=np.int64)[is_known]
+    rank_of = [_ranker(values[is_known]) for values in (x, y)]
 
     def statistic(weights: Floats) -> Floats:
-        found = np.full(len(weights), np.nan)
+        correlations = np.full(len(weights), np.nan)
         if not index.size:
-            return found
+            return correlations
         for part in _parts(len(weights), index.size):
-            drawn = weights[part][:, index]
-            a, b = (rank(drawn) for rank in rank_of)
+            counts = weights[part][:, index]
+            a, b = (rank(counts) for rank in rank_of)
             # The mean rank is known: (n + 1) / 2.
-            middle = (drawn.sum(axis=1, keepdims=True) + 1) / 2
+            middle = (counts.sum(axis=1, keepdims=True) + 1) / 2
             a, b = a - middle, b - middle
-            spread = np.sqrt((drawn * a**2).sum(axis=1) * (drawn * b**2).sum(axis=1))
-            together = (drawn * a * b).sum(axis=1)
-            found[part] = np.divide(together, spread, out=np.full(spread.shape, np.nan), where=spread > 0)
-        return found
+            spread = np.sqrt((counts * a**2).sum(axis=1) * (counts * b**2).sum(axis=1))
+            covariance = (counts * a * b).sum(axis=1)
+            correlations[part] = np.divide(covariance, spread, out=np.full(spread.shape, np.nan), where=spread > 0)
+        return correlations
 
     return statistic
 
@@ -202,9 +202,9 @@ def _ordered(value: Floats, index: Ints, clusters: int) -> tuple[Floats, Statist
 
     Where few values are distinct, such as counts, those that are equal go together.
     """
-    distinct, place = np.unique(value, return_inverse=True)
+    distinct, rank = np.unique(value, return_inverse=True)
     if _FEW * distinct.size <= value.size and distinct.size * clusters <= _AT_ONCE:
-        cells = np.bincount(index * distinct.size + place, minlength=clusters * distinct.size)
+        cells = np.bincount(index * distinct.size + rank, minlength=clusters * distinct.size)
         counts = cells.reshape(clusters, distinct.size).astype(np.float64)
         return distinct, lambda weights: weights @ counts
     order = np.argsort(value, kind="stable")
@@ -221,18 +221,18 @@ class _ranker:  # noqa: N801 -- used as a function
         self.starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if values.size else np.empty(0, int)
         self.sizes = np.diff(np.r_[self.starts, values.size])
 
-    def __call__(self, drawn: Floats) -> Floats:
-        of_value = np.add.reduceat(drawn[:, self.order], self.starts, axis=1)
+    def __call__(self, counts: Floats) -> Floats:
+        of_value = np.add.reduceat(counts[:, self.order], self.starts, axis=1)
         ranks = np.cumsum(of_value, axis=1) - (of_value - 1) / 2
-        found = np.empty_like(drawn)
-        found[:, self.order] = np.repeat(ranks, self.sizes, axis=1)
-        return found
+        value_ranks = np.empty_like(counts)
+        value_ranks[:, self.order] = np.repeat(ranks, self.sizes, axis=1)
+        return value_ranks
 
 
 def _known(values: ArrayLike, cluster: ArrayLike) -> tuple[Floats, Ints]:
     value = np.asarray(values, dtype=np.float64)
-    there = ~np.isnan(value)
-    return value[there], np.asarray(cluster, dtype=np.int64)[there]
+    is_known = ~np.isnan(value)
+    return value[is_known], np.asarray(cluster, dtype=np.int64)[is_known]
 
 
 def _parts(resamples: int, size: int) -> list[slice]:

@@ -134,16 +134,16 @@ def scores(
         raise MismatchError("The texts were encoded by different models: their embeddings differ in size.")
     unit = [_unit(text.vectors) for text in texts]
     weights = [_weights(text, idf) for text in texts]
-    found = []
+    results = []
     for candidate, reference in pairs:
         if not (weights[candidate].any() and weights[reference].any()):
-            found.append(UNDEFINED)
+            results.append(UNDEFINED)
             continue
         alike = unit[candidate] @ unit[reference].T
         precision = float(alike.max(axis=1).astype(np.float64) @ weights[candidate])
         recall = float(alike.max(axis=0).astype(np.float64) @ weights[reference])
-        found.append(Score(precision, recall, _f1(precision, recall)))
-    return found
+        results.append(Score(precision, recall, _f1(precision, recall)))
+    return results
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class Idf:
     def of(self, ids: Ints) -> NDArray[np.float64]:
         """The weight of each token."""
         unseen = log(self.documents + 1)
-        return np.array([self.weights.get(each, unseen) for each in ids.tolist()], dtype=np.float64)
+        return np.array([self.weights.get(token, unseen) for token in ids.tolist()], dtype=np.float64)
 
 
 def inverse_document_frequency(references: Iterable[ArrayLike]) -> Idf:
@@ -185,17 +185,17 @@ def inverse_document_frequency(references: Iterable[ArrayLike]) -> Idf:
     >>> inverse_document_frequency([[0, 5, 5], [0, 6]]).weights[0]
     0.0
     """
-    counted: Counter[int] = Counter()
+    frequencies: Counter[int] = Counter()
     documents = 0
     for ids in references:
         documents += 1
-        counted.update(np.unique(np.asarray(ids, dtype=np.int64)).tolist())
+        frequencies.update(np.unique(np.asarray(ids, dtype=np.int64)).tolist())
     if not documents:
         raise MismatchError("There is no reference to count tokens in: idf weights need at least one.")
-    return Idf(documents, {token: log((documents + 1) / (n + 1)) for token, n in sorted(counted.items())})
+    return Idf(documents, {token: log((documents + 1) / (n + 1)) for token, n in sorted(frequencies.items())})
 
 
-def rescale(given: Score, baseline: Score) -> Score:
+def rescale(score: Score, baseline: Score) -> Score:
     """Spread scores out over a readable range: (x - b) / (1 - b), b the mean over unrelated sentences (section 5).
 
     It changes no rank and no rank correlation. Baselines of an encoder's layer come with the authors' package.
@@ -210,7 +210,7 @@ def rescale(given: Score, baseline: Score) -> Score:
     >>> rescale(Score(0.75, 0.75, 0.75), Score(0.5, 0.5, 0.5)).f1
     0.5
     """
-    pairs = zip((given.precision, given.recall, given.f1), (baseline.precision, baseline.recall, baseline.f1),
+    pairs = zip((score.precision, score.recall, score.f1), (baseline.precision, baseline.recall, baseline.f1),
                 strict=True)  # fmt: skip
     if not max(baseline.precision, baseline.recall, baseline.f1) < 1:
         raise MismatchError(f"A baseline must be below 1, it is {baseline}.")
@@ -228,9 +228,9 @@ def _unit(vectors: Floats) -> Floats:
 
 def _weights(text: TokenEmbeddings, idf: Idf | None) -> NDArray[np.float64]:
     """What each token counts for; they sum to one, or are all zero where no token counts."""
-    found = text.weighted.astype(np.float64) if idf is None else idf.of(text.ids)
-    total = found.sum()
-    return np.zeros_like(found) if text.is_empty or not total else found / total
+    weights = text.weighted.astype(np.float64) if idf is None else idf.of(text.ids)
+    total = weights.sum()
+    return np.zeros_like(weights) if text.is_empty or not total else weights / total
 
 
 def _f1(precision: float, recall: float) -> float:

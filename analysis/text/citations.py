@@ -39,9 +39,9 @@ def jaccard(first: Collection[Hashable], second: Collection[Hashable]) -> float:
     >>> jaccard({0, 3, 7}, {3, 7, 8, 9})
     0.4
     """
-    one, other = set(first), set(second)
-    union = len(one | other)
-    return len(one & other) / union if union else NAN
+    left, right = set(first), set(second)
+    union = len(left | right)
+    return len(left & right) / union if union else NAN
 
 
 def order_correlation(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
@@ -71,13 +71,13 @@ def order_correlation(first: Sequence[Hashable], second: Sequence[Hashable]) -> 
     >>> order_correlation(range(20), [0, 7, 3])
     0.5
     """
-    one, other = dict.fromkeys(first), dict.fromkeys(second)
-    rank = {passage: place for place, passage in enumerate(passage for passage in one if passage in other)}
+    left, right = dict.fromkeys(first), dict.fromkeys(second)
+    rank = {passage: position for position, passage in enumerate(passage for passage in left if passage in right)}
     m = len(rank)
     if m < 2:
         return NAN
-    shared = (passage for passage in other if passage in rank)
-    squares = sum((rank[passage] - place) ** 2 for place, passage in enumerate(shared))
+    shared = (passage for passage in right if passage in rank)
+    squares = sum((rank[passage] - position) ** 2 for position, passage in enumerate(shared))
     return 1 - 6 * squares / (m * (m * m - 1))
 
 
@@ -106,8 +106,8 @@ def median_ranks(cited: Collection[int], available: Collection[int]) -> tuple[fl
     (1.0, 3.0)
     """
     used = set(cited)
-    rest = [rank for rank in available if rank not in used]
-    return float(median(used)) if used else NAN, float(median(rest)) if rest else NAN
+    unused = [rank for rank in available if rank not in used]
+    return float(median(used)) if used else NAN, float(median(unused)) if unused else NAN
 
 
 def citing_positions(parsed: ParsedResponse) -> list[float]:
@@ -164,8 +164,8 @@ def binned(positions: Sequence[float], bins: int) -> NDArray[np.int64]:
     if bins < 1:
         msg = f"there must be at least one part, not {bins}"
         raise ValueError(msg)
-    place = np.asarray(positions, dtype=np.float64)
-    if not np.all((place >= 0) & (place <= 1)):
+    relative = np.asarray(positions, dtype=np.float64)
+    if not np.all((relative >= 0) & (relative <= 1)):
         msg = "positions lie between 0 and 1"
         raise ValueError(msg)
-    return np.bincount(np.minimum((place * bins).astype(np.int64), bins - 1), minlength=bins)
+    return np.bincount(np.minimum((relative * bins).astype(np.int64), bins - 1), minlength=bins)

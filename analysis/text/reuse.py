@@ -67,16 +67,16 @@ def reuse(parsed: ParsedResponse, passages: Sequence[str], *, bleu: Bleu | None 
     copied from one line scores high, however long the passage (crowdrag25, section 4.4).
     """
     compare = bleu or measure()
-    lines = {place: lines_of(passages[place]) for place in parsed.cited_passages}
-    comparable = {place for place in lines if _WORD.search(passages[place])}
-    found = []
+    lines = {passage: lines_of(passages[passage]) for passage in parsed.cited_passages}
+    comparable = {passage for passage in lines if _WORD.search(passages[passage])}
+    results = []
     for index, statement in enumerate(parsed.statements):
         text = statement.text
         has_words = bool(_WORD.search(text))
-        for place in statement.citations:
-            score = compare.score(text, lines[place]) if has_words and place in comparable else float("nan")
-            found.append(Reuse(index, place, score))
-    return found
+        for passage in statement.citations:
+            score = compare.score(text, lines[passage]) if has_words and passage in comparable else float("nan")
+            results.append(Reuse(index, passage, score))
+    return results
 
 
 def lines_of(passage: str) -> list[str]:

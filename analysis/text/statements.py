@@ -268,7 +268,7 @@ def _index(digits: str) -> int:
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
     """The span without the white space at its ends; an empty span stands where it began."""
     piece = text[start:end]
-    left = len(piece) - len(piece.lstrip())
-    if left == len(piece):
+    indent = len(piece) - len(piece.lstrip())
+    if indent == len(piece):
         return start, start
-    return start + left, start + len(piece.rstrip())
+    return start + indent, start + len(piece.rstrip())

@@ -144,7 +144,7 @@ def share_of_words(text: str) -> float:
 def share_repeated(text: str) -> float:
     """Return the share of runs of `RUN` words that stood before in the text; 0.0 where there are fewer words."""
     words = text.casefold().split()
-    runs = Counter(tuple(words[place : place + RUN]) for place in range(len(words) - RUN + 1))
+    runs = Counter(tuple(words[position : position + RUN]) for position in range(len(words) - RUN + 1))
     total = runs.total()
     return 1.0 - len(runs) / total if total else 0.0
 

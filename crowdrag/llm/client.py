@@ -14,7 +14,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Self
 
@@ -79,7 +79,8 @@ class Client:
 
     def send(self, attempts: Sequence[StartedAttempt]) -> None:
         """Send attempts that are on record, each as soon as the endpoint takes it."""
-        self._loop.call_soon_threadsafe(lambda: [self._spawn(self._send(started)) for started in attempts])
+        for started in attempts:
+            self._loop.call_soon_threadsafe(partial(self._start, started))
 
     def hand_back_later(self, question: Question, seconds: float) -> None:
         """Return a question among the results after a pause."""
@@ -145,8 +146,8 @@ class Client:
         except openai.APIStatusError as error:
             response = error.response
         except asyncio.CancelledError:
-            error = _("The job was cancelled before the answer came.")
-            return SendResult(AttemptState.UNKNOWN, time.monotonic() - began, Fault.CUT, error, again=True)
+            reason = _("The job was cancelled before the answer came.")
+            return SendResult(AttemptState.UNKNOWN, time.monotonic() - began, Fault.CUT, reason, again=True)
         except Exception as error:  # noqa: BLE001 - whatever it was, the attempt must be booked
             latency = time.monotonic() - began
             return self._without_key(replies.read_failure(error, timeout=self._endpoint.timeout, latency=latency))
@@ -170,6 +171,9 @@ class Client:
             self._results.put(error)
         else:
             self._results.put(question)
+
+    def _start(self, started: StartedAttempt) -> None:
+        self._spawn(self._send(started))
 
     def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
         task = self._loop.create_task(coroutine)

@@ -176,7 +176,7 @@ def _mean_rows(means: _Means) -> list[Row]:
 
 def _with_interval(name: str, value: float, terms: Terms, coders: str) -> Row:
     """A measure of agreement with the ends of its interval, and why where it has none."""
-    low, high = interval_of(value, terms, most=1.0)
+    low, high = interval_of(value, terms, upper_bound=1.0)
     row: Row = {name: number(value), "low": number(low), "high": number(high)}
     if row["low"] is None:
         return row | {NOTE: ONE_TOPIC}

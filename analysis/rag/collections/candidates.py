@@ -32,7 +32,7 @@ def without_repeats(collection: Collection) -> Collection:
         What was taken away is counted in `left_out`, beside what was before.
     """
     queries = [replace(query, documents=_distinct(query.documents)) for query in collection.queries]
-    removed = sum(len(query.documents) for query in collection.queries) - sum(len(each.documents) for each in queries)
+    removed = sum(len(query.documents) for query in collection.queries) - sum(len(item.documents) for item in queries)
     left_out = Counter(dict(collection.left_out)) + Counter({REPEATED: removed})  # of a sum, zeros are left out
     return replace(collection, queries=tuple(queries), left_out=tuple(sorted(left_out.items())))
 
@@ -71,9 +71,9 @@ def with_others(
         raise ValueError("a number of documents is 0 or more")
     fold_of = dict.fromkeys((query.id for query in collection.queries), 0) if folds is None else folds
     pools: dict[int, list[tuple[int, Document]]] = defaultdict(list)
-    for place, query in enumerate(collection.queries):
+    for index, query in enumerate(collection.queries):
         if query.id in fold_of:
-            pools[fold_of[query.id]] += ((place, each) for each in query.documents)
+            pools[fold_of[query.id]] += ((index, document) for document in query.documents)
     queries = []
     for query in collection.queries:
         if query.id in fold_of:
@@ -89,16 +89,16 @@ def mixed(query: str, documents: Iterable[Document]) -> tuple[Document, ...]:
     Where scores are equal, rankings are in the documents' order: if helpful ones stood first, a ranker that knows
     nothing would look as if it did.
     """
-    return tuple(sorted(documents, key=lambda each: hashlib.sha256(f"{query}\0{each.id}".encode()).digest()))
+    return tuple(sorted(documents, key=lambda item: hashlib.sha256(f"{query}\0{item.id}".encode()).digest()))
 
 
 def _distinct(documents: tuple[Document, ...]) -> tuple[Document, ...]:
-    kept: dict[tuple[str, str], int] = {}
-    for place, each in enumerate(documents):
-        key = (each.title, each.text)
-        if key not in kept or (each.is_helpful and not documents[kept[key]].is_helpful):
-            kept[key] = place
-    return tuple(documents[place] for place in sorted(kept.values()))
+    index_of: dict[tuple[str, str], int] = {}
+    for index, document in enumerate(documents):
+        key = (document.title, document.text)
+        if key not in index_of or (document.is_helpful and not documents[index_of[key]].is_helpful):
+            index_of[key] = index
+    return tuple(documents[index] for index in sorted(index_of.values()))
 
 
 def _drawn(
@@ -110,23 +110,23 @@ def _drawn(
     *,
     is_divided: bool,
 ) -> list[Document]:
-    seen = {(each.title, each.text) for each in query.documents}
-    drawn: list[Document] = []
+    known_texts = {(item.title, item.text) for item in query.documents}
+    documents: list[Document] = []
     for pick in _places(len(pool), n, rng):
         owner, document = pool[pick]
         text = (document.title, document.text)
-        if text in seen:  # as all of its own are
+        if text in known_texts:  # as all of its own are
             continue
-        seen.add(text)
+        known_texts.add(text)
         name = f"{collection.queries[owner].id}:{document.id}"
-        drawn.append(replace(document, id=name, is_helpful=False, score=None))
-        if len(drawn) == n:
-            return drawn
+        documents.append(replace(document, id=name, is_helpful=False, score=None))
+        if len(documents) == n:
+            return documents
     if not n:
-        return drawn
-    others, way_out = ("questions of its fold", ", or for fewer folds") if is_divided else ("questions", "")
+        return documents
+    source, way_out = ("questions of its fold", ", or for fewer folds") if is_divided else ("questions", "")
     raise TooFewDocumentsError(
-        f"question {query.id}: the other {others} have {len(drawn)} documents that differ, not {n}: "
+        f"question {query.id}: the other {source} have {len(documents)} documents that differ, not {n}: "
         f"ask for fewer{way_out}"
     )
 

@@ -96,20 +96,20 @@ class Corpus:
         path = Path(path)
         file = _on_disk(path)
         try:
-            made = cls(path.name, file, *_found(path.name, file))
-            made._once()
+            corpus = cls(path.name, file, *_found(path.name, file))
+            corpus._once()
         except BaseException:
             file.close()
             raise
-        return made
+        return corpus
 
     def __len__(self) -> int:
         return len(self._starts)
 
-    def __getitem__(self, place: int) -> Document:
+    def __getitem__(self, number: int) -> Document:
         """Read the document at a place, from 0."""
-        self._file.seek(int(self._starts[place]))
-        return document(parsed(self.name, f"document {place + 1}", self._file.readline()))
+        self._file.seek(int(self._starts[number]))
+        return document(parsed(self.name, f"document {number + 1}", self._file.readline()))
 
     def __enter__(self) -> Self:
         return self
@@ -144,38 +144,38 @@ class Corpus:
         KeyError
             If there is none.
         """
-        for place in self._alike(_digest(key)):
-            if self[place].id == key:
-                return place
+        for index in self._alike(_digest(key)):
+            if self[index].id == key:
+                return index
         raise KeyError(f"{self.name} has no document {key!r}")
 
     def documents(self, places: Sequence[int]) -> list[Document]:
         """Read some documents by their places."""
-        return [self[place] for place in places]
+        return [self[index] for index in places]
 
     def _alike(self, digest: int) -> list[int]:
         sought = np.uint64(digest)
         low, high = (int(np.searchsorted(self._keys, sought, side=side)) for side in ("left", "right"))
-        return [int(place) for place in self._order[low:high]]
+        return [int(index) for index in self._order[low:high]]
 
     def _once(self) -> None:
         """Ids whose digests are equal are compared themselves."""
         repeated = np.flatnonzero(self._keys[1:] == self._keys[:-1])
-        for at in repeated.tolist():
-            ids = [self[place].id for place in self._alike(int(self._keys[at]))]
-            twice = next((each for each in ids if ids.count(each) > 1), None)
+        for index in repeated.tolist():
+            ids = [self[position].id for position in self._alike(int(self._keys[index]))]
+            twice = next((name for name in ids if ids.count(name) > 1), None)
             if twice is not None:
                 raise BadCollectionError(self.name, "", "id", "an id that no other document has", f"{twice!r} twice")
 
 
 def _found(name: str, file: IO[bytes]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     """Where documents begin, and digests of their ids."""
-    starts, digests, place = array("q"), array("Q"), 0
+    starts, digests, offset = array("q"), array("Q"), 0
     for number, line in enumerate(file, 1):
         if line.strip():
-            starts.append(place)
+            starts.append(offset)
             digests.append(_digest(document(parsed(name, f"line {number}", line)).id))
-        place += len(line)
+        offset += len(line)
     if not starts:
         raise BadCollectionError(name, "", "", "at least one document", "none")
     return np.array(starts, dtype=np.int64), np.array(digests, dtype=np.uint64)

@@ -34,8 +34,8 @@ class BadCollectionError(ValueError):
 
     def __init__(self, file: str, place: str, field: str, expected: str, found: object = None) -> None:
         self.file, self.place, self.field, self.expected = file, place, field, expected
-        where = ", ".join(part for part in (file, place, field) if part)
-        super().__init__(f"{where}: {expected} expected" + (f", found {_shown(found)}" if found is not None else ""))
+        location = ", ".join(part for part in (file, place, field) if part)
+        super().__init__(f"{location}: {expected} expected" + (f", found {_shown(found)}" if found is not None else ""))
 
 
 @dataclass(frozen=True)
@@ -53,42 +53,42 @@ class Fields:
 
     def wrong(self, name: str, expected: str) -> BadCollectionError:
         """The error that a field is not as expected."""
-        found = self.data.get(name) if name in self.data else "nothing"
+        value = self.data.get(name) if name in self.data else "nothing"
         return BadCollectionError(
-            self.file, self.place, self.prefix + name, expected, found if found is not None else "null"
+            self.file, self.place, self.prefix + name, expected, value if value is not None else "null"
         )
 
     def text(self, name: str) -> str:
         """Read a text that is not blank; white space around it is taken away."""
-        found = self.data.get(name)
-        if not isinstance(found, str) or not found.strip():
+        value = self.data.get(name)
+        if not isinstance(value, str) or not value.strip():
             raise self.wrong(name, "a text that is not blank")
-        return found.strip()
+        return value.strip()
 
     def optional_text(self, name: str) -> str:
         """Read a text that may be blank or missing; "" then."""
-        found = self.data.get(name)
-        if found is None:
+        value = self.data.get(name)
+        if value is None:
             return ""
-        if not isinstance(found, str):
+        if not isinstance(value, str):
             raise self.wrong(name, "a text")
-        return found.strip()
+        return value.strip()
 
     def key(self, name: str) -> str:
         """Read an id: a text that is not blank, or a whole number, which becomes a text."""
-        found = self.data.get(name)
-        if isinstance(found, int) and not isinstance(found, bool):
-            return str(found)
-        if not isinstance(found, str) or not found.strip():
+        value = self.data.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if not isinstance(value, str) or not value.strip():
             raise self.wrong(name, "an id (a text that is not blank, or a whole number)")
-        return found.strip()
+        return value.strip()
 
     def whole(self, name: str) -> int:
         """Read a whole number."""
-        found = self.data.get(name)
-        if not isinstance(found, int) or isinstance(found, bool):
+        value = self.data.get(name)
+        if not isinstance(value, int) or isinstance(value, bool):
             raise self.wrong(name, "a whole number")
-        return found
+        return value
 
     def optional_number(self, name: str) -> float | None:
         """Read a finite number, or None where there is none."""
@@ -96,9 +96,9 @@ class Fields:
 
     def number(self, name: str) -> float:
         """Read a finite number; a text that is one counts, as in files of retrieval results."""
-        found = self.data.get(name)
+        raw = self.data.get(name)
         try:
-            value = float(found) if isinstance(found, int | float | str) and not isinstance(found, bool) else math.nan
+            value = float(raw) if isinstance(raw, int | float | str) and not isinstance(raw, bool) else math.nan
         except (ValueError, OverflowError):
             value = math.nan
         if not math.isfinite(value):
@@ -107,28 +107,28 @@ class Fields:
 
     def optional_flag(self, name: str) -> bool | None:
         """Read true or false, or None where there is neither."""
-        found = self.data.get(name)
-        if found is not None and not isinstance(found, bool):
+        value = self.data.get(name)
+        if value is not None and not isinstance(value, bool):
             raise self.wrong(name, "true or false")
-        return found
+        return value
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Read a list of texts; blank ones are let through."""
-        found = self.data.get(name)
-        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        values = self.data.get(name)
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             raise self.wrong(name, "a list of texts")
-        return tuple(each.strip() for each in found)
+        return tuple(value.strip() for value in values)
 
     def entries(self, name: str) -> list[Any]:
         """Read a list of whatever."""
-        found = self.data.get(name)
-        if not isinstance(found, list):
+        values = self.data.get(name)
+        if not isinstance(values, list):
             raise self.wrong(name, "a list")
-        return found
+        return values
 
     def objects(self, name: str) -> list[Fields]:
         """Read a list of objects, each with its own place."""
-        return [self.inside(f"{name}[{i}]", each) for i, each in enumerate(self.entries(name))]
+        return [self.inside(f"{name}[{i}]", entry) for i, entry in enumerate(self.entries(name))]
 
     def inside(self, name: str, data: object) -> Fields:
         """Take an object that stands in this one."""
@@ -181,10 +181,10 @@ def lines_of(file: BinaryIO, name: str) -> Iterator[Fields]:
 
 def parsed(file: str, place: str, line: bytes) -> Fields:
     """Parse one JSON object."""
-    found = _json(file, place, line)
-    if not isinstance(found, dict):
-        raise BadCollectionError(file, place, "", "a JSON object", found)
-    return Fields(file, place, found)
+    data = _json(file, place, line)
+    if not isinstance(data, dict):
+        raise BadCollectionError(file, place, "", "a JSON object", data)
+    return Fields(file, place, data)
 
 
 def whole(path: Path) -> Any:
@@ -201,12 +201,12 @@ def whole(path: Path) -> Any:
 
 def _json(file: str, place: str, data: bytes) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        mapping = dict(pairs)
+        if len(mapping) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
             raise BadCollectionError(file, place, twice, "each field once", "it twice")
-        return found
+        return mapping
 
     try:
         return json.loads(data.decode("utf-8-sig"), object_pairs_hook=once)
@@ -216,6 +216,6 @@ def _json(file: str, place: str, data: bytes) -> Any:
         raise BadCollectionError(file, place, "", "JSON", str(error)) from error
 
 
-def _shown(found: object) -> str:
-    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, default=str)
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

@@ -47,7 +47,7 @@ def numbers(queries: Sequence[Query], *, n: int = 5, seed: int = 0) -> NDArray[n
     ids = [query.id for query in queries]
     if len(set(ids)) < len(ids):
         raise ValueError("two queries have one id: folds are by id")
-    order = sorted(range(len(ids)), key=lambda place: hashlib.sha256(f"{seed}\0{ids[place]}".encode()).digest())
+    order = sorted(range(len(ids)), key=lambda index: hashlib.sha256(f"{seed}\0{ids[index]}".encode()).digest())
     fold = np.empty(len(ids), dtype=np.int64)
     fold[order] = np.arange(len(ids)) % n
     return fold
@@ -72,9 +72,9 @@ def divided(collection: Collection, fold: int, *, n: int = 5, seed: int = 0) -> 
     if not 0 <= fold < n:
         msg = f"there are folds 0 to {n - 1}, not {fold}"
         raise ValueError(msg)
-    where = numbers(collection.queries, n=n, seed=seed)
-    train = tuple(query for query, number in zip(collection.queries, where, strict=True) if number != fold)
-    test = tuple(query for query, number in zip(collection.queries, where, strict=True) if number == fold)
+    fold_numbers = numbers(collection.queries, n=n, seed=seed)
+    train = tuple(query for query, number in zip(collection.queries, fold_numbers, strict=True) if number != fold)
+    test = tuple(query for query, number in zip(collection.queries, fold_numbers, strict=True) if number == fold)
     return replace(collection, queries=train), replace(collection, queries=test)
 
 

@@ -126,18 +126,18 @@ def read(
     """
     path = Path(path)
     rows = _rows(path, whole(path), "question")
-    golds, told = _golds(Path(outputs)) if outputs is not None else ({}, None)
-    found = _task(rows[0], task if task is not None else told)
+    golds, stated_task = _golds(Path(outputs)) if outputs is not None else ({}, None)
+    task_type = _task(rows[0], task if task is not None else stated_task)
     left_out: Counter[str] = Counter()
     queries: dict[str, Query] = {}
     for row in rows:
-        query = _query(row, found, golds, left_out)
+        query = _query(row, task_type, golds, left_out)
         if query.id in queries:
             raise row.wrong("id", "an id that no question before has")
         queries[query.id] = query
     left_out[NO_QUESTION] = len(golds.keys() - queries.keys())
-    counted = tuple(sorted((reason, n) for reason, n in left_out.items() if n))
-    return Collection(name or found.name, tuple(queries.values()), counted)
+    left_out_counts = tuple(sorted((reason, n) for reason, n in left_out.items() if n))
+    return Collection(name or task_type.name, tuple(queries.values()), left_out_counts)
 
 
 def prompted(query: Query, documents: Sequence[Document], *, most_words: int = 0) -> str:
@@ -174,10 +174,10 @@ def by_name(name: int | str) -> Task:
     ValueError
         If there is none.
     """
-    found = re.fullmatch(r"(?:LaMP[-_ ]?)?([1-7])", str(name).strip(), re.IGNORECASE)
-    if found is None:
+    match = re.fullmatch(r"(?:LaMP[-_ ]?)?([1-7])", str(name).strip(), re.IGNORECASE)
+    if match is None:
         raise ValueError(f"LaMP has tasks 1 to 7, not {name!r}")
-    return TASKS[int(found.group(1))]
+    return TASKS[int(match.group(1))]
 
 
 def _stated(task: Task, document: Document, most_words: int) -> str:
@@ -191,10 +191,10 @@ def _rows(path: Path, data: Any, kind: str) -> list[Fields]:
     if not isinstance(data, list) or not data:
         raise BadCollectionError(path.name, "", "", f"a list with at least one {kind}", data)
     rows = []
-    for number, each in enumerate(data, 1):
-        if not isinstance(each, dict):
-            raise BadCollectionError(path.name, f"{kind} {number}", "", "an object", each)
-        rows.append(Fields(path.name, f"{kind} {number}", each))
+    for number, row in enumerate(data, 1):
+        if not isinstance(row, dict):
+            raise BadCollectionError(path.name, f"{kind} {number}", "", "an object", row)
+        rows.append(Fields(path.name, f"{kind} {number}", row))
     return rows
 
 
@@ -212,12 +212,12 @@ def _golds(path: Path) -> tuple[dict[str, str], str]:
     return golds, about.text("task")
 
 
-def _task(first: Fields, told: int | str | None) -> Task:
-    if told is not None:
+def _task(first: Fields, stated: int | str | None) -> Task:
+    if stated is not None:
         try:
-            return by_name(told)
+            return by_name(stated)
         except ValueError as error:
-            raise BadCollectionError(first.file, "", "task", "LaMP_1 to LaMP_7", told) from error
+            raise BadCollectionError(first.file, "", "task", "LaMP_1 to LaMP_7", stated) from error
     opened = first.text("input")
     for task in TASKS.values():
         if task.opening.match(opened):
@@ -226,13 +226,13 @@ def _task(first: Fields, told: int | str | None) -> Task:
 
 
 def _query(row: Fields, task: Task, golds: dict[str, str], left_out: Counter[str]) -> Query:
-    key, asked = row.key("id"), row.text("input")
-    if (sought := task.sought.search(asked)) is None or (task.number == 1 and not _REFERENCE.search(asked)):
+    key, text = row.key("id"), row.text("input")
+    if (sought := task.sought.search(text)) is None or (task.number == 1 and not _REFERENCE.search(text)):
         raise row.wrong("input", f"an input of {task.name} ({task.about})")
     answer = _said(row, "output") if row.has("output") else golds.get(key, "")
     return Query(
         id=key,
-        question=asked,
+        question=text,
         answers=(answer,) if answer else (),
         documents=_documents(row, task, left_out),
         metric=task.metric,
@@ -242,28 +242,28 @@ def _query(row: Fields, task: Task, golds: dict[str, str], left_out: Counter[str
 
 
 def _documents(row: Fields, task: Task, left_out: Counter[str]) -> tuple[Document, ...]:
-    kept: dict[str, Document] = {}
+    documents: dict[str, Document] = {}
     for item in row.objects("profile"):
-        found = Document(
+        document = Document(
             id=item.key("id"),
             text=_said(item, task.text),
             title=_said(item, task.title) if task.title else "",
             label=_said(item, task.label) if task.label else "",
         )
-        if not (found.text or found.title):
+        if not (document.text or document.title):
             left_out[NO_TEXT] += 1
-        elif kept.setdefault(found.id, found) is not found:
-            if found != kept[found.id]:
+        elif documents.setdefault(document.id, document) is not document:
+            if document != documents[document.id]:
                 raise item.wrong("id", "one item for each id")
             left_out[REPEATED] += 1
-    return tuple(kept.values())
+    return tuple(documents.values())
 
 
 def _said(row: Fields, name: str) -> str:
     """A field that must be there and may be blank; scores stand there as texts or as numbers."""
-    found = row.data.get(name)
-    if isinstance(found, int | float) and not isinstance(found, bool):
-        return str(found)
-    if not isinstance(found, str):
+    value = row.data.get(name)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
         raise row.wrong(name, "a text")
-    return found.strip()
+    return value.strip()

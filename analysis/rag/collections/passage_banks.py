@@ -76,11 +76,11 @@ def recognise(path: Path) -> File:
         if _NAMED.search(path.name):
             raise
         first = None
-    held = set(first.data) if first is not None else set()
-    part = next((part for part, keys in _KEYS.items() if keys <= held), Part.OTHER)
+    keys_held = set(first.data) if first is not None else set()
+    part = next((part for part, keys in _KEYS.items() if keys <= keys_held), Part.OTHER)
     begin = _SET.match(path.name)
-    named = _MODEL.search(path.name) if part is Part.KNOWLEDGE else None
-    model = named[0].lower() if named else ""
+    match = _MODEL.search(path.name) if part is Part.KNOWLEDGE else None
+    model = match[0].lower() if match else ""
     return File(path, part, begin[0].lower() if begin else "", _MODELS.get(model, model))
 
 
@@ -130,24 +130,24 @@ def _begins_with_lists(line: bytes) -> bool:
     return re.match(rb'\{\s*"(distribution|knowledge_level|ai_answers|human|gpt|llama)"\s*:\s*\[', line) is not None
 
 
-def _entries(path: Path, found: Any) -> Iterator[Fields]:
-    if not isinstance(found, list):
-        raise BadCollectionError(path.name, "", "", "a list of questions", found)
-    for number, each in enumerate(found, start=1):
-        if not isinstance(each, dict):
-            raise BadCollectionError(path.name, f"question {number}", "", "a JSON object", each)
-        yield Fields(path.name, f"question {number}", {"index": number - 1} | each)
+def _entries(path: Path, data: Any) -> Iterator[Fields]:
+    if not isinstance(data, list):
+        raise BadCollectionError(path.name, "", "", "a list of questions", data)
+    for number, entry in enumerate(data, start=1):
+        if not isinstance(entry, dict):
+            raise BadCollectionError(path.name, f"question {number}", "", "a JSON object", entry)
+        yield Fields(path.name, f"question {number}", {"index": number - 1} | entry)
 
 
-def _columns(path: Path, found: Any) -> Iterator[Fields]:
+def _columns(path: Path, data: Any) -> Iterator[Fields]:
     """One object of lists: the entries at one place are of one question."""
-    if isinstance(found, dict) and isinstance(found.get(_ANSWERS), list) and isinstance(found.get(_LEVELS), list):
-        yield from _entries(path, list(_answered(path, found[_LEVELS], found[_ANSWERS])))
-    elif isinstance(found, dict) and all(isinstance(found.get(author), list) for author in AUTHORS):
-        lists = [found[author] for author in AUTHORS]
-        if len({len(each) for each in lists}) > 1:
+    if isinstance(data, dict) and isinstance(data.get(_ANSWERS), list) and isinstance(data.get(_LEVELS), list):
+        yield from _entries(path, list(_answered(path, data[_LEVELS], data[_ANSWERS])))
+    elif isinstance(data, dict) and all(isinstance(data.get(author), list) for author in AUTHORS):
+        lists = [data[author] for author in AUTHORS]
+        if len({len(column) for column in lists}) > 1:
             raise BadCollectionError(path.name, "", "human", "as many numbers of each author", [*map(len, lists)])
-        yield from _entries(path, [dict(zip(AUTHORS, each, strict=True)) for each in zip(*lists, strict=True)])
+        yield from _entries(path, [dict(zip(AUTHORS, column, strict=True)) for column in zip(*lists, strict=True)])
     else:
         raise BadCollectionError(path.name, "", "", "a list of questions, or lists of answers or perplexities")
 
@@ -159,11 +159,11 @@ def _answered(path: Path, levels: list[Any], answers: list[Any]) -> Iterator[dic
         raise BadCollectionError(path.name, "", _ANSWERS, expected, len(answers))
     for number, level in enumerate(levels):
         tries = answers[number * TRIES : (number + 1) * TRIES]
-        if not all(isinstance(each, dict) for each in tries):
+        if not all(isinstance(attempt, dict) for attempt in tries):
             raise BadCollectionError(path.name, f"question {number + 1}", _ANSWERS, "objects", json.dumps(tries))
         yield {
             "truth": tries[0].get("ground_truth"),
-            "answers": [each.get("AI_answer") for each in tries],
+            "answers": [attempt.get("AI_answer") for attempt in tries],
             "correct_of_5": level,
         }
 
@@ -224,12 +224,12 @@ def questions(path: Path | str) -> tuple[Question, ...]:
 
 
 def _questions(path: Path) -> Iterator[Question]:
-    seen: set[int] = set()
+    indices: set[int] = set()
     for row in rows(path):
         index = row.whole("index")
-        if index in seen:
+        if index in indices:
             raise row.wrong("index", "a number that no line before has")
-        seen.add(index)
+        indices.add(index)
         yield Question(
             index=index,
             question=row.text("question"),
@@ -266,10 +266,10 @@ def read(path: Path | str, *, name: str = "") -> Collection:
     """
     path = Path(path)
     name = name or data_set_name(path)
-    found = questions(path)
-    if not found:
+    fields_list = questions(path)
+    if not fields_list:
         raise BadCollectionError(path.name, "", "", "at least one question", "none")
-    return Collection(name, tuple(_query(name, each) for each in found))
+    return Collection(name, tuple(_query(name, question) for question in fields_list))
 
 
 def _query(name: str, question: Question) -> Query:

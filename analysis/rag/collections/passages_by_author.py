@@ -84,17 +84,17 @@ def _bank(path: Path, name: str) -> Questions:
 
 def _own(path: Path) -> list[Query]:
     """Our own form: a question a line, authors with its documents."""
-    found: dict[str, Query] = {}
+    queries: dict[str, Query] = {}
     for row in lines(path):
         key = row.key("id")
-        if key in found:
+        if key in queries:
             raise row.wrong("id", "an id that no line before has")
-        documents = tuple(_document(each) for each in row.objects("documents"))
-        if twice := [each for each, n in Counter(document.id for document in documents).items() if n > 1]:
+        documents = tuple(_document(item) for item in row.objects("documents"))
+        if twice := [item for item, n in Counter(document.id for document in documents).items() if n > 1]:
             raise row.wrong("documents", f"documents with different ids, not {twice[0]!r} twice")
         gold = row.texts("golden_answers") if row.has("golden_answers") else ()
-        found[key] = Query(key, row.text("question"), tuple(filter(None, gold)), documents)
-    return list(found.values())
+        queries[key] = Query(key, row.text("question"), tuple(filter(None, gold)), documents)
+    return list(queries.values())
 
 
 def _document(row: Fields) -> Document:
@@ -111,18 +111,18 @@ def _document(row: Fields) -> Document:
 
 def _unpacked(path: Path, folder: Path) -> list[File]:
     """Unpack what may be data, each file in a folder of ours: an archive's own folders are not trusted."""
-    found: list[File] = []
+    files: list[File] = []
     with zipfile.ZipFile(path) as archive:
-        members = [each for each in archive.infolist() if _is_data(each.filename)]
-        if sum(each.file_size for each in members) > LARGEST:
+        members = [item for item in archive.infolist() if _is_data(item.filename)]
+        if sum(item.file_size for item in members) > LARGEST:
             raise BadCollectionError(path.name, "", "", f"at most {LARGEST // 2**20} MB of files", "more")
-        for number, each in enumerate(sorted(members, key=lambda each: each.filename)):
-            own = folder / str(number)
-            own.mkdir()
-            file = own / each.filename.rsplit("/", 1)[-1]
-            file.write_bytes(archive.read(each))
-            found.append(passage_banks.recognise(file))
-    return [each for each in found if each.part is not Part.OTHER]
+        for number, item in enumerate(sorted(members, key=lambda item: item.filename)):
+            subfolder = folder / str(number)
+            subfolder.mkdir()
+            file = subfolder / item.filename.rsplit("/", 1)[-1]
+            file.write_bytes(archive.read(item))
+            files.append(passage_banks.recognise(file))
+    return [item for item in files if item.part is not Part.OTHER]
 
 
 def _is_data(name: str) -> bool:
@@ -131,21 +131,21 @@ def _is_data(name: str) -> bool:
 
 
 def _together(path: Path, files: Sequence[File], name: str) -> Collection:
-    data_sets = sorted({each.data_set for each in files if each.part is Part.PASSAGES})
+    data_sets = sorted({file.data_set for file in files if file.part is Part.PASSAGES})
     if not data_sets:
         raise BadCollectionError(path.name, "", "", "a file of passages (nq-both-true.json, say)", "none")
     left_out: Counter[str] = Counter()
-    found: list[Query] = []
+    queries: list[Query] = []
     for data_set in data_sets:
-        own = [each for each in files if each.data_set == data_set]
-        found += _data_set(path, own, name if len(data_sets) == 1 else data_set, left_out)
-    return Collection(name, tuple(found), tuple(sorted((+left_out).items())))
+        data_set_files = [file for file in files if file.data_set == data_set]
+        queries += _data_set(path, data_set_files, name if len(data_sets) == 1 else data_set, left_out)
+    return Collection(name, tuple(queries), tuple(sorted((+left_out).items())))
 
 
 def _data_set(path: Path, files: Sequence[File], name: str, left_out: Counter[str]) -> list[Query]:
     """The questions of one data set with all that its files say of them; what has no question is counted."""
     questions = _bank(_passages(path, files), name)
-    by_part = {part: [each for each in files if each.part is part] for part in Part}
+    by_part = {part: [part_file for part_file in files if part_file.part is part] for part in Part}
     for file in by_part[Part.STYLES]:
         left_out[_STYLES] += sum(not _add_styles(questions, row) for row in passage_banks.rows(file.path))
     numbers: dict[int, int] = {}
@@ -167,11 +167,11 @@ def _data_set(path: Path, files: Sequence[File], name: str, left_out: Counter[st
 
 def _passages(path: Path, files: Sequence[File]) -> Path:
     """The file of the bank; of several with passages the one that is called so."""
-    found = [each.path for each in files if each.part is Part.PASSAGES]
-    named = [each for each in found if any(word in each.name for word in _BANKS)]
-    if len(found) > 1 and len(named) != 1:
-        raise BadCollectionError(path.name, found[0].name, "", "one file of passages for each data set", "two")
-    return (named or found)[0]
+    paths = [file.path for file in files if file.part is Part.PASSAGES]
+    bank_paths = [path for path in paths if any(word in path.name for word in _BANKS)]
+    if len(paths) > 1 and len(bank_paths) != 1:
+        raise BadCollectionError(path.name, paths[0].name, "", "one file of passages for each data set", "two")
+    return (bank_paths or paths)[0]
 
 
 def _numbers(questions: Questions, rows: Sequence[Fields]) -> dict[int, int]:
@@ -181,8 +181,8 @@ def _numbers(questions: Questions, rows: Sequence[Fields]) -> dict[int, int]:
     """
     indices = list(questions)
     truths = [questions[index].answers[0].lower() for index in indices]
-    theirs = [row.text("truth").lower() for row in rows]
-    blocks = SequenceMatcher(None, truths, theirs, autojunk=False).get_matching_blocks()
+    other_truths = [row.text("truth").lower() for row in rows]
+    blocks = SequenceMatcher(None, truths, other_truths, autojunk=False).get_matching_blocks()
     return {rows[block.b + i].whole("index"): indices[block.a + i] for block in blocks for i in range(block.size)}
 
 
@@ -192,12 +192,12 @@ def _add_styles(questions: Questions, row: Fields) -> bool:
     if query is None or query.question != row.text("question"):
         return False
     fields = [(author, style) for author in passage_banks.AUTHORS for style in ("qa", "long")]
-    more = [
+    styled = [
         Document(f"{author}_{style}", text, is_helpful=True, author=author, style=style, answer=query.answers[0])
         for author, style in fields
         if (text := row.optional_text(f"{author}_{style}"))
     ]
-    questions[row.whole("index")] = replace(query, documents=(*query.documents, *more))
+    questions[row.whole("index")] = replace(query, documents=(*query.documents, *styled))
     return True
 
 
@@ -209,12 +209,12 @@ def _perplexities(row: Fields) -> dict[str, float | None]:
     return {author: row.optional_number(author) for author in passage_banks.AUTHORS}
 
 
-def _add_fact(questions: Questions, numbers: dict[int, int], row: Fields, fact: str, said: dict[str, Any]) -> bool:
+def _add_fact(questions: Questions, numbers: dict[int, int], row: Fields, fact: str, values: dict[str, Any]) -> bool:
     index = numbers.get(row.whole("index"))
     if index is None:
         return False
     query = questions[index]
-    facts = {**query.facts, fact: {**query.facts.get(fact, {}), **said}}
+    facts = {**query.facts, fact: {**query.facts.get(fact, {}), **values}}
     questions[index] = replace(query, facts=facts)
     return True
 
@@ -228,13 +228,13 @@ def write(queries: Sequence[Query]) -> Iterable[dict[str, Any]]:
             "golden_answers": list(query.answers),
             "documents": [
                 {
-                    "id": each.id,
-                    "text": each.text,
-                    "author": each.author,
-                    "style": each.style,
-                    "answer": each.answer,
-                    "is_true": each.is_helpful,
+                    "id": passage.id,
+                    "text": passage.text,
+                    "author": passage.author,
+                    "style": passage.style,
+                    "answer": passage.answer,
+                    "is_true": passage.is_helpful,
                 }
-                for each in query.documents
+                for passage in query.documents
             ],
         }

@@ -56,19 +56,19 @@ def read(path: Path | str, *, name: str = "", corpus: Corpus | None = None, metr
         With file, line and field of what is wrong.
     """
     path = Path(path)
-    seen: set[str] = set()
+    ids: set[str] = set()
     left_out: Counter[str] = Counter()
     queries = []
     for row, split in _rows(path):
         query = _query(row, corpus, metric, left_out, split)
-        if query.id in seen:
+        if query.id in ids:
             raise row.wrong("id", "an id that no line before has")
-        seen.add(query.id)
+        ids.add(query.id)
         queries.append(query)
     if not queries:
         raise BadCollectionError(path.name, "", "", "at least one question", "none")
-    counted = tuple(sorted((reason, n) for reason, n in left_out.items() if n))
-    return Collection(name or path.name.split(".")[0], tuple(queries), counted)
+    left_out_counts = tuple(sorted((reason, n) for reason, n in left_out.items() if n))
+    return Collection(name or path.name.split(".")[0], tuple(queries), left_out_counts)
 
 
 def write(queries: Sequence[Query]) -> Iterator[dict[str, Any]]:
@@ -79,34 +79,34 @@ def write(queries: Sequence[Query]) -> Iterator[dict[str, Any]]:
         yield row | ({"metric": query.metric} if query.metric else {}) | {"documents": [*map(_row, query.documents)]}
 
 
-def _row(found: Document) -> dict[str, Any]:
-    row = {"id": found.id, "title": found.title, "text": found.text}
-    known = {"score": found.score, "is_helpful": found.is_helpful}
-    return row | {name: value for name, value in known.items() if value is not None}
+def _row(document: Document) -> dict[str, Any]:
+    row = {"id": document.id, "title": document.title, "text": document.text}
+    optional = {"score": document.score, "is_helpful": document.is_helpful}
+    return row | {name: value for name, value in optional.items() if value is not None}
 
 
 def _query(row: Fields, corpus: Corpus | None, metric: str, left_out: Counter[str], split: str) -> Query:
     answers = row.texts("golden_answers")
-    left_out[BLANK_ANSWER] += sum(not each for each in answers)
-    own = row.optional_text("metric") or metric
-    if own and own not in METRICS:
+    left_out[BLANK_ANSWER] += sum(not answer for answer in answers)
+    named_metric = row.optional_text("metric") or metric
+    if named_metric and named_metric not in METRICS:
         raise row.wrong("metric", f"one of {', '.join(METRICS)}")
     return Query(
         id=row.key("id"),
         question=row.text("question"),
-        answers=tuple(each for each in answers if each),
+        answers=tuple(answer for answer in answers if answer),
         documents=_documents(row, corpus, left_out),
-        metric=own,
+        metric=named_metric,
         facts={folds.FACT: part} if (part := _split(row) or split) else {},
     )
 
 
 def _split(row: Fields) -> str:
     """The split that a line names; "" where it names none."""
-    named = row.optional_text("split").casefold()
-    if named and named not in folds.NAMES:
+    name = row.optional_text("split").casefold()
+    if name and name not in folds.NAMES:
         raise row.wrong("split", "train, dev or test")
-    return folds.NAMES[named] if named else ""
+    return folds.NAMES[name] if name else ""
 
 
 def _rows(path: Path) -> Iterator[tuple[Fields, str]]:
@@ -133,21 +133,21 @@ def _rows(path: Path) -> Iterator[tuple[Fields, str]]:
 
 def _documents(row: Fields, corpus: Corpus | None, left_out: Counter[str]) -> tuple[Document, ...]:
     levels = [row, row.inside("output", row.data["output"])] if row.has("output") else [row]
-    holders = [(each, place) for each in levels for place in PLACES if each.has(place)]
+    holders = [(level, index) for level in levels for index in PLACES if level.has(index)]
     if not holders:
         return ()
     if len(holders) > 1:
         raise holders[1][0].wrong(holders[1][1], "documents in one place only")
-    holder, place = holders[0]
-    kept: dict[str, Document] = {}
-    for i, each in enumerate(holder.entries(place)):
-        found = _document(holder, f"{place}[{i}]", each, corpus)
-        if found.id in kept:
-            if found != kept[found.id]:
-                raise holder.wrong(f"{place}[{i}].id", "one text for each id")
+    holder, index = holders[0]
+    documents: dict[str, Document] = {}
+    for i, each in enumerate(holder.entries(index)):
+        document = _document(holder, f"{index}[{i}]", each, corpus)
+        if document.id in documents:
+            if document != documents[document.id]:
+                raise holder.wrong(f"{index}[{i}].id", "one text for each id")
             left_out[TWICE] += 1
-        kept.setdefault(found.id, found)
-    return tuple(kept.values())
+        documents.setdefault(document.id, document)
+    return tuple(documents.values())
 
 
 def _document(holder: Fields, name: str, data: Any, corpus: Corpus | None) -> Document:

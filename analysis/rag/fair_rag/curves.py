@@ -63,7 +63,7 @@ class Step:
     n: int
 
 
-def curve(name: str, points: Sequence[Point], place: dict[str, int]) -> Curve:
+def curve(name: str, points: Sequence[Point], query_index: dict[str, int]) -> Curve:
     """Take the sampled rankings' points of a curve.
 
     Parameters
@@ -75,13 +75,13 @@ def curve(name: str, points: Sequence[Point], place: dict[str, int]) -> Curve:
     place : dict of str to int
         The column of each query.
     """
-    over, of = CURVES[name]
+    x_name, of = CURVES[name]
     runs = [point for point in points if point.rank == "sampled"]
-    x = np.array([getattr(point, over) for point in runs], dtype=np.float64)
+    x = np.array([getattr(point, x_name) for point in runs], dtype=np.float64)
     y = np.array([getattr(point, of) for point in runs], dtype=np.float64)
-    query = np.array([place[point.query] for point in runs], dtype=np.int64)
-    there = ~(np.isnan(x) | np.isnan(y))
-    return Curve(x[there], y[there], query[there], int((~there).sum()))
+    query = np.array([query_index[point.query] for point in runs], dtype=np.int64)
+    is_known = ~(np.isnan(x) | np.isnan(y))
+    return Curve(x[is_known], y[is_known], query[is_known], int((~is_known).sum()))
 
 
 def slope(runs: Curve, weights: Floats) -> Interval:
@@ -99,15 +99,15 @@ def slope(runs: Curve, weights: Floats) -> Interval:
         NaN where x does not vary.
     """
     # Centred, so that little is lost where runs lie close together.
-    x, y = (each - each.mean() if each.size else each for each in (runs.x, runs.y))
+    x, y = (values - values.mean() if values.size else values for values in (runs.x, runs.y))
     n, sx, sy, sxx, sxy = (
-        weights @ np.bincount(runs.query, weights=each, minlength=weights.shape[1])
-        for each in (np.ones(x.size), x, y, x * x, x * y)
+        weights @ np.bincount(runs.query, weights=values, minlength=weights.shape[1])
+        for values in (np.ones(x.size), x, y, x * x, x * y)
     )
     spread = n * sxx - sx * sx
-    drawn = np.divide(n * sxy - sx * sy, spread, out=np.full(n.shape, np.nan), where=spread > 1e-12 * np.maximum(n, 1))
+    slopes = np.divide(n * sxy - sx * sy, spread, out=np.full(n.shape, np.nan), where=spread > 1e-12 * np.maximum(n, 1))
     estimate = tradeoff.line(runs.x, runs.y).slope
-    return percentile_interval(estimate, drawn, clusters=_clusters(runs))
+    return percentile_interval(estimate, slopes, clusters=_clusters(runs))
 
 
 def area(runs: Curve, weights: Floats) -> Interval:
@@ -123,38 +123,44 @@ def area(runs: Curve, weights: Floats) -> Interval:
     Interval
         NaN with runs in fewer than two intervals; resamples of which that is so are left out and counted.
     """
-    n, x, y = (_binned(runs, each, weights) for each in (np.ones(runs.x.size), runs.x, runs.y))
-    there = n > 0
-    drawn = np.full(len(weights), np.nan)
+    n, x, y = (_binned(runs, values, weights) for values in (np.ones(runs.x.size), runs.x, runs.y))
+    has_runs = n > 0
+    areas = np.full(len(weights), np.nan)
     # Resamples with runs in the same intervals are computed together: there are at most 2^5 kinds.
-    kinds, kind = np.unique(there, axis=0, return_inverse=True)
-    for number, held in enumerate(kinds):
-        if held.sum() < 2:
+    kinds, kind = np.unique(has_runs, axis=0, return_inverse=True)
+    for number, is_filled in enumerate(kinds):
+        if is_filled.sum() < 2:
             continue
         rows = np.flatnonzero(kind.reshape(-1) == number)
-        at, mean = (each[np.ix_(rows, held)] / n[np.ix_(rows, held)] for each in (x, y))
-        ends = np.minimum(0.0, at[:, :1]), np.maximum(1.0, at[:, -1:])
-        drawn[rows] = np.trapezoid(
-            np.hstack([mean[:, :1], mean, mean[:, -1:]]), np.hstack([ends[0], at, ends[1]]), axis=1
+        centres, mean = (values[np.ix_(rows, is_filled)] / n[np.ix_(rows, is_filled)] for values in (x, y))
+        ends = np.minimum(0.0, centres[:, :1]), np.maximum(1.0, centres[:, -1:])
+        areas[rows] = np.trapezoid(
+            np.hstack([mean[:, :1], mean, mean[:, -1:]]), np.hstack([ends[0], centres, ends[1]]), axis=1
         )
-    return percentile_interval(tradeoff.area(runs.x, runs.y), drawn, clusters=_clusters(runs))
+    return percentile_interval(tradeoff.area(runs.x, runs.y), areas, clusters=_clusters(runs))
 
 
 def steps(runs: Curve, weights: Floats) -> list[Step]:
     """The curve itself: the mean of each interval that holds runs, with its interval by query."""
-    one = np.ones((1, weights.shape[1]))
-    n, x, y = (_binned(runs, each, one)[0] for each in (np.ones(runs.x.size), runs.x, runs.y))
-    drawn_n, drawn_y = (_binned(runs, each, weights) for each in (np.ones(runs.x.size), runs.y))
-    found = []
-    for place in np.flatnonzero(n > 0):
-        some = drawn_n[:, place] > 0
-        drawn = drawn_y[some, place] / drawn_n[some, place]
-        own = np.unique(runs.query[runs.bins == place]).size
-        mean = percentile_interval(float(y[place] / n[place]), drawn, clusters=own)
-        found.append(
-            Step(float(_EDGES[place]), float(_EDGES[place + 1]), float(x[place] / n[place]), mean, int(n[place]))
+    unit_weights = np.ones((1, weights.shape[1]))
+    n, x, y = (_binned(runs, values, unit_weights)[0] for values in (np.ones(runs.x.size), runs.x, runs.y))
+    drawn_n, drawn_y = (_binned(runs, values, weights) for values in (np.ones(runs.x.size), runs.y))
+    results = []
+    for bin_index in np.flatnonzero(n > 0):
+        is_drawn = drawn_n[:, bin_index] > 0
+        means = drawn_y[is_drawn, bin_index] / drawn_n[is_drawn, bin_index]
+        queries = np.unique(runs.query[runs.bins == bin_index]).size
+        mean = percentile_interval(float(y[bin_index] / n[bin_index]), means, clusters=queries)
+        results.append(
+            Step(
+                float(_EDGES[bin_index]),
+                float(_EDGES[bin_index + 1]),
+                float(x[bin_index] / n[bin_index]),
+                mean,
+                int(n[bin_index]),
+            )
         )
-    return found
+    return results
 
 
 def _binned(runs: Curve, values: Floats, weights: Floats) -> Floats:

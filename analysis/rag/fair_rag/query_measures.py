@@ -67,8 +67,8 @@ def sampled_mean(chosen: Chosen, values: ArrayLike) -> SampledMean:
     Estimate
         By Horvitz and Thompson's estimator, which has no bias.
     """
-    given = np.asarray(values, dtype=np.float64)
-    return SampledMean(float(chosen.weight @ given), float(np.sqrt(_variance(chosen, given[:, None])[0])))
+    value_array = np.asarray(values, dtype=np.float64)
+    return SampledMean(float(chosen.weight @ value_array), float(np.sqrt(_variance(chosen, value_array[:, None])[0])))
 
 
 def attributed(chosen: Chosen, follows: ArrayLike, *, endless: bool = False) -> Attributed:
@@ -86,14 +86,14 @@ def attributed(chosen: Chosen, follows: ArrayLike, *, endless: bool = False) -> 
     -------
     Attributed
     """
-    given = np.asarray(follows, dtype=np.float64)
-    n = given.shape[1]
-    exposed = chosen.weight @ given
+    follow_array = np.asarray(follows, dtype=np.float64)
+    n = follow_array.shape[1]
+    exposed = chosen.weight @ follow_array
     total = float(exposed.sum())
     # The square of an estimate is too large by its variance, on average.
-    square = float(exposed @ exposed) - _known(_variance(chosen, given).sum())
-    total_square = total**2 - _known(_variance(chosen, given.sum(axis=1)[:, None])[0])
-    error = _error(chosen, given @ (2 * exposed))
+    square = float(exposed @ exposed) - _known(_variance(chosen, follow_array).sum())
+    total_square = total**2 - _known(_variance(chosen, follow_array.sum(axis=1)[:, None])[0])
+    error = _error(chosen, follow_array @ (2 * exposed))
     disparity = SampledMean(max(square, 0.0), error)
     low = 0.0 if endless else total_square / n
     span = total - low
@@ -103,13 +103,13 @@ def attributed(chosen: Chosen, follows: ArrayLike, *, endless: bool = False) -> 
     # How the normalised value moves with the exposure of each document.
     lower = 0.0 if endless else 2 * total / n
     slope = (2 * exposed - lower) / span - value * (1.0 - lower) / span
-    normalised = SampledMean(_within(value), _error(chosen, given @ slope))
+    normalised = SampledMean(_within(value), _error(chosen, follow_array @ slope))
     return Attributed(disparity, normalised)
 
 
 def _within(value: float) -> float:
-    near = round(value) if abs(value - round(value)) < 1e-12 else value
-    return float(min(max(near, 0.0), 1.0))
+    rounded = round(value) if abs(value - round(value)) < 1e-12 else value
+    return float(min(max(rounded, 0.0), 1.0))
 
 
 def _known(variance: float) -> float:
@@ -201,9 +201,9 @@ class Point:
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Point:
         """From JSON."""
-        given = {each.name: data[each.name] for each in fields(cls)}
-        undefined = {name: nan for name, value in given.items() if value is None and name != "alpha"}
-        return cls(**given | undefined)
+        stored = {field.name: data[field.name] for field in fields(cls)}
+        undefined = {name: nan for name, value in stored.items() if value is None and name != "alpha"}
+        return cls(**stored | undefined)
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ class Outcome:
 
 def to_generate(ranked: Sequence[QueryRanking]) -> list[List]:
     """The distinct lists that are generated for a query, each once in whatever way it was ranked."""
-    return list(dict.fromkeys(each for one in ranked for each in one.chosen.items))
+    return list(dict.fromkeys(lists_item for ranking in ranked for lists_item in ranking.chosen.items))
 
 
 def measure(
@@ -255,66 +255,66 @@ def measure(
         In the order of `ranked`.
     """
     mask = np.asarray(useful, dtype=bool)
-    best = max(outcomes[each].utility for each in to_generate(ranked))
-    return [_point(query, mask, k, one, outcomes, best, bounds) for one in ranked]
+    best = max(outcomes[items].utility for items in to_generate(ranked))
+    return [_point(query, mask, k, ranking, outcomes, best, bounds) for ranking in ranked]
 
 
 def _point(
     query: str,
     useful: exposure.Mask,
     k: int,
-    one: QueryRanking,
+    ranking: QueryRanking,
     outcomes: Mapping[List, Outcome],
     best: float,
     bounds: exposure.Bounds,
 ) -> Point:
     items = useful.size
-    shown = exposure.measure(exposure.exposure(one.rankings, items), useful, k, bounds=bounds)
-    own = [outcomes[each] for each in one.chosen.items]
-    utility = sampled_mean(one.chosen, [each.utility for each in own])
-    rate, attributed = _attribution(one, own, items, bounds)
-    over = 1 / best if best > 0 else nan
+    exposed = exposure.measure(exposure.exposure(ranking.rankings, items), useful, k, bounds=bounds)
+    list_outcomes = [outcomes[item] for item in ranking.chosen.items]
+    utility = sampled_mean(ranking.chosen, [outcome.utility for outcome in list_outcomes])
+    rate, attributed = _attribution(ranking, list_outcomes, items, bounds)
+    scale = 1 / best if best > 0 else nan
     return Point(
         query=query,
-        retriever=one.way.retriever,
-        rank=one.way.rank,
-        alpha=one.way.alpha,
+        retriever=ranking.way.retriever,
+        rank=ranking.way.rank,
+        alpha=ranking.way.alpha,
         items=items,
         useful=int(useful.sum()),
-        disparity=float(shown.disparity[0]),
-        relevance=float(shown.relevance[0]),
-        distance=float(shown.distance[0]),
-        disparity_normalised=float(shown.disparity_normalised[0]),
-        relevance_normalised=float(shown.relevance_normalised[0]),
+        disparity=float(exposed.disparity[0]),
+        relevance=float(exposed.relevance[0]),
+        distance=float(exposed.distance[0]),
+        disparity_normalised=float(exposed.disparity_normalised[0]),
+        relevance_normalised=float(exposed.relevance_normalised[0]),
         utility=utility.value,
         utility_error=utility.error,
         best=best,
-        utility_normalised=utility.value * over,
-        utility_normalised_error=utility.error * over,
+        utility_normalised=utility.value * scale,
+        utility_normalised_error=utility.error * scale,
         attribution=rate.value,
         attribution_error=rate.error,
         attributed_disparity=attributed.disparity.value,
         attributed_disparity_error=attributed.disparity.error,
         attributed_normalised=attributed.normalised.value,
         attributed_normalised_error=attributed.normalised.error,
-        lists=len(one.chosen.lists.items),
-        generated=len(one.chosen.items),
+        lists=len(ranking.chosen.lists.items),
+        generated=len(ranking.chosen.items),
     )
 
 
 def _attribution(
-    one: QueryRanking, outcomes: Sequence[Outcome], items: int, bounds: exposure.Bounds
+    ranking: QueryRanking, outcomes: Sequence[Outcome], items: int, bounds: exposure.Bounds
 ) -> tuple[SampledMean, Attributed]:
     """Attribution rate and attributed exposure; NaN where nobody asked what follows."""
-    follows = [each.follows for each in outcomes if each.follows is not None]
+    follows = [outcome.follows for outcome in outcomes if outcome.follows is not None]
     if len(follows) < len(outcomes):
         return UNKNOWN, Attributed(UNKNOWN, UNKNOWN)
     # The rate is of what was given to the generator: of fewer than k where there are fewer (equation 8).
-    rate = sampled_mean(one.chosen, [sum(each) / len(each) for each in follows])
-    held = np.zeros((len(follows), items), dtype=bool)
-    for row, places, each in zip(held, one.chosen.items, follows, strict=True):
-        row[list(places)] = each
-    return rate, attributed(one.chosen, held, endless=exposure.is_endless(bounds))
+    rate = sampled_mean(ranking.chosen, [sum(outcome) / len(outcome) for outcome in follows])
+    is_followed = np.zeros((len(follows), items), dtype=bool)
+    for row, places, outcome in zip(is_followed, ranking.chosen.items, follows, strict=True):
+        row[list(places)] = outcome
+    return rate, attributed(ranking.chosen, is_followed, endless=exposure.is_endless(bounds))
 
 
 def _plain(value: Any) -> Any:
@@ -355,7 +355,7 @@ class Score:
         return cls(**{**data, "error": nan if data["error"] is None else data["error"]})
 
 
-def scores(query: str, ranked: Sequence[QueryRanking], found: Mapping[List, Mapping[str, float]]) -> list[Score]:
+def scores(query: str, ranked: Sequence[QueryRanking], values: Mapping[List, Mapping[str, float]]) -> list[Score]:
     """Average over the rankings of a query, for each way of ranking and each metric.
 
     Parameters
@@ -365,10 +365,10 @@ def scores(query: str, ranked: Sequence[QueryRanking], found: Mapping[List, Mapp
     found : mapping
         Of each list that was generated, by metric what its answer scores.
     """
-    made = []
-    for one in ranked:
-        for metric in found[one.chosen.items[0]]:
-            mean = sampled_mean(one.chosen, [found[each][metric] for each in one.chosen.items])
-            way = one.way
-            made.append(Score(query, way.retriever, way.rank, way.alpha, metric, mean.value, mean.error))
-    return made
+    results = []
+    for ranking in ranked:
+        for metric in values[ranking.chosen.items[0]]:
+            mean = sampled_mean(ranking.chosen, [values[items][metric] for items in ranking.chosen.items])
+            way = ranking.way
+            results.append(Score(query, way.retriever, way.rank, way.alpha, metric, mean.value, mean.error))
+    return results

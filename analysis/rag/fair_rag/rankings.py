@@ -56,7 +56,7 @@ class Chosen:
     @property
     def items(self) -> tuple[List, ...]:
         """The chosen lists."""
-        return tuple(self.lists.items[each] for each in self.place)
+        return tuple(self.lists.items[index] for index in self.place)
 
     @property
     def weight(self) -> Floats:
@@ -83,7 +83,7 @@ def distinct(rankings: ArrayLike) -> Lists:
     return Lists(items, count[order] / len(drawn))
 
 
-def shared(budget: int, wanted: Sequence[int]) -> list[int]:
+def shared(budget: int, limits: Sequence[int]) -> list[int]:
     """Share a budget of lists out: to each way of ranking alike, and what one does not need to the others.
 
     Parameters
@@ -103,15 +103,15 @@ def shared(budget: int, wanted: Sequence[int]) -> list[int]:
     >>> shared(12, [100, 2, 50])
     [5, 2, 5]
     """
-    found = [0] * len(wanted)
-    left = budget
-    while left > 0 and (open_ := [i for i, most in enumerate(wanted) if found[i] < most]):
-        each = max(1, left // len(open_))
-        for i in open_[:left]:
-            more = min(each, wanted[i] - found[i], left)
-            found[i] += more
-            left -= more
-    return found
+    shares = [0] * len(limits)
+    remaining = budget
+    while remaining > 0 and (open_ := [i for i, limit in enumerate(limits) if shares[i] < limit]):
+        equal_share = max(1, remaining // len(open_))
+        for i in open_[:remaining]:
+            added = min(equal_share, limits[i] - shares[i], remaining)
+            shares[i] += added
+            remaining -= added
+    return shares
 
 
 def choose(lists: Lists, budget: int | None, rng: np.random.Generator) -> Chosen:
@@ -144,27 +144,27 @@ def choose(lists: Lists, budget: int | None, rng: np.random.Generator) -> Chosen
         raise ValueError(msg)
     inclusion = _inclusion(lists.share, budget)
     certain = inclusion >= 1.0
-    rest = rng.permutation(np.flatnonzero(~certain))
-    steps = np.cumsum(inclusion[rest])
-    wanted = budget - int(certain.sum())
-    at = np.searchsorted(steps, rng.random() + np.arange(wanted), side="right")
-    taken = np.concatenate([np.flatnonzero(certain), rest[np.minimum(at, rest.size - 1)]])
-    place = np.sort(taken)
-    return Chosen(lists, place, inclusion[place])
+    uncertain = rng.permutation(np.flatnonzero(~certain))
+    steps = np.cumsum(inclusion[uncertain])
+    open_slots = budget - int(certain.sum())
+    positions = np.searchsorted(steps, rng.random() + np.arange(open_slots), side="right")
+    picked = np.concatenate([np.flatnonzero(certain), uncertain[np.minimum(positions, uncertain.size - 1)]])
+    indices = np.sort(picked)
+    return Chosen(lists, indices, inclusion[indices])
 
 
 def _inclusion(share: Floats, budget: int) -> Floats:
     """Probabilities in proportion to the shares that sum to the budget, none above 1."""
-    found = np.ones(share.size)
-    rest = np.ones(share.size, dtype=bool)
+    inclusion = np.ones(share.size)
+    is_open = np.ones(share.size, dtype=bool)
     while True:
-        left = budget - int((~rest).sum())
-        scaled = left * share / share[rest].sum()
-        over = rest & (scaled >= 1.0 - 1e-12)
-        if not over.any():
-            found[rest] = scaled[rest]
-            return found
-        rest &= ~over
+        remaining = budget - int((~is_open).sum())
+        scaled = remaining * share / share[is_open].sum()
+        is_certain = is_open & (scaled >= 1.0 - 1e-12)
+        if not is_certain.any():
+            inclusion[is_open] = scaled[is_open]
+            return inclusion
+        is_open &= ~is_certain
 
 
 Rank = Literal["sampled", "deterministic", "oracle"]
@@ -256,12 +256,14 @@ def rank(
     UnusableScoresError
         If a retriever gave no score or one that is not finite.
     """
-    found = [(way, _rankings(way, scores, useful, samples, k, chance)) for way in ranking_methods(list(scores), alphas)]
-    lists = [distinct(rankings) for _way, rankings in found]
-    budgets = _budgets([way for way, _rankings in found], lists, budget)
+    ranked = [
+        (way, _rankings(way, scores, useful, samples, k, chance)) for way in ranking_methods(list(scores), alphas)
+    ]
+    lists = [distinct(rankings) for _way, rankings in ranked]
+    budgets = _budgets([way for way, _rankings in ranked], lists, budget)
     return [
-        QueryRanking(way, rankings, choose(each, most, chance(f"lists {way.key}")))
-        for (way, rankings), each, most in zip(found, lists, budgets, strict=True)
+        QueryRanking(way, rankings, choose(lists_of_method, limit, chance(f"lists {way.key}")))
+        for (way, rankings), lists_of_method, limit in zip(ranked, lists, budgets, strict=True)
     ]
 
 
@@ -276,10 +278,10 @@ def _rankings(
     if way.rank == "oracle":
         item_logits = np.where(np.asarray(useful, dtype=bool), _APART, 0.0)
         return sample(item_logits, samples=samples, k=k, rng=chance(way.key))
-    given = scores[way.retriever]
+    method_scores = scores[way.retriever]
     if way.alpha is None:
-        return deterministic(given, k)[None, :]
-    return sample(logits(given, way.alpha), samples=samples, k=k, rng=chance(way.key))
+        return deterministic(method_scores, k)[None, :]
+    return sample(logits(method_scores, way.alpha), samples=samples, k=k, rng=chance(way.key))
 
 
 def _budgets(ways_: Sequence[RankingMethod], lists: Sequence[Lists], budget: int | None) -> list[int | None]:
@@ -287,7 +289,7 @@ def _budgets(ways_: Sequence[RankingMethod], lists: Sequence[Lists], budget: int
         return [None] * len(lists)
     open_ = [i for i, way in enumerate(ways_) if way.rank != "deterministic"]
     shares = shared(budget, [len(lists[i].items) for i in open_])
-    found: list[int | None] = [None] * len(lists)
-    for i, most in zip(open_, shares, strict=True):
-        found[i] = most
-    return found
+    budgets: list[int | None] = [None] * len(lists)
+    for i, limit in zip(open_, shares, strict=True):
+        budgets[i] = limit
+    return budgets

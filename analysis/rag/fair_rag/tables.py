@@ -60,9 +60,9 @@ class Tables:
         ways = dict.fromkeys((point.retriever, point.rank, point.alpha) for point in self._points)
         rows = []
         for way in ways:
-            own = [point for point in self._points if (point.retriever, point.rank, point.alpha) == way]
+            group = [point for point in self._points if (point.retriever, point.rank, point.alpha) == way]
             about = dict(zip(("retriever", "rank", "alpha"), way, strict=True))
-            rows += [about | {"measure": name} | self._mean(own, name) for name in MEASURES]
+            rows += [about | {"measure": name} | self._mean(group, name) for name in MEASURES]
         return rows
 
     def metrics(self, scores: Sequence[Score], chosen: Mapping[str, str]) -> list[Row]:
@@ -75,20 +75,20 @@ class Tables:
             By query the metric that its utility is made of.
         """
         groups: dict[tuple[str, str, float | None, str], list[Score]] = {}
-        for each in scores:
-            groups.setdefault((each.retriever, each.rank, each.alpha, each.metric), []).append(each)
-        return [self._metric(key, own, chosen) for key, own in groups.items()]
+        for score in scores:
+            groups.setdefault((score.retriever, score.rank, score.alpha, score.metric), []).append(score)
+        return [self._metric(key, group, chosen) for key, group in groups.items()]
 
     def tradeoffs(self) -> list[Row]:
         """Table 1: slope and area of each curve, with intervals by query."""
-        return [row for retriever, own in self._groups() for row in self._tradeoffs(retriever, own)]
+        return [row for retriever, group in self._groups() for row in self._tradeoffs(retriever, group)]
 
     def curves(self) -> list[Row]:
         """Figures 4 and 5: the curves interval by interval."""
         rows = []
-        for retriever, own in self._groups():
+        for retriever, group in self._groups():
             for name in CURVES:
-                for step in steps(curve(name, own, self._place), self._weights):
+                for step in steps(curve(name, group, self._place), self._weights):
                     about = {"retriever": retriever, "curve": name, "start": step.start, "end": step.end}
                     rows.append(about | {"x": step.x} | _interval("y", step.y, plain=True) | {"n": step.n})
         return rows
@@ -116,30 +116,32 @@ class Tables:
 
     def _mean(self, points: Sequence[Point], measure: str) -> Row:
         values = np.array([getattr(point, measure) for point in points], dtype=np.float64)
-        there = ~np.isnan(values)
-        n = int(there.sum())
-        found = bootstrap(weighted_mean(values, self._places(points), len(self._place)), self._weights)
-        errors = np.array([getattr(point, f"{measure}_error", 0.0) for point in points], dtype=np.float64)[there]
+        is_known = ~np.isnan(values)
+        n = int(is_known.sum())
+        interval = bootstrap(weighted_mean(values, self._places(points), len(self._place)), self._weights)
+        errors = np.array([getattr(point, f"{measure}_error", 0.0) for point in points], dtype=np.float64)[is_known]
         # Queries are generated apart from each other: their errors add up as squares.
         error = float(np.sqrt((errors**2).sum()) / n) if n else float("nan")
-        row = _interval("value", found, plain=True) | {"error": number(error), "n": n}
+        row = _interval("value", interval, plain=True) | {"error": number(error), "n": n}
         if n < 2:
             row |= {"low": None, "high": None}
         return row if n else row | {NOTE: UNDEFINED}
 
-    def _metric(self, key: tuple[str, str, float | None, str], own: Sequence[Score], chosen: Mapping[str, str]) -> Row:
+    def _metric(
+        self, key: tuple[str, str, float | None, str], group: Sequence[Score], chosen: Mapping[str, str]
+    ) -> Row:
         *way, metric = key
-        values = np.array([each.value for each in own], dtype=np.float64)
-        mean = weighted_mean(values, self._places(own), len(self._place))
+        values = np.array([score.value for score in group], dtype=np.float64)
+        mean = weighted_mean(values, self._places(group), len(self._place))
         is_root = metric in ROOTS
-        found = bootstrap((lambda weights: np.sqrt(mean(weights))) if is_root else mean, self._weights)
-        error = float(np.sqrt(sum(each.error**2 for each in own)) / len(own))
+        interval = bootstrap((lambda weights: np.sqrt(mean(weights))) if is_root else mean, self._weights)
+        error = float(np.sqrt(sum(score.error**2 for score in group)) / len(group))
         if is_root and error:  # how the root moves with what it is of
-            error = error / (2 * found.estimate) if found.estimate else float("nan")
+            error = error / (2 * interval.estimate) if interval.estimate else float("nan")
         row: Row = dict(zip(("retriever", "rank", "alpha"), way, strict=True)) | {"metric": ROOTS.get(metric, metric)}
-        row |= {"is_utility": all(chosen[each.query] == metric for each in own)}
-        row |= _interval("value", found, plain=True) | {"error": number(error), "n": len(own)}
-        return row | ({"low": None, "high": None} if len(own) < 2 else {})
+        row |= {"is_utility": all(chosen[score.query] == metric for score in group)}
+        row |= _interval("value", interval, plain=True) | {"error": number(error), "n": len(group)}
+        return row | ({"low": None, "high": None} if len(group) < 2 else {})
 
     def _places(self, points: Sequence[Point | Score]) -> list[int]:
         return [self._place[point.query] for point in points]
@@ -147,35 +149,41 @@ class Tables:
     def _tradeoffs(self, retriever: str, points: Sequence[Point]) -> Iterable[Row]:
         for name in CURVES:
             runs = curve(name, points, self._place)
-            found, under = slope(runs, self._weights), area(runs, self._weights)
-            row: Row = {"retriever": retriever, "curve": name} | _interval("slope", found) | _interval("area", under)
+            slope_interval, under = slope(runs, self._weights), area(runs, self._weights)
+            row: Row = (
+                {"retriever": retriever, "curve": name} | _interval("slope", slope_interval) | _interval("area", under)
+            )
             row |= {"n": int(runs.x.size), "left_out": runs.left_out}
-            reasons = [said for said, each in ((FLAT, found), (ONE_INTERVAL, under)) if isnan(each.estimate)]
+            reasons = [
+                reason
+                for reason, interval in ((FLAT, slope_interval), (ONE_INTERVAL, under))
+                if isnan(interval.estimate)
+            ]
             yield row | ({NOTE: "; ".join(reasons)} if reasons else {})
 
     def _intervals(self, retriever: str) -> Iterable[Row]:
-        own = [point for point in self._points if point.retriever == retriever]
-        base = [point for point in own if point.rank == "deterministic"]
+        points = [point for point in self._points if point.retriever == retriever]
+        base = [point for point in points if point.rank == "deterministic"]
         baseline = np.array([point.utility_normalised for point in base])
-        runs = curve("DU", own, self._place)
+        runs = curve("DU", points, self._place)
         if np.isnan(baseline).all():
             return
-        found = tradeoff.by_interval(runs.x, runs.y, baseline)
+        intervals = tradeoff.by_interval(runs.x, runs.y, baseline)
         drawn_base = _statistic(baseline, self._places(base), self._weights)
-        for place in range(found.n.size):
-            held = runs.bins == place
-            drawn = _statistic(runs.y[held], runs.query[held], self._weights) - drawn_base
-            own_queries = int(np.unique(runs.query[held]).size)
-            difference = percentile_interval(float(found.difference[place]), drawn, clusters=own_queries)
+        for bin_index in range(intervals.n.size):
+            is_in_bin = runs.bins == bin_index
+            differences = _statistic(runs.y[is_in_bin], runs.query[is_in_bin], self._weights) - drawn_base
+            own_queries = int(np.unique(runs.query[is_in_bin]).size)
+            difference = percentile_interval(float(intervals.difference[bin_index]), differences, clusters=own_queries)
             row: Row = {
                 "retriever": retriever,
-                "start": float(found.edges[place]),
-                "end": float(found.edges[place + 1]),
+                "start": float(intervals.edges[bin_index]),
+                "end": float(intervals.edges[bin_index + 1]),
             }
-            row |= {"baseline": number(found.baseline), "utility": number(found.mean[place])}
-            row |= _interval("difference", difference, plain=True) | {"p": number(found.p[place])}
-            row |= {"n": int(found.n[place]), "left_out": found.left_out}
-            note = "" if row["p"] is not None else FEW_RUNS if found.n[place] else NO_RUN
+            row |= {"baseline": number(intervals.baseline), "utility": number(intervals.mean[bin_index])}
+            row |= _interval("difference", difference, plain=True) | {"p": number(intervals.p[bin_index])}
+            row |= {"n": int(intervals.n[bin_index]), "left_out": intervals.left_out}
+            note = "" if row["p"] is not None else FEW_RUNS if intervals.n[bin_index] else NO_RUN
             yield row | ({NOTE: note} if note else {})
 
     def _alphas(self, retriever: str) -> Iterable[Row]:
@@ -199,16 +207,16 @@ def number(value: float) -> float | None:
     return None if isnan(value) else float(value) + 0.0
 
 
-def _interval(name: str, found: Interval, *, plain: bool = False) -> Row:
+def _interval(name: str, interval: Interval, *, plain: bool = False) -> Row:
     """An estimate with its bounds: `low` and `high`, or NAME_low and NAME_high in tables with several."""
     before = "" if plain else f"{name}_"
-    known = not isnan(found.estimate)
-    low, high = (number(each) if known else None for each in (found.low, found.high))
-    return {name: number(found.estimate), f"{before}low": low, f"{before}high": high}
+    is_known = not isnan(interval.estimate)
+    low, high = (number(bound) if is_known else None for bound in (interval.low, interval.high))
+    return {name: number(interval.estimate), f"{before}low": low, f"{before}high": high}
 
 
-def _bare(name: str, found: Interval) -> Row:
-    return {name: number(found.estimate), "low": None, "high": None}
+def _bare(name: str, interval: Interval) -> Row:
+    return {name: number(interval.estimate), "low": None, "high": None}
 
 
 def _statistic(values: Floats, query: Sequence[int] | Floats, weights: Floats) -> Floats:
@@ -218,12 +226,12 @@ def _statistic(values: Floats, query: Sequence[int] | Floats, weights: Floats) -
 
 def _adjusted(rows: list[Row]) -> list[Row]:
     """Add p-values adjusted for being many (Benjamini, Hochberg 1995); within the table."""
-    given = np.array([np.nan if row["p"] is None else row["p"] for row in rows], dtype=np.float64)
-    found = adjusted(given) if given.size else given
-    return [_after(row, "p", "p_adjusted", number(value)) for row, value in zip(rows, found.tolist(), strict=True)]
+    p_values = np.array([np.nan if row["p"] is None else row["p"] for row in rows], dtype=np.float64)
+    p_adjusted = adjusted(p_values) if p_values.size else p_values
+    return [_after(row, "p", "p_adjusted", number(value)) for row, value in zip(rows, p_adjusted.tolist(), strict=True)]
 
 
-def _after(row: Row, key: str, new: str, value: Any) -> Row:
-    place = [*row].index(key) + 1
+def _after(row: Row, key: str, new_key: str, value: Any) -> Row:
+    position = [*row].index(key) + 1
     items = [*row.items()]
-    return dict([*items[:place], (new, value), *items[place:]])
+    return dict([*items[:position], (new_key, value), *items[position:]])

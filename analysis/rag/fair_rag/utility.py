@@ -88,8 +88,8 @@ def utility(metric: Metric, answer: str, gold: Sequence[str]) -> float:
     NoGoldAnswerError
         If there is no right answer.
     """
-    found = metric.score(answer, gold)
-    return found if metric.worst is None else metric.worst - found
+    score = metric.score(answer, gold)
+    return score if metric.worst is None else metric.worst - score
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Labels:
     @property
     def gains(self) -> tuple[float, ...]:
         """How much each document adds; below 0 where it misleads."""
-        return tuple(each - self.without for each in self.alone)
+        return tuple(score - self.without for score in self.alone)
 
     @property
     def useful(self) -> NDArray[np.bool_]:
@@ -124,7 +124,7 @@ class Labels:
     @classmethod
     def read(cls, data: dict[str, Any]) -> Labels:
         """From JSON."""
-        return cls(float(data["without"]), tuple(float(each) for each in data["alone"]))
+        return cls(float(data["without"]), tuple(float(score) for score in data["alone"]))
 
 
 def unusable(query: Query) -> str:
@@ -136,7 +136,7 @@ def unusable(query: Query) -> str:
 
 def prompts(query: Query, asking: PromptSettings) -> list[Prompt]:
     """What must be asked to label a query: without documents, then with each alone; n + 1 prompts."""
-    return [prompt(query, (), asking), *(prompt(query, (each,), asking) for each in query.documents)]
+    return [prompt(query, (), asking), *(prompt(query, (document,), asking) for document in query.documents)]
 
 
 def labels(query: Query, answers: Sequence[str], metric: Metric) -> Labels:
@@ -167,6 +167,6 @@ def labels(query: Query, answers: Sequence[str], metric: Metric) -> Labels:
     return Labels(without, tuple(alone))
 
 
-def left_out(found: Labels) -> str:
+def left_out(labels: Labels) -> str:
     """Why a labelled query takes no part in the experiment; "" where it does (fair_rag, 4)."""
-    return FEW_USEFUL if found.useful.sum() < FEWEST_USEFUL else ""
+    return FEW_USEFUL if labels.useful.sum() < FEWEST_USEFUL else ""

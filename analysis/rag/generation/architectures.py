@@ -32,8 +32,8 @@ class Causal(Model):
 
     def _ids(self, prompt: Prompt) -> list[int]:
         # A model needs something to go on from; where nothing is said, no conversation is opened either.
-        said = prompt_tokens.ids(self.loaded.tokenizer, prompt, chat=self.is_chat) if prompt.messages else []
-        return said or [self._start()]
+        tokens = prompt_tokens.ids(self.loaded.tokenizer, prompt, chat=self.is_chat) if prompt.messages else []
+        return tokens or [self._start()]
 
     def _continuation(self, prompt: Prompt, text: str) -> list[int]:
         return prompt_tokens.continuation_ids(self.loaded.tokenizer, prompt, text, spaced=not self.is_chat)
@@ -43,68 +43,68 @@ class Causal(Model):
 
     def _ordered(self, items: Sequence[Any], batches: Batches[Any, Any]) -> list[Any]:
         """By length, or by how they begin: whichever reads fewer tokens, padding counted."""
-        by_length = sorted(items, key=lambda one: (-batches.tokens(one), one.ids))
-        by_beginning = sorted(items, key=lambda one: (one.ids, batches.tokens(one)))
+        by_length = sorted(items, key=lambda item: (-batches.tokens(item), item.ids))
+        by_beginning = sorted(items, key=lambda item: (item.ids, batches.tokens(item)))
         return min((by_length, by_beginning), key=lambda order: self._cost(batches.split(order)))
 
     def _cost(self, batches: Sequence[Sequence[Any]]) -> int:
         cost = 0
         for batch in batches:
-            rows = [_text(one) for one in batch]
-            once = self._shared(batch)
-            cost += once + len(batch) * (max(map(len, rows)) - once)
+            rows = [_text(item) for item in batch]
+            shared_length = self._shared(batch)
+            cost += shared_length + len(batch) * (max(map(len, rows)) - shared_length)
         return cost
 
     def _shared(self, batch: Sequence[Any]) -> int:
         """How many tokens of a batch's prompts are read once; never all of one, as the answer hangs on its last."""
-        return common([one.ids for one in batch]) if self._may_share else 0
+        return common([item.ids for item in batch]) if self._may_share else 0
 
     def _write(self, batch: Sequence[PromptTokens], *, max_tokens: int, beams: int) -> list[Output]:
-        once = self._shared(batch)
-        ids, mask = self._padded([one.ids for one in batch], once)
-        more: dict[str, Any] = {}
-        if once and (begun := self._begun(batch[0].ids[:once], len(batch) * beams)) is not None:
-            more["past_key_values"] = begun
-        self.read += int(mask.sum()) - once * (len(batch) - 1) * bool(more)
+        shared_length = self._shared(batch)
+        ids, mask = self._padded([item.ids for item in batch], shared_length)
+        options: dict[str, Any] = {}
+        if shared_length and (cache := self._begun(batch[0].ids[:shared_length], len(batch) * beams)) is not None:
+            options["past_key_values"] = cache
+        self.read += int(mask.sum()) - shared_length * (len(batch) - 1) * bool(options)
         with self._torch.inference_mode():
-            written = self.loaded.model.generate(
+            tokens = self.loaded.model.generate(
                 input_ids=ids,
                 attention_mask=mask,
                 generation_config=self._settings(max_tokens=max_tokens, beams=beams),
                 logits_processor=self._drawing(batch),
-                **more,
+                **options,
             )
-        return self._outputs(batch, written[:, ids.shape[1] :])
+        return self._outputs(batch, tokens[:, ids.shape[1] :])
 
     def _score(self, batch: Sequence[Continuation]) -> Sequence[float]:
         torch = self._torch
-        once = self._shared(batch)
-        ids, mask = self._padded([_text(one) for one in batch], once)
-        kept = max(len(one.continuation) for one in batch) + 1
+        shared_length = self._shared(batch)
+        ids, mask = self._padded([_text(item) for item in batch], shared_length)
+        logits_kept = max(len(item.continuation) for item in batch) + 1
         options: dict[str, Any] = {"use_cache": False}
-        if once and (begun := self._begun(batch[0].ids[:once], len(batch))) is not None:
-            options = {"past_key_values": begun, "use_cache": True}
+        if shared_length and (cache := self._begun(batch[0].ids[:shared_length], len(batch))) is not None:
+            options = {"past_key_values": cache, "use_cache": True}
         else:
-            once = 0
-        self.read += int(mask.sum()) - once * (len(batch) - 1)
+            shared_length = 0
+        self.read += int(mask.sum()) - shared_length * (len(batch) - 1)
         if "position_ids" in self._takes:
-            options["position_ids"] = (mask.cumsum(dim=1) - 1).clamp(min=0)[:, once:]
+            options["position_ids"] = (mask.cumsum(dim=1) - 1).clamp(min=0)[:, shared_length:]
         if "logits_to_keep" in self._takes:
-            options["logits_to_keep"] = kept
+            options["logits_to_keep"] = logits_kept
         with torch.inference_mode():
-            logits = self.loaded.model(input_ids=ids[:, once:], attention_mask=mask, **options).logits
-            logits = logits[:, -kept:-1].float().log_softmax(dim=-1)
-            wanted = ids[:, -(kept - 1) :]
-            each = logits.gather(2, wanted.unsqueeze(2)).squeeze(2).double()
-        return [float(row[-len(one.continuation) :].sum()) for row, one in zip(each, batch, strict=True)]
+            logits = self.loaded.model(input_ids=ids[:, shared_length:], attention_mask=mask, **options).logits
+            logits = logits[:, -logits_kept:-1].float().log_softmax(dim=-1)
+            targets = ids[:, -(logits_kept - 1) :]
+            log_likelihoods = logits.gather(2, targets.unsqueeze(2)).squeeze(2).double()
+        return [float(row[-len(item.continuation) :].sum()) for row, item in zip(log_likelihoods, batch, strict=True)]
 
     def _begun(self, beginning: tuple[int, ...], rows: int) -> Any:
         """Keys and values of a beginning, for so many rows; None where the model's cache cannot be handed on.
 
         The last beginning is kept: batches of one question follow each other.
         """
-        kept = self._kept
-        if kept is None or kept[0] != beginning:
+        cached = self._kept
+        if cached is None or cached[0] != beginning:
             ids = self._tensor([beginning])
             keeping = {"logits_to_keep": 1} if "logits_to_keep" in self._takes else {}
             with self._torch.inference_mode():
@@ -112,16 +112,16 @@ class Causal(Model):
             if type(cache) is not self.loaded.prepared.transformers.DynamicCache:
                 self._may_share = False
                 return None
-            self._kept = kept = beginning, cache
-        begun = copy.deepcopy(kept[1])
-        begun.batch_repeat_interleave(rows)
-        return begun
+            self._kept = cached = beginning, cache
+        copied = copy.deepcopy(cached[1])
+        copied.batch_repeat_interleave(rows)
+        return copied
 
-    def _padded(self, rows: Sequence[Sequence[int]], once: int) -> tuple[Any, Any]:
+    def _padded(self, rows: Sequence[Sequence[int]], shared_length: int) -> tuple[Any, Any]:
         """Texts that end together: padding stands after what is read once, before what is each one's own."""
         width = max(map(len, rows))
-        ids = [[*row[:once], *[self._pad] * (width - len(row)), *row[once:]] for row in rows]
-        mask = [[1] * once + [0] * (width - len(row)) + [1] * (len(row) - once) for row in rows]
+        ids = [[*row[:shared_length], *[self._pad] * (width - len(row)), *row[shared_length:]] for row in rows]
+        mask = [[1] * shared_length + [0] * (width - len(row)) + [1] * (len(row) - shared_length) for row in rows]
         return self._tensor(ids), self._tensor(mask)
 
     def _start(self) -> int:
@@ -129,8 +129,8 @@ class Causal(Model):
         return start if start is not None else self._pad
 
 
-def _text(one: PromptTokens | Continuation) -> tuple[int, ...]:
-    return (*one.ids, *one.continuation) if isinstance(one, Continuation) else one.ids
+def _text(item: PromptTokens | Continuation) -> tuple[int, ...]:
+    return (*item.ids, *item.continuation) if isinstance(item, Continuation) else item.ids
 
 
 class Seq2Seq(Model):
@@ -148,28 +148,28 @@ class Seq2Seq(Model):
 
     def _ordered(self, items: Sequence[Any], batches: Batches[Any, Any]) -> list[Any]:
         """Longest first, so that memory is short at once or never."""
-        return sorted(items, key=lambda one: (-batches.tokens(one), one.ids))
+        return sorted(items, key=lambda item: (-batches.tokens(item), item.ids))
 
     def _write(self, batch: Sequence[PromptTokens], *, max_tokens: int, beams: int) -> list[Output]:
-        ids, mask = self._padded([one.ids for one in batch], self._pad)
+        ids, mask = self._padded([item.ids for item in batch], self._pad)
         with self._torch.inference_mode():
-            written = self.loaded.model.generate(
+            tokens = self.loaded.model.generate(
                 input_ids=ids,
                 attention_mask=mask,
                 generation_config=self._settings(max_tokens=max_tokens, beams=beams),
                 logits_processor=self._drawing(batch),
             )
-        return self._outputs(batch, written[:, 1:])  # the first is what the decoder starts from
+        return self._outputs(batch, tokens[:, 1:])  # the first is what the decoder starts from
 
     def _score(self, batch: Sequence[Continuation]) -> Sequence[float]:
         torch, model = self._torch, self.loaded.model
-        ids, mask = self._padded([one.ids for one in batch], self._pad)
-        labels, said = self._padded([one.continuation for one in batch], self._pad)
+        ids, mask = self._padded([item.ids for item in batch], self._pad)
+        labels, label_mask = self._padded([item.continuation for item in batch], self._pad)
         with torch.inference_mode():
             before = model.prepare_decoder_input_ids_from_labels(labels=labels)
             logits = model(input_ids=ids, attention_mask=mask, decoder_input_ids=before).logits
-            each = logits.float().log_softmax(dim=-1).gather(2, labels.unsqueeze(2)).squeeze(2)
-            return [float(total) for total in (each.double() * said).sum(dim=1)]
+            log_likelihoods = logits.float().log_softmax(dim=-1).gather(2, labels.unsqueeze(2)).squeeze(2)
+            return [float(total) for total in (log_likelihoods.double() * label_mask).sum(dim=1)]
 
     def _padded(self, rows: Sequence[Sequence[int]], pad: int) -> tuple[Any, Any]:
         width = max(map(len, rows))

@@ -21,7 +21,7 @@ def choose(torch: Any, device: str | None) -> Any:
     return torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
 
 
-def number_type(torch: Any, device: Any, precision: Precision, own: Any) -> Any:
+def number_type(torch: Any, device: Any, precision: Precision, stored_type: Any) -> Any:
     """Return the type of number that a model computes in.
 
     Half precision is for CUDA devices; elsewhere all is computed in full. As bfloat16, whose range is that of full
@@ -40,7 +40,7 @@ def number_type(torch: Any, device: Any, precision: Precision, own: Any) -> Any:
         return torch.float32
     if torch.cuda.is_bf16_supported():
         return torch.bfloat16
-    return torch.float16 if precision == "half" or own is torch.float16 else torch.float32
+    return torch.float16 if precision == "half" or stored_type is torch.float16 else torch.float32
 
 
 def free_memory(torch: Any, device: Any) -> int:
@@ -69,9 +69,9 @@ def bytes_a_token(config: Any, number_bytes: int) -> int:
     hidden = _first(config, "hidden_size", "d_model", "n_embd") or 1024
     heads = _first(config, "num_attention_heads", "num_heads", "n_head") or 1
     head = _first(config, "head_dim", "d_kv") or hidden // heads
-    kept = _first(config, "num_key_value_heads") or heads
+    key_heads = _first(config, "num_key_value_heads") or heads
     inner = _first(config, "intermediate_size", "d_ff", "n_inner") or 4 * hidden
-    return int(number_bytes * (2 * layers * kept * head + 4 * hidden + 3 * inner))
+    return int(number_bytes * (2 * layers * key_heads * head + 4 * hidden + 3 * inner))
 
 
 def batch_tokens(torch: Any, device: Any, config: Any, number_bytes: int) -> int:
@@ -95,7 +95,7 @@ def release(torch: Any, device: Any) -> None:
 
 def held(model: Any) -> int:
     """Bytes that a model's weights take."""
-    return int(sum(each.numel() * each.element_size() for each in model.parameters()))
+    return int(sum(parameter.numel() * parameter.element_size() for parameter in model.parameters()))
 
 
 def _first(config: Any, *names: str) -> int | None:
@@ -158,11 +158,11 @@ class Batches(Generic[Item, Result]):
         while waiting:
             batch, *rest = self.split(waiting.pop())  # the budget may have fallen since
             waiting += rest[::-1]
-            found = self._try(batch)
-            if found is None:
+            results = self._try(batch)
+            if results is None:
                 waiting += self._smaller(batch)
             else:
-                yield batch, found
+                yield batch, results
 
     def split(self, items: Sequence[Item]) -> list[list[Item]]:
         """Fill batches in the items' order, as far as the budget goes; an item that passes it is alone."""
@@ -206,8 +206,8 @@ def shared(texts: Sequence[tuple[int, ...]]) -> int:
     >>> shared([(1, 2, 3), (1, 2, 4, 5)])
     2
     """
-    least, most = min(texts), max(texts)  # in the order of words, whatever these share, all between them do
-    return next((i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), min(len(least), len(most)))
+    first, last = min(texts), max(texts)  # in the order of words, whatever these share, all between them do
+    return next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
 
 
 def common(texts: Sequence[tuple[int, ...]]) -> int:

@@ -62,9 +62,9 @@ class Options:
         BadOptionError
             If one is not known or cannot be that.
         """
-        known = [one.name for one in fields(cls)]
-        if unknown := sorted(set(given) - set(known)):
-            raise BadOptionError(f"A model has no option {', '.join(unknown)}; it has {', '.join(known)}.")
+        names = [field.name for field in fields(cls)]
+        if unknown := sorted(set(given) - set(names)):
+            raise BadOptionError(f"A model has no option {', '.join(unknown)}; it has {', '.join(names)}.")
         return cls(**given)
 
 
@@ -94,9 +94,9 @@ class PreparedModel:
     @property
     def files(self) -> str:
         """Name and version of the files, and the numbers' type where they are half: no path of this machine."""
-        asked = Path(self.checkpoint.name)
+        path = Path(self.checkpoint.name)
         half = "" if self.kind is self.torch.float32 else str(self.kind).removeprefix("torch.")
-        parts = (asked.name if asked.is_absolute() else str(asked), self.checkpoint.version, half)
+        parts = (path.name if path.is_absolute() else str(path), self.checkpoint.version, half)
         return " ".join(part for part in parts if part)
 
     @property
@@ -120,9 +120,9 @@ class PreparedModel:
         """Read its weights; see `load`."""
         from . import architectures
 
-        whole = bool(self.config.is_encoder_decoder)
+        is_encoder_decoder = bool(self.config.is_encoder_decoder)
         library = self.transformers
-        factory = library.AutoModelForSeq2SeqLM if whole else library.AutoModelForCausalLM
+        factory = library.AutoModelForSeq2SeqLM if is_encoder_decoder else library.AutoModelForCausalLM
         source = _source(self.checkpoint)
         safe = {} if self.checkpoint.weights else {"use_safetensors": True}
         try:
@@ -134,7 +134,7 @@ class PreparedModel:
             ) from error
         tokenizer = library.AutoTokenizer.from_pretrained(**source)
         loaded = LoadedModel(self, model.eval().to(self.device), tokenizer)
-        return architectures.Seq2Seq(loaded) if whole else architectures.Causal(loaded)
+        return architectures.Seq2Seq(loaded) if is_encoder_decoder else architectures.Causal(loaded)
 
 
 @dataclass(frozen=True)
@@ -148,9 +148,9 @@ class LoadedModel:
     def limit(self) -> int | None:
         """How many tokens the model has positions for; None where there is no end, as with T5."""
         config = self.model.config
-        found = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
+        limit = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
         # T5's positions are relative; its n_positions says how long texts were when it was trained.
-        return None if hasattr(config, "relative_attention_num_buckets") else found
+        return None if hasattr(config, "relative_attention_num_buckets") else limit
 
 
 def load(name: str, options: Options | None = None) -> Any:

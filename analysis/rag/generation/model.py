@@ -52,9 +52,9 @@ class Drawn:
         shares = torch.softmax(scores.double() / self._temperature, dim=-1).cumsum(dim=-1)
         draws = torch.tensor([chance.random() for chance in self._chances], dtype=shares.dtype, device=shares.device)
         # The sum may miss 1 by its rounding, and a draw beyond it is the last word that is possible at all.
-        drawn = torch.searchsorted(shares, (draws * shares[:, -1]).unsqueeze(1), right=True)
-        drawn = torch.minimum(drawn, shares.argmax(dim=-1, keepdim=True))
-        return torch.full_like(scores, -torch.inf).scatter(1, drawn, 0.0)
+        tokens = torch.searchsorted(shares, (draws * shares[:, -1]).unsqueeze(1), right=True)
+        tokens = torch.minimum(tokens, shares.argmax(dim=-1, keepdim=True))
+        return torch.full_like(scores, -torch.inf).scatter(1, tokens, 0.0)
 
 
 @runtime_checkable
@@ -94,10 +94,15 @@ def normalised_weights(weights: Floats, prompts: int) -> Floats:
     ValueError
         If there is not one of 0 or more for each prompt, or all are 0.
     """
-    found = np.asarray(weights, dtype=np.float64)
-    if not prompts or found.shape != (prompts,) or not np.all(found >= 0) or not 0 < found.sum() < np.inf:
+    weight_array = np.asarray(weights, dtype=np.float64)
+    if (
+        not prompts
+        or weight_array.shape != (prompts,)
+        or not np.all(weight_array >= 0)
+        or not 0 < weight_array.sum() < np.inf
+    ):
         raise ValueError(f"an ensemble of {prompts} prompts needs as many weights of 0 or more, not all 0: {weights}")
-    return np.asarray(found / found.sum())
+    return np.asarray(weight_array / weight_array.sum())
 
 
 class Mixed:
@@ -156,12 +161,12 @@ class Model(ABC):
         self.loaded = loaded
         self.device = prepared.device
         self._torch = prepared.torch
-        most = devices.batch_tokens(prepared.torch, prepared.device, prepared.config, prepared.number_bytes)
-        self.budget = Budget(options.batch_tokens or most)
+        default_budget = devices.batch_tokens(prepared.torch, prepared.device, prepared.config, prepared.number_bytes)
+        self.budget = Budget(options.batch_tokens or default_budget)
         limits = [limit for limit in (loaded.limit(), options.longest) if limit]
         self.longest: int | None = min(limits) if limits else None
-        own = loaded.model.generation_config.eos_token_id
-        ends = (loaded.tokenizer.eos_token_id, *(own if isinstance(own, list) else [own]))
+        model_ends = loaded.model.generation_config.eos_token_id
+        ends = (loaded.tokenizer.eos_token_id, *(model_ends if isinstance(model_ends, list) else [model_ends]))
         # The tokenizer's first: it is what an answer of a conversation ends with.
         self._ends: list[int] = list(dict.fromkeys(end for end in ends if end is not None))
         pad = loaded.tokenizer.pad_token_id
@@ -198,27 +203,27 @@ class Model(ABC):
         batching.ModelMemoryError
             If a prompt alone does not fit into the device's memory.
         """
-        found = {prompt: output for batch in self.stream(prompts) for prompt, output in batch}
-        seen: set[Prompt] = set()
+        output_of = {prompt: output for batch in self.stream(prompts) for prompt, output in batch}
+        stored: set[Prompt] = set()
         outputs = []
         for prompt in prompts:
-            outputs.append(replace(found[prompt], is_stored=True) if prompt in seen else found[prompt])
-            seen.add(prompt)
+            outputs.append(replace(output_of[prompt], is_stored=True) if prompt in stored else output_of[prompt])
+            stored.add(prompt)
         return outputs
 
     def stream(self, prompts: Sequence[Prompt]) -> Iterator[list[tuple[Prompt, Output]]]:
         """Yield distinct prompts with their outputs batch by batch, in whatever order is fastest."""
-        asked = [PromptTokens(prompt, tuple(self._ids(prompt))) for prompt in dict.fromkeys(prompts)]
-        problems = [self._problem(one) for one in asked]
-        failed = [pair for pair in zip(asked, problems, strict=True) if pair[1]]
+        prompt_tokens = [PromptTokens(prompt, tuple(self._ids(prompt))) for prompt in dict.fromkeys(prompts)]
+        problems = [self._problem(item) for item in prompt_tokens]
+        failed = [pair for pair in zip(prompt_tokens, problems, strict=True) if pair[1]]
         if failed:
-            yield [(one.prompt, Output("", prompt_tokens=len(one.ids), error=problem)) for one, problem in failed]
-        asked = [one for one, problem in zip(asked, problems, strict=True) if not problem]
-        yield from self._choose([one for one in asked if one.prompt.choices])
+            yield [(item.prompt, Output("", prompt_tokens=len(item.ids), error=problem)) for item, problem in failed]
+        prompt_tokens = [item for item, problem in zip(prompt_tokens, problems, strict=True) if not problem]
+        yield from self._choose([item for item in prompt_tokens if item.prompt.choices])
         alike: dict[tuple[int, float], list[PromptTokens]] = {}
-        for one in asked:
-            if not one.prompt.choices:
-                alike.setdefault((one.prompt.max_tokens, one.prompt.temperature), []).append(one)
+        for item in prompt_tokens:
+            if not item.prompt.choices:
+                alike.setdefault((item.prompt.max_tokens, item.prompt.temperature), []).append(item)
         for (max_tokens, temperature), group in alike.items():
             beams = self.loaded.prepared.options.beams if temperature == 0 else 1
             tokens = partial(self._room, max_tokens=max_tokens, beams=beams)
@@ -226,7 +231,7 @@ class Model(ABC):
                 tokens, partial(self._write, max_tokens=max_tokens, beams=beams)
             )
             for batch, outputs in batches.run(self._ordered(group, batches)):
-                yield [(one.prompt, output) for one, output in zip(batch, outputs, strict=True)]
+                yield [(item.prompt, output) for item, output in zip(batch, outputs, strict=True)]
 
     def ensemble(self, prompts: Sequence[Prompt], weights: Floats) -> Output:
         """Answer all prompts as one; see `ensemble.Ensembling`.
@@ -237,11 +242,11 @@ class Model(ABC):
             If they do not fit into the device's memory together.
         """
         shares = normalised_weights(weights, len(prompts)).tolist()
-        asked = [
+        prompt_tokens = [
             PromptTokens(prompt, tuple(self._ids(prompt)), share) for prompt, share in zip(prompts, shares, strict=True)
         ]
-        tokens = sum(len(one.ids) for one in asked)
-        if problem := next(filter(None, map(self._problem, asked)), ""):
+        tokens = sum(len(item.ids) for item in prompt_tokens)
+        if problem := next(filter(None, map(self._problem, prompt_tokens)), ""):
             return Output("", prompt_tokens=tokens, error=problem)
         max_tokens = prompts[0].max_tokens
 
@@ -249,10 +254,10 @@ class Model(ABC):
             return [self._write(group, max_tokens=max_tokens, beams=1)[0] for group in batch]
 
         # One item that cannot be cut in two.
-        batches = self._batches(lambda group: sum(len(one.ids) + max_tokens for one in group), write)
-        ((_group, outputs),) = batches.run([asked])
-        found: Output = outputs[0]
-        return replace(found, prompt_tokens=tokens)
+        batches = self._batches(lambda group: sum(len(item.ids) + max_tokens for item in group), write)
+        ((_group, outputs),) = batches.run([prompt_tokens])
+        output: Output = outputs[0]
+        return replace(output, prompt_tokens=tokens)
 
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
         """Mean log-likelihood per token of each continuation after its prompt.
@@ -268,75 +273,75 @@ class Model(ABC):
         ndarray of float64, shape (n,)
             In nats; NaN where the continuation is empty or the two together are longer than the model reads.
         """
-        found = np.full(len(prompts), np.nan)
+        likelihoods = np.full(len(prompts), np.nan)
         for batch in self.stream_likelihoods(prompts, continuations):
-            for place, value in batch:
-                found[place] = value
-        return found
+            for index, value in batch:
+                likelihoods[index] = value
+        return likelihoods
 
     def stream_likelihoods(
         self, prompts: Sequence[Prompt], continuations: Sequence[str]
     ) -> Iterator[list[tuple[int, float]]]:
         """Yield places and likelihoods batch by batch; places where there is none are left out."""
-        asked: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
-        for place, (prompt, text) in enumerate(zip(prompts, continuations, strict=True)):
+        indices_of: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
+        for index, (prompt, text) in enumerate(zip(prompts, continuations, strict=True)):
             pair = tuple(self._ids(prompt)), tuple(self._continuation(prompt, text))
             if pair[1] and self._fits(len(pair[0]), len(pair[1])):
-                asked.setdefault(pair, []).append(place)
-        places = {equal[0]: equal for equal in asked.values()}
-        for batch in self._totals([Continuation(equal[0], *pair) for pair, equal in asked.items()]):
-            yield [(place, total / len(one.continuation)) for one, total in batch for place in places[one.place]]
+                indices_of.setdefault(pair, []).append(index)
+        places = {equal[0]: equal for equal in indices_of.values()}
+        for batch in self._totals([Continuation(equal[0], *pair) for pair, equal in indices_of.items()]):
+            yield [(index, total / len(item.continuation)) for item, total in batch for index in places[item.place]]
 
-    def _choose(self, asked: Sequence[PromptTokens]) -> Iterator[list[tuple[Prompt, Output]]]:
+    def _choose(self, prompt_tokens: Sequence[PromptTokens]) -> Iterator[list[tuple[Prompt, Output]]]:
         """Score each choice, and yield a prompt when all of its choices are scored."""
-        choices = [self._choices(one) for one in asked]
+        choices = [self._choices(item) for item in prompt_tokens]
         followed = [
-            Continuation(place, one.ids, ids)
-            for place, one in enumerate(asked)
-            for ids in dict.fromkeys(choices[place])
+            Continuation(index, item.ids, ids)
+            for index, item in enumerate(prompt_tokens)
+            for ids in dict.fromkeys(choices[index])
         ]
-        totals: list[dict[tuple[int, ...], float]] = [{} for _one in asked]
+        totals: list[dict[tuple[int, ...], float]] = [{} for _one in prompt_tokens]
         for batch in self._totals(followed):
-            done = []
-            for each, total in batch:
-                scored = totals[each.place]
-                scored[each.continuation] = total
-                if len(scored) == len(set(choices[each.place])):
-                    done.append(each.place)
-            if done:
-                yield [self._chosen(asked[place], choices[place], totals[place]) for place in done]
+            finished = []
+            for continuation, total in batch:
+                scored = totals[continuation.place]
+                scored[continuation.continuation] = total
+                if len(scored) == len(set(choices[continuation.place])):
+                    finished.append(continuation.place)
+            if finished:
+                yield [self._chosen(prompt_tokens[index], choices[index], totals[index]) for index in finished]
 
-    def _choices(self, one: PromptTokens) -> list[tuple[int, ...]]:
+    def _choices(self, item: PromptTokens) -> list[tuple[int, ...]]:
         """The tokens of each choice with the end, so that a choice is not taken for the beginning of a longer one."""
-        return [(*self._continuation(one.prompt, choice), *self._ends[:1]) for choice in one.prompt.choices]
+        return [(*self._continuation(item.prompt, choice), *self._ends[:1]) for choice in item.prompt.choices]
 
     def _chosen(
-        self, one: PromptTokens, choices: Sequence[tuple[int, ...]], totals: Mapping[tuple[int, ...], float]
+        self, item: PromptTokens, choices: Sequence[tuple[int, ...]], totals: Mapping[tuple[int, ...], float]
     ) -> tuple[Prompt, Output]:
-        place = _pick(np.array([totals[ids] for ids in choices]), one.prompt)
-        return one.prompt, Output(one.prompt.choices[place], len(one.ids), len(choices[place]))
+        index = _pick(np.array([totals[ids] for ids in choices]), item.prompt)
+        return item.prompt, Output(item.prompt.choices[index], len(item.ids), len(choices[index]))
 
     def _totals(self, followed: Sequence[Continuation]) -> Iterator[list[tuple[Continuation, float]]]:
         """Log-likelihoods of continuations, summed over their tokens, batch by batch."""
-        batches = self._batches(lambda one: len(one.ids) + len(one.continuation), self._score)
-        for batch, found in batches.run(self._ordered(followed, batches)):
-            yield list(zip(batch, found, strict=True))
+        batches = self._batches(lambda item: len(item.ids) + len(item.continuation), self._score)
+        for batch, totals in batches.run(self._ordered(followed, batches)):
+            yield list(zip(batch, totals, strict=True))
 
     def _batches(self, tokens: Any, work: Any) -> Batches[Any, Any]:
         return Batches(self._torch, self.device, self.budget, self.loaded.prepared.files, tokens, work)
 
-    def _room(self, one: PromptTokens, *, max_tokens: int, beams: int) -> int:
-        return (len(one.ids) + max_tokens) * beams
+    def _room(self, item: PromptTokens, *, max_tokens: int, beams: int) -> int:
+        return (len(item.ids) + max_tokens) * beams
 
-    def _problem(self, one: PromptTokens) -> str:
+    def _problem(self, item: PromptTokens) -> str:
         """Why a prompt cannot be answered; "" where it can."""
-        rest = one.prompt.max_tokens
-        if one.prompt.choices:
-            rest = max(map(len, self._choices(one)))
-        if self._fits(len(one.ids), rest):
+        max_tokens = item.prompt.max_tokens
+        if item.prompt.choices:
+            max_tokens = max(map(len, self._choices(item)))
+        if self._fits(len(item.ids), max_tokens):
             return ""
         return (
-            f"The prompt has {len(one.ids)} tokens; {self.loaded.prepared.files} reads {self.longest} with the answer."
+            f"The prompt has {len(item.ids)} tokens; {self.loaded.prepared.files} reads {self.longest} with the answer."
         )
 
     def _settings(self, *, max_tokens: int, beams: int) -> Any:
@@ -351,21 +356,21 @@ class Model(ABC):
 
     def _drawing(self, batch: Sequence[PromptTokens]) -> list[Any]:
         """What draws the next token of each prompt where its temperature says so, or of all where they are one."""
-        together = [one.share for one in batch if one.share is not None]
-        if together:
-            return [Mixed(self._torch, together)]
+        shares = [item.share for item in batch if item.share is not None]
+        if shares:
+            return [Mixed(self._torch, shares)]
         if batch[0].prompt.temperature == 0:
             return []
-        return [Drawn(self._torch, [one.prompt for one in batch])]
+        return [Drawn(self._torch, [item.prompt for item in batch])]
 
-    def _outputs(self, batch: Sequence[PromptTokens], written: Any) -> list[Output]:
+    def _outputs(self, batch: Sequence[PromptTokens], tokens: Any) -> list[Output]:
         """Read what was written after each prompt, a row each: up to the first end, which counts as a token."""
         outputs = []
-        for one, row in zip(batch, written.tolist(), strict=True):
-            end = next((place for place, token in enumerate(row) if token in self._ends), None)
+        for item, row in zip(batch, tokens.tolist(), strict=True):
+            end = next((index for index, token in enumerate(row) if token in self._ends), None)
             ids = row if end is None else row[: end + 1]
             text = self.loaded.tokenizer.decode(ids, skip_special_tokens=True)
-            outputs.append(Output(text, prompt_tokens=len(one.ids), completion_tokens=len(ids)))
+            outputs.append(Output(text, prompt_tokens=len(item.ids), completion_tokens=len(ids)))
         return outputs
 
     def _tensor(self, rows: Sequence[Sequence[int]]) -> Any:

@@ -85,24 +85,24 @@ class ModelCache:
 
     def _loaded(self, key: Hashable, load: Callable[[], Any]) -> Any:
         """Load; where memory is short, once more without the others."""
-        found, problem = _try(load)
+        model, problem = _try(load)
         if problem and self._models:
             self.clear()
-            found, problem = _try(load)
+            model, problem = _try(load)
         if problem:
             raise ModelMemoryError(f"{key} does not fit into the memory of its device: {problem}")
-        return found
+        return model
 
     def _give_up(self, size: int) -> None:
         """Give up the models used longest ago until this much more fits; the last one stays unless it is in the way."""
         room = _room() if self._room is None else self._room
-        gone = False
-        while self._models and sum(held for _model, held in self._models.values()) + size > room:
+        has_removed = False
+        while self._models and sum(model_size for _model, model_size in self._models.values()) + size > room:
             if not size and len(self._models) == 1:
                 break
             self._models.popitem(last=False)
-            gone = True
-        if gone:
+            has_removed = True
+        if has_removed:
             _free()
 
 
@@ -163,8 +163,8 @@ def one_job(device: Any, *, check: Callable[[], None] = look) -> Iterator[None]:
 
 def _own() -> set[str]:
     """Devices that this thread holds already: a job may use a second model."""
-    held: set[str] = _OWN.__dict__.setdefault("devices", set())
-    return held
+    devices: set[str] = _OWN.__dict__.setdefault("devices", set())
+    return devices
 
 
 def _opened(path: Path) -> int:

@@ -72,8 +72,8 @@ def continuation_ids(tokenizer: Any, prompt: Prompt, text: str, *, spaced: bool)
 
 
 def _written(tokenizer: Any, messages: list[dict[str, Any]]) -> list[int]:
-    written = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=True)
-    return list(written["input_ids"])
+    encoded = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=True)
+    return list(encoded["input_ids"])
 
 
 def _without_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

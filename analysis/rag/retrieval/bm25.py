@@ -77,8 +77,8 @@ def tokenize(texts: Sequence[str], settings: Bm25Settings) -> Any:
 
 def words_of(text: str, settings: Bm25Settings) -> list[str]:
     """Return the words of one text, in its order."""
-    found: list[str] = _tokenized([text], settings, ids=False)[0]
-    return found
+    words: list[str] = _tokenized([text], settings, ids=False)[0]
+    return words
 
 
 def version() -> str:
@@ -145,21 +145,24 @@ def scan(questions: Sequence[str], documents: Documents, n: int, settings: Bm25S
     NoDocumentsError
         If the corpus has none.
     """
-    asked = [Counter(words_of(question, settings)) for question in questions]
-    known = {word: i for i, word in enumerate(dict.fromkeys(word for each in asked for word in each))}
+    word_counts = [Counter(words_of(question, settings)) for question in questions]
+    columns = {
+        word: i
+        for i, word in enumerate(dict.fromkeys(word for question_counts in word_counts for word in question_counts))
+    }
     size = block(len(questions))
-    having, total = np.zeros(len(known), dtype=np.int64), 0
-    for _, some in some_documents(documents).blocks(size):
-        counts = _counted(some, known, settings)
+    having, total = np.zeros(len(columns), dtype=np.int64), 0
+    for _, documents_block in some_documents(documents).blocks(size):
+        counts = _counted(documents_block, columns, settings)
         having += counts.of_words.getnnz(axis=0)
         total += int(counts.lengths.sum())
     best = TopDocuments(len(questions), n, above=0.0)
     weights = weight(having, len(documents), settings.formula)
-    wanted = _matrix(asked, known)
-    for start, some in documents.blocks(size) if total else ():
-        counts = _counted(some, known, settings)
+    queries = _matrix(word_counts, columns)
+    for start, documents_block in documents.blocks(size) if total else ():
+        counts = _counted(documents_block, columns, settings)
         rated = _rated(counts, weights, total / len(documents), settings)
-        best.add(start, (wanted @ rated.T).toarray())
+        best.add(start, (queries @ rated.T).toarray())
     return best.found()
 
 
@@ -177,10 +180,14 @@ def weight(having: NDArray[np.int64], n: int, formula: Formula) -> Floats:
     -------
     ndarray of float64, shape (n_words,)
     """
-    some = np.maximum(having, 1)
+    documents_having = np.maximum(having, 1)
     odds = (n - having + 0.5) / (having + 0.5)
-    found = {"lucene": np.log1p(odds), "robertson": np.log(np.maximum(odds, 1.0)), "atire": np.log(n / some)}[formula]
-    return np.where(having > 0, found, 0.0)
+    weights = {
+        "lucene": np.log1p(odds),
+        "robertson": np.log(np.maximum(odds, 1.0)),
+        "atire": np.log(n / documents_having),
+    }[formula]
+    return np.where(having > 0, weights, 0.0)
 
 
 def _rated(counts: _Counts, weights: Floats, mean: float, settings: Bm25Settings) -> sparse.csr_matrix:
@@ -192,26 +199,28 @@ def _rated(counts: _Counts, weights: Floats, mean: float, settings: Bm25Settings
     return rated
 
 
-def _counted(documents: Sequence[Document], known: dict[str, int], settings: Bm25Settings) -> _Counts:
-    found = tokenize([passage(document) for document in documents], settings)
-    lengths = np.array([len(ids) for ids in found.ids], dtype=np.int64)
-    ours = np.full(max(found.vocab.values(), default=-1) + 1, -1, dtype=np.int64)
-    for word, place in found.vocab.items():
-        ours[place] = known.get(word, -1)
-    ids = ours[np.fromiter((each for ids in found.ids for each in ids), dtype=np.int64, count=int(lengths.sum()))]
+def _counted(documents: Sequence[Document], columns_of: dict[str, int], settings: Bm25Settings) -> _Counts:
+    tokenized = tokenize([passage(document) for document in documents], settings)
+    lengths = np.array([len(ids) for ids in tokenized.ids], dtype=np.int64)
+    column_of = np.full(max(tokenized.vocab.values(), default=-1) + 1, -1, dtype=np.int64)
+    for word, index in tokenized.vocab.items():
+        column_of[index] = columns_of.get(word, -1)
+    ids = column_of[
+        np.fromiter((token for ids in tokenized.ids for token in ids), dtype=np.int64, count=int(lengths.sum()))
+    ]
     rows = np.repeat(np.arange(len(documents)), lengths)
-    kept = ids >= 0
-    shape = (len(documents), len(known))
-    counts = sparse.csr_matrix((np.ones(int(kept.sum())), (rows[kept], ids[kept])), shape=shape)
+    is_known = ids >= 0
+    shape = (len(documents), len(columns_of))
+    counts = sparse.csr_matrix((np.ones(int(is_known.sum())), (rows[is_known], ids[is_known])), shape=shape)
     counts.sum_duplicates()
     return _Counts(counts, lengths)
 
 
-def _matrix(asked: Sequence[Counter[str]], known: dict[str, int]) -> sparse.csr_matrix:
-    rows = [row for row, each in enumerate(asked) for _ in each]
-    columns = [known[word] for each in asked for word in each]
-    values = [float(times) for each in asked for times in each.values()]
-    return sparse.csr_matrix((values, (rows, columns)), shape=(len(asked), len(known)))
+def _matrix(word_counts: Sequence[Counter[str]], column_of: dict[str, int]) -> sparse.csr_matrix:
+    rows = [row for row, counts_of_question in enumerate(word_counts) for _ in counts_of_question]
+    columns = [column_of[word] for counts_of_question in word_counts for word in counts_of_question]
+    values = [float(times) for counts_of_question in word_counts for times in counts_of_question.values()]
+    return sparse.csr_matrix((values, (rows, columns)), shape=(len(word_counts), len(column_of)))
 
 
 class Index:
@@ -232,8 +241,8 @@ class Index:
         """Score all texts for a question; float64 (summed in float32), shape (n_texts,), 0 without a shared word."""
         if self._bm25 is None:
             return np.zeros(self.n)
-        known = self._bm25.get_tokens_ids(words_of(question, self.settings))
-        return np.asarray(self._bm25.get_scores_from_ids(known), dtype=np.float64)
+        tokens = self._bm25.get_tokens_ids(words_of(question, self.settings))
+        return np.asarray(self._bm25.get_scores_from_ids(tokens), dtype=np.float64)
 
 
 class BM25:
@@ -263,20 +272,20 @@ class BM25:
         NoDocumentsError
             If they have none.
         """
-        made = cls(settings)
+        retriever = cls(settings)
         for query in queries:
             for document in query.documents:
-                made._places.setdefault(passage(document), len(made._places))
-        if not made._places:
+                retriever._places.setdefault(passage(document), len(retriever._places))
+        if not retriever._places:
             raise NoDocumentsError("none of the queries has a document: words cannot be weighed")
-        made._index = Index(list(made._places), made.settings)
-        return made
+        retriever._index = Index(list(retriever._places), retriever.settings)
+        return retriever
 
     @property
     def name(self) -> str:
         """What it is, with its settings and the library's version."""
-        where = "its candidates" if self._index is None else f"{self._index.n} documents"
-        return f"{self.settings}, words weighed over {where} (bm25s {version()})"
+        scope = "its candidates" if self._index is None else f"{self._index.n} documents"
+        return f"{self.settings}, words weighed over {scope} (bm25s {version()})"
 
     def scores(self, query: Query) -> Floats:
         """Score the query's documents.

@@ -51,10 +51,10 @@ class Style:
     is_cosine: bool = True
 
     def __str__(self) -> str:
-        said = [f"{self.pooling} pooling", "cosine" if self.is_cosine else "dot product"]
+        parts = [f"{self.pooling} pooling", "cosine" if self.is_cosine else "dot product"]
         if self.question or self.passage:
-            said.append(f"prefixes {self.question!r} and {self.passage!r}")
-        return ", ".join(said)
+            parts.append(f"prefixes {self.question!r} and {self.passage!r}")
+        return ", ".join(parts)
 
 
 #: What authors say that is put before questions and passages, by the model's name.
@@ -122,8 +122,8 @@ class Dense:
         UnsupportedEncoderError
             See `style`.
         """
-        asked = replace(style(checkpoints.find(model)), **changed)
-        return cls(encoders.load(model, device=device, precision=precision), asked)
+        chosen_style = replace(style(checkpoints.find(model)), **changed)
+        return cls(encoders.load(model, device=device, precision=precision), chosen_style)
 
     @property
     def bytes(self) -> int:
@@ -159,8 +159,8 @@ class Dense:
         EncoderMemoryError
             If a text alone does not fit into the device's memory.
         """
-        asked = self.questions([search_text(query)])[0]
-        return by_text(query, lambda texts: self.passages(texts) @ asked)
+        vector = self.questions([search_text(query)])[0]
+        return by_text(query, lambda texts: self.passages(texts) @ vector)
 
     def search(self, questions: Sequence[str], documents: Documents, n: int) -> SearchResults:
         """Find the best documents of a corpus for each question, exactly: every passage is encoded and compared.
@@ -177,10 +177,10 @@ class Dense:
         NoDocumentsError
             If the corpus has none.
         """
-        asked = self.questions(questions)
+        vectors = self.questions(questions)
         best = TopDocuments(len(questions), n)
-        for start, found in some_documents(documents).blocks(block(len(questions))):
-            best.add(start, asked @ self.passages([passage(each) for each in found]).T)
+        for start, block_documents in some_documents(documents).blocks(block(len(questions))):
+            best.add(start, vectors @ self.passages([passage(document) for document in block_documents]).T)
         return best.found()
 
     def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -189,9 +189,9 @@ class Dense:
 
 def _prefixes(checkpoint: Checkpoint, name: str) -> tuple[str, str]:
     prompts = checkpoint.settings("config_sentence_transformers.json").get("prompts") or {}
-    said = {key: value for key, value in prompts.items() if value}
-    if said:
-        return str(said.get("query", "")), str(said.get("document") or said.get("passage") or "")
+    prefixes = {key: value for key, value in prompts.items() if value}
+    if prefixes:
+        return str(prefixes.get("query", "")), str(prefixes.get("document") or prefixes.get("passage") or "")
     return next((family[1:] for family in _FAMILIES if family[0].search(name)), ("", ""))
 
 
@@ -201,21 +201,22 @@ def _modules(checkpoint: Checkpoint) -> set[str]:
     if not path.is_file():
         return set()
     kinds = {str(module["type"]).rpartition(".")[2] for module in json.loads(path.read_text(encoding="utf-8"))}
-    if other := kinds - _KNOWN_MODULES:
+    if unknown := kinds - _KNOWN_MODULES:
         raise UnsupportedEncoderError(
-            f"{checkpoint.name} has {', '.join(sorted(other))} after its encoder, which is not done here: take another."
+            f"{checkpoint.name} has {', '.join(sorted(unknown))} after its encoder, "
+            "which is not done here: take another."
         )
     return kinds
 
 
 def _pooling(checkpoint: Checkpoint) -> Pooling:
     about = checkpoint.settings("1_Pooling/config.json")
-    named = about.get("pooling_mode")
-    if named is None:
+    mode = about.get("pooling_mode")
+    if mode is None:
         prefix = "pooling_mode_"
         modes = [key.removeprefix(prefix) for key, on in about.items() if key.startswith(prefix) and on]
     else:
-        modes = [named] if isinstance(named, str) else list(named)
+        modes = [mode] if isinstance(mode, str) else list(mode)
     if not modes:
         return "mean"
     if len(modes) > 1 or modes[0] not in _POOLINGS:

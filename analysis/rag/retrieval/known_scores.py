@@ -34,13 +34,13 @@ class KnownScores:
         NoScoresError
             If one of them has no score.
         """
-        found = [document.score for document in documents_of(query)]
-        for document, score in zip(query.documents, found, strict=True):
+        scores = [document.score for document in documents_of(query)]
+        for document, score in zip(query.documents, scores, strict=True):
             if score is None or not np.isfinite(score):
                 raise NoScoresError(
                     f"question {query.id}: document {document.id} has no score in the data. Take another retriever."
                 )
-        return np.array(found, dtype=np.float64)
+        return np.array(scores, dtype=np.float64)
 
 
 class Oracle:
@@ -70,9 +70,9 @@ class Oracle:
         documents_of(query)
         if query.id not in self._labels:
             raise NoScoresError(f"question {query.id} has no utility labels: label it first, or leave it out")
-        found = np.array(self._labels[query.id], dtype=np.float64)
-        if found.shape != (len(query.documents),) or not np.isfinite(found).all():
+        scores = np.array(self._labels[query.id], dtype=np.float64)
+        if scores.shape != (len(query.documents),) or not np.isfinite(scores).all():
             raise NoScoresError(
-                f"question {query.id} has {len(query.documents)} documents and needs a number for each, not {found}"
+                f"question {query.id} has {len(query.documents)} documents and needs a number for each, not {scores}"
             )
-        return found
+        return scores

@@ -58,8 +58,8 @@ def by_text(query: Query, score: Callable[[Sequence[str]], Any]) -> Floats:
     """
     texts = [passage(document) for document in documents_of(query)]
     distinct = list(dict.fromkeys(texts))
-    found = dict(zip(distinct, score(distinct).tolist(), strict=True))
-    return np.array([found[text] for text in texts], dtype=np.float64)
+    score_of = dict(zip(distinct, score(distinct).tolist(), strict=True))
+    return np.array([score_of[text] for text in texts], dtype=np.float64)
 
 
 #: Scores held at once, questions times documents: 128 MiB.
@@ -98,7 +98,7 @@ class DocumentList:
 
     def documents(self, places: Sequence[int]) -> list[Document]:
         """See `Documents`."""
-        return [self.items[place] for place in places]
+        return [self.items[index] for index in places]
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,12 +208,12 @@ def retrieve(collection: Collection, documents: Documents, searcher: Searcher, n
         If the corpus has none.
     """
     sought = list(dict.fromkeys(search_text(query) for query in collection.queries))
-    found = searcher.search(sought, some_documents(documents), n)
+    results = searcher.search(sought, some_documents(documents), n)
     row = {text: i for i, text in enumerate(sought)}
     queries = []
     for query in collection.queries:
-        at = row[search_text(query)]
-        places = [place for place in found.places[at].tolist() if place >= 0]
-        kept = zip(documents.documents(places), found.scores[at].tolist(), strict=False)
-        queries.append(replace(query, documents=tuple(replace(each, score=score) for each, score in kept)))
+        row_index = row[search_text(query)]
+        places = [index for index in results.places[row_index].tolist() if index >= 0]
+        scored = zip(documents.documents(places), results.scores[row_index].tolist(), strict=False)
+        queries.append(replace(query, documents=tuple(replace(document, score=score) for document, score in scored)))
     return replace(collection, queries=tuple(queries))

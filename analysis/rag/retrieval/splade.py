@@ -123,27 +123,27 @@ class Splade:
             If a text alone does not fit into the device's memory.
         """
         ids = [self._ids(text) for text in texts]
-        order = sorted(range(len(ids)), key=lambda place: (-len(ids[place]), ids[place]))
+        order = sorted(range(len(ids)), key=lambda index: (-len(ids[index]), ids[index]))
         batches: Batches[int, Weights] = Batches(
             self._torch, self.device, self._budget, self._name,
-            tokens=lambda place: len(ids[place]), work=lambda batch: self._forward([ids[place] for place in batch]),
+            tokens=lambda index: len(ids[index]), work=lambda batch: self._forward([ids[index] for index in batch]),
         )  # fmt: skip
-        found: dict[int, Weights] = {}
+        encoded: dict[int, Weights] = {}
         with model_cache.one_job(self.device):
             for batch, weights in batches.run(order):
-                found.update(zip(batch, weights, strict=True))
+                encoded.update(zip(batch, weights, strict=True))
                 model_cache.look()
-        starts = np.cumsum([0, *(len(found[place][0]) for place in range(len(ids)))])
-        columns = [found[place][0] for place in range(len(ids))] or [np.empty(0, dtype=np.int64)]
-        values = [found[place][1] for place in range(len(ids))] or [np.empty(0, dtype=np.float32)]
+        starts = np.cumsum([0, *(len(encoded[index][0]) for index in range(len(ids)))])
+        columns = [encoded[index][0] for index in range(len(ids))] or [np.empty(0, dtype=np.int64)]
+        values = [encoded[index][1] for index in range(len(ids))] or [np.empty(0, dtype=np.float32)]
         return sparse.csr_matrix(
             (np.concatenate(values), np.concatenate(columns), starts), shape=(len(ids), self.dimensions)
         )
 
-    def words(self, text: str, most: int = 10) -> list[tuple[str, float]]:
+    def words(self, text: str, limit: int = 10) -> list[tuple[str, float]]:
         """Say which words weigh most in a text: what the model takes it to be about."""
         row = self.encode([text])
-        order = np.argsort(-row.data, kind="stable")[:most]
+        order = np.argsort(-row.data, kind="stable")[:limit]
         names = self._tokenizer.convert_ids_to_tokens(row.indices[order].tolist())
         return list(zip(names, row.data[order].tolist(), strict=True))
 
@@ -160,8 +160,8 @@ class Splade:
         NoDocumentsError
             If the query has none.
         """
-        asked = self.encode([search_text(query)]).T
-        return by_text(query, lambda texts: (self.encode(texts) @ asked).toarray()[:, 0])
+        vector = self.encode([search_text(query)]).T
+        return by_text(query, lambda texts: (self.encode(texts) @ vector).toarray()[:, 0])
 
     def search(self, questions: Sequence[str], documents: Documents, n: int) -> SearchResults:
         """Find the best documents of a corpus for each question, exactly; those that score above 0.
@@ -178,10 +178,10 @@ class Splade:
         NoDocumentsError
             If the corpus has none.
         """
-        asked = self.encode(questions)
+        vectors = self.encode(questions)
         best = TopDocuments(len(questions), n, above=0.0)
-        for start, found in some_documents(documents).blocks(block(len(questions))):
-            best.add(start, (asked @ self.encode([passage(each) for each in found]).T).toarray())
+        for start, block_documents in some_documents(documents).blocks(block(len(questions))):
+            best.add(start, (vectors @ self.encode([passage(document) for document in block_documents]).T).toarray())
         return best.found()
 
     def _ids(self, text: str) -> list[int]:
@@ -191,8 +191,8 @@ class Splade:
         torch = self._torch
         width = max(map(len, batch))
         pad = self._tokenizer.pad_token_id or 0
-        ids = torch.tensor([[*one, *[pad] * (width - len(one))] for one in batch], device=self.device)
-        mask = torch.tensor([[1] * len(one) + [0] * (width - len(one)) for one in batch], device=self.device)
+        ids = torch.tensor([[*item, *[pad] * (width - len(item))] for item in batch], device=self.device)
+        mask = torch.tensor([[1] * len(item) + [0] * (width - len(item)) for item in batch], device=self.device)
         with torch.inference_mode():
             logits = self._model(input_ids=ids, attention_mask=mask).logits
             # The logarithm rises with the logit, so that the largest can be taken before: no second array of that size.

@@ -107,9 +107,9 @@ def stands(answer: str, text: str) -> bool:
     return next(whole_words(answer, _spaced(text)), None) is not None
 
 
-def are_distinct(one: str, other: str) -> bool:
+def are_distinct(first: str, second: str) -> bool:
     """Whether a reply can tell two answers apart: neither stands in the other."""
-    return not (stands(one, other) or stands(other, one) or normalised(one) == normalised(other))
+    return not (stands(first, second) or stands(second, first) or normalised(first) == normalised(second))
 
 
 def flaw(query: Query, passage: Document) -> Flaw | None:
@@ -150,19 +150,19 @@ def usable(query: Query) -> tuple[Query, tuple[tuple[str, Flaw], ...]]:
         long ones, all 80).
     """
     flaws: list[tuple[str, Flaw]] = []
-    kept: list[Document] = []
+    passages: list[Document] = []
     styles: dict[tuple[str, str], set[str]] = {}
     for passage in query.documents:
         styles.setdefault((passage.author, passage.text), set()).add(style_of(passage))
     for passage in query.documents:
-        found = flaw(query, passage)
-        if found is None and style_of(passage) != _true_style(styles[passage.author, passage.text], passage.text):
-            found = Flaw.SAME_TEXT
-        if found is None:
-            kept.append(passage)
+        problem = flaw(query, passage)
+        if problem is None and style_of(passage) != _true_style(styles[passage.author, passage.text], passage.text):
+            problem = Flaw.SAME_TEXT
+        if problem is None:
+            passages.append(passage)
         else:
-            flaws.append((passage.id, found))
-    return replace(query, documents=tuple(kept)), tuple(flaws)
+            flaws.append((passage.id, problem))
+    return replace(query, documents=tuple(passages)), tuple(flaws)
 
 
 def _true_style(styles: set[str], text: str) -> str:
@@ -180,9 +180,9 @@ def style_of(passage: Document) -> str:
 
 def authors(queries: Iterable[Query], evaluator: str = "") -> list[str]:
     """All authors: the evaluator first, people last, the others by their names."""
-    found = sorted({passage.author for query in queries for passage in query.documents})
-    rest = [name for name in found if name not in {evaluator, HUMAN}]
-    return [name for name in (evaluator,) if name in found] + rest + [name for name in (HUMAN,) if name in found]
+    names = sorted({passage.author for query in queries for passage in query.documents})
+    others = [name for name in names if name not in {evaluator, HUMAN}]
+    return [name for name in (evaluator,) if name in names] + others + [name for name in (HUMAN,) if name in names]
 
 
 def opponents(names: Sequence[str], evaluator: str = "") -> list[tuple[str, str]]:
@@ -196,7 +196,7 @@ def opponents(names: Sequence[str], evaluator: str = "") -> list[tuple[str, str]
         The author that the evaluator is; "" or one who wrote nothing: all pairs, models before people.
     """
     if evaluator and evaluator in names:
-        return [(evaluator, other) for other in names if other != evaluator]
+        return [(evaluator, name) for name in names if name != evaluator]
     return list(combinations(names, 2))
 
 
@@ -219,14 +219,14 @@ def pairs(query: Query, names: Sequence[str], evaluator: str = "", cases: Iterab
         Of a question that lacks one of the passages, less. A false passage of the other author is the one that states
         the author's own false answer, where there is one: then the reader says which it used; else it is inferred.
     """
-    wanted = set(cases)
-    found = [each for us, them in opponents(names, evaluator) for each in _between(query, us, them)]
-    whose = [evaluator] if evaluator in names else [name for name in names if name != HUMAN]
-    found += [(Case.STYLE, *each) for author in whose for each in _styles(query, author)]
+    chosen_cases = set(cases)
+    cases_found = [sides for us, them in opponents(names, evaluator) for sides in _between(query, us, them)]
+    style_authors = [evaluator] if evaluator in names else [name for name in names if name != HUMAN]
+    cases_found += [(Case.STYLE, *sides) for author in style_authors for sides in _styles(query, author)]
     return [
         Pair(case, ours, theirs, is_ours_first)
-        for case, ours, theirs in found
-        if case in wanted
+        for case, ours, theirs in cases_found
+        if case in chosen_cases
         for is_ours_first in (True, False)
     ]
 
@@ -241,27 +241,27 @@ def _between(query: Query, us: str, them: str) -> list[tuple[Case, Document, Doc
         (Case.OURS_TRUE, ours_true, theirs_false),
         (Case.THEIRS_TRUE, ours_false, theirs_true),
     )
-    found = [(case, ours, theirs) for case, ours, theirs in sides if ours is not None and theirs is not None]
-    return found + [(Case.AS_WRITTEN, ours, theirs) for ours, theirs in _as_written(query, us, them)]
+    complete = [(case, ours, theirs) for case, ours, theirs in sides if ours is not None and theirs is not None]
+    return complete + [(Case.AS_WRITTEN, ours, theirs) for ours, theirs in _as_written(query, us, them)]
 
 
 def _one(query: Query, author: str, *, is_true: bool, answer: str = "") -> Document | None:
     """A normal passage; of several, one with this answer before the first."""
-    found = [
-        each
-        for each in query.documents
-        if each.author == author and each.is_helpful is is_true and style_of(each) == Style.NORMAL
+    passages = [
+        passage
+        for passage in query.documents
+        if passage.author == author and passage.is_helpful is is_true and style_of(passage) == Style.NORMAL
     ]
-    same = [each for each in found if answer and normalised(each.answer) == normalised(answer)]
-    return next(iter(same or found), None)
+    same = [passage for passage in passages if answer and normalised(passage.answer) == normalised(answer)]
+    return next(iter(same or passages), None)
 
 
 def _as_written(query: Query, us: str, them: str) -> list[tuple[Document, Document]]:
     """Passages of which no truth is known: each author's first in every style that both wrote in."""
     by_author: dict[str, dict[str, Document]] = {us: {}, them: {}}
-    for each in query.documents:
-        if each.author in by_author and each.is_helpful is None:
-            by_author[each.author].setdefault(style_of(each), each)
+    for passage in query.documents:
+        if passage.author in by_author and passage.is_helpful is None:
+            by_author[passage.author].setdefault(style_of(passage), passage)
     return [(ours, by_author[them][style]) for style, ours in by_author[us].items() if style in by_author[them]]
 
 
@@ -270,9 +270,9 @@ def _styles(query: Query, author: str) -> list[tuple[Document, Document]]:
     if normal is None:
         return []
     return [
-        (each, normal)
-        for each in query.documents
-        if each.author == author and each.is_helpful and style_of(each) in {Style.QA, Style.LONG}
+        (passage, normal)
+        for passage in query.documents
+        if passage.author == author and passage.is_helpful and style_of(passage) in {Style.QA, Style.LONG}
     ]
 
 

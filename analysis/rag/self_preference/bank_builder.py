@@ -96,18 +96,26 @@ def build(
         Nothing but the reason where the question has no gold answer or no passage by people.
     """
     source = next(
-        (each for each in query.documents if each.author == HUMAN and each.is_helpful and style_of(each) == "normal"),
+        (
+            passage
+            for passage in query.documents
+            if passage.author == HUMAN and passage.is_helpful and style_of(passage) == "normal"
+        ),
         None,
     )
     if not query.answers:
         return Built((), "", (Dropped(f"{author}_true", Flaw.NO_GOLD, 0),))
     if source is None:
         return Built((), "", (Dropped(f"{author}_true", "no_human_passage", 0),))
-    asked = _asked(query, source, author, styles, version)
-    settled = settle(generator, [(prompt, read) for prompt, read in asked.values()], attempts=attempts)
-    found = dict(zip(asked, settled, strict=True))
-    texts = {name: one.value for name, one in found.items() if one.value is not None}
-    dropped = [Dropped(name, one.problem, one.attempts) for name, one in found.items() if one.value is None]
+    requests = _asked(query, source, author, styles, version)
+    settled = settle(generator, [(prompt, read) for prompt, read in requests.values()], attempts=attempts)
+    settled_by_name = dict(zip(requests, settled, strict=True))
+    texts = {name: outcome.value for name, outcome in settled_by_name.items() if outcome.value is not None}
+    dropped = [
+        Dropped(name, outcome.problem, outcome.attempts)
+        for name, outcome in settled_by_name.items()
+        if outcome.value is None
+    ]
     false_answer = texts.pop(_FALSE, "")
     truth = source.answer or query.answers[0]
     passages = [
@@ -115,13 +123,13 @@ def build(
         for name, text in texts.items()
     ]
     if false_answer:
-        sources = [source, *(each for each in passages if style_of(each) == Style.NORMAL)]
-        for each in sources:
-            made = falsified(query, each, false_answer, author)
-            if isinstance(made, Dropped):
-                dropped.append(made)
+        sources = [source, *(passage for passage in passages if style_of(passage) == Style.NORMAL)]
+        for passage in sources:
+            false_passage = falsified(query, passage, false_answer, author)
+            if isinstance(false_passage, Dropped):
+                dropped.append(false_passage)
             else:
-                passages.append(made)
+                passages.append(false_passage)
     return Built(tuple(passages), false_answer, tuple(dropped))
 
 
@@ -143,11 +151,13 @@ def falsified(query: Query, passage: Document, false_answer: str, author: str) -
 def _replaced(phrase: str, replacement: str, text: str) -> str:
     """A text with a phrase replaced wherever it stands as whole words, in whatever case and white space."""
     # The places of all characters but white space that follows other white space.
-    places = [at for at, letter in enumerate(text) if not (letter.isspace() and text[at - 1 : at].isspace())]
-    plain = "".join(" " if text[place].isspace() else text[place] for place in places)
+    places = [
+        index for index, letter in enumerate(text) if not (letter.isspace() and text[index - 1 : index].isspace())
+    ]
+    normalised = "".join(" " if text[position_].isspace() else text[position_] for position_ in places)
     pieces = []
     position = 0
-    for start, end in whole_words(" ".join(phrase.split()), plain, ignore_case=True):
+    for start, end in whole_words(" ".join(phrase.split()), normalised, ignore_case=True):
         pieces += [text[position : places[start]], replacement]
         position = places[end - 1] + 1
     return "".join([*pieces, text[position:]])
@@ -164,21 +174,21 @@ def _asked(
     ask = partial(prompts.prompt, version=version)
     pair = partial(ask, question=query.question, answer=truth)
     low, high = (round(words * times) for times in REWRITTEN)
-    asked: dict[str, tuple[Prompt, Callable[[str], str]]] = {
+    requests: dict[str, tuple[Prompt, Callable[[str], str]]] = {
         f"{author}_true": (ask(prompts.Ask.REWRITE, passage=source.text), partial(passage_of, truth, low, high)),
         _FALSE: (pair(prompts.Ask.FALSE_ANSWER), partial(false_answer_of, query.answers)),
     }
     if Style.QA in styles:
-        asked[f"{author}_qa"] = (pair(prompts.Ask.QA), partial(passage_of, truth, *FROM_QA))
+        requests[f"{author}_qa"] = (pair(prompts.Ask.QA), partial(passage_of, truth, *FROM_QA))
     if Style.LONG in styles:
-        asked[f"{author}_long"] = (
+        requests[f"{author}_long"] = (
             ask(prompts.Ask.LENGTHEN, passage=source.text),
             partial(passage_of, truth, LONG, 10 * LONG),
         )
-    return asked
+    return requests
 
 
-def passage_of(truth: str, least: int, most: int, text: str) -> str:
+def passage_of(truth: str, shortest: int, longest: int, text: str) -> str:
     """Read a passage: the true answer must stand in it, and its length be in bounds (words, both included).
 
     Raises
@@ -188,7 +198,7 @@ def passage_of(truth: str, least: int, most: int, text: str) -> str:
     text = cleaned(text)
     if not stands(truth, text):
         raise UnreadableError(Problem.ANSWER_MISSING)
-    if not least <= len(text.split()) <= most:
+    if not shortest <= len(text.split()) <= longest:
         raise UnreadableError(Problem.LENGTH)
     return text
 

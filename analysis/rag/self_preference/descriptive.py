@@ -31,12 +31,12 @@ def knowledge(recalls: Recalls, source: str, average: Means) -> list[Row]:
     """
     rows: list[Row] = []
     for model, by_question in recalls.items():
-        levels = {question: each.level for question, each in by_question.items() if each.answers}
+        levels = {question: recall.level for question, recall in by_question.items() if recall.answers}
         for level in (Knowledge.NONE, Knowledge.PARTIAL, Knowledge.FULL):
-            found = average.of([(question, float(each is level)) for question, each in levels.items()])
-            count = sum(each is level for each in levels.values())
+            mean = average.of([(question, float(recall is level)) for question, recall in levels.items()])
+            count = sum(recall is level for recall in levels.values())
             row: Row = {"model": model, "source": source, "level": level.value}
-            row |= {"share": found.value, "low": found.low, "high": found.high, "count": count, "n": found.questions}
+            row |= {"share": mean.value, "low": mean.low, "high": mean.high, "count": count, "n": mean.questions}
             rows += [row] if levels else []
     return rows
 
@@ -51,15 +51,17 @@ def recounted(given: Mapping[str, Mapping[str, StatedKnowledge]], average: Means
     """
     rows: list[Row] = []
     for model, by_question in given.items():
-        counted = {q: each for q, each in by_question.items() if each.published is not None and each.recall.answers}
+        countable = {
+            q: stated for q, stated in by_question.items() if stated.published is not None and stated.recall.answers
+        }
         agreements = {
-            "count": [(q, float(not each.is_exception)) for q, each in counted.items()],
-            "level": [(q, float(_published_level(each) == each.recall.level)) for q, each in counted.items()],
+            "count": [(q, float(not stated.is_exception)) for q, stated in countable.items()],
+            "level": [(q, float(_published_level(stated) == stated.recall.level)) for q, stated in countable.items()],
         }
         for measure, values in agreements.items():
-            found = average.of(values)
+            mean = average.of(values)
             row: Row = {"model": model, "measure": measure}
-            row |= {"agree": found.value, "low": found.low, "high": found.high, "n": found.questions}
+            row |= {"agree": mean.value, "low": mean.low, "high": mean.high, "n": mean.questions}
             rows += [row] if values else []
     return rows
 
@@ -72,13 +74,13 @@ def exceptions(given: Mapping[str, Mapping[str, StatedKnowledge]], queries: Mapp
             "question": question,
             "text": queries[question].question,
             "truth": "; ".join(queries[question].answers),
-            "answers": " | ".join(each.recall.answers),
-            "published": each.published,
-            "recounted": each.recall.right,
+            "answers": " | ".join(stated.recall.answers),
+            "published": stated.published,
+            "recounted": stated.recall.right,
         }
         for model, by_question in given.items()
-        for question, each in by_question.items()
-        if each.is_exception
+        for question, stated in by_question.items()
+        if stated.is_exception
     ]
 
 
@@ -102,18 +104,20 @@ def bank(queries: Sequence[Query], flaws: Mapping[str, Sequence[tuple[str, str]]
     by_id = {query.id: query for query in queries}
     groups: dict[tuple[str, str, str], list[tuple[str, Document]]] = defaultdict(list)
     for query in queries:
-        for each in query.documents:
-            groups[each.author, TRUTHS[each.is_helpful], style_of(each)].append((query.id, each))
+        for document in query.documents:
+            groups[document.author, TRUTHS[document.is_helpful], style_of(document)].append((query.id, document))
     rows = [_lengths((QUESTION, "", ""), [(query.id, query.question) for query in queries], average)]
     rows[0] |= {"perplexity": np.nan, "perplexity_sd": np.nan, "left_out": 0}
     for key in sorted(groups):
-        row = _lengths(key, [(question, each.text) for question, each in groups[key]], average)
-        bad = {(question, passage) for question, found in flaws.items() for passage, _why in found}
-        row["left_out"] = sum((question, each.id) in bad for question, each in groups[key])
-        given = [_of_passage(by_id[question], each) for question, each in groups[key]]
-        known = [value for value in given if not np.isnan(value)]
-        row["perplexity"] = float(np.mean(known)) if known else np.nan
-        row["perplexity_sd"] = float(np.std(known, ddof=1)) if len(known) > 1 else np.nan
+        row = _lengths(key, [(question, document.text) for question, document in groups[key]], average)
+        left_out_passages = {
+            (question, passage) for question, flaws_found in flaws.items() for passage, _why in flaws_found
+        }
+        row["left_out"] = sum((question, document.id) in left_out_passages for question, document in groups[key])
+        perplexities = [_of_passage(by_id[question], document) for question, document in groups[key]]
+        known_values = [value for value in perplexities if not np.isnan(value)]
+        row["perplexity"] = float(np.mean(known_values)) if known_values else np.nan
+        row["perplexity_sd"] = float(np.std(known_values, ddof=1)) if len(known_values) > 1 else np.nan
         rows.append(row)
     return rows
 
@@ -127,26 +131,37 @@ def perplexities(queries: Sequence[Query], names: Sequence[str]) -> list[Row]:
         test (`anova` of all authors, `tukey` of each two), first, second, difference, low, high, statistic, p (Tukey's
         is corrected for all pairs), p_paired, n (questions), left_out. None where the data gives no perplexities.
     """
-    given = {author: np.array([_perplexity(query, author) for query in queries]) for author in names}
-    given = {author: values for author, values in given.items() if not np.isnan(values).all()}
+    values_by_author = {author: np.array([_perplexity(query, author) for query in queries]) for author in names}
+    values_by_author = {author: values for author, values in values_by_author.items() if not np.isnan(values).all()}
     try:
-        found = compare(given)
+        comparison = compare(values_by_author)
     except TooFewPassagesError:
         return []
-    ends: Row = {"n": found.questions, "left_out": found.left_out}
+    ends: Row = {"n": comparison.questions, "left_out": comparison.left_out}
     rows: list[Row] = [
         {"test": "anova", "first": "", "second": "", "difference": np.nan, "low": np.nan, "high": np.nan}
-        | {"statistic": found.statistic, "p": found.p, "p_paired": np.nan}
+        | {"statistic": comparison.statistic, "p": comparison.p, "p_paired": np.nan}
         | ends
     ]
-    for each in found.differences:
-        row: Row = {"test": "tukey", "first": each.first, "second": each.second, "difference": each.difference}
-        row |= {"low": each.low, "high": each.high, "statistic": np.nan, "p": each.p_tukey, "p_paired": each.p_paired}
+    for difference in comparison.differences:
+        row: Row = {
+            "test": "tukey",
+            "first": difference.first,
+            "second": difference.second,
+            "difference": difference.difference,
+        }
+        row |= {
+            "low": difference.low,
+            "high": difference.high,
+            "statistic": np.nan,
+            "p": difference.p_tukey,
+            "p_paired": difference.p_paired,
+        }
         rows.append(row | ends)
     return rows
 
 
-def outcomes(found: Iterable[tuple[str, str, int]]) -> list[Row]:
+def outcomes(results: Iterable[tuple[str, str, int]]) -> list[Row]:
     """What became of everything that was asked, or left out before.
 
     Parameters
@@ -161,7 +176,7 @@ def outcomes(found: Iterable[tuple[str, str, int]]) -> list[Row]:
     """
     counts: Counter[tuple[str, str]] = Counter()
     attempts: Counter[tuple[str, str]] = Counter()
-    for part, reason, tries in found:
+    for part, reason, tries in results:
         key = part, reason or ("at_once" if tries <= 1 else "asked_again")
         counts[key] += 1
         attempts[key] += tries
@@ -171,7 +186,7 @@ def outcomes(found: Iterable[tuple[str, str, int]]) -> list[Row]:
     ]
 
 
-def examples(queries: Sequence[Query], names: Sequence[str], most: int = 2) -> list[Row]:
+def examples(queries: Sequence[Query], names: Sequence[str], limit: int = 2) -> list[Row]:
     """The passages of the first questions, beside each other (Figures 4 and 5): those with most kinds of passages.
 
     Returns
@@ -180,40 +195,40 @@ def examples(queries: Sequence[Query], names: Sequence[str], most: int = 2) -> l
         question, text (the question's), author, truth, style, answer, words, passage.
     """
     kinds = {query.id: len({(p.author, p.is_helpful, style_of(p)) for p in query.documents}) for query in queries}
-    chosen = sorted((query for query in queries if query.documents), key=lambda query: -kinds[query.id])[:most]
+    sample = sorted((query for query in queries if query.documents), key=lambda query: -kinds[query.id])[:limit]
     order = {name: i for i, name in enumerate(names)}
     return [
         {
             "question": query.id,
             "text": query.question,
-            "author": each.author,
-            "truth": TRUTHS[each.is_helpful],
-            "style": style_of(each),
-            "answer": each.answer,
-            "words": len(each.text.split()),
-            "passage": each.text,
+            "author": passage.author,
+            "truth": TRUTHS[passage.is_helpful],
+            "style": style_of(passage),
+            "answer": passage.answer,
+            "words": len(passage.text.split()),
+            "passage": passage.text,
         }
-        for query in chosen
-        for each in sorted(query.documents, key=lambda p: (style_of(p), -order.get(p.author, -1), p.id))
+        for query in sample
+        for passage in sorted(query.documents, key=lambda p: (style_of(p), -order.get(p.author, -1), p.id))
     ]
 
 
-def _published_level(given: StatedKnowledge) -> Knowledge:
-    tries, right = len(given.recall.answers), given.published or 0
-    return Knowledge.FULL if right == tries else Knowledge.PARTIAL if right else Knowledge.NONE
+def _published_level(stated: StatedKnowledge) -> Knowledge:
+    tries, correct = len(stated.recall.answers), stated.published or 0
+    return Knowledge.FULL if correct == tries else Knowledge.PARTIAL if correct else Knowledge.NONE
 
 
 def _lengths(key: tuple[str, str, str], texts: Sequence[tuple[str, str]], average: Means) -> Row:
     words = [(question, float(len(text.split()))) for question, text in texts]
-    found = average.of(words)
+    mean = average.of(words)
     deviation = float(np.std([value for _question, value in words], ddof=1)) if len(words) > 1 else np.nan
-    row: Row = {"author": key[0], "truth": key[1], "style": key[2], "passages": found.trials}
-    return row | {"words": found.value, "words_low": found.low, "words_high": found.high, "words_sd": deviation}
+    row: Row = {"author": key[0], "truth": key[1], "style": key[2], "passages": mean.trials}
+    return row | {"words": mean.value, "words_low": mean.low, "words_high": mean.high, "words_sd": deviation}
 
 
 def measured(query: Query, perplexity: Mapping[str, float]) -> Query:
     """A question of whose passages a model's perplexity is known, by their ids, in the place of what the data says."""
-    normal = {each.author: perplexity.get(each.id) for each in query.documents if _is_plain(each)}
+    normal = {passage.author: perplexity.get(passage.id) for passage in query.documents if _is_plain(passage)}
     return replace(query, facts={**query.facts, "perplexity": normal, "perplexities": dict(perplexity)})
 
 
@@ -223,10 +238,10 @@ def _is_plain(passage: Document) -> bool:
 
 
 def _of_passage(query: Query, passage: Document) -> float:
-    known = query.facts.get("perplexities")
-    if known is None:
+    by_passage = query.facts.get("perplexities")
+    if by_passage is None:
         return _perplexity(query, passage.author) if _is_plain(passage) else np.nan
-    return float(known.get(passage.id, np.nan))
+    return float(by_passage.get(passage.id, np.nan))
 
 
 def _perplexity(query: Query, author: str) -> float:

@@ -54,12 +54,17 @@ def is_right(answer: str, truth: str) -> bool:
     >>> is_right("Tyler Williams", "tyler marcel williams"), is_right("Reba", "Linda Davis")
     (True, False)
     """
-    ours, theirs = answer.lower().strip(), truth.lower().strip()
-    if not theirs:
+    given_answer, true_answer = answer.lower().strip(), truth.lower().strip()
+    if not true_answer:
         raise ValueError("a question needs its true answer")
-    if not ours:
+    if not given_answer:
         return False
-    return ours in theirs or theirs in ours or _within(ours, theirs) or _within(theirs, ours)
+    return (
+        given_answer in true_answer
+        or true_answer in given_answer
+        or _within(given_answer, true_answer)
+        or _within(true_answer, given_answer)
+    )
 
 
 def right_answers(answers: Sequence[str], truth: str) -> int:
@@ -90,11 +95,11 @@ def level(right: int, tries: int = TRIES) -> Knowledge:
     return Knowledge.FULL if right == tries else Knowledge.PARTIAL if right else Knowledge.NONE
 
 
-def _within(one: str, other: str) -> bool:
+def _within(inner: str, outer: str) -> bool:
     """Whether every word of the one is a word of the other, as it stands or without its punctuation."""
-    words = other.split()
-    known = {*words, *(word.strip(string.punctuation) for word in words)}
-    return set(one.split()) <= known
+    words = outer.split()
+    allowed = {*words, *(word.strip(string.punctuation) for word in words)}
+    return set(inner.split()) <= allowed
 
 
 #: At temperature 0 five tries would be one. The paper does not say at which it asked.
@@ -186,19 +191,19 @@ def recall(
 
 def counted(answers: list[str], gold: tuple[str, ...]) -> Recall:
     """Count the right ones: those that are one of the gold answers, by `knowledge.is_right`."""
-    right = sum(any(is_right(answer, truth) for truth in gold) for answer in answers)
-    return Recall(tuple(answers), right)
+    correct = sum(any(is_right(answer, truth) for truth in gold) for answer in answers)
+    return Recall(tuple(answers), correct)
 
 
 def stated_knowledge(query: Query) -> dict[str, StatedKnowledge]:
     """What the data itself says of what models know: `facts["knowledge"]`, a mapping from model to
     {"answers": [...], "truth": ..., "correct": ...}; empty where it says nothing.
     """
-    said: dict[str, Any] = query.facts.get("knowledge", {})
+    facts: dict[str, Any] = query.facts.get("knowledge", {})
     return {
         model: StatedKnowledge(
-            counted(list(each["answers"]), (each["truth"],) if each.get("truth") else query.answers),
-            each.get("correct"),
+            counted(list(recorded["answers"]), (recorded["truth"],) if recorded.get("truth") else query.answers),
+            recorded.get("correct"),
         )
-        for model, each in said.items()
+        for model, recorded in facts.items()
     }

@@ -104,16 +104,19 @@ def read(
     list of Choice
         In the order of the pairs.
     """
-    asked = [
+    requests = [
         (request(query, pair, is_constrained=is_constrained, version=version), partial(replies.reading, pair=pair))
         for pair in pairs
     ]
-    settled = settle(generator, asked, attempts=attempts)
-    return [_choice(pair, one.value, one.problem, one.attempts) for pair, one in zip(pairs, settled, strict=True)]
+    settled = settle(generator, requests, attempts=attempts)
+    return [
+        _choice(pair, outcome.value, outcome.problem, outcome.attempts)
+        for pair, outcome in zip(pairs, settled, strict=True)
+    ]
 
 
-def _choice(pair: Pair, found: replies.Reading | None, problem: str, attempts: int) -> Choice:
-    told = found.told if found else None
+def _choice(pair: Pair, reading: replies.Reading | None, problem: str, attempts: int) -> Choice:
+    stated_passage = reading.told if reading else None
     return Choice(
         case=pair.case,
         author=pair.ours.author,
@@ -121,9 +124,9 @@ def _choice(pair: Pair, found: replies.Reading | None, problem: str, attempts: i
         style=style_of(pair.ours),
         is_author_first=pair.is_ours_first,
         is_told=pair.is_told,
-        chose_author=(found.is_first == pair.is_ours_first) if found else None,
-        told_author=((told == 1) == pair.is_ours_first) if told else None,
-        answer=found.answer if found else "",
+        chose_author=(reading.is_first == pair.is_ours_first) if reading else None,
+        told_author=((stated_passage == 1) == pair.is_ours_first) if stated_passage else None,
+        answer=reading.answer if reading else "",
         problem=problem,
         attempts=attempts,
     )
@@ -166,13 +169,15 @@ def preferences(choices: Choices, average: Means, evaluator: str = "") -> list[R
     rows: list[Row] = []
     for case, cases in GROUPS.items():
         for author, other in _who(choices, cases):
-            trials = [each for each in _trials(choices, cases) if (each[1].author, each[1].other) == (author, other)]
+            trials = [
+                trial for trial in _trials(choices, cases) if (trial[1].author, trial[1].other) == (author, other)
+            ]
             for presentation in PRESENTATIONS:
-                shown, unresolved = _shown(trials, presentation)
+                resolved, unresolved = _shown(trials, presentation)
                 row: Row = {"case": case, "author": author, "other": other}
                 row |= {"whose": OWN if author == evaluator else OTHERS, "presentation": presentation}
-                row |= _columns(average, shown, {"front": _front, "own": _own}) | {"unresolved": unresolved}
-                rows.append(row | _test(shown, presentation))
+                row |= _columns(average, resolved, {"front": _front, "own": _own}) | {"unresolved": unresolved}
+                rows.append(row | _test(resolved, presentation))
     return _corrected(rows)
 
 
@@ -188,10 +193,12 @@ def factuality(choices: Choices, average: Means, evaluator: str = "") -> list[Ro
     rows: list[Row] = []
     for case, cases in FACTUAL.items():
         for author, other in _who(choices, cases):
-            trials = [each for each in _trials(choices, cases) if (each[1].author, each[1].other) == (author, other)]
-            shown, unresolved = _shown(trials, BOTH)
+            trials = [
+                trial for trial in _trials(choices, cases) if (trial[1].author, trial[1].other) == (author, other)
+            ]
+            resolved, unresolved = _shown(trials, BOTH)
             row: Row = {"case": case, "author": author, "other": other, "whose": OWN if author == evaluator else OTHERS}
-            row |= _columns(average, shown, {"factual": _factual, "own": _own}) | {"unresolved": unresolved}
+            row |= _columns(average, resolved, {"factual": _factual, "own": _own}) | {"unresolved": unresolved}
             rows.append(row)
     return rows
 
@@ -208,11 +215,11 @@ def by_knowledge(choices: Choices, levels: Mapping[str, Knowledge], average: Mea
     trials = _trials(choices, MIXED)
     rows: list[Row] = []
     for level in (Knowledge.NONE, Knowledge.PARTIAL, Knowledge.FULL, ALL):
-        mine = [each for each in trials if level == ALL or levels.get(each[0]) == level]
-        shown, unresolved = _shown(mine, BOTH)
-        if mine:
-            found = _columns(average, shown, {"factual": _factual})
-            rows.append({"level": str(level)} | found | {"unresolved": unresolved})
+        level_trials = [trial for trial in trials if level == ALL or levels.get(trial[0]) == level]
+        resolved, unresolved = _shown(level_trials, BOTH)
+        if level_trials:
+            columns = _columns(average, resolved, {"factual": _factual})
+            rows.append({"level": str(level)} | columns | {"unresolved": unresolved})
     return rows
 
 
@@ -227,11 +234,11 @@ def styles(choices: Choices, average: Means) -> list[Row]:
     """
     trials = _trials(choices, (Case.STYLE,))
     rows: list[Row] = []
-    for style, author in dict.fromkeys((each.style, each.author) for _question, each in trials):
-        shown, unresolved = _shown([t for t in trials if (t[1].style, t[1].author) == (style, author)], BOTH)
+    for style, author in dict.fromkeys((choice.style, choice.author) for _question, choice in trials):
+        resolved, unresolved = _shown([t for t in trials if (t[1].style, t[1].author) == (style, author)], BOTH)
         row: Row = {"style": style, "author": author}
-        row |= _columns(average, shown, {"styled": _own, "front": _front}) | {"unresolved": unresolved}
-        rows.append(row | _test(shown, BOTH))
+        row |= _columns(average, resolved, {"styled": _own, "front": _front}) | {"unresolved": unresolved}
+        rows.append(row | _test(resolved, BOTH))
     return _corrected(rows)
 
 
@@ -245,11 +252,13 @@ def stated_use(choices: Choices, average: Means) -> list[Row]:
     """
     rows: list[Row] = []
     for case in (*MIXED, Case.BOTH_FALSE):
-        trials = [each for each in _trials(choices, (case,)) if not each[1].is_told]
-        said = [(q, each) for q, each in trials if each.told_author is not None and each.chose_author is not None]
+        trials = [choice for choice in _trials(choices, (case,)) if not choice[1].is_told]
+        answered = [
+            (q, choice) for q, choice in trials if choice.told_author is not None and choice.chose_author is not None
+        ]
         if trials:
-            found = _columns(average, said, {"agree": lambda each: each.told_author == each.chose_author})
-            rows.append({"case": case.value} | found | {"unresolved": len(trials) - len(said)})
+            columns = _columns(average, answered, {"agree": lambda choice: choice.told_author == choice.chose_author})
+            rows.append({"case": case.value} | columns | {"unresolved": len(trials) - len(answered)})
     return rows
 
 
@@ -266,23 +275,28 @@ def _factual(choice: Choice) -> bool:
 
 
 def _trials(choices: Choices, cases: Sequence[Case]) -> list[Trial]:
-    return [(question, each) for question, found in choices.items() for each in found if each.case in cases]
+    return [
+        (question, choice)
+        for question, question_choices in choices.items()
+        for choice in question_choices
+        if choice.case in cases
+    ]
 
 
 def _who(choices: Choices, cases: Sequence[Case]) -> Iterable[tuple[str, str]]:
-    return dict.fromkeys((each.author, each.other) for _question, each in _trials(choices, cases))
+    return dict.fromkeys((choice.author, choice.other) for _question, choice in _trials(choices, cases))
 
 
 def _shown(trials: Sequence[Trial], presentation: str) -> tuple[list[Trial], int]:
     """The readings that count, and how many do not: of both orders, those of pairs that are resolved in both."""
     if presentation != BOTH:
-        trials = [each for each in trials if each[1].is_author_first == (presentation == FIRST)]
-    resolved = [each for each in trials if each[1].chose_author is not None]
+        trials = [trial for trial in trials if trial[1].is_author_first == (presentation == FIRST)]
+    resolved = [trial for trial in trials if trial[1].chose_author is not None]
     if presentation == BOTH:
-        orders = Counter({_pair(each): 0 for each in resolved})
-        for key, _first in {(_pair(each), each[1].is_author_first) for each in resolved}:
+        orders = Counter({_pair(trial): 0 for trial in resolved})
+        for key, _first in {(_pair(trial), trial[1].is_author_first) for trial in resolved}:
             orders[key] += 1
-        resolved = [each for each in resolved if orders[_pair(each)] == 2]
+        resolved = [trial for trial in resolved if orders[_pair(trial)] == 2]
     return resolved, len(trials) - len(resolved)
 
 
@@ -294,9 +308,9 @@ def _pair(trial: Trial) -> tuple[str, ...]:
 def _columns(average: Means, trials: Sequence[Trial], measures: Mapping[str, Callable[[Choice], bool]]) -> Row:
     columns: dict[str, Any] = {}
     for name, measure in measures.items():
-        found = average.of(_valued(trials, measure))
-        columns |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
-        columns |= {"questions": found.questions, "n": found.trials}
+        mean = average.of(_valued(trials, measure))
+        columns |= {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
+        columns |= {"questions": mean.questions, "n": mean.trials}
     return columns
 
 
@@ -307,8 +321,8 @@ def _valued(trials: Sequence[Trial], measure: Callable[[Choice], bool]) -> list[
 def _test(trials: Sequence[Trial], presentation: str) -> Row:
     if presentation != BOTH:
         return {"p": np.nan}
-    found = against(_valued(trials, _own))
-    return {"p": found.p} | ({"note": found.problem} if found.problem else {})
+    test = against(_valued(trials, _own))
+    return {"p": test.p} | ({"note": test.problem} if test.problem else {})
 
 
 def _corrected(rows: list[Row]) -> list[Row]:

@@ -92,8 +92,8 @@ def perplexities_of(reader: Generator, texts: Sequence[str]) -> Floats:
     NoLikelihoodsError
         If the reader does not say how likely a text is (chat servers).
     """
-    found: Floats = np.exp(-reader.likelihoods([NOTHING] * len(texts), texts))
-    return found
+    perplexities: Floats = np.exp(-reader.likelihoods([NOTHING] * len(texts), texts))
+    return perplexities
 
 
 def compare(perplexity: Mapping[str, ArrayLike], *, level: float = 0.95) -> Comparison:

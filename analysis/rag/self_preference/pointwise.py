@@ -57,7 +57,9 @@ class Rating:
 
 def passages_to_rate(query: Query, settings: Sequence[Setting] = tuple(Setting)) -> list[tuple[Document, Setting]]:
     """Which passages are rated: normal ones, true and false, and those of which no truth is known."""
-    passages = [each for each in query.documents if each.is_helpful is None or style_of(each) == Style.NORMAL]
+    passages = [
+        document for document in query.documents if document.is_helpful is None or style_of(document) == Style.NORMAL
+    ]
     return [(passage, setting) for setting in settings for passage in passages]
 
 
@@ -103,18 +105,20 @@ def rate(
     list of Rating
         Settings in their order, passages in theirs.
     """
-    wanted = passages_to_rate(query, settings)
+    to_rate = passages_to_rate(query, settings)
     settled = settle(
         generator,
         [
             (request(query, passage, setting, is_constrained=is_constrained, version=version), replies.rating)
-            for passage, setting in wanted
+            for passage, setting in to_rate
         ],
         attempts=attempts,
     )
     return [
-        Rating(passage.id, passage.author, passage.is_helpful, setting, one.value, one.problem, one.attempts)
-        for (passage, setting), one in zip(wanted, settled, strict=True)
+        Rating(
+            passage.id, passage.author, passage.is_helpful, setting, outcome.value, outcome.problem, outcome.attempts
+        )
+        for (passage, setting), outcome in zip(to_rate, settled, strict=True)
     ]
 
 
@@ -146,20 +150,20 @@ def means(ratings: Ratings, names: Sequence[str], average: Means) -> list[Row]:
     rows: list[Row] = []
     for setting, truth, author in _groups(ratings, names):
         values = _scores(ratings, setting, author, truth)
-        found = average.of(values)
-        if found.trials:
+        mean = average.of(values)
+        if mean.trials:
             scores = [value for _question, value in values]
             rows.append(
                 {
                     "setting": setting.value,
                     "truth": TRUTHS[truth],
                     "author": author,
-                    "mean": found.value,
-                    "low": found.low,
-                    "high": found.high,
+                    "mean": mean.value,
+                    "low": mean.low,
+                    "high": mean.high,
                     "sd": float(np.std(scores, ddof=1)) if len(scores) > 1 else np.nan,
-                    "questions": found.questions,
-                    "n": found.trials,
+                    "questions": mean.questions,
+                    "n": mean.trials,
                 }
             )
     return rows
@@ -222,48 +226,52 @@ def differences(ratings: Ratings, names: Sequence[str], average: Means, evaluato
 
 
 def _compared(human: Mapping[str, float], model: Mapping[str, float], average: Means) -> Row:
-    both = [question for question in human if question in model]
-    ours, theirs = [human[each] for each in both], [model[each] for each in both]
-    difference = [a - b for a, b in zip(ours, theirs, strict=True)]
-    found = average.of(zip(both, difference, strict=True))
-    test, welchs = paired(difference), welch(ours, theirs)
+    questions = [question for question in human if question in model]
+    human_scores, model_scores = [human[name] for name in questions], [model[name] for name in questions]
+    difference = [a - b for a, b in zip(human_scores, model_scores, strict=True)]
+    mean = average.of(zip(questions, difference, strict=True))
+    test, welchs = paired(difference), welch(human_scores, model_scores)
     deviation = float(np.std(difference, ddof=1)) if len(difference) > 1 else np.nan
     return {
-        "difference": found.value,
-        "low": found.low,
-        "high": found.high,
+        "difference": mean.value,
+        "low": mean.low,
+        "high": mean.high,
         "statistic": test.statistic,
         "p": test.p,
         "p_welch": welchs.p,
-        "effect": found.value / deviation if deviation else np.nan,
-        "human": float(np.mean(ours)) if ours else np.nan,
-        "model": float(np.mean(theirs)) if theirs else np.nan,
-        "n": found.questions,
+        "effect": mean.value / deviation if deviation else np.nan,
+        "human": float(np.mean(human_scores)) if human_scores else np.nan,
+        "model": float(np.mean(model_scores)) if model_scores else np.nan,
+        "n": mean.questions,
     } | ({"note": test.problem} if test.problem else {})
 
 
 def _groups(ratings: Ratings, names: Sequence[str]) -> Iterable[tuple[Setting, bool | None, str]]:
-    there = {(each.setting, each.truth, each.author) for found in ratings.values() for each in found}
+    groups = {
+        (rating.setting, rating.truth, rating.author)
+        for question_ratings in ratings.values()
+        for rating in question_ratings
+    }
     for setting in Setting:
         for truth in (True, False, None):
-            yield from ((setting, truth, author) for author in names if (setting, truth, author) in there)
+            yield from ((setting, truth, author) for author in names if (setting, truth, author) in groups)
 
 
 def _scores(ratings: Ratings, setting: Setting, author: str, truth: bool | None) -> list[Valued]:
     return [
-        (question, float(each.score))
-        for question, found in ratings.items()
-        for each in found
-        if (each.setting, each.author, each.truth) == (setting, author, truth) and each.score is not None
+        (question, float(rating.score))
+        for question, question_ratings in ratings.items()
+        for rating in question_ratings
+        if (rating.setting, rating.author, rating.truth) == (setting, author, truth) and rating.score is not None
     ]
 
 
 def _by_question(ratings: Ratings, setting: Setting, author: str, truth: bool | None) -> dict[str, float]:
     """One score a question and author; of several passages (false ones, styles), their mean."""
-    found: dict[str, list[float]] = {}
+    scores_by_question: dict[str, list[float]] = {}
     for question, score in _scores(ratings, setting, author, truth):
-        found.setdefault(question, []).append(score)
-    return {question: float(np.mean(each)) for question, each in found.items()}
+        scores_by_question.setdefault(question, []).append(score)
+    return {question: float(np.mean(scores_of_question)) for question, scores_of_question in scores_by_question.items()}
 
 
 def _float(value: object) -> float:

@@ -67,12 +67,12 @@ def prompt(
     KeyError
         If a place is not filled.
     """
-    asked = _read(version)[ask]
-    comes = {name: _line(text) if name in {"question", "answer"} else _block(text) for name, text in texts.items()}
-    content = _PLACE.sub(lambda place: comes[place[1]], asked["text"].strip())
+    template = _read(version)[ask]
+    values = {name: _line(text) if name in {"question", "answer"} else _block(text) for name, text in texts.items()}
+    content = _PLACE.sub(lambda match: values[match[1]], template["text"].strip())
     return Prompt(
         (Message("user", content),),
-        max_tokens=asked["max_tokens"],
+        max_tokens=template["max_tokens"],
         temperature=temperature,
         choices=choices,
         sample=sample,

@@ -76,24 +76,24 @@ class Means:
 
     def of(self, values: Iterable[Valued]) -> Mean:
         """Return the mean of all trials; NaN ones are left out."""
-        there = [(question, value) for question, value in values if not np.isnan(value)]
-        if not there:
+        known = [(question, value) for question, value in values if not np.isnan(value)]
+        if not known:
             return Mean(np.nan, np.nan, np.nan, 0, 0)
-        places = np.array([self._place[question] for question, _value in there])
-        statistic = weighted_mean([value for _question, value in there], places, len(self._place))
+        places = np.array([self._place[question] for question, _value in known])
+        statistic = weighted_mean([value for _question, value in known], places, len(self._place))
         questions = len(np.unique(places))
         point = float(statistic(np.ones((1, len(self._place))))[0])
-        is_share = all(value in {0.0, 1.0} for _question, value in there)
-        found = percentile_interval(point, statistic(self._weights), clusters=questions, share=is_share)
-        return Mean(point, found.low, found.high, questions, len(there))
+        is_share = all(value in {0.0, 1.0} for _question, value in known)
+        interval = percentile_interval(point, statistic(self._weights), clusters=questions, share=is_share)
+        return Mean(point, interval.low, interval.high, questions, len(known))
 
 
 def by_question(values: Iterable[Valued]) -> dict[str, float]:
     """The mean of each question's trials."""
-    found: dict[str, list[float]] = defaultdict(list)
+    values_by_question: dict[str, list[float]] = defaultdict(list)
     for question, value in values:
-        found[question].append(value)
-    return {question: float(np.mean(each)) for question, each in found.items()}
+        values_by_question[question].append(value)
+    return {question: float(np.mean(question_values)) for question, question_values in values_by_question.items()}
 
 
 def against(values: Iterable[Valued], none: float = 0.5) -> Test:
@@ -126,9 +126,9 @@ def welch(first: Sequence[float], second: Sequence[float]) -> Test:
     if max(np.ptp(first), np.ptp(second)) < _EQUAL:
         return Test(np.nan, np.nan, ALIKE)
     # Of means and deviations: one side alone may be the same everywhere, of which scipy's own test warns.
-    sides = [(float(np.mean(each)), float(np.std(each, ddof=1)), len(each)) for each in (first, second)]
-    found = scipy.stats.ttest_ind_from_stats(*sides[0], *sides[1], equal_var=False)
-    return Test(float(found.statistic), float(found.pvalue))
+    sides = [(float(np.mean(values)), float(np.std(values, ddof=1)), len(values)) for values in (first, second)]
+    test = scipy.stats.ttest_ind_from_stats(*sides[0], *sides[1], equal_var=False)
+    return Test(float(test.statistic), float(test.pvalue))
 
 
 TOO_FEW = "fewer than two questions: no test"
@@ -142,5 +142,5 @@ def _tested(difference: np.ndarray) -> Test:
         return Test(np.nan, np.nan, TOO_FEW)
     if np.ptp(difference) < _EQUAL:
         return Test(np.nan, np.nan, ALIKE)
-    found = scipy.stats.ttest_1samp(difference, 0.0)
-    return Test(float(found.statistic), float(found.pvalue))
+    test = scipy.stats.ttest_1samp(difference, 0.0)
+    return Test(float(test.statistic), float(test.pvalue))

@@ -67,9 +67,9 @@ def readings(pair: Pair) -> tuple[str, ...]:
     """
     answers = (pair.first.answer,) if pair.is_told else (pair.first.answer, pair.second.answer)
     return tuple(
-        f"Answer: {' '.join(answer.split()) or '-'};\nAnswer retrieved from which passage: {place}"
+        f"Answer: {' '.join(answer.split()) or '-'};\nAnswer retrieved from which passage: {number}"
         for answer in answers
-        for place in (1, 2)
+        for number in (1, 2)
     )
 
 
@@ -86,10 +86,10 @@ def rating(text: str) -> int:
     >>> rating("###4***"), rating(" ###<2>*** ")
     (4, 2)
     """
-    found = _RATING.fullmatch(text.strip())
-    if found is None:
+    match = _RATING.fullmatch(text.strip())
+    if match is None:
         raise UnreadableError(Problem.FORMAT)
-    return int(found[1])
+    return int(match[1])
 
 
 def reading(text: str, pair: Pair) -> Reading:
@@ -113,28 +113,28 @@ def reading(text: str, pair: Pair) -> Reading:
     UnreadableError
         If the form is not kept, or the answer is that of neither passage, or of both.
     """
-    answer, told = _stated(text.strip())
-    if answer is None or (pair.is_told and told is None):
+    answer, passage = _stated(text.strip())
+    if answer is None or (pair.is_told and passage is None):
         raise UnreadableError(Problem.FORMAT)
     if pair.is_told:
-        return Reading(told == 1, answer, told)
+        return Reading(passage == 1, answer, passage)
     if not any(map(str.isalnum, answer)):
         raise UnreadableError(Problem.FORMAT)
-    return Reading(_states_first(answer, pair.first.answer, pair.second.answer), answer, told)
+    return Reading(_states_first(answer, pair.first.answer, pair.second.answer), answer, passage)
 
 
 def _stated(text: str) -> tuple[str | None, int | None]:
     """The answer that a reply states, and the passage that it names; None for what is not in the form."""
     if not text.lower().startswith(_ANSWER):
         return None, None
-    named = _PASSAGE.search(text)
-    if named:
-        between = text[len(_ANSWER) : named.start()]
+    match = _PASSAGE.search(text)
+    if match:
+        between = text[len(_ANSWER) : match.start()]
         body = between.rstrip()
         if body.endswith(";"):
-            return body[:-1].strip(), int(named[1])
+            return body[:-1].strip(), int(match[1])
         if "\n" in between[len(body) :]:
-            return body.strip(), int(named[1])
+            return body.strip(), int(match[1])
     answer = text[len(_ANSWER) :].strip()
     answer = answer.removesuffix(";").rstrip() or answer
     return (answer, None) if answer and "\n" not in answer else (None, None)
@@ -196,7 +196,7 @@ class Settled(Generic[Value]):
 
 def settle(
     generator: Generator,
-    asked: Sequence[tuple[Prompt, Callable[[str], Value]]],
+    requests: Sequence[tuple[Prompt, Callable[[str], Value]]],
     *,
     attempts: int = ATTEMPTS,
     again_at: float = AGAIN_AT,
@@ -225,14 +225,14 @@ def settle(
     """
     if attempts < 1:
         raise ValueError("a question is asked at least once")
-    found: list[Settled[Value] | None] = [None] * len(asked)
-    open_ = list(range(len(asked)))
+    outcomes: list[Settled[Value] | None] = [None] * len(requests)
+    open_ = list(range(len(requests)))
     for turn in range(attempts):
-        prompts = [_again(asked[place][0], turn, again_at) for place in open_]
-        for place, output in zip(open_, generator.generate(prompts) if prompts else [], strict=True):
-            found[place] = _read(output, asked[place][1], turn + 1)
-        open_ = [place for place in open_ if (one := found[place]) is not None and one.problem]
-    return [one for one in found if one is not None]
+        prompts = [_again(requests[index][0], turn, again_at) for index in open_]
+        for index, output in zip(open_, generator.generate(prompts) if prompts else [], strict=True):
+            outcomes[index] = _read(output, requests[index][1], turn + 1)
+        open_ = [index for index in open_ if (outcome := outcomes[index]) is not None and outcome.problem]
+    return [outcome for outcome in outcomes if outcome is not None]
 
 
 def _again(prompt: Prompt, turn: int, again_at: float) -> Prompt:

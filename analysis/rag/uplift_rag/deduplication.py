@@ -60,13 +60,13 @@ def shingles(text: str) -> Hashes:
     ndarray of uint64, shape (n_shingles,)
         Empty of a text without words.
     """
-    found = words(text)
-    hashes = np.fromiter((hash(word) for word in found), dtype=np.int64, count=len(found)).view(np.uint64)
+    text_words = words(text)
+    hashes = np.fromiter((hash(word) for word in text_words), dtype=np.int64, count=len(text_words)).view(np.uint64)
     hashes = hashes ^ (hashes >> np.uint64(31))
-    size = min(SHINGLE, len(found))
-    rolled = np.zeros(len(found) - size + 1 if found else 0, dtype=np.uint64)
-    for place in range(size):
-        rolled += hashes[place : place + len(rolled)] * _POWERS[place]
+    size = min(SHINGLE, len(text_words))
+    rolled = np.zeros(len(text_words) - size + 1 if text_words else 0, dtype=np.uint64)
+    for offset in range(size):
+        rolled += hashes[offset : offset + len(rolled)] * _POWERS[offset]
     # Texts shorter than a shingle are equal to no part of another.
     return np.unique(rolled ^ np.uint64(SHINGLE - size))
 
@@ -87,12 +87,12 @@ class KnownTexts:
     def __init__(self, queries: Iterable[Query], *, nearly: bool = True) -> None:
         texts = {key(document) for query in queries for document in query.documents}
         self._digests = {_digest(text) for text in texts}
-        found = [shingles(text) for text in texts] if nearly else []
-        self._sizes = np.array([len(each) for each in found], dtype=np.int64)
-        together = np.concatenate(found) if found else np.zeros(0, dtype=np.uint64)
-        order = np.argsort(together, kind="stable")
-        self._hashes = together[order]
-        self._owners = np.repeat(np.arange(len(found), dtype=np.int32), self._sizes)[order]
+        shingles_of = [shingles(text) for text in texts] if nearly else []
+        self._sizes = np.array([len(hashes) for hashes in shingles_of], dtype=np.int64)
+        joined = np.concatenate(shingles_of) if shingles_of else np.zeros(0, dtype=np.uint64)
+        order = np.argsort(joined, kind="stable")
+        self._hashes = joined[order]
+        self._owners = np.repeat(np.arange(len(shingles_of), dtype=np.int32), self._sizes)[order]
 
     def __contains__(self, document: object) -> bool:
         """Whether a document is equal to one of them, or has half of its shingles in common with one."""
@@ -104,15 +104,15 @@ class KnownTexts:
     def _is_near(self, text: str) -> bool:
         if not len(self._hashes):
             return False
-        own = shingles(text)
-        first = np.searchsorted(self._hashes, own, side="left")
-        counts = np.searchsorted(self._hashes, own, side="right") - first
+        hashes = shingles(text)
+        first = np.searchsorted(self._hashes, hashes, side="left")
+        counts = np.searchsorted(self._hashes, hashes, side="right") - first
         total = int(counts.sum())
         if not total:
             return False
         starts = np.repeat(first - np.cumsum(counts) + counts, counts)
         owners, common = np.unique(self._owners[starts + np.arange(total)], return_counts=True)
-        return bool(np.any(common >= SHARE * np.minimum(self._sizes[owners], len(own))))
+        return bool(np.any(common >= SHARE * np.minimum(self._sizes[owners], len(hashes))))
 
 
 def without(labelled: LabelledQuery, is_tested: Callable[[Document], bool]) -> LabelledQuery:
@@ -129,21 +129,21 @@ def without(labelled: LabelledQuery, is_tested: Callable[[Document], bool]) -> L
     Labelled
         Maybe with no document at all: then there is nothing to learn from.
     """
-    together = {each.text: each for each in (*labelled.documents, *labelled.query.documents)}
-    tested = {text for text, each in together.items() if is_tested(each)}
-    kept = [place for place, each in enumerate(labelled.documents) if each.text not in tested]
-    candidates = tuple(each for each in labelled.query.documents if each.text not in tested)
+    documents_by_text = {item.text: item for item in (*labelled.documents, *labelled.query.documents)}
+    tested = {text for text, item in documents_by_text.items() if is_tested(item)}
+    kept_indices = [index for index, item in enumerate(labelled.documents) if item.text not in tested]
+    candidates = tuple(item for item in labelled.query.documents if item.text not in tested)
     return replace(
         labelled,
         query=replace(labelled.query, documents=candidates),
-        documents=tuple(labelled.documents[place] for place in kept),
-        alone=tuple(labelled.alone[place] for place in kept),
+        documents=tuple(labelled.documents[index] for index in kept_indices),
+        alone=tuple(labelled.alone[index] for index in kept_indices),
     )
 
 
 def digests(labelled: Iterable[LabelledQuery]) -> list[str]:
     """The digests of all labelled documents, each once, in the order of their letters."""
-    return sorted({digest(document) for each in labelled for document in each.documents})
+    return sorted({digest(document) for example in labelled for document in example.documents})
 
 
 def _digest(text: str) -> bytes:

@@ -43,12 +43,12 @@ def chosen(documents: Sequence[Document], probabilities: ArrayLike, *, threshold
     """
     p = _of_each(documents, probabilities)
     order = np.argsort(-p, kind="stable") if reranks else np.arange(len(p))
-    return tuple(documents[place] for place in order if p[place] > threshold)
+    return tuple(documents[index] for index in order if p[index] > threshold)
 
 
-def best(documents: Sequence[Document], probabilities: ArrayLike, most: int) -> tuple[Document, ...]:
+def best(documents: Sequence[Document], probabilities: ArrayLike, limit: int) -> tuple[Document, ...]:
     """The likeliest documents, so many at most, whether they are believed to help or not (an ablation)."""
-    return chosen(documents, probabilities, threshold=-np.inf)[:most]
+    return chosen(documents, probabilities, threshold=-np.inf)[:limit]
 
 
 def oracle(labelled: LabelledQuery) -> tuple[Document, ...]:
@@ -59,7 +59,7 @@ def oracle(labelled: LabelledQuery) -> tuple[Document, ...]:
     """
     uplift = labelled.uplift
     order = np.argsort(-uplift, kind="stable")
-    return tuple(labelled.documents[place] for place in order if uplift[place] > 0)
+    return tuple(labelled.documents[index] for index in order if uplift[index] > 0)
 
 
 def ordered(labelled: LabelledQuery, probabilities: ArrayLike) -> float:
@@ -83,8 +83,8 @@ def ordered(labelled: LabelledQuery, probabilities: ArrayLike) -> float:
         If there are not as many probabilities as documents.
     """
     p, helps = _of_each(labelled.documents, probabilities), labelled.uplift > 0
-    apart = p[helps][:, np.newaxis] - p[~helps]
-    return float(np.mean((apart > 0) + 0.5 * (apart == 0))) if apart.size else float("nan")
+    gap = p[helps][:, np.newaxis] - p[~helps]
+    return float(np.mean((gap > 0) + 0.5 * (gap == 0))) if gap.size else float("nan")
 
 
 def _of_each(documents: Sequence[Document], probabilities: ArrayLike) -> Floats:
@@ -124,12 +124,12 @@ class Selection:
 
 def against(labelled: LabelledQuery, ids: Sequence[str]) -> Selection:
     """Hold the documents that were handed over, by their ids, against the labels."""
-    helpful = {each.id for each in oracle(labelled)}
-    right = len(helpful & set(ids))
+    helpful = {document.id for document in oracle(labelled)}
+    correct = len(helpful & set(ids))
     if not helpful:
         missing = Missing.NOTHING_HELPS
-    elif right == len(helpful):
+    elif correct == len(helpful):
         missing = Missing.NONE
     else:
-        missing = Missing.SOME if right else Missing.ALL
-    return Selection(len(helpful), len(set(ids)), right, missing)
+        missing = Missing.SOME if correct else Missing.ALL
+    return Selection(len(helpful), len(set(ids)), correct, missing)

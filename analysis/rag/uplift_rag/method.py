@@ -70,9 +70,9 @@ class Variant:
         """The variant whose reranker this one uses: only objectives make another one."""
         return self.name if self.without else UPLIFT
 
-    def weights(self, whole: Weights) -> Weights:
+    def weights(self, base: Weights) -> Weights:
         """The losses' weights, without the one that is taken away."""
-        return replace(whole, **{self.without: 0.0}) if self.without else whole
+        return replace(base, **{self.without: 0.0}) if self.without else base
 
 
 #: The whole, and the ablations: the paper's three, and two of what happens at inference.
@@ -173,8 +173,8 @@ class Uplift(StepwiseMethod):
             "learning_rate": self.settings.learning_rate,
             "queries_a_step": self.settings.batch,
             "weights": {"point": weights.point, "pair": weights.pair, "list": weights.list},
-            "trained_on": [each.query.id for each in split.labelled],
-            "held_out": [each.query.id for each in split.held_out],
+            "trained_on": [example.query.id for example in split.labelled],
+            "held_out": [example.query.id for example in split.held_out],
             "documents": deduplication.digests((*split.labelled, *split.held_out)),
             "history": self.history.as_dict() if self.history else {},
         }

@@ -65,19 +65,19 @@ class Resampled:
 
         Where all are 0 or 1 it is a share.
         """
-        given = np.asarray(values, dtype=np.float64)
-        there = given[~np.isnan(given)]
-        return self.ratio(given, np.where(np.isnan(given), np.nan, 1.0), share=bool(np.isin(there, (0.0, 1.0)).all()))
+        array = np.asarray(values, dtype=np.float64)
+        known = array[~np.isnan(array)]
+        return self.ratio(array, np.where(np.isnan(array), np.nan, 1.0), share=bool(np.isin(known, (0.0, 1.0)).all()))
 
     def ratio(self, above: ArrayLike, below: ArrayLike, *, share: bool = False) -> Mean:
         """The sum of one value a query over the sum of another; queries where either is NaN are left out.
 
         A `share` of documents is such a ratio: queries with more documents count more. NaN where the sum below is 0.
         """
-        a, b = (np.asarray(each, dtype=np.float64) for each in (above, below))
-        there = ~(np.isnan(a) | np.isnan(b))
-        n = int(there.sum())
-        a, b, w = a[there], b[there], self._weights[:, there]
+        a, b = (np.asarray(values, dtype=np.float64) for values in (above, below))
+        is_known = ~(np.isnan(a) | np.isnan(b))
+        n = int(is_known.sum())
+        a, b, w = a[is_known], b[is_known], self._weights[:, is_known]
         estimate = _over(a.sum(keepdims=True), b.sum(keepdims=True))[0]
         interval = percentile_interval(estimate, _over(w @ a, w @ b), clusters=n, share=share)
         return Mean(float(estimate), interval.low, interval.high, n)
@@ -91,24 +91,27 @@ class Resampled:
             By method (and measure): all of them are one family of tests.
         baseline : ndarray, shape (n_queries,)
         """
-        return corrected({name: self.difference(each, baseline) for name, each in values.items()})
+        return corrected({name: self.difference(method_values, baseline) for name, method_values in values.items()})
 
     def difference(self, values: Floats, baseline: Floats) -> Difference:
         """Hold one against the baseline; its test is not corrected yet."""
-        apart = values - baseline
-        mean = self.mean(apart)
+        gap = values - baseline
+        mean = self.mean(gap)
         nan = float("nan")
         try:
-            test = signed_rank(apart, of="question")
+            test = signed_rank(gap, of="question")
         except TooFewDifferencesError as error:
             return Difference(mean, nan, nan, nan, str(error))
         return Difference(mean, test.statistic, test.p, nan)
 
 
-def corrected(found: Mapping[str, Difference]) -> dict[str, Difference]:
+def corrected(differences: Mapping[str, Difference]) -> dict[str, Difference]:
     """The same with p-values adjusted for being so many; what was not tested does not count among them."""
-    p = adjusted([each.p for each in found.values()])
-    return {name: replace(each, p_adjusted=float(value)) for (name, each), value in zip(found.items(), p, strict=True)}
+    p = adjusted([difference.p for difference in differences.values()])
+    return {
+        name: replace(difference, p_adjusted=float(value))
+        for (name, difference), value in zip(differences.items(), p, strict=True)
+    }
 
 
 def shares(of: Sequence[Sequence[str]], kinds: Sequence[str], resampled: Resampled) -> dict[str, Mean]:
@@ -128,10 +131,13 @@ def shares(of: Sequence[Sequence[str]], kinds: Sequence[str], resampled: Resampl
     dict of str to Mean
         n is the number of queries that have a thing. NaN where there is none at all.
     """
-    total = np.array([float(len(each)) or np.nan for each in of])
-    return {kind: resampled.ratio([float(list(each).count(kind)) for each in of], total, share=True) for kind in kinds}
+    total = np.array([float(len(kinds_of_query)) or np.nan for kinds_of_query in of])
+    return {
+        kind: resampled.ratio([float(list(kinds_of_query).count(kind)) for kinds_of_query in of], total, share=True)
+        for kind in kinds
+    }
 
 
 def _over(above: Floats, below: Floats) -> Floats:
-    found: Floats = np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below != 0)
-    return found
+    ratio: Floats = np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below != 0)
+    return ratio

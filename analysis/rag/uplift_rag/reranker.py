@@ -89,20 +89,20 @@ class Reranker:
 
     def encode(self, question: str, documents: Sequence[Document]) -> list[Encoded]:
         """Tokens of the question with each document; title and text of a document are one text."""
-        texts = [f"{each.title}\n{each.text}" if each.title else each.text for each in documents]
-        found = self.tokenizer([question] * len(texts), texts, truncation=True, max_length=self.longest)
-        return [{key: list(found[key][i]) for key in found} for i in range(len(texts))]
+        texts = [f"{document.title}\n{document.text}" if document.title else document.text for document in documents]
+        encoded = self.tokenizer([question] * len(texts), texts, truncation=True, max_length=self.longest)
+        return [{key: list(encoded[key][i]) for key in encoded} for i in range(len(texts))]
 
     def logits(self, pairs: Sequence[Encoded]) -> torch.Tensor:
         """Both logits of each pair, shape (n_pairs, 2), with gradients where torch keeps them.
 
         Pairs of like length go through the model together: next to nothing is padded.
         """
-        order = sorted(range(len(pairs)), key=lambda place: -len(pairs[place]["input_ids"]))
-        found = [self._forward([pairs[place] for place in chunk]) for chunk in self._chunks(order, pairs)]
-        back = self._torch.from_numpy(np.argsort(order))
-        together: torch.Tensor = self._torch.cat(found)[back.to(self.device)]
-        return together
+        order = sorted(range(len(pairs)), key=lambda index: -len(pairs[index]["input_ids"]))
+        logits_of_chunks = [self._forward([pairs[index] for index in chunk]) for chunk in self._chunks(order, pairs)]
+        inverse = self._torch.from_numpy(np.argsort(order))
+        logits: torch.Tensor = self._torch.cat(logits_of_chunks)[inverse.to(self.device)]
+        return logits
 
     def said(self, pairs: Sequence[Encoded]) -> torch.Tensor:
         """Both logits of each pair without gradients, shape (n_pairs, 2); with fewer at once where memory is short.
@@ -112,7 +112,7 @@ class Reranker:
         ModelMemoryError
             If one pair does not fit.
         """
-        longest = max(len(each["input_ids"]) for each in pairs)
+        longest = max(len(pair["input_ids"]) for pair in pairs)
         while True:
             try:
                 with model_cache.one_job(self.device), self._torch.inference_mode():
@@ -149,16 +149,16 @@ class Reranker:
     def _chunks(self, order: Sequence[int], pairs: Sequence[Encoded]) -> list[list[int]]:
         """Longest first, as many as fit."""
         chunks: list[list[int]] = []
-        for place in order:
+        for index in order:
             width = len(pairs[chunks[-1][0]]["input_ids"]) if chunks else 0
             if chunks and width * (len(chunks[-1]) + 1) <= self.chunk_tokens:
-                chunks[-1].append(place)
+                chunks[-1].append(index)
             else:
-                chunks.append([place])
+                chunks.append([index])
         return chunks
 
     def _forward(self, pairs: Sequence[Encoded]) -> torch.Tensor:
-        padded = self.tokenizer.pad({key: [each[key] for each in pairs] for key in pairs[0]}, return_tensors="pt")
+        padded = self.tokenizer.pad({key: [pair[key] for pair in pairs] for key in pairs[0]}, return_tensors="pt")
         half = self.precision == "half"
         with self._torch.autocast(self.device.type, dtype=self._torch.bfloat16, enabled=half):
             logits = self.model(**padded.to(self.device)).logits

@@ -94,14 +94,14 @@ def losses(logits: torch.Tensor, uplift: torch.Tensor, sizes: Sequence[int]) -> 
     # From here on a query is a row, filled up to the longest.
     p = _rows(log_p[:, 1].exp(), sizes)
     gain = _rows(uplift.to(log_p.dtype), sizes)
-    there = _rows(torch.ones_like(log_p[:, 1]), sizes) > 0
-    higher = (gain[:, :, None] - gain[:, None, :] > EQUAL) & there[:, :, None] & there[:, None, :]
+    is_present = _rows(torch.ones_like(log_p[:, 1]), sizes) > 0
+    higher = (gain[:, :, None] - gain[:, None, :] > EQUAL) & is_present[:, :, None] & is_present[:, None, :]
     pair = -functional.logsigmoid(p[:, :, None] - p[:, None, :])[higher].sum()
 
-    log_ideal = _log_softmax(gain, there)  # equation 4
-    log_predicted = _log_softmax(p, there)  # equation 5
+    log_ideal = _log_softmax(gain, is_present)  # equation 4
+    log_predicted = _log_softmax(p, is_present)  # equation 5
     divergence = log_ideal.exp() * (log_ideal - log_predicted)
-    return Losses(point, pair, divergence[there].sum())
+    return Losses(point, pair, divergence[is_present].sum())
 
 
 def _rows(values: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
@@ -111,12 +111,12 @@ def _rows(values: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
     return pad_sequence(list(rows), batch_first=True)
 
 
-def _log_softmax(values: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
+def _log_softmax(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """Over what is there of each row; 0 where nothing is, which no sum takes."""
     import torch
 
-    masked = values.masked_fill(~there, -torch.inf)
-    return torch.log_softmax(masked, dim=1).masked_fill(~there, 0.0)
+    masked = values.masked_fill(~mask, -torch.inf)
+    return torch.log_softmax(masked, dim=1).masked_fill(~mask, 0.0)
 
 
 if TYPE_CHECKING:
@@ -249,8 +249,8 @@ def train(reranker: Reranker, labelled: Sequence[LabelledQuery], *, rng: np.rand
         raise NothingToLearnError("no labelled query to learn from: label some, or take a larger share for training")
     if schedule.patience is not None and not held_out:
         raise NothingToLearnError("to stop early, hold out some labelled queries; or train all epochs (patience None)")
-    learning = _Learning(reranker, [_example(reranker, each) for each in labelled], schedule)
-    watched = [_example(reranker, each) for each in held_out]
+    learning = _Learning(reranker, [_example(reranker, labelled_query) for labelled_query in labelled], schedule)
+    watched = [_example(reranker, labelled_query) for labelled_query in held_out]
     try:
         with seeded(rng, str(reranker.device)):
             return learning.run(watched, rng, report)
@@ -269,7 +269,7 @@ class _Learning:
         self.reranker = reranker
         self.examples = examples
         self.schedule = schedule
-        self.parameters = [each for each in reranker.model.parameters() if each.requires_grad]
+        self.parameters = [parameter for parameter in reranker.model.parameters() if parameter.requires_grad]
         # One kernel for all weights instead of six passes over each.
         self.optimizer = torch.optim.AdamW(
             self.parameters, lr=schedule.learning_rate, weight_decay=schedule.weight_decay, fused=True
@@ -281,25 +281,25 @@ class _Learning:
         self.at_once = schedule.queries
 
     def run(self, watched: list[_Example], rng: np.random.Generator, report: Report) -> History:
-        found: list[Epoch] = []
-        best, lowest, kept = 0, float("inf"), None
+        epochs: list[Epoch] = []
+        best, lowest, best_state = 0, float("inf"), None
         for epoch in range(self.schedule.epochs):
             point, pair, listwise = self._epoch(epoch, rng, report)
-            found.append(Epoch(point, pair, listwise, self.loss(watched) if watched else None))
+            epochs.append(Epoch(point, pair, listwise, self.loss(watched) if watched else None))
             if self.schedule.patience is None:
                 best = epoch
                 continue
-            now = found[epoch].held_out
+            now = epochs[epoch].held_out
             assert now is not None  # `train` made sure that something is held out
             if now < lowest:
-                best, lowest, kept = epoch, now, copy.deepcopy(self.reranker.model.state_dict())
+                best, lowest, best_state = epoch, now, copy.deepcopy(self.reranker.model.state_dict())
             elif epoch - best >= self.schedule.patience:
                 break
-        if kept is not None:
-            self.reranker.model.load_state_dict(kept)
-        uplift = np.concatenate([each.uplift for each in self.examples])
-        early = len(found) < self.schedule.epochs
-        return History(tuple(found), best + 1, early, uplift.size, int((uplift > 0).sum()))
+        if best_state is not None:
+            self.reranker.model.load_state_dict(best_state)
+        uplift = np.concatenate([example.uplift for example in self.examples])
+        early = len(epochs) < self.schedule.epochs
+        return History(tuple(epochs), best + 1, early, uplift.size, int((uplift > 0).sum()))
 
     def _epoch(self, epoch: int, rng: np.random.Generator, report: Report) -> list[float]:
         """All queries once, in an order of its own; the mean loss of each kind a query."""
@@ -308,10 +308,10 @@ class _Learning:
         sums = np.zeros(3)
         total = self.steps_an_epoch * self.schedule.epochs
         for step in range(self.steps_an_epoch):
-            chosen = order[step * self.schedule.queries : (step + 1) * self.schedule.queries]
-            sums += self.step([self.examples[place] for place in chosen])
+            batch_order = order[step * self.schedule.queries : (step + 1) * self.schedule.queries]
+            sums += self.step([self.examples[index] for index in batch_order])
             report(epoch * self.steps_an_epoch + step + 1, total, f"epoch {epoch + 1} of {self.schedule.epochs}")
-        return [float(each) for each in sums / len(self.examples)]
+        return [float(value) for value in sums / len(self.examples)]
 
     def step(self, batch: Sequence[_Example]) -> Floats:
         """One step down the mean loss of some queries; the sum of each kind of loss over them.
@@ -336,7 +336,7 @@ class _Learning:
                 part = self._losses(batch[i : i + self.at_once])
                 mean = part.total(self.schedule.weights) / len(batch)
                 mean.backward()  # type: ignore[no-untyped-call]
-                sums += [float(each.detach()) for each in (part.point, part.pair, part.list)]
+                sums += [float(loss.detach()) for loss in (part.point, part.pair, part.list)]
         except (RuntimeError, MemoryError) as error:
             if not devices.is_memory_short(self._torch, error):
                 raise
@@ -353,16 +353,16 @@ class _Learning:
         return None
 
     def _losses(self, batch: Sequence[_Example]) -> Losses:
-        pairs = [pair for each in batch for pair in each.pairs]
+        pairs = [pair for item in batch for pair in item.pairs]
         logits = self.reranker.logits(pairs) if self._torch.is_grad_enabled() else self.reranker.said(pairs)
-        uplift = [value for each in batch for value in each.uplift]
-        return losses(logits, self._tensor(uplift), [len(each.pairs) for each in batch])
+        uplift = [value for item in batch for value in item.uplift]
+        return losses(logits, self._tensor(uplift), [len(item.pairs) for item in batch])
 
     def loss(self, examples: Sequence[_Example]) -> float:
         """The joint loss a query, of one or more, without dropout."""
         self.reranker.model.eval()
         with self._torch.inference_mode():
-            parts = [self._losses([each]).total(self.schedule.weights) for each in examples]
+            parts = [self._losses([example]).total(self.schedule.weights) for example in examples]
         return float(sum(map(float, parts)) / len(parts))
 
     def _tensor(self, values: Sequence[float]) -> torch.Tensor:
@@ -371,4 +371,4 @@ class _Learning:
 
 def _example(reranker: Reranker, labelled: LabelledQuery) -> _Example:
     pairs = reranker.encode(labelled.query.question, labelled.documents)
-    return _Example(pairs, [float(each) for each in labelled.uplift])
+    return _Example(pairs, [float(item) for item in labelled.uplift])

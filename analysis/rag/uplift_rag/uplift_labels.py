@@ -53,7 +53,7 @@ def prompt(question: str, documents: Sequence[Document] = (), *, max_tokens: int
 
 def reference(documents: Sequence[Document]) -> str:
     """Documents as the prompt shows them: numbered from 1, one a line, with their titles where they have one."""
-    return "\n".join(f"Doc {i}{_title(each)} {each.text}" for i, each in enumerate(documents, start=1))
+    return "\n".join(f"Doc {i}{_title(document)} {document.text}" for i, document in enumerate(documents, start=1))
 
 
 def _title(document: Document) -> str:
@@ -112,7 +112,7 @@ class LabelledQuery:
     @property
     def scores_alone(self) -> Floats:
         """S_q,d for each document, shape (n_documents,); equation 2."""
-        return np.array([METRICS[self.metric](each, self.query.answers) for each in self.alone])
+        return np.array([METRICS[self.metric](answer, self.query.answers) for answer in self.alone])
 
     @property
     def uplift(self) -> Floats:
@@ -128,8 +128,8 @@ class LabelledQuery:
     def categories(self) -> tuple[Category, ...]:
         """What each document does to the answer; right and wrong by exact match, whatever the metric."""
         before = bool(qa_metrics.exact_match(self.without, self.query.answers))
-        right = (bool(qa_metrics.exact_match(each, self.query.answers)) for each in self.alone)
-        return tuple(_CATEGORIES[before, each] for each in right)
+        is_right = (bool(qa_metrics.exact_match(answer, self.query.answers)) for answer in self.alone)
+        return tuple(_CATEGORIES[before, answer] for answer in is_right)
 
 
 _CATEGORIES = {
@@ -167,7 +167,7 @@ def prompts(query: Query, documents: Sequence[Document], *, max_tokens: int = 32
         raise qa_metrics.NoGoldAnswerError(f"The query {query.id} has no right answer to score by: leave it out.")
     return [
         prompt(query.question, max_tokens=max_tokens),
-        *(prompt(query.question, [each], max_tokens=max_tokens) for each in documents),
+        *(prompt(query.question, [document], max_tokens=max_tokens) for document in documents),
     ]
 
 
@@ -209,6 +209,6 @@ def read(
 
 def shares(labelled: Sequence[LabelledQuery]) -> dict[Category, float]:
     """Which share of all (query, document) pairs is of each category; they sum to 1. NaN each if there is no pair."""
-    counts = Counter(category for each in labelled for category in each.categories)
+    counts = Counter(category for example in labelled for category in example.categories)
     total = counts.total()
     return {category: counts[category] / total if total else float("nan") for category in Category}

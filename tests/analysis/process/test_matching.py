@@ -32,11 +32,11 @@ def test_shares_are_those_of_marking_word_by_word(words, passages):
     assert [sources.share(text, rank) for rank in range(len(passages))] == pytest.approx(expected)
     found = sources.find(text)
     if any(whole):
-        assert (found.place, found.is_exact) == (whole.index(True), True)
+        assert (found.passage, found.is_exact) == (whole.index(True), True)
     elif max(shares) >= 0.6:
-        assert (found.place, found.share) == (shares.index(max(shares)), pytest.approx(max(shares)))
+        assert (found.passage, found.share) == (shares.index(max(shares)), pytest.approx(max(shares)))
     else:
-        assert found.place is None
+        assert found.passage is None
         assert found.share == pytest.approx(max(shares))
 
 
@@ -54,7 +54,7 @@ def test_shares_are_those_of_marking_word_by_word(words, passages):
     ],
 )
 def test_case_punctuation_markers_and_cut_words_do_not_count(text, place):
-    assert Sources(PASSAGES).find(text).place == place
+    assert Sources(PASSAGES).find(text).passage == place
 
 
 def test_scripts_without_blanks_are_cut_into_letters():

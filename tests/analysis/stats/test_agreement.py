@@ -122,7 +122,9 @@ def test_intervals_cover_alpha_and_ac1_of_all_topics_and_judges():
             found.append(interval.estimate)
             ends.append((interval.low, interval.high))
         point = agreement.ac1(agreement.count_values(unit, coder, value))
-        of_ac1.append((point, *interval_of(point, agreement.ac1_terms(unit, coder, value, topic, values=3), most=1.0)))
+        of_ac1.append(
+            (point, *interval_of(point, agreement.ac1_terms(unit, coder, value, topic, values=3), upper_bound=1.0))
+        )
     points, lows, highs = np.array(of_ac1).T
     assert 0.91 <= np.mean((lows <= points.mean()) & (points.mean() <= highs)) <= 0.985
     truth = np.mean(found)

@@ -85,11 +85,11 @@ def test_no_interval_can_be_said_of_one_topic_or_without_variation() -> None:
 
 def test_bounded_intervals_stay_below_their_bound() -> None:
     terms = Terms(np.arange(4), None, None, np.array([0.04, -0.04, 0.02, -0.02]))
-    low, high = interval_of(0.9, terms, most=1.0)
+    low, high = interval_of(0.9, terms, upper_bound=1.0)
     assert low < 0.9 < high < 1
     # Of two topics it would reach further than alpha can.
     two = Terms(np.array([0, 1]), None, None, np.array([0.2, -0.2]))
-    assert np.isnan(interval_of(0.5, two, most=1.0)).all()
+    assert np.isnan(interval_of(0.5, two, upper_bound=1.0)).all()
     assert np.isfinite(interval_of(0.5, two)).all()
 
 

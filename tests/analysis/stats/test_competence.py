@@ -30,7 +30,7 @@ def test_the_sampler_draws_from_the_posterior_that_enumeration_gives(monkeypatch
         self.prior, self.alike = (1.0, 1.0), 1e9
 
     monkeypatch.setattr(competence._Chain, "__init__", held)
-    found = spam_posterior(model, item, annotator, label, rng=np.random.default_rng(1), warm_up=50, kept=8_000)
+    found = spam_posterior(model, item, annotator, label, rng=np.random.default_rng(1), warm_up=50, draws_kept=8_000)
     grid = (np.arange(200) + 0.5) / 200
     density = np.zeros((200, 200))  # of both spam probabilities
     for truth in itertools.product(range(3), repeat=2):
@@ -51,7 +51,7 @@ def test_many_judgments_leave_little_doubt_and_none_say_what_others_do() -> None
     truth = rng.integers(0, 3, 2000)
     label = np.where(annotator == 2, rng.integers(0, 3, 6000), truth[item])
     model = fitted(item, annotator, label, annotators=4)
-    found = spam_posterior(model, item, annotator, label, rng=rng, kept=100)
+    found = spam_posterior(model, item, annotator, label, rng=rng, draws_kept=100)
     width = found.high - found.low
     assert np.all(width[:3] < 0.06)
     assert found.high[0] < 0.02
@@ -62,11 +62,13 @@ def test_many_judgments_leave_little_doubt_and_none_say_what_others_do() -> None
 def test_the_same_generator_gives_the_same_interval_and_known_labels_narrow_it() -> None:
     item, annotator, label, _spam, truth = crowd(3, easy=True)
     model = fitted(item, annotator, label)
-    one, same = (spam_posterior(model, item, annotator, label, rng=np.random.default_rng(4), kept=50) for _ in range(2))
+    one, same = (
+        spam_posterior(model, item, annotator, label, rng=np.random.default_rng(4), draws_kept=50) for _ in range(2)
+    )
     assert np.array_equal(one.low, same.low)
-    told = spam_posterior(model, item, annotator, label, rng=np.random.default_rng(4), kept=50, fixed=truth)
+    told = spam_posterior(model, item, annotator, label, rng=np.random.default_rng(4), draws_kept=50, fixed=truth)
     assert np.mean(told.high - told.low) < np.mean(one.high - one.low)
-    half = spam_posterior(model, item, annotator, label, rng=np.random.default_rng(4), kept=50, level=0.5)
+    half = spam_posterior(model, item, annotator, label, rng=np.random.default_rng(4), draws_kept=50, level=0.5)
     assert np.all((one.low < half.low) & (half.high < one.high))
 
 
@@ -90,7 +92,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(easy) -> None:
     for seed in range(12):
         item, annotator, label, spam, _truth = crowd(seed, easy)
         found = spam_posterior(
-            fitted(item, annotator, label), item, annotator, label, rng=np.random.default_rng(seed), kept=150
+            fitted(item, annotator, label), item, annotator, label, rng=np.random.default_rng(seed), draws_kept=150
         )
         held.append(np.mean((found.low <= spam) & (spam <= found.high)))
     assert 0.89 <= np.mean(held) <= 0.985
@@ -104,7 +106,7 @@ def test_bad_input_is_refused() -> None:
         with pytest.raises(ValueError, match="level"):
             spam_posterior(model, item, annotator, label, rng=rng, level=level)
     with pytest.raises(ValueError, match="sweep"):
-        spam_posterior(model, item, annotator, label, rng=rng, kept=0)
+        spam_posterior(model, item, annotator, label, rng=rng, draws_kept=0)
     with pytest.raises(ValueError, match="unit"):
         spam_posterior(model, item + 1, annotator, label, rng=rng)
     with pytest.raises(RepeatedJudgmentError):

@@ -31,8 +31,8 @@ def by_hand(begin: np.ndarray, *values: np.ndarray) -> list[list[int]]:
 def test_draws_are_alike_where_all_their_rows_are(seed, sizes, columns):
     begin, *values = drawn(seed, sizes, columns)
     found = unique_columns(begin, *values)
-    assert found.column[found.place].tolist() == by_hand(begin, *values)
-    assert (found.group[found.place] == np.arange(len(sizes))[:, None]).all()
+    assert found.column[found.positions].tolist() == by_hand(begin, *values)
+    assert (found.group[found.positions] == np.arange(len(sizes))[:, None]).all()
     assert len(found.group) == sum(len(set(row)) for row in by_hand(begin, *values))
 
 
@@ -45,5 +45,5 @@ def test_sums_that_are_equal_by_chance_take_nothing_for_alike(monkeypatch, sizes
     for number, part in enumerate(values):
         ends = np.r_[begin[1:], len(part)]
         for group, (first, end) in enumerate(zip(begin, ends, strict=True)):
-            again = part[first:end, found.column[found.place[group]]]
+            again = part[first:end, found.column[found.positions[group]]]
             assert (again == part[first:end]).all(), number

@@ -131,31 +131,33 @@ class Aar(StepwiseMethod):
         """The documents by the adapted retriever, the best first; equal ones as they came."""
         vectors = self._fitted().embed([query.question, *map(text, documents)])
         order = np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")
-        return [documents[place] for place in order]
+        return [documents[index] for index in order]
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
         """Ask with the first documents of the adapted retriever. See `protocol.Method`."""
-        given = self.ranked(query, documents)[: self.settings.feed] if documents else ()
-        return reading(query, given, self.settings)
+        fed = self.ranked(query, documents)[: self.settings.feed] if documents else ()
+        return reading(query, fed, self.settings)
 
     def _contrasts(self, labelled: Sequence[LabelledQuery], training: Training) -> list[Contrast]:
-        usable = [each for each in labelled if each.documents and each.query.answers]
-        found = []
+        usable = [
+            labelled_query for labelled_query in labelled if labelled_query.documents and labelled_query.query.answers
+        ]
+        contrasts = []
         for start in range(0, len(usable), AT_ONCE):
-            some = usable[start : start + AT_ONCE]
-            for each, preferences in zip(some, _preferences(some, training.generator), strict=True):
-                positive = self._positive(each, preferences)
+            batch = usable[start : start + AT_ONCE]
+            for labelled_query, preferences in zip(batch, _preferences(batch, training.generator), strict=True):
+                positive = self._positive(labelled_query, preferences)
                 if positive.any() and not positive.all():
-                    texts = np.array([text(document) for document in each.documents], dtype=object)
+                    texts = np.array([text(document) for document in labelled_query.documents], dtype=object)
                     sides = tuple(texts[positive].tolist()), tuple(texts[~positive].tolist())
-                    found.append(Contrast(each.query.question, each.query.answers, *sides))
-        return found
+                    contrasts.append(Contrast(labelled_query.query.question, labelled_query.query.answers, *sides))
+        return contrasts
 
     def _positive(self, labelled: LabelledQuery, preferences: Floats) -> Bools:
         """What the generator prefers, or what is marked as relevant."""
         liked = most_preferred(preferences, self.preferred)
-        marked = [is_relevant(each, labelled.query.answers) for each in labelled.documents]
-        return np.asarray(liked | np.array(marked), dtype=np.bool_)
+        is_marked = [is_relevant(document, labelled.query.answers) for document in labelled.documents]
+        return np.asarray(liked | np.array(is_marked), dtype=np.bool_)
 
     def _fitted(self) -> BiEncoder:
         if self.encoder is None:
@@ -173,7 +175,7 @@ class _Index:
         self.queries = queries
         self.texts = texts
         #: Each positive of each query is an example.
-        self.pairs = [(place, positive) for place, each in enumerate(queries) for positive in each.positives]
+        self.pairs = [(index, positive) for index, query in enumerate(queries) for positive in query.positives]
         self._rng = rng
         self._negatives = negatives
         self._hard: list[list[str]] = []
@@ -183,39 +185,40 @@ class _Index:
         documents = self.encoder.embed(self.texts)
         self._hard = []
         for start in range(0, len(self.queries), _BLOCK):
-            some = self.queries[start : start + _BLOCK]
-            cosines = self.encoder.embed([each.question for each in some]) @ documents.T
-            self._hard += [self._negatives_of(each, row) for each, row in zip(some, cosines, strict=True)]
+            block = self.queries[start : start + _BLOCK]
+            cosines = self.encoder.embed([query.question for query in block]) @ documents.T
+            self._hard += [self._negatives_of(query, row) for query, row in zip(block, cosines, strict=True)]
 
     def loss(self, batch: Sequence[int]) -> torch.Tensor:
         """The mean over examples of -log(exp(s+/t) / (exp(s+/t) + the sum of exp(s-/t) over drawn hard negatives))."""
         rows = []
-        for query, positive in (self.pairs[place] for place in batch):
+        for query, positive in (self.pairs[index] for index in batch):
             hard = self._hard[query]
-            drawn = self._rng.choice(len(hard), size=min(self._negatives, len(hard)), replace=False)
-            rows.append([self.queries[query].question, positive, *(hard[place] for place in drawn)])
+            negatives = self._rng.choice(len(hard), size=min(self._negatives, len(hard)), replace=False)
+            rows.append([self.queries[query].question, positive, *(hard[index] for index in negatives)])
         return contrast(self.encoder, rows)
 
     def _negatives_of(self, query: Contrast, cosines: Floats) -> list[str]:
         """What stands highest of what is not positive and holds no right answer; its own other candidates at least."""
-        wanted = min(len(cosines), HARD + len(query.positives))
-        top = np.argpartition(-cosines, wanted - 1)[:wanted]
-        ranked = (self.texts[place] for place in top[np.argsort(-cosines[top], kind="stable")])
-        known = set(query.positives)
-        found = [
-            each for each in ranked
-            if each not in known and (each in query.others or not contains_answer(Document("", each), query.answers))
+        count = min(len(cosines), HARD + len(query.positives))
+        top = np.argpartition(-cosines, count - 1)[:count]
+        ranked = (self.texts[index] for index in top[np.argsort(-cosines[top], kind="stable")])
+        positives = set(query.positives)
+        negatives = [
+            candidate for candidate in ranked
+            if candidate not in positives
+            and (candidate in query.others or not contains_answer(Document("", candidate), query.answers))
         ]  # fmt: skip
-        return found or list(query.others)
+        return negatives or list(query.others)
 
 
 def contrast(encoder: BiEncoder, rows: Sequence[Sequence[str]]) -> torch.Tensor:
     """The mean contrastive loss of rows of texts: a question, what is to come first, and what behind it."""
     import torch
 
-    vectors = torch.split(encoder.vectors([each for row in rows for each in row]), [len(row) for row in rows])
-    logits = [(own[1:] @ own[0]) / TEMPERATURE for own in vectors]
-    losses = [torch.logsumexp(each, dim=0) - each[0] for each in logits]
+    vectors = torch.split(encoder.vectors([logit for row in rows for logit in row]), [len(row) for row in rows])
+    logits = [(vectors_of_row[1:] @ vectors_of_row[0]) / TEMPERATURE for vectors_of_row in vectors]
+    losses = [torch.logsumexp(logit, dim=0) - logit[0] for logit in logits]
     return torch.stack(losses).mean()
 
 
@@ -223,28 +226,41 @@ def held_out_loss(encoder: BiEncoder, queries: Sequence[Contrast]) -> float:
     """The mean contrastive loss of positives against their query's other candidates, without gradients."""
     import torch
 
-    rows = [[each.question, positive, *each.others] for each in queries for positive in each.positives]
+    rows = [[query.question, positive, *query.others] for query in queries for positive in query.positives]
     with torch.no_grad():
         return float(np.mean([float(contrast(encoder, [row])) for row in rows]))
 
 
 def _texts(labelled: Sequence[LabelledQuery]) -> list[str]:
     """All that may be a negative: every candidate of every training query, each text once."""
-    return list(dict.fromkeys(text(each) for one in labelled for each in (*one.documents, *one.query.documents)))
+    return list(
+        dict.fromkeys(
+            text(document)
+            for labelled_query in labelled
+            for document in (*labelled_query.documents, *labelled_query.query.documents)
+        )
+    )
 
 
-def _preferences(some: Sequence[LabelledQuery], generator: Generator) -> list[Floats]:
+def _preferences(batch: Sequence[LabelledQuery], generator: Generator) -> list[Floats]:
     """How well the generator answers with each document alone, by query: all of them in one call."""
-    asked = [prompt(each.query.question, [document]) for each in some for document in each.documents]
-    right = [each.query.answers[0] for each in some for _document in each.documents]
+    prompts = [
+        prompt(labelled_query.query.question, [document])
+        for labelled_query in batch
+        for document in labelled_query.documents
+    ]
+    answers = [labelled_query.query.answers[0] for labelled_query in batch for _document in labelled_query.documents]
     try:
-        together = generator.likelihoods(asked, right)
+        likelihoods = generator.likelihoods(prompts, answers)
     except NoLikelihoodsError:
-        return [each.scores_alone for each in some]
-    ends = np.cumsum([len(each.documents) for each in some])[:-1]
-    likely = np.split(together, ends)
+        return [labelled_query.scores_alone for labelled_query in batch]
+    ends = np.cumsum([len(labelled_query.documents) for labelled_query in batch])[:-1]
+    likely = np.split(likelihoods, ends)
     # NaN: a document that is too long to be read, of which the answer's score says at least that.
-    return [each.scores_alone if np.isnan(own).any() else own for each, own in zip(some, likely, strict=True)]
+    return [
+        labelled_query.scores_alone if np.isnan(likely_of_query).any() else likely_of_query
+        for labelled_query, likely_of_query in zip(batch, likely, strict=True)
+    ]
 
 
 def most_preferred(preferences: Floats, count: int) -> Bools:
@@ -266,11 +282,11 @@ def most_preferred(preferences: Floats, count: int) -> Bools:
     >>> most_preferred(np.array([0.0, 1.0, 0.9, 0.8]), 2)
     array([False,  True,  True, False])
     """
-    chosen = np.zeros(len(preferences), dtype=np.bool_)
+    is_preferred = np.zeros(len(preferences), dtype=np.bool_)
     if len(preferences) and np.ptp(preferences) > 0:
         first = np.argsort(-preferences, kind="stable")[:count]
-        chosen[first] = preferences[first] > preferences.mean()
-    return chosen
+        is_preferred[first] = preferences[first] > preferences.mean()
+    return is_preferred
 
 
 BASELINE = Baseline(

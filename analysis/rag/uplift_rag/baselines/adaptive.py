@@ -107,9 +107,9 @@ class Adaptive(StepwiseMethod):
                 f"{len(training.labelled)} training questions: train on more, or name a label for the others."
             )
         watched = self._labels(training.held_out, training) if self.settings.patience else ([], [])
-        made = fine_tuning.start(self.settings.encoder, LABELS, rng=training.rng, settings=self.settings)
-        made.train(questions, labels, self.settings, held_out=watched, rng=training.rng, report=training.report)
-        self._classifier = made
+        classifier = fine_tuning.start(self.settings.encoder, LABELS, rng=training.rng, settings=self.settings)
+        classifier.train(questions, labels, self.settings, held_out=watched, rng=training.rng, report=training.report)
+        self._classifier = classifier
 
     def save(self, folder: Path) -> None:
         """Write the classifier."""
@@ -140,32 +140,38 @@ class Adaptive(StepwiseMethod):
         the question with the last thought. It ends when a thought has the answer, there was none, no document is left
         or `steps` thoughts are made. `prompt_tokens` counts the thoughts' prompts too.
         """
-        more = max(1, -(-self.settings.feed // 2))
-        given, left = list(documents[:more]), list(documents[more:])
+        step = max(1, -(-self.settings.feed // 2))
+        fed, remaining = list(documents[:step]), list(documents[step:])
         thoughts: list[str] = []
         outputs: list[Output] = []
         for _step in range(self.steps):
-            (output,) = yield [self._thinking(query, given, thoughts)]
+            (output,) = yield [self._thinking(query, fed, thoughts)]
             outputs.append(output)
             thought = " ".join(output.text.split())
-            if not thought or DONE in thought.lower() or not left:
+            if not thought or DONE in thought.lower() or not remaining:
                 break
             thoughts.append(thought)
-            chosen = self._closest(f"{query.question} {thought}", left)[:more]
-            given += chosen
-            left = [each for each in left if each not in chosen]
-        last = yield from reading(query, given, self.settings)
-        tokens = sum(each.prompt_tokens for each in outputs) + last.prompt_tokens
+            closest = self._closest(f"{query.question} {thought}", remaining)[:step]
+            fed += closest
+            remaining = [item for item in remaining if item not in closest]
+        last = yield from reading(query, fed, self.settings)
+        tokens = sum(item.prompt_tokens for item in outputs) + last.prompt_tokens
         return replace(last, prompt_tokens=tokens, outputs=(*outputs, *last.outputs))
 
     def _labels(self, labelled: Sequence[LabelledQuery], training: Training) -> tuple[list[str], list[int]]:
         """Questions with the simplest strategy that is right; those without a label are left out."""
-        found = run_in_lockstep(
+        labels = run_in_lockstep(
             map(self._labelling, labelled), training.generator,
-            report=lambda done: training.report(done, len(labelled), "complexity"),
+            report=lambda finished: training.report(finished, len(labelled), "complexity"),
         )  # fmt: skip
-        known = [(each.query.question, label) for each, label in zip(labelled, found, strict=True) if label is not None]
-        return [question for question, _label in known], [int(label) for _question, label in known]
+        labelled_questions = [
+            (example.query.question, label)
+            for example, label in zip(labelled, labels, strict=True)
+            if label is not None
+        ]
+        return [question for question, _label in labelled_questions], [
+            int(label) for _question, label in labelled_questions
+        ]
 
     def _labelling(self, labelled: LabelledQuery) -> AnswerSteps[Complexity | None]:
         """The simplest strategy that is right: dearer ones are then not paid for."""
@@ -175,8 +181,8 @@ class Adaptive(StepwiseMethod):
         if qa_metrics.exact_match(labelled.without, query.answers):
             return Complexity.NONE
         if documents:
-            one = yield from reading(query, documents[: self.settings.feed], self.settings)
-            if qa_metrics.exact_match(one.text, query.answers):
+            answer = yield from reading(query, documents[: self.settings.feed], self.settings)
+            if qa_metrics.exact_match(answer.text, query.answers):
                 return Complexity.ONE
             several = yield from self.several(query, documents)
             if qa_metrics.exact_match(several.text, query.answers):
@@ -185,12 +191,12 @@ class Adaptive(StepwiseMethod):
 
     def _thinking(self, query: Query, documents: Sequence[Document], thoughts: Sequence[str]) -> Prompt:
         system = Message("system", THINK.format(reference=reference(documents)))
-        said = QUESTION.format(question=query.question).removesuffix("Answer:") + "Thoughts: " + " ".join(thoughts)
-        return Prompt((system, Message("user", said.strip())), max_tokens=max(self.settings.max_tokens, 48))
+        content = QUESTION.format(question=query.question).removesuffix("Answer:") + "Thoughts: " + " ".join(thoughts)
+        return Prompt((system, Message("user", content.strip())), max_tokens=max(self.settings.max_tokens, 48))
 
     def _closest(self, words: str, documents: Sequence[Document]) -> list[Document]:
-        vectors = self._embed([words, *(text(each) for each in documents)])
-        return [documents[place] for place in np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")]
+        vectors = self._embed([words, *(text(document) for document in documents)])
+        return [documents[index] for index in np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")]
 
     def _fitted(self) -> Classifier:
         if self._classifier is None:

@@ -77,5 +77,5 @@ def least(name: str, keys: Iterable[str]) -> Form:
         Forms of its answers; "" where an answer does not say. None: the whole method, which was not possible.
     """
     forms = BASELINES[name].forms
-    places = {form.key: place for place, form in enumerate(forms)}
+    places = {form.key: index for index, form in enumerate(forms)}
     return forms[max((places.get(key, len(forms) - 1) for key in keys), default=0)]

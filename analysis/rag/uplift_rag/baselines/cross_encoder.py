@@ -60,14 +60,14 @@ class CrossEncoder(StepwiseMethod):
         """
         if self.settings.cross_encoder:
             return
-        labelled = [judged for each in training_split.labelled if (judged := relevance(each)) is not None]
-        labels = {label for each in labelled for label in each.helpful.tolist()}
+        labelled = [judged for example in training_split.labelled if (judged := relevance(example)) is not None]
+        labels = {label for example in labelled for label in example.helpful.tolist()}
         if len(labels) < 2:
             raise NotPossibleError(
                 f"A cross-encoder learns from relevant and irrelevant documents, and there are not both among the "
                 f"{len(training_split.labelled)} training queries: name a trained one, or train on more queries."
             )
-        held_out = [judged for each in training_split.held_out if (judged := relevance(each)) is not None]
+        held_out = [judged for example in training_split.held_out if (judged := relevance(example)) is not None]
         self._trained = reranker.start(self.settings.encoder, rng=training_split.rng, device=self.settings.device,
                                        longest=self.settings.longest, precision=self.settings.precision)  # fmt: skip
         training.train(self._trained, labelled, rng=training_split.rng, held_out=held_out,
@@ -85,11 +85,11 @@ class CrossEncoder(StepwiseMethod):
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
         """Ask with the first documents by relevance. See `protocol.Method`."""
-        given: Sequence[Document] = ()
+        fed: Sequence[Document] = ()
         if documents:
             order = np.argsort(-self.scores(query.question, documents), kind="stable")
-            given = [documents[place] for place in order[: self.settings.feed]]
-        return reading(query, given, self.settings)
+            fed = [documents[index] for index in order[: self.settings.feed]]
+        return reading(query, fed, self.settings)
 
     def scores(self, question: str, documents: Sequence[Document]) -> Floats:
         """How relevant each document is, shape (n_documents,); higher is better."""
@@ -140,24 +140,24 @@ class Ready:
             return np.empty(0)
         longest = min(self._tokenizer.model_max_length, 512)
         encoded = self._tokenizer(
-            [question] * len(documents), [text(each) for each in documents], truncation="longest_first",
+            [question] * len(documents), [text(document) for document in documents], truncation="longest_first",
             max_length=longest,
         )  # fmt: skip
-        pairs = [{key: encoded[key][place] for key in encoded} for place in range(len(documents))]
+        pairs = [{key: encoded[key][index] for key in encoded} for index in range(len(documents))]
         # The longest first: next to nothing is padded, and memory that is short shows at once.
-        order = sorted(range(len(pairs)), key=lambda place: -len(pairs[place]["input_ids"]))
+        order = sorted(range(len(pairs)), key=lambda index: -len(pairs[index]["input_ids"]))
         batches = Batches(self._torch, self._device, self._budget, self._name, _width, self._forward)
-        said = [value for _batch, values in batches.run([pairs[place] for place in order]) for value in values]
-        found = np.empty(len(pairs))
-        found[order] = said
-        return found
+        batch_scores = [value for _batch, values in batches.run([pairs[index] for index in order]) for value in values]
+        scores = np.empty(len(pairs))
+        scores[order] = batch_scores
+        return scores
 
     def _forward(self, pairs: list[reranker.Encoded]) -> list[float]:
-        padded = self._tokenizer.pad({key: [each[key] for each in pairs] for key in pairs[0]}, return_tensors="pt")
+        padded = self._tokenizer.pad({key: [pair[key] for pair in pairs] for key in pairs[0]}, return_tensors="pt")
         with self._torch.inference_mode():
             logits = self._model(**padded.to(self._device)).logits.double().cpu().numpy()
-        found: list[float] = (logits[:, -1] - (logits[:, 0] if logits.shape[1] == 2 else 0)).tolist()
-        return found
+        scores: list[float] = (logits[:, -1] - (logits[:, 0] if logits.shape[1] == 2 else 0)).tolist()
+        return scores
 
 
 def _width(pair: reranker.Encoded) -> int:
@@ -178,11 +178,11 @@ def relevance(labelled: LabelledQuery) -> LabelledQuery | None:
         Uplift 1 for relevant documents, 0 for others. None if the query has no document, or no right answer of which
         anything is left when it is normalised.
     """
-    right = tuple(each for each in labelled.query.answers if normalised(each))
-    if not labelled.documents or not right:
+    answers = tuple(answer for answer in labelled.query.answers if normalised(answer))
+    if not labelled.documents or not answers:
         return None
-    alone = tuple(right[0] if is_relevant(each, right) else "" for each in labelled.documents)
-    return replace(labelled, query=replace(labelled.query, answers=right), without="", alone=alone, metric="em")
+    alone = tuple(answers[0] if is_relevant(document, answers) else "" for document in labelled.documents)
+    return replace(labelled, query=replace(labelled.query, answers=answers), without="", alone=alone, metric="em")
 
 
 def schedule(settings: BaselineSettings, is_watched: bool) -> training.Schedule:

@@ -74,24 +74,28 @@ def augmented(
         Five of each at most, in the order of the originals. What the generator refuses, leaves empty or only repeats
         is left out.
     """
-    found: list[LabelledQuery] = []
+    augmented_queries: list[LabelledQuery] = []
     for start in range(0, len(labelled), AT_ONCE):
-        some = labelled[start : start + AT_ONCE]
-        outputs = generator.generate([augmentation_prompt(each.query.question, way) for each in some for way in WAYS])
-        written = [
-            (some[place // len(WAYS)], text)
-            for place, output in enumerate(outputs)
+        batch = labelled[start : start + AT_ONCE]
+        outputs = generator.generate(
+            [augmentation_prompt(example.query.question, way) for example in batch for way in WAYS]
+        )
+        texts = [
+            (batch[index // len(WAYS)], text)
+            for index, output in enumerate(outputs)
             if (text := " ".join(output.text.split())) and not output.error
         ]
-        new = [(one, text) for one, text in written if text.casefold() != one.query.question.casefold()]
-        follows = Entailing(generator).probabilities([(text, one.query.question) for one, text in new])
-        found += [
-            replace(one, query=replace(one.query, question=text))
-            for (one, text), p in zip(new, follows, strict=True)
+        rewritten = [
+            (original, text) for original, text in texts if text.casefold() != original.query.question.casefold()
+        ]
+        follows = Entailing(generator).probabilities([(text, original.query.question) for original, text in rewritten])
+        augmented_queries += [
+            replace(original, query=replace(original.query, question=text))
+            for (original, text), p in zip(rewritten, follows, strict=True)
             if p != 0
         ]
         report(min(start + AT_ONCE, len(labelled)), len(labelled), "writing questions anew")
-    return found
+    return augmented_queries
 
 
 def augmentation_prompt(question: str, way: str) -> Prompt:
@@ -145,10 +149,10 @@ class Dpa(StepwiseMethod):
                 f"DPA-RAG learns from documents that change whether an answer is right, and there is none in "
                 f"{len(training.labelled)} training queries: train on more, or with another metric."
             )
-        more = augmented(preferences, training.generator, training.report) if self.augments else []
+        extra = augmented(preferences, training.generator, training.report) if self.augments else []
         self._trained = reranker.start(self.settings.encoder, rng=training.rng, device=self.settings.device,
                                        longest=self.settings.longest, precision=self.settings.precision)  # fmt: skip
-        dpa_training.train(self._trained, [*preferences, *more], self.settings, held_out=preferred(training.held_out),
+        dpa_training.train(self._trained, [*preferences, *extra], self.settings, held_out=preferred(training.held_out),
                            rng=training.rng, report=training.report)  # fmt: skip
 
     def save(self, folder: Path) -> None:
@@ -161,13 +165,13 @@ class Dpa(StepwiseMethod):
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
         """Ask with the first documents by preference. See `protocol.Method`."""
-        given: Sequence[Document] = ()
+        fed: Sequence[Document] = ()
         if documents:
             order = np.argsort(-self._fitted().probabilities(query.question, documents), kind="stable")
-            given = [documents[place] for place in order[: self.settings.feed]]
-        asked = prompt(query.question, given, max_tokens=self.settings.max_tokens)
-        (output,) = yield [aligned(asked) if given and self.self_alignment else asked]
-        return answered(output, given)
+            fed = [documents[index] for index in order[: self.settings.feed]]
+        request = prompt(query.question, fed, max_tokens=self.settings.max_tokens)
+        (output,) = yield [aligned(request) if fed and self.self_alignment else request]
+        return answered(output, fed)
 
     def _fitted(self) -> reranker.Reranker:
         if self._trained is None:
@@ -177,13 +181,13 @@ class Dpa(StepwiseMethod):
 
 def preferred(labelled: Sequence[LabelledQuery]) -> list[LabelledQuery]:
     """The queries that have an aligned or an unaligned document; without a right answer a query has none."""
-    return [each for each in labelled if each.query.answers and each.documents and np.any(each.uplift)]
+    return [example for example in labelled if example.query.answers and example.documents and np.any(example.uplift)]
 
 
-def aligned(asked: Prompt) -> Prompt:
+def aligned(request: Prompt) -> Prompt:
     """The prompt with `ALIGNMENT` after its instruction and documents."""
-    system, *others = asked.messages
-    return replace(asked, messages=(Message("system", f"{system.content}\n\n{ALIGNMENT}"), *others))
+    system, *messages = request.messages
+    return replace(request, messages=(Message("system", f"{system.content}\n\n{ALIGNMENT}"), *messages))
 
 
 BASELINE = Baseline(

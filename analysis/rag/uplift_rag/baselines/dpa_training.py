@@ -49,14 +49,14 @@ def weights(gradients: Floats) -> Floats:
     products = gradients @ gradients.T
     best, shortest = np.zeros(len(gradients)), float("inf")
     for size in range(1, len(gradients) + 1):
-        for chosen in map(list, combinations(range(len(gradients)), size)):
-            found = _inside(products[np.ix_(chosen, chosen)])
-            if found is None:
+        for subset in map(list, combinations(range(len(gradients)), size)):
+            inner_weights = _inside(products[np.ix_(subset, subset)])
+            if inner_weights is None:
                 continue
-            length = float(found @ products[np.ix_(chosen, chosen)] @ found)
+            length = float(inner_weights @ products[np.ix_(subset, subset)] @ inner_weights)
             if length < shortest * (1 - 1e-12):
                 best = np.zeros(len(gradients))
-                best[chosen], shortest = found, length
+                best[subset], shortest = inner_weights, length
     return best
 
 
@@ -110,7 +110,7 @@ def losses(logits: torch.Tensor, uplift: torch.Tensor, sizes: Sequence[int]) -> 
         first = gain >= gain.max() - _EQUAL
         behind = torch.logsumexp(score[~first], dim=0)
         contrast.append(torch.logaddexp(score[first], behind) - score[first])
-    return [torch.cat(each).mean() for each in (point, pair, contrast) if each]
+    return [torch.cat(terms).mean() for terms in (point, pair, contrast) if terms]
 
 
 def weigh(parts: Sequence[torch.Tensor], logits: torch.Tensor) -> list[float]:
@@ -131,17 +131,17 @@ def weigh(parts: Sequence[torch.Tensor], logits: torch.Tensor) -> list[float]:
     """
     import torch
 
-    slopes = [torch.autograd.grad(each, logits, retain_graph=True)[0].detach().flatten() for each in parts]
-    gradients = np.array([each.double().cpu().numpy() for each in slopes])
+    slopes = [torch.autograd.grad(part, logits, retain_graph=True)[0].detach().flatten() for part in parts]
+    gradients = np.array([slope.double().cpu().numpy() for slope in slopes])
     lengths = np.linalg.norm(gradients, axis=1)
-    found = np.zeros(len(parts))
+    weighting = np.zeros(len(parts))
     moving = lengths > 0
     if not moving.any():
         return [1 / len(parts)] * len(parts)
     # Gradients are brought to one length, or an objective that is all but done would have all the weight, and the
     # others would stay where they are.
-    found[moving] = weights(gradients[moving] / lengths[moving, None]) / lengths[moving]
-    return [float(each) for each in found / found.sum()]
+    weighting[moving] = weights(gradients[moving] / lengths[moving, None]) / lengths[moving]
+    return [float(item) for item in weighting / weighting.sum()]
 
 
 Report = Callable[[int, int, str], None]
@@ -186,29 +186,29 @@ def train(
     TrainingMemoryError
         If one query's documents do not fit into memory.
     """
-    examples, watched = ([_example(reranker, each) for each in some] for some in (labelled, held_out))
+    examples, watched = ([_example(reranker, example) for example in queries] for queries in (labelled, held_out))
     watched = watched if settings.patience else []
     learning = _Learning(reranker, settings, steps=settings.epochs * -(-len(examples) // settings.batch))
-    best, kept, since = np.inf, None, 0
+    best, best_state, epochs_since = np.inf, None, 0
     with seeded(rng, str(reranker.device)):
         for epoch in range(settings.epochs):
             reranker.model.train()
             order = rng.permutation(len(examples))
             for i in range(0, len(order), settings.batch):
-                learning.step([examples[place] for place in order[i : i + settings.batch]])
+                learning.step([examples[index] for index in order[i : i + settings.batch]])
             reranker.model.eval()
             report(epoch + 1, settings.epochs, "preference alignment")
             if not watched:
                 continue
             now = loss(reranker, watched)
             if now < best:
-                best, kept, since = now, copy.deepcopy(reranker.model.state_dict()), 0
+                best, best_state, epochs_since = now, copy.deepcopy(reranker.model.state_dict()), 0
             else:
-                since += 1
-            if since >= (settings.patience or 0):
+                epochs_since += 1
+            if epochs_since >= (settings.patience or 0):
                 break
-    if kept is not None:
-        reranker.model.load_state_dict(kept)
+    if best_state is not None:
+        reranker.model.load_state_dict(best_state)
 
 
 def loss(reranker: Reranker, examples: Sequence[Example]) -> float:
@@ -274,21 +274,21 @@ class _Learning:
         Objectives are weighed over all queries of a step, so that all logits must be known first.
         """
         parts = [batch[i : i + self.at_once] for i in range(0, len(batch), self.at_once)]
-        chances, found = [], []
+        chances, logits_of_parts = [], []
         for part in parts:
             chances.append(self._chance())
             with self._torch.no_grad():
-                found.append(self.reranker.logits(_pairs(part)))
-        logits = self._torch.cat(found).requires_grad_()
+                logits_of_parts.append(self.reranker.logits(_pairs(part)))
+        logits = self._torch.cat(logits_of_parts).requires_grad_()
         (slope,) = self._torch.autograd.grad(self._weighed(batch, logits), logits)
-        done = 0
+        offset = 0
         for part, chance in zip(parts, chances, strict=True):
             self._torch.set_rng_state(chance[0])  # the same units drop out as before
             if chance[1] is not None:
                 self._torch.cuda.set_rng_state(chance[1], self.reranker.device)
-            again = self.reranker.logits(_pairs(part))
-            again.backward(slope[done : done + len(again)])  # type: ignore[no-untyped-call]
-            done += len(again)
+            recomputed = self.reranker.logits(_pairs(part))
+            recomputed.backward(slope[offset : offset + len(recomputed)])  # type: ignore[no-untyped-call]
+            offset += len(recomputed)
 
     def _chance(self) -> tuple[Any, Any]:
         on_device = self.reranker.device.type == "cuda"
@@ -302,12 +302,12 @@ class _Learning:
 def _losses(reranker: Reranker, batch: Sequence[Example], logits: Any) -> list[Any]:
     import torch
 
-    uplift = torch.tensor([value for each in batch for value in each.uplift], device=reranker.device)
-    return losses(logits, uplift, [len(each.pairs) for each in batch])
+    uplift = torch.tensor([value for item in batch for value in item.uplift], device=reranker.device)
+    return losses(logits, uplift, [len(item.pairs) for item in batch])
 
 
 def _pairs(batch: Sequence[Example]) -> list[Encoded]:
-    return [pair for each in batch for pair in each.pairs]
+    return [pair for item in batch for pair in item.pairs]
 
 
 def _example(reranker: Reranker, labelled: LabelledQuery) -> Example:

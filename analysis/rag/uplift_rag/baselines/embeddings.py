@@ -58,18 +58,18 @@ class _Kept:
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Vectors in the order of the texts, shape (n_texts, n_dimensions)."""
-        found = {each: self._vectors[each] for each in texts if each in self._vectors}
-        missing = [each for each in dict.fromkeys(texts) if each not in found]
+        vector_of = {text: self._vectors[text] for text in texts if text in self._vectors}
+        missing = [text for text in dict.fromkeys(texts) if text not in vector_of]
         if missing:
-            found |= zip(missing, self._encoder.embed(missing), strict=True)
-        for each in found:
-            self._vectors[each] = found[each]
-            self._vectors.move_to_end(each)
+            vector_of |= zip(missing, self._encoder.embed(missing), strict=True)
+        for text in vector_of:
+            self._vectors[text] = vector_of[text]
+            self._vectors.move_to_end(text)
         while len(self._vectors) > KEPT:
             self._vectors.popitem(last=False)
         vectors = np.zeros((len(texts), self._encoder.dimensions))
-        for place, each in enumerate(texts):
-            vectors[place] = found[each]
+        for index, text in enumerate(texts):
+            vectors[index] = vector_of[text]
         return vectors
 
 
@@ -132,19 +132,19 @@ class BiEncoder:
         else:
             mask = tokens["attention_mask"].unsqueeze(-1).to(states.dtype)
             pooled = (states * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
-        found: torch.Tensor = self._torch.nn.functional.normalize(pooled, dim=1)
-        return found
+        normalised: torch.Tensor = self._torch.nn.functional.normalize(pooled, dim=1)
+        return normalised
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Vectors of texts without gradients, float64, shape (n_texts, n_dimensions); texts of like length together."""
-        found = np.empty((len(texts), int(self.model.config.hidden_size)))
-        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        embeddings = np.empty((len(texts), int(self.model.config.hidden_size)))
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
         size = max(1, self._chunk // self.longest)
         for i in range(0, len(order), size):
             places = order[i : i + size]
             with model_cache.one_job(self.device), self._torch.no_grad():
-                found[places] = self.vectors([texts[place] for place in places]).double().cpu().numpy()
-        return found
+                embeddings[places] = self.vectors([texts[index] for index in places]).double().cpu().numpy()
+        return embeddings
 
     def save(self, folder: Path) -> None:
         """Write it as any other library reads it: safetensors, tokenizer, and how tokens become one vector."""
@@ -177,7 +177,7 @@ def contains_answer(document: Document, answers: Sequence[str]) -> bool:
     (True, False)
     """
     words = f" {normalised(text(document))} "
-    return any(f" {wanted} " in words for wanted in map(normalised, answers) if wanted)
+    return any(f" {answer} " in words for answer in map(normalised, answers) if answer)
 
 
 def is_relevant(document: Document, answers: Sequence[str]) -> bool:

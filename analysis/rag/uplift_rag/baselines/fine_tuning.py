@@ -68,12 +68,12 @@ def fine_tune(
     import torch
     from transformers import get_linear_schedule_with_warmup
 
-    parameters = [each for each in model.parameters() if each.requires_grad]
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     device = parameters[0].device
     optimizer = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=0.0)
     steps = settings.epochs * -(-n // settings.batch)
     rate = get_linear_schedule_with_warmup(optimizer, round(steps * settings.warm_up), steps)  # type: ignore[no-untyped-call]
-    best, kept, since = np.inf, None, 0
+    best, best_state, epochs_since = np.inf, None, 0
     with seeded(rng, str(device)):
         for epoch in range(settings.epochs):
             model.eval()
@@ -90,13 +90,13 @@ def fine_tune(
                 continue
             now = held_out()
             if now < best:
-                best, kept, since = now, copy.deepcopy(model.state_dict()), 0
+                best, best_state, epochs_since = now, copy.deepcopy(model.state_dict()), 0
             else:
-                since += 1
-            if since >= settings.patience:
+                epochs_since += 1
+            if epochs_since >= settings.patience:
                 break
-    if kept is not None:
-        model.load_state_dict(kept)
+    if best_state is not None:
+        model.load_state_dict(best_state)
 
 
 def _step(torch: Any, loss: Any, batch: list[int], parameters: Any, optimizer: Any, device: Any) -> None:
@@ -142,7 +142,7 @@ class Classifier:
             self.model = AutoModelForSequenceClassification.from_pretrained(
                 checkpoint.folder, num_labels=len(labels), use_safetensors=True, dtype=torch.float32,
                 ignore_mismatched_sizes=True, id2label=dict(enumerate(labels)),
-                label2id={label: place for place, label in enumerate(labels)},
+                label2id={label: index for index, label in enumerate(labels)},
             )  # fmt: skip
         finally:
             logging.set_verbosity(before)
@@ -158,17 +158,17 @@ class Classifier:
         tokens = self.tokenizer(
             list(questions), truncation=True, max_length=self._longest, padding=True, return_tensors="pt"
         )
-        found: torch.Tensor = self.model(**tokens.to(self.device)).logits
-        return found
+        logits: torch.Tensor = self.model(**tokens.to(self.device)).logits
+        return logits
 
     def classes(self, questions: Sequence[str]) -> Ints:
         """The likeliest of the trained classes for each question, shape (n_questions,); of equal ones the first."""
-        found = []
+        predicted = []
         for start in range(0, len(questions), AT_ONCE):
             with model_cache.one_job(self.device), self._torch.no_grad():
                 logits = self.logits(questions[start : start + AT_ONCE]) + self._mask()
-                found.append(logits.argmax(dim=1).cpu().numpy())
-        return np.concatenate(found).astype(np.int64) if found else np.zeros(0, dtype=np.int64)
+                predicted.append(logits.argmax(dim=1).cpu().numpy())
+        return np.concatenate(predicted).astype(np.int64) if predicted else np.zeros(0, dtype=np.int64)
 
     def train(
         self,
@@ -212,12 +212,14 @@ class Classifier:
     def _mask(self) -> torch.Tensor:
         """0 for each class that was trained, else minus infinity, shape (n_classes,)."""
         n = self.model.config.num_labels
-        seen = set(getattr(self.model.config, _SEEN, range(n)))
-        return self._torch.tensor([0.0 if place in seen else -np.inf for place in range(n)], device=self.device)
+        trained_labels = set(getattr(self.model.config, _SEEN, range(n)))
+        return self._torch.tensor(
+            [0.0 if index in trained_labels else -np.inf for index in range(n)], device=self.device
+        )
 
     def _loss(self, questions: Sequence[str], labels: Sequence[int]) -> torch.Tensor:
-        wanted = self._torch.tensor(list(labels), device=self.device)
-        return self._torch.nn.functional.cross_entropy(self.logits(questions), wanted)
+        targets = self._torch.tensor(list(labels), device=self.device)
+        return self._torch.nn.functional.cross_entropy(self.logits(questions), targets)
 
     def _watch(self, questions: Sequence[str], labels: Sequence[int]) -> float:
         with self._torch.no_grad():

@@ -200,7 +200,7 @@ class Method(Protocol):
 
 def answered(output: Output, documents: Sequence[Document], *earlier: Output) -> MethodAnswer:
     """An answer that one call gave, after earlier ones that decided something."""
-    ids = tuple(each.id for each in documents)
+    ids = tuple(document.id for document in documents)
     return MethodAnswer(output.text, ids, output.prompt_tokens, (*earlier, output), output.error)
 
 
@@ -232,8 +232,8 @@ class StepwiseMethod(ABC):
 
     def answer(self, query: Query, documents: Sequence[Document], generator: protocols.Generator) -> MethodAnswer:
         """Answer one query. See `protocol.Method`."""
-        (found,) = run_in_lockstep([self.asking(query, documents, generator)], generator)
-        return found
+        (answer,) = run_in_lockstep([self.asking(query, documents, generator)], generator)
+        return answer
 
 
 def reading(query: Query, documents: Sequence[Document], settings: BaselineSettings) -> AnswerSteps[MethodAnswer]:
@@ -279,14 +279,14 @@ def run_in_lockstep(
     list
         What each returned, in their order: the same as one after the other.
     """
-    found: list[Found] = []
-    left = iter(askings)
-    while some := list(islice(left, at_once)):
-        before = len(found)
-        for ended in _steps(some, generator):
+    answers: list[Found] = []
+    remaining = iter(askings)
+    while batch := list(islice(remaining, at_once)):
+        before = len(answers)
+        for ended in _steps(batch, generator):
             report(before + len(ended))
-        found += [ended[place] for place in range(len(some))]
-    return found
+        answers += [ended[index] for index in range(len(batch))]
+    return answers
 
 
 def _steps(askings: Sequence[AnswerSteps[Found]], generator: protocols.Generator) -> Iterator[dict[int, Found]]:
@@ -294,21 +294,21 @@ def _steps(askings: Sequence[AnswerSteps[Found]], generator: protocols.Generator
     ended: dict[int, Found] = {}
     waiting: dict[int, Sequence[Prompt]] = {}
 
-    def advance(place: int, outputs: Sequence[Output] | None) -> None:
+    def advance(index: int, outputs: Sequence[Output] | None) -> None:
         try:
-            waiting[place] = next(askings[place]) if outputs is None else askings[place].send(outputs)
+            waiting[index] = next(askings[index]) if outputs is None else askings[index].send(outputs)
         except StopIteration as end:
-            ended[place] = end.value
+            ended[index] = end.value
 
-    for place in range(len(askings)):
-        advance(place, None)
+    for index in range(len(askings)):
+        advance(index, None)
     yield ended
     while waiting:
-        asked = dict(waiting)
+        requests = dict(waiting)
         waiting.clear()
-        outputs = iter(generator.generate([each for prompts in asked.values() for each in prompts]))
-        for place, prompts in asked.items():
-            advance(place, list(islice(outputs, len(prompts))))
+        outputs = iter(generator.generate([prompt for prompts in requests.values() for prompt in prompts]))
+        for index, prompts in requests.items():
+            advance(index, list(islice(outputs, len(prompts))))
         yield ended
 
 

@@ -45,37 +45,37 @@ class Replug(Untrained):
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
         """Ask once a document. `prompt_tokens` is the sum over prompts. See `protocol.Method`."""
-        given = documents[: self.settings.feed]
-        if not given:
+        fed = documents[: self.settings.feed]
+        if not fed:
             return (yield from reading(query, (), self.settings))
-        asked = [prompt(query.question, [each], max_tokens=self.settings.max_tokens) for each in given]
-        weights = weigh(given, temperature=self.temperature)
-        ids = tuple(each.id for each in given)
-        output = _ensemble(generator, asked, weights)
+        prompts = [prompt(query.question, [item], max_tokens=self.settings.max_tokens) for item in fed]
+        weights = weigh(fed, temperature=self.temperature)
+        ids = tuple(item.id for item in fed)
+        output = _ensemble(generator, prompts, weights)
         if output is not None:
             return MethodAnswer(output.text, ids, output.prompt_tokens, (output,), output.error)
-        outputs = yield asked
-        found = by_likelihood(generator, asked, outputs, weights)
-        if found is not None:
-            text, scored = found
-            tokens = sum(each.prompt_tokens for each in outputs)
+        outputs = yield prompts
+        likeliest = by_likelihood(generator, prompts, outputs, weights)
+        if likeliest is not None:
+            text, scored = likeliest
+            tokens = sum(item.prompt_tokens for item in outputs)
             return MethodAnswer(text, ids, tokens, (*outputs, *scored), "", LIKELIHOODS)
         text, error = vote(outputs, weights)
-        return MethodAnswer(text, ids, sum(each.prompt_tokens for each in outputs), tuple(outputs), error, VOTES)
+        return MethodAnswer(text, ids, sum(item.prompt_tokens for item in outputs), tuple(outputs), error, VOTES)
 
 
-def _ensemble(generator: Generator, asked: Sequence[Prompt], weights: Floats) -> Output | None:
+def _ensemble(generator: Generator, prompts: Sequence[Prompt], weights: Floats) -> Output | None:
     """The answer token by token; None where the generator does not say what it expects at every token."""
     if not isinstance(generator, EnsembleGenerator):
         return None
     try:
-        return generator.ensemble(asked, weights)
+        return generator.ensemble(prompts, weights)
     except NoLikelihoodsError:
         return None
 
 
 def by_likelihood(
-    generator: Generator, asked: Sequence[Prompt], outputs: Sequence[Output], weights: Floats
+    generator: Generator, prompts: Sequence[Prompt], outputs: Sequence[Output], weights: Floats
 ) -> tuple[str, tuple[Output, ...]] | None:
     """The generated answer that the ensemble expects most, of a generator that scores texts but writes alone.
 
@@ -99,18 +99,18 @@ def by_likelihood(
         where the generator does not say it token by token, its tokens are not the same after all prompts, or there is
         no answer.
     """
-    answers = list(dict.fromkeys(each.text for each in outputs if each.text.strip() and not each.error))
+    answers = list(dict.fromkeys(output.text for output in outputs if output.text.strip() and not output.error))
     if not answers or not isinstance(generator, ScoringGenerator):
         return None
-    pairs = [(prompt, answer) for answer in answers for prompt in asked]
+    pairs = [(prompt, answer) for answer in answers for prompt in prompts]
     try:
         scored = generator.score([pair[0] for pair in pairs], [pair[1] for pair in pairs])
     except NoLikelihoodsError:
         return None
     values = []
-    for place in range(len(answers)):
-        tokens = scored.tokens[place * len(asked) : (place + 1) * len(asked)]
-        if len({each.size for each in tokens}) != 1 or not tokens[0].size:
+    for index in range(len(answers)):
+        tokens = scored.tokens[index * len(prompts) : (index + 1) * len(prompts)]
+        if len({token.size for token in tokens}) != 1 or not tokens[0].size:
             return None
         values.append(float(logsumexp(np.stack(tokens), axis=0, b=weights[:, np.newaxis]).mean()))
     return answers[int(np.argmax(values))], scored.outputs
@@ -129,7 +129,7 @@ def weigh(documents: Sequence[Document], *, temperature: float = 1.0) -> Floats:
     >>> weigh([Document("1", "", score=0.0), Document("2", "", score=float(np.log(3)))]).round(6).tolist()
     [0.25, 0.75]
     """
-    scores = [each.score for each in documents if each.score is not None]
+    scores = [document.score for document in documents if document.score is not None]
     if len(scores) < len(documents):
         return np.full(len(documents), 1 / len(documents))
     return np.asarray(softmax(np.array(scores, dtype=np.float64) / temperature))
@@ -155,16 +155,16 @@ def vote(outputs: Sequence[Output], weights: Floats) -> tuple[str, str]:
     >>> vote([Output("Ada"), Output("Bob"), Output("bob.")], np.array([0.4, 0.35, 0.25]))
     ('Bob', '')
     """
-    spoken = [place for place, each in enumerate(outputs) if not each.error]
-    if not spoken:
+    answered = [index for index, output in enumerate(outputs) if not output.error]
+    if not answered:
         return "", outputs[0].error
     sums: dict[str, float] = {}
-    for place in spoken:
-        answer = normalised(outputs[place].text)
-        sums[answer] = sums.get(answer, 0.0) + float(weights[place])
+    for index in answered:
+        answer = normalised(outputs[index].text)
+        sums[answer] = sums.get(answer, 0.0) + float(weights[index])
     best = max(sums, key=lambda answer: sums[answer])
-    place = max((p for p in spoken if normalised(outputs[p].text) == best), key=lambda p: (weights[p], -p))
-    return outputs[place].text, ""
+    index = max((p for p in answered if normalised(outputs[p].text) == best), key=lambda p: (weights[p], -p))
+    return outputs[index].text, ""
 
 
 BASELINE = Baseline(

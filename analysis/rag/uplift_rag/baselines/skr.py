@@ -82,17 +82,20 @@ class Skr(StepwiseMethod):
         """
         questions, helped = [], []
         answers = run_in_lockstep(
-            (reading(each.query, each.documents[: self.settings.feed], self.settings) for each in training.labelled),
+            (
+                reading(example.query, example.documents[: self.settings.feed], self.settings)
+                for example in training.labelled
+            ),
             training.generator,
-            report=lambda done: training.report(done, len(training.labelled), "self-knowledge"),
+            report=lambda finished: training.report(finished, len(training.labelled), "self-knowledge"),
         )
-        for each, with_documents in zip(training.labelled, answers, strict=True):
-            if with_documents.error or not each.query.answers:
+        for example, with_documents in zip(training.labelled, answers, strict=True):
+            if with_documents.error or not example.query.answers:
                 continue
-            gain = METRICS[self.settings.metric](with_documents.text, each.query.answers)
-            gain -= METRICS[self.settings.metric](each.without, each.query.answers)
+            gain = METRICS[self.settings.metric](with_documents.text, example.query.answers)
+            gain -= METRICS[self.settings.metric](example.without, example.query.answers)
             if abs(gain) > _EQUAL:
-                questions.append(each.query.question)
+                questions.append(example.query.question)
                 helped.append(gain > 0)
         if not questions:
             raise NotPossibleError(
@@ -116,16 +119,16 @@ class Skr(StepwiseMethod):
         """Whether this question is answered with documents."""
         if self._embeddings is None:
             raise NotPossibleError("SKR has learnt nothing yet: fit it first.")
-        near = nearest(self._embed([question])[0], self._embeddings, self.neighbours)
-        return wants_documents(self._helped[near], self._helped, threshold=self.threshold)
+        neighbours = nearest(self._embed([question])[0], self._embeddings, self.neighbours)
+        return wants_documents(self._helped[neighbours], self._helped, threshold=self.threshold)
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
         """Ask with the first documents or with none. See `protocol.Method`."""
-        given = documents[: self.settings.feed] if documents and self.retrieves(query.question) else ()
-        return reading(query, given, self.settings)
+        fed = documents[: self.settings.feed] if documents and self.retrieves(query.question) else ()
+        return reading(query, fed, self.settings)
 
 
-def nearest(vector: Floats, others: Floats, k: int) -> NDArray[np.int64]:
+def nearest(vector: Floats, vectors: Floats, k: int) -> NDArray[np.int64]:
     """The places of the k vectors that are most similar to one, the most similar first.
 
     Parameters
@@ -145,10 +148,10 @@ def nearest(vector: Floats, others: Floats, k: int) -> NDArray[np.int64]:
     >>> nearest(np.array([1.0, 0.0]), np.array([[0.0, 1.0], [1.0, 0.0], [0.6, 0.8]]), 2)
     array([1, 2])
     """
-    return np.argsort(-(others @ vector), kind="stable")[:k]
+    return np.argsort(-(vectors @ vector), kind="stable")[:k]
 
 
-def wants_documents(near: Bools, everyone: Bools, *, threshold: float = 1.0) -> bool:
+def wants_documents(helped_near: Bools, everyone: Bools, *, threshold: float = 1.0) -> bool:
     """Whether a question is to be answered with documents, by what they did for its neighbours.
 
     Left out if the odds of `worse` among the neighbours exceed lambda times those among all: with l neighbours of k for
@@ -173,7 +176,7 @@ def wants_documents(near: Bools, everyone: Bools, *, threshold: float = 1.0) -> 
     """
     if everyone.all() or not everyone.any():
         return bool(everyone.all())
-    worse, better = int((~near).sum()), int(near.sum())
+    worse, better = int((~helped_near).sum()), int(helped_near.sum())
     return worse * int(everyone.sum()) <= threshold * better * int((~everyone).sum())
 
 

@@ -68,7 +68,7 @@ def test_long_texts_are_cut(model, splade):
 
 
 def test_words_say_what_a_text_is_about(model, splade):
-    found = splade.words("the cat", most=3)
+    found = splade.words("the cat", limit=3)
     weights = by_formula(model, "the cat")
     assert [weight for _, weight in found] == pytest.approx(sorted(weights, reverse=True)[:3])
     names = transformers.AutoTokenizer.from_pretrained(model).convert_ids_to_tokens(np.argsort(-weights)[:3].tolist())
