@@ -132,7 +132,7 @@ class Encoder:
             from transformers.utils import logging
         except ImportError as error:
             raise checkpoints.missing_parts() from error
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        logging.disable_progress_bar()
         self._torch = torch
         self._checkpoint = checkpoint
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))

@@ -108,7 +108,7 @@ class CrossEncoder:
             from transformers.utils import logging
         except ImportError as error:
             raise checkpoints.missing_parts() from error
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        logging.disable_progress_bar()
         self._torch = torch
         self.device = devices.choose(torch, device)
         config = AutoConfig.from_pretrained(checkpoint.folder)

@@ -253,7 +253,7 @@ def neural(_folder: DataFolder) -> Finding:
     from transformers import AutoModel, AutoTokenizer
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     tokenizer = AutoTokenizer.from_pretrained(get_model_path())
     encoder = AutoModel.from_pretrained(get_model_path())
     with torch.no_grad():

@@ -13,9 +13,9 @@ from analysis.rag import checkpoints
 from analysis.rag.generation import loader
 from analysis.rag.protocols import Document
 from analysis.rag.uplift_rag.document_selection import Missing, Selection
-from analysis.rag.uplift_rag.method import UPLIFT, UPPER_BOUND
 from analysis.rag.uplift_rag.method_comparison import Difference, Mean, Resampled, corrected, shares
 from analysis.rag.uplift_rag.uplift_labels import METRICS, Category, reference
+from analysis.rag.uplift_rag.variants import UPLIFT, UPPER_BOUND
 
 from ...tables.rows import NOTE, Row, number
 from .. import generators

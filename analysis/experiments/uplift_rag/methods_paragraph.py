@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from analysis.rag.uplift_rag.baselines import catalogue
 from analysis.rag.uplift_rag.baselines.catalogue import BASELINES
 from analysis.rag.uplift_rag.baselines.protocol import Baseline, Form
-from analysis.rag.uplift_rag.method import VARIANTS
+from analysis.rag.uplift_rag.variants import VARIANTS
 from crowdrag.jobs.models import Run
 
 from ...methods.reference_metrics import encodings

@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 
 from analysis.rag.uplift_rag.baselines.catalogue import BASELINES
 from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings
-from analysis.rag.uplift_rag.method import UPLIFT, VARIANTS, Options
 from analysis.rag.uplift_rag.reranker import Precision
 from analysis.rag.uplift_rag.training import Weights
 from analysis.rag.uplift_rag.uplift_labels import METRICS, Metric
+from analysis.rag.uplift_rag.variants import UPLIFT, VARIANTS, Options
 
 from ...methods.reference_metrics import encodings
 from .. import retrievers

@@ -24,9 +24,9 @@ from analysis.rag.uplift_rag.baselines.protocol import (
     reading,
     run_in_lockstep,
 )
-from analysis.rag.uplift_rag.method import UPLIFT, UPPER_BOUND, VARIANTS, Uplift, upper_bound
 from analysis.rag.uplift_rag.training import TrainingMemoryError
 from analysis.rag.uplift_rag.uplift_labels import LabelledQuery
+from analysis.rag.uplift_rag.variants import UPLIFT, UPPER_BOUND, VARIANTS, Uplift, upper_bound
 
 from ..experiment import Payload, Stage
 from ..job import Job

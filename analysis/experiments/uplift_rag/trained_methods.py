@@ -18,7 +18,7 @@ from analysis.rag.protocols import Query
 from analysis.rag.uplift_rag import reranker
 from analysis.rag.uplift_rag.baselines.protocol import Method
 from analysis.rag.uplift_rag.deduplication import digest
-from analysis.rag.uplift_rag.method import Uplift
+from analysis.rag.uplift_rag.variants import Uplift
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Artifact, Run
 

@@ -218,5 +218,5 @@ def _parts() -> tuple[Any, Any]:
         from transformers.utils import logging
     except ImportError as error:
         raise checkpoints.missing_parts() from error
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     return torch, transformers

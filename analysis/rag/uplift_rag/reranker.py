@@ -63,7 +63,7 @@ class Reranker:
             from transformers.utils import logging
         except ImportError as error:
             raise checkpoints.missing_parts() from error
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        logging.disable_progress_bar()
         before = logging.get_verbosity()
         logging.set_verbosity(ERROR)  # that the new head is new is what we want
         try:

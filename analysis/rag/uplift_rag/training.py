@@ -277,7 +277,7 @@ class _Learning:
         self.steps_an_epoch = -(-len(examples) // schedule.queries)
         total = self.steps_an_epoch * schedule.epochs
         warm = round(total * schedule.warm_up)
-        self.rate = get_linear_schedule_with_warmup(self.optimizer, warm, total)  # type: ignore[no-untyped-call]
+        self.rate = get_linear_schedule_with_warmup(self.optimizer, warm, total)
         self.at_once = schedule.queries
 
     def run(self, watched: list[_Example], rng: np.random.Generator, report: Report) -> History:

@@ -229,7 +229,7 @@ class _Learning:
         self.parameters = list(reranker.model.parameters())
         self.optimizer = torch.optim.AdamW(self.parameters, lr=settings.learning_rate, weight_decay=0.0)
         warm = round(steps * settings.warm_up)
-        self.rate = get_linear_schedule_with_warmup(self.optimizer, warm, steps)  # type: ignore[no-untyped-call]
+        self.rate = get_linear_schedule_with_warmup(self.optimizer, warm, steps)
         self.at_once = settings.batch
 
     def step(self, batch: Sequence[Example]) -> None:

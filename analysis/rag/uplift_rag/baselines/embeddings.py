@@ -109,7 +109,7 @@ class BiEncoder:
             from transformers.utils import logging
         except ImportError as error:
             raise checkpoints.missing_parts() from error
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        logging.disable_progress_bar()
         checkpoint = checkpoints.find(name)
         self._torch = torch
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))

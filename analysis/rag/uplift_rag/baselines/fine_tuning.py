@@ -72,7 +72,7 @@ def fine_tune(
     device = parameters[0].device
     optimizer = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=0.0)
     steps = settings.epochs * -(-n // settings.batch)
-    rate = get_linear_schedule_with_warmup(optimizer, round(steps * settings.warm_up), steps)  # type: ignore[no-untyped-call]
+    rate = get_linear_schedule_with_warmup(optimizer, round(steps * settings.warm_up), steps)
     best, best_state, epochs_since = np.inf, None, 0
     with seeded(rng, str(device)):
         for epoch in range(settings.epochs):
@@ -134,7 +134,7 @@ class Classifier:
             from transformers.utils import logging
         except ImportError as error:
             raise checkpoints.missing_parts() from error
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        logging.disable_progress_bar()
         before = logging.get_verbosity()
         logging.set_verbosity(ERROR)  # that the new head is new is what we want
         checkpoint = checkpoints.find(name)

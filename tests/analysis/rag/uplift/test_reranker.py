@@ -8,8 +8,8 @@ import pytest
 
 from analysis.rag.generation.devices import ModelMemoryError
 from analysis.rag.protocols import Document, Query
-from analysis.rag.uplift_rag import method as uplift_rag_method
 from analysis.rag.uplift_rag import reranker, training, uplift_labels
+from analysis.rag.uplift_rag import variants as uplift_rag_method
 from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings, NotPossibleError, Training
 from analysis.rag.uplift_rag.training import Schedule, Weights, losses
 from analysis.rag.uplift_rag.uplift_labels import LabelledQuery
