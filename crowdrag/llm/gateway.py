@@ -245,7 +245,8 @@ class _Exchange:
                 self._take_up()
                 self._begin()
                 self._settle(self._client.results(self._patience()))
-                self._keep_up()
+                if self._is_open():
+                    self._keep_up()
         except Exception:
             self._wind_up()
             raise
