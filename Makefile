@@ -56,10 +56,10 @@ lint: install ## style, import contracts, types, templates, migrations, deployme
 browser: install ## a browser for the tests, if there is none
 	@bash .ci/browser $(BIN)
 
-# "Call log:" is how Playwright ends what it waited for in vain. Three processes for two cores: tests wait for browsers,
-# brokers and disks half of their time.
+# "Call log:" and "waiting for navigation" stand where Playwright waited for something in vain. Three processes for two
+# cores: tests wait for browsers, brokers and disks half of their time.
 PARALLEL := --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 25 --durations-min 1 \
-  --reruns 1 --only-rerun "Call log:" --max-suite-reruns 3 -rR --rerun-show-tracebacks
+  --reruns 1 --only-rerun "Call log:" --only-rerun "waiting for navigation" --max-suite-reruns 3 -rR --rerun-show-tracebacks
 
 test: browser ## all that a change can break, in minutes; what CI runs
 	@$(call checked,not soak and not extended)
