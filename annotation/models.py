@@ -22,7 +22,7 @@ from .judging.models import (
 )
 from .llm_judges.models import InjectionTrial, JudgingAnswer, JudgingPrompt
 from .progress.models import LiveAgreement, LiveCompetence
-from .quality.models import AttentionCheck, CheckAnswer, GoldLabel, ShownFlag, TrainingAnswer, TrainingItem
+from .quality.models import AttentionCheck, CheckAnswer, KnownLabel, ShownFlag, TrainingAnswer, TrainingItem
 
 __all__ = [
     "Assignment",
@@ -34,7 +34,6 @@ __all__ = [
     "CampaignDimension",
     "CheckAnswer",
     "Dimension",
-    "GoldLabel",
     "InjectionTrial",
     "Instructions",
     "Item",
@@ -42,6 +41,7 @@ __all__ = [
     "JudgingAnswer",
     "JudgingPrompt",
     "Judgment",
+    "KnownLabel",
     "LiveAgreement",
     "LiveCompetence",
     "Pair",

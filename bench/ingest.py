@@ -88,7 +88,7 @@ def _rates(port: int, writers: list[Iterator[bytes]]) -> list[tuple[float, float
 
 
 def _writer() -> Iterator[bytes]:
-    """The requests of one writer, whose sitting is open."""
+    """The requests of one writer, whose session is open."""
     from django.utils import timezone
 
     from tests.factories import WritingTaskFactory

@@ -270,7 +270,7 @@ REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,
 }
 # A token's first letters say what it is, so that one which lies about somewhere is recognised.
-KNOX_TOKEN_MODEL = "api.ApiToken"  # noqa: S105 -- the name of a model
+KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105 -- the name of a model
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_PREFIX": "crowdrag_"}
 # Our own model takes the place of knox's, whose tables are not made.
 MIGRATION_MODULES = {"knox": None}

@@ -60,7 +60,7 @@ class StudyFactory(factory.django.DjangoModelFactory):
         model = Study
 
     slug = factory.Sequence(lambda n: f"study-{n}")
-    asked_by = contact = payment = retention = "As the study says."
+    researchers = contact = payment = retention = "As the study says."
     title = factory.Sequence(lambda n: f"Study {n}")
     created_at = NOW
 

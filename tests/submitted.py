@@ -9,7 +9,7 @@ from tests.factories import NOW, RetrievedPassageFactory, StyleFactory, TopicFac
 from writing.corpus import responses
 from writing.editor import codec
 from writing.enums import LogSource, TaskState
-from writing.models import LogBatch, Sitting, WritingLog, WritingTask
+from writing.models import EditingSession, LogBatch, WritingLog, WritingTask
 
 Event = list[Any]
 
@@ -45,15 +45,15 @@ def written(*, topic_words: str = "Tides rise and fall because of the moon and t
 
 
 def log_of(
-    task: WritingTask, sittings: Sequence[tuple[Iterable[Event], int | None, int]], *, now: datetime = NOW
+    task: WritingTask, sessions: Sequence[tuple[Iterable[Event], int | None, int]], *, now: datetime = NOW
 ) -> WritingLog:
-    """Store a log: of each sitting its events, the number of the sitting that it goes on from, and after how many."""
+    """Store a log: of each session its events, the number of the session that it goes on from, and after how many."""
     log = WritingLog.objects.create(task=task, source=LogSource.EDITOR, started_at=now, created_at=now)
-    rows: list[Sitting] = []
-    for number, (events, base, base_events) in enumerate(sittings):
+    rows: list[EditingSession] = []
+    for number, (events, base, base_events) in enumerate(sessions):
         events = list(events)
         rows.append(
-            Sitting.objects.create(
+            EditingSession.objects.create(
                 log=log,
                 number=number,
                 base=None if base is None else rows[base],
@@ -67,7 +67,7 @@ def log_of(
         if events:
             LogBatch.objects.create(
                 log=log,
-                sitting=number,
+                session=number,
                 number=0,
                 first_event=0,
                 event_count=len(events),

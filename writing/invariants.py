@@ -11,7 +11,7 @@ from crowdrag.studies.invariants import Invariant, Tally, register
 from .assignments.models import PAST
 from .editor import codec, logs
 from .enums import LogSource
-from .models import LogBatch, Response, Sitting, WritingLog, WritingTask
+from .models import EditingSession, LogBatch, Response, WritingLog, WritingTask
 
 CHUNK = 100
 
@@ -19,10 +19,10 @@ CHUNK = 100
 def register_all() -> None:
     """Make them known to the command."""
     for each in (
-        Invariant("writing.sequence", "Each sitting's batches and events are numbered without a gap.", sequence),
+        Invariant("writing.sequence", "Each session's batches and events are numbered without a gap.", sequence),
         Invariant("writing.digests", "Each batch is what its digest says.", digests),
-        Invariant("writing.sittings", "Each sitting but the last is fenced, and began with what was there.", sittings),
-        Invariant("writing.lengths", "Each sitting's log rebuilds a text of the length that is known.", lengths),
+        Invariant("writing.sessions", "Each session but the last is fenced, and began with what was there.", sessions),
+        Invariant("writing.lengths", "Each session's log rebuilds a text of the length that is known.", lengths),
         Invariant("writing.texts", "Each recorded response is the text that its log rebuilds.", texts),
         Invariant("writing.slots", "At most one live task stands in a slot.", slots),
         Invariant("writing.topics", "Nobody writes twice on a topic.", topics),
@@ -32,58 +32,58 @@ def register_all() -> None:
 
 
 def sequence(tally: Tally) -> None:
-    """Compare numbers of batches and events with what each sitting's row says."""
-    known = {(log, number): counts for log, number, *counts in _sittings("next_batch", "next_event")}
-    columns = ("log_id", "sitting", "number", "first_event", "event_count")
-    rows = LogBatch.objects.order_by("log_id", "sitting", "number").values_list(*columns)
-    for (log, sitting), found in groupby(rows.iterator(), key=lambda row: row[:2]):
+    """Compare numbers of batches and events with what each session's row says."""
+    known = {(log, number): counts for log, number, *counts in _sessions("next_batch", "next_event")}
+    columns = ("log_id", "session", "number", "first_event", "event_count")
+    rows = LogBatch.objects.order_by("log_id", "session", "number").values_list(*columns)
+    for (log, session), found in groupby(rows.iterator(), key=lambda row: row[:2]):
         batches = events = 0
-        for _log, _sitting, number, first, count in found:
+        for _log, _session, number, first, count in found:
             if (number, first) != (batches, events):
-                tally.wrong(f"log {log}, sitting {sitting}: batch {number} from event {first}, not {batches}, {events}")
+                tally.wrong(f"log {log}, session {session}: batch {number} from event {first}, not {batches}, {events}")
             batches, events = number + 1, first + count
         tally.saw()
-        told = known.pop((log, sitting), None)
+        told = known.pop((log, session), None)
         if told is not None and told != [batches, events]:
-            tally.wrong(f"log {log}, sitting {sitting}: {batches} batches, {events} events; its row says {told}")
-    for (log, sitting), told in known.items():
+            tally.wrong(f"log {log}, session {session}: {batches} batches, {events} events; its row says {told}")
+    for (log, session), told in known.items():
         tally.saw()
         if told != [0, 0]:
-            tally.wrong(f"log {log}, sitting {sitting}: nothing is stored; its row says {told}")
+            tally.wrong(f"log {log}, session {session}: nothing is stored; its row says {told}")
 
 
 def digests(tally: Tally) -> None:
     """Compute each batch's digest anew, in the database."""
     tally.saw(LogBatch.objects.count())
     wrong = LogBatch.objects.exclude(digest=Func(F("payload"), function="sha256"))
-    for log, sitting, number in wrong.order_by("pk").values_list("log_id", "sitting", "number"):
-        tally.wrong(f"log {log}, sitting {sitting}, batch {number}: its bytes are others")
+    for log, session, number in wrong.order_by("pk").values_list("log_id", "session", "number"):
+        tally.wrong(f"log {log}, session {session}, batch {number}: its bytes are others")
 
 
-def sittings(tally: Tally) -> None:
-    """Look at how sittings follow each other."""
-    rows = Sitting.objects.select_related("base").order_by("log_id", "number")
-    for log, group in groupby(rows.iterator(chunk_size=CHUNK), key=lambda sitting: sitting.log_id):
+def sessions(tally: Tally) -> None:
+    """Look at how sessions follow each other."""
+    rows = EditingSession.objects.select_related("base").order_by("log_id", "number")
+    for log, group in groupby(rows.iterator(chunk_size=CHUNK), key=lambda session: session.log_id):
         found = list(group)
-        for i, sitting in enumerate(found):
+        for i, session in enumerate(found):
             tally.saw()
             before = found[i - 1] if i else None
-            if sitting.number != i or sitting.base_id != (before.pk if before else None):
-                tally.wrong(f"log {log}: sitting {sitting.number} does not follow the one before it")
-            if before is not None and sitting.base_events > before.next_event:
-                tally.wrong(f"log {log}: sitting {sitting.number} began with events that are not there")
-            if (sitting.fenced_at is None) != (sitting is found[-1]):
-                tally.wrong(f"log {log}: sitting {sitting.number} is fenced or not, and should not be so")
+            if session.number != i or session.base_id != (before.pk if before else None):
+                tally.wrong(f"log {log}: session {session.number} does not follow the one before it")
+            if before is not None and session.base_events > before.next_event:
+                tally.wrong(f"log {log}: session {session.number} began with events that are not there")
+            if (session.superseded_at is None) != (session is found[-1]):
+                tally.wrong(f"log {log}: session {session.number} is fenced or not, and should not be so")
 
 
 def lengths(tally: Tally) -> None:
-    """Rebuild each log's text; compare its length with what the latest sitting knows."""
-    latest = {log: length for log, _number, length in sorted(_sittings("length"))}
+    """Rebuild each log's text; compare its length with what the latest session knows."""
+    latest = {log: length for log, _number, length in sorted(_sessions("length"))}
     for log in WritingLog.objects.filter(pk__in=latest).order_by("pk").iterator(chunk_size=CHUNK):
         tally.saw()
         for text in _text(log, tally):
             if len(text) != latest[log.pk]:
-                tally.wrong(f"log {log.pk}: {len(text)} characters; its last sitting says {latest[log.pk]}")
+                tally.wrong(f"log {log.pk}: {len(text)} characters; its last session says {latest[log.pk]}")
 
 
 def texts(tally: Tally) -> None:
@@ -124,8 +124,8 @@ def _at_most_one(tally: Tally, groups: "QuerySet[WritingTask, Any]") -> None:
             tally.wrong(", ".join(f"{name} {value}" for name, value in group.items()))
 
 
-def _sittings(*columns: str) -> Iterator[tuple[int, ...]]:
-    yield from Sitting.objects.order_by("log_id", "number").values_list("log_id", "number", *columns).iterator()
+def _sessions(*columns: str) -> Iterator[tuple[int, ...]]:
+    yield from EditingSession.objects.order_by("log_id", "number").values_list("log_id", "number", *columns).iterator()
 
 
 def _text(log: WritingLog, tally: Tally) -> Iterator[str]:

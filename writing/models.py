@@ -2,12 +2,13 @@
 
 from .assignments.models import TaskPayment, TaskTransition, WritingTask
 from .corpus.models import Citation, Passage, Response, ResponseDecision, RetrievedPassage, Statement, Style, Topic
-from .editor.models import LogBatch, Sitting, WritingLog
+from .editor.models import EditingSession, LogBatch, WritingLog
 from .llm_writers.models import ModelAnswer, WritingPrompt
 from .plans.models import PlanStyle, PlanTrialTopic, Survey, SurveyAnswers, WritingInstructions, WritingPlan
 
 __all__ = [
     "Citation",
+    "EditingSession",
     "LogBatch",
     "ModelAnswer",
     "Passage",
@@ -16,7 +17,6 @@ __all__ = [
     "Response",
     "ResponseDecision",
     "RetrievedPassage",
-    "Sitting",
     "Statement",
     "Style",
     "Survey",

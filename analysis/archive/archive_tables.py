@@ -55,8 +55,12 @@ class ArchiveTable:
 
     @property
     def file(self) -> str:
-        """Where it stands in the archive."""
-        return f"{FOLDER}/{self.name}.jsonl.gz"
+        """Where it stands in an archive of this version."""
+        return self.file_in(SCHEMA_VERSION)
+
+    def file_in(self, version: int) -> str:
+        """Return where it stands in archives of a schema version."""
+        return f"{FOLDER}/{schema_versions.table_name(version, self.name)}.jsonl.gz"
 
     def rows(self, study: Study) -> "models.QuerySet[Any]":
         """Return the study's rows in the order of the file."""
@@ -68,8 +72,12 @@ class ArchiveTable:
         return _columns(self.model)
 
     def columns_of(self, version: int) -> tuple[ArchiveColumn, ...]:
-        """Return the columns that it has in archives of a schema version."""
+        """Return the columns that it has in archives of a schema version, under the names of now."""
         return tuple(each for each in self.columns if schema_versions.has_column(version, self.name, each.name))
+
+    def names_in(self, version: int) -> list[str]:
+        """Return what these columns are called there."""
+        return [schema_versions.column_name(version, self.name, each.name) for each in self.columns_of(version)]
 
     def sources(self, version: int) -> "list[str | Combinable]":
         """Return where the values of its columns are read from."""
@@ -105,7 +113,7 @@ TABLES: tuple[ArchiveTable, ...] = (
     ArchiveTable("task_payments", writing.TaskPayment, "task__study"),
     ArchiveTable("survey_answers", writing.SurveyAnswers, "task__study"),
     ArchiveTable("logs", writing.WritingLog, "task__study"),
-    ArchiveTable("sittings", writing.Sitting, "log__task__study"),
+    ArchiveTable("editing_sessions", writing.EditingSession, "log__task__study"),
     ArchiveTable("log_batches", writing.LogBatch, "log__task__study", chunk=50),
     ArchiveTable("responses", writing.Response, chunk=200),
     ArchiveTable("response_decisions", writing.ResponseDecision, "response__study"),
@@ -141,7 +149,7 @@ TABLES: tuple[ArchiveTable, ...] = (
     ArchiveTable("places", annotation.Place, "campaign__study"),
     ArchiveTable("attention_checks", annotation.AttentionCheck, "questionnaire__campaign__study"),
     ArchiveTable("check_answers", annotation.CheckAnswer, "assignment__questionnaire__campaign__study"),
-    ArchiveTable("gold_labels", annotation.GoldLabel, "item__campaign__study"),
+    ArchiveTable("known_labels", annotation.KnownLabel, "item__campaign__study"),
     ArchiveTable("training_items", annotation.TrainingItem, "campaign__study"),
     ArchiveTable("training_answers", annotation.TrainingAnswer, "training_item__campaign__study"),
     ArchiveTable("item_times", annotation.ItemTime, "assignment__questionnaire__campaign__study"),

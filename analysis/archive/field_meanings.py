@@ -34,8 +34,8 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "eligibility": "Who may take part, as platforms are told.",
             "lease_minutes": "After how many minutes an untouched questionnaire is given to somebody else.",
             "questionnaires_per_person": "How many questionnaires one person may answer; null: any number.",
-            "least_seconds": "Who answers a questionnaire faster than this is looked at; null: nobody is for that.",
-            "takes_comments": "Whether comments are asked for at the end.",
+            "minimum_seconds": "Who answers a questionnaire faster than this is looked at; null: nobody is for that.",
+            "allows_comments": "Whether comments are asked for at the end.",
             "opened_at": "When it was opened; null: it was not, or not here.",
             "closed_at": "When it was closed, likewise.",
         },
@@ -73,7 +73,7 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "questionnaire": "In which questionnaire.",
             "item": "Which item.",
             "position": "Where.",
-            "is_gold": "Whether its labels are known, and it is there to see how somebody judges.",
+            "has_known_label": "Whether its labels are known, and it is there to see how somebody judges.",
         },
     ),
     "assignments": (
@@ -163,7 +163,7 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "answered_at": "When.",
         },
     ),
-    "gold_labels": (
+    "known_labels": (
         "Labels of items that were known beforehand.",
         {
             "item": "Of which item.",
@@ -384,17 +384,17 @@ WRITING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "started_at": "The clock time of offset 0; events carry milliseconds since then.",
         },
     ),
-    "sittings": (
+    "editing_sessions": (
         "Openings of the editor, each with events of its own; the text goes on from the latest.",
         {
             "log": "Of which log.",
             "number": "Its number in the log, from 0.",
-            "base": "The sitting with whose text it began; null: with an empty one.",
-            "base_events": "How many events of that sitting had made this text.",
+            "base": "The session with whose text it began; null: with an empty one.",
+            "base_events": "How many events of that session had made this text.",
             "next_batch": "How many batches were received.",
             "next_event": "How many events were received.",
             "length": "How many characters its text has after them.",
-            "fenced_at": "When a later sitting was opened; null: it is the latest.",
+            "superseded_at": "When a later session was opened; null: it is the latest.",
             "opened_at": "When it was opened.",
             "last_at": "When something was last received of it.",
         },
@@ -403,8 +403,8 @@ WRITING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "Consecutive events of a log, packed (docs/guides/log-format.md).",
         {
             "log": "Of which log.",
-            "sitting": "The number of its sitting; 0 in imported logs, which have no sittings.",
-            "number": "The batch's number in its sitting.",
+            "session": "The number of its session; 0 in imported logs, which have no sessions.",
+            "number": "The batch's number in its session.",
             "first_event": "The number of its first event.",
             "event_count": "How many events it holds.",
             "codec": "How the payload is packed.",

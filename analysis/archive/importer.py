@@ -96,7 +96,9 @@ def _refuse_other(study: Study, archive: Archive) -> None:
     """Refuse an archive that is not exactly what the study holds."""
     content = writer.content(study, archive.version)
     held = archive_tables.of_version(archive.version)
-    different = [table for table in held if archive.files[table.file].content_sha256 != content[table.name]]
+    different = [
+        table for table in held if archive.files[table.file_in(archive.version)].content_sha256 != content[table.name]
+    ]
     different += [table for table in TABLES if table not in held and table.rows(study).exists()]
     if different:
         problems = Problems()
@@ -155,7 +157,7 @@ def _restore_table(table: ArchiveTable, archive: Archive, study: Study, places: 
         if len(batch) >= BATCH_ROWS or size >= BATCH_CHARACTERS:
             _insert(table, batch, line, keep)
             batch, size = [], 0
-    _insert(table, batch, archive.files[table.file].rows, keep)
+    _insert(table, batch, archive.files[table.file_in(archive.version)].rows, keep)
     bulk.analyse(table.model)
 
 

@@ -93,7 +93,9 @@ def open_archive(
 
 
 def _read(zipped: zipfile.ZipFile, name: str, problems: Problems) -> Archive:
-    known = {MANIFEST, *(table.file for table in archive_tables.ALL)}
+    known = {MANIFEST}
+    for version in schema_versions.READABLE:
+        known |= {table.file_in(version) for table in archive_tables.of_version(version)}
     found: dict[str, zipfile.ZipInfo] = {}
     for info in zipped.infolist():
         if info.filename not in known:
@@ -109,12 +111,13 @@ def _read(zipped: zipfile.ZipFile, name: str, problems: Problems) -> Archive:
         problems.add(file=name, expected="an archive made by `crowdrag export`", message=f"there is no {MANIFEST}")
         problems.refuse_any()
     manifest = _manifest(zipped, problems)
-    expected = {table.file for table in archive_tables.of_version(manifest["schema_version"])}
+    version = manifest["schema_version"]
+    expected = {table.file_in(version) for table in archive_tables.of_version(version)}
     files = _declared(manifest, expected, problems)
     for path in sorted(expected - set(found)):
         problems.add(file=path, expected="all files of an archive", message="is missing")
     for path in sorted(set(found) & known - expected - {MANIFEST}):
-        message = f"is none of schema version {manifest['schema_version']}"
+        message = f"is none of schema version {version}"
         problems.add(file=path, expected="the files of an archive only", message=message)
     problems.refuse_any()
     for path, declared in files.items():
@@ -238,9 +241,10 @@ def check(archive: Archive, problems: Problems, *, report: json_lines.Report = j
                 report(done + number, total, table.name)
         counts[table.name] = places.count(table.name)
         done += counts[table.name]
-        if counts[table.name] != archive.files[table.file].rows and not problems.found:
-            expected = f"{archive.files[table.file].rows} rows, as the manifest says"
-            problems.add(file=table.file, expected=expected, message=f"has {counts[table.name]}")
+        path = table.file_in(archive.version)
+        if counts[table.name] != archive.files[path].rows and not problems.found:
+            expected = f"{archive.files[path].rows} rows, as the manifest says"
+            problems.add(file=path, expected=expected, message=f"has {counts[table.name]}")
     if counts["study"] != 1:
         problems.add(file=archive_tables.STUDY.file, expected="one row", message=f"has {counts['study']}")
     problems.refuse_any()
@@ -252,27 +256,32 @@ def rows(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the rows of a table with their lines, cleaned and completed; what does not fit is a problem."""
     version = archive.version
-    shape: dict[str, Field] = {column.name: column.checker(places) for column in table.columns_of(version)}
-    member, limits = archive.members[table.file], archive.files[table.file].limits
+    checkers = [column.checker(places) for column in table.columns_of(version)]
+    shape: dict[str, Field] = dict(zip(table.names_in(version), checkers, strict=True))
+    path = table.file_in(version)
+    member, limits = archive.members[path], archive.files[path].limits
     known = {"id", *shape}
     for line, text in json_lines.texts(member, problems, limits=limits):
-        found = json_lines.parse_json(text, problems, file=table.file, line=line)
+        found = json_lines.parse_json(text, problems, file=path, line=line)
         if found is json_lines.MISSING:
             continue
         if isinstance(found, dict) and (unknown := found.keys() - known):
             message = f"no such field: {', '.join(sorted(unknown))}"
-            problems.add(file=table.file, line=line, expected="the fields of this schema version", message=message)
+            problems.add(file=path, line=line, expected="the fields of this schema version", message=message)
             continue
-        data = json_lines.check_record(found, shape, problems, file=table.file, line=line)
+        data = json_lines.check_record(found, shape, problems, file=path, line=line)
         if data is None:
             continue
         if found.get("id") != line:
-            problems.add(file=table.file, line=line, field="id", expected=str(line), message=f"got {found.get('id')!r}")
-        _check_content(table, data, places, problems, line)
-        yield line, schema_versions.completed(version, table.name, data)
+            problems.add(file=path, line=line, field="id", expected=str(line), message=f"got {found.get('id')!r}")
+        completed = schema_versions.completed(version, table.name, data)
+        _check_content(table, path, completed, places, problems, line)
+        yield line, completed
 
 
-def _check_content(table: ArchiveTable, data: dict[str, Any], places: Places, problems: Problems, line: int) -> None:
+def _check_content(
+    table: ArchiveTable, path: str, data: dict[str, Any], places: Places, problems: Problems, line: int
+) -> None:
     """Check what types cannot say: packed content that must be what its digest says, what would begin to work here."""
     try:
         if table.name == "log_batches":
@@ -284,9 +293,7 @@ def _check_content(table: ArchiveTable, data: dict[str, Any], places: Places, pr
         elif table.name == "runs":
             _check_run(data)
     except Mismatch as mismatch:
-        problems.add(
-            file=table.file, line=line, field=mismatch.path, expected=mismatch.expected, message=mismatch.message
-        )
+        problems.add(file=path, line=line, field=mismatch.path, expected=mismatch.expected, message=mismatch.message)
 
 
 def _check_batch(data: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What came to archives after their first version, and what an older archive's rows hold in its place.
+"""What came to archives after their first version, what had another name, and what an older archive's rows lack.
 
 An archive is written in the latest version only; every version that is named here can be read.
 """
@@ -8,9 +8,10 @@ from typing import Any
 
 from writing.enums import TaskState
 
-# Version 2: people write here, by a plan, in sittings, for money; models are asked, and what they answered is kept.
+# Version 2: people write here, by a plan, in sessions, for money; models are asked, and what they answered is kept.
 # Version 3: people judge here, in places, with checks and training, for money; gold labels; models judge by prompts.
-LATEST = 3
+# Version 4: the tables and columns have their standard names (release 0.2.0).
+LATEST = 4
 READABLE = range(1, LATEST + 1)
 FIRST = 1
 
@@ -33,14 +34,14 @@ TABLES: dict[str, int] = {
     "plan_trial_topics": 2,
     "task_transitions": 2,
     "task_payments": 2,
-    "sittings": 2,
+    "editing_sessions": 2,
     "writing_prompts": 2,
     "model_answers": 2,
     "assignment_payments": 3,
     "places": 3,
     "attention_checks": 3,
     "check_answers": 3,
-    "gold_labels": 3,
+    "known_labels": 3,
     "training_items": 3,
     "training_answers": 3,
     "item_times": 3,
@@ -59,7 +60,7 @@ COLUMNS: dict[tuple[str, str], tuple[int, Callable[[Row], Any]]] = {
     ("tasks", "finished_at"): (2, _unknown),
     ("tasks", "seconds"): (2, _unknown),
     ("tasks", "active_seconds"): (2, _unknown),
-    ("log_batches", "sitting"): (2, lambda _row: 0),
+    ("log_batches", "session"): (2, lambda _row: 0),
     # What columns hold that the database was given when judging came to it.
     ("campaigns", "wage_floor"): (3, _unknown),
     ("campaigns", "minutes"): (3, lambda _row: 25),
@@ -70,19 +71,43 @@ COLUMNS: dict[tuple[str, str], tuple[int, Callable[[Row], Any]]] = {
     ("campaigns", "eligibility"): (3, lambda _row: {}),
     ("campaigns", "lease_minutes"): (3, lambda _row: 60),
     ("campaigns", "questionnaires_per_person"): (3, lambda _row: 1),
-    ("campaigns", "least_seconds"): (3, lambda _row: 600),
-    ("campaigns", "takes_comments"): (3, lambda _row: True),
+    ("campaigns", "minimum_seconds"): (3, lambda _row: 600),
+    ("campaigns", "allows_comments"): (3, lambda _row: True),
     ("campaigns", "opened_at"): (3, _unknown),
     ("campaigns", "closed_at"): (3, _unknown),
     ("questionnaires", "position"): (3, _unknown),
     ("questionnaires", "words"): (3, _unknown),
-    ("questionnaire_items", "is_gold"): (3, lambda _row: False),
+    ("questionnaire_items", "has_known_label"): (3, lambda _row: False),
     ("assignments", "pay"): (3, _unknown),
     ("assignments", "active_seconds"): (3, _unknown),
     ("assignments", "comment"): (3, lambda _row: ""),
     ("assignment_transitions", "note"): (3, lambda _row: ""),
     ("judgments", "revision"): (3, lambda _row: 1),
 }
+# What tables and columns are called now, with the version that gave them this name and their name before it.
+TABLE_NAMES: dict[str, tuple[int, str]] = {
+    "editing_sessions": (4, "sittings"),
+    "known_labels": (4, "gold_labels"),
+}
+COLUMN_NAMES: dict[tuple[str, str], tuple[int, str]] = {
+    ("editing_sessions", "superseded_at"): (4, "fenced_at"),
+    ("log_batches", "session"): (4, "sitting"),
+    ("campaigns", "minimum_seconds"): (4, "least_seconds"),
+    ("campaigns", "allows_comments"): (4, "takes_comments"),
+    ("questionnaire_items", "has_known_label"): (4, "is_gold"),
+}
+
+
+def table_name(version: int, table: str) -> str:
+    """Return what a table is called in archives of a version."""
+    since, earlier = TABLE_NAMES.get(table, (FIRST, table))
+    return table if version >= since else earlier
+
+
+def column_name(version: int, table: str, column: str) -> str:
+    """Return what a column of a table is called in archives of a version."""
+    since, earlier = COLUMN_NAMES.get((table, column), (FIRST, column))
+    return column if version >= since else earlier
 
 
 def has_table(version: int, table: str) -> bool:
@@ -97,10 +122,11 @@ def has_column(version: int, table: str, column: str) -> bool:
 
 
 def completed(version: int, table: str, row: Row) -> dict[str, Any]:
-    """Return a row of an archive of a version with what came later filled in."""
+    """Return a row of an archive of a version under the names of now, with what came later filled in."""
+    names = {column_name(version, name, column): column for name, column in COLUMN_NAMES if name == table}
     later = {
         column: default(row)
         for (name, column), (since, default) in COLUMNS.items()
         if name == table and since > version
     }
-    return {**row, **later}
+    return {names.get(name, name): value for name, value in row.items()} | later

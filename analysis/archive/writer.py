@@ -190,7 +190,7 @@ def write_table(
     version: int = SCHEMA_VERSION,
 ) -> None:
     """Write one table's rows as lines, a chunk in memory at a time, and note where they stand."""
-    names = [column.name for column in table.columns_of(version)]
+    names = table.names_in(version)
     places.begin(table.name)
     is_referred_to = archive_tables.is_referred_to(table.name)
     convert = dumpers(table, study, places, version)

@@ -23,9 +23,9 @@ from annotation.models import (
     Campaign,
     CampaignDimension,
     Dimension,
-    GoldLabel,
     Item,
     Judgment,
+    KnownLabel,
     PlatformSubmission,
     QuestionnaireItem,
 )
@@ -328,9 +328,9 @@ def _pool(rows: Rows, place: dict[int, int], context: _Context) -> arrays.Pool:
 
 def _known(campaigns: dict[int, str]) -> dict[int, list[tuple[int, int]]]:
     """Labels that are known of items shown as gold items: dimension and value, by row id."""
-    gold = QuestionnaireItem.objects.filter(questionnaire__campaign__in=campaigns, is_gold=True).values("item")
+    gold = QuestionnaireItem.objects.filter(questionnaire__campaign__in=campaigns, has_known_label=True).values("item")
     found: dict[int, list[tuple[int, int]]] = {}
-    rows = GoldLabel.objects.filter(item__in=gold).values_list("item_id", "dimension_id", "value")
+    rows = KnownLabel.objects.filter(item__in=gold).values_list("item_id", "dimension_id", "value")
     for item, dimension, value in rows:
         found.setdefault(item, []).append((dimension, value))
     return found

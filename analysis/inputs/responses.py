@@ -114,7 +114,7 @@ def _computed(keys: Sequence[int]) -> dict[int, measures.Measures]:
     ordered = list(rows.values_list("pk", flat=True))
     for start in range(0, len(ordered), LOGS_AT_ONCE):
         chosen = rows.filter(pk__in=ordered[start : start + LOGS_AT_ONCE])
-        made = dict(_measured(chosen.select_related("task").prefetch_related("batches", "sittings")))
+        made = dict(_measured(chosen.select_related("task").prefetch_related("batches", "sessions")))
         _keep(made)
         found |= made
     return found

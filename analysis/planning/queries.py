@@ -104,7 +104,7 @@ def _drawn(campaign: Campaign) -> dict[str, Any]:
         return {}
     sides = canonical([a for _topic, a, _b in shown], [b for _topic, _a, b in shown])
     once = len(set(zip(sides.low.tolist(), sides.high.tolist(), strict=True)))
-    entries = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, is_gold=False).count()
+    entries = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, has_known_label=False).count()
     return {
         "topics": max(2, len({topic for topic, _a, _b in shown})),
         "both_orders": (len(shown) - once) / once,

@@ -52,7 +52,7 @@ class ReleaseRow(serializers.ModelSerializer[Release]):
         model = Release
         fields = ["number", "state", "title", "description", "creators", "doi", "notes", "choices", "embargo_until",
                   "run", "figures", "left_out", "digest", "schema_version", "created_at", "built_at", "published_at",
-                  "marked_at", "people_gone", "withdrawn_at", "withdrawn_reason"]  # fmt: skip
+                  "marked_at", "erased_participants", "withdrawn_at", "withdrawn_reason"]  # fmt: skip
 
 
 def a_valid_orcid(given: str) -> None:

@@ -41,7 +41,9 @@ def _begin_anew(participant: Participant, now: datetime) -> None:
 
 def _mark(release: Release, participant: Participant, now: datetime) -> None:
     moved = {"state": ReleaseState.MARKED} if release.state == ReleaseState.PUBLISHED else {}
-    Release.objects.filter(pk=release.pk).update(marked_at=now, people_gone=F("people_gone") + 1, **moved)
+    Release.objects.filter(pk=release.pk).update(
+        marked_at=now, erased_participants=F("erased_participants") + 1, **moved
+    )
     files = ReleaseFile.objects.filter(release=release, of_people=True, removed_at__isnull=True)
     storage.remove([str(name) for name in files.values_list("file", flat=True)])
     files.update(file="", removed_at=now)

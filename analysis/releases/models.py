@@ -82,7 +82,7 @@ class Release(models.Model):
     published_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     # Somebody in it had what they gave erased: when last, and of how many.
     marked_at = models.DateTimeField(_("marked"), null=True, blank=True)
-    people_gone = models.PositiveIntegerField(default=0)
+    erased_participants = models.PositiveIntegerField(default=0)
     withdrawn_at = models.DateTimeField(_("withdrawn"), null=True, blank=True)
     withdrawn_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     withdrawn_reason = models.TextField(_("why it was withdrawn"), blank=True)
@@ -115,8 +115,8 @@ class Release(models.Model):
                 name="release_published_at_goes_with_state",
             ),
             models.CheckConstraint(
-                condition=Q(marked_at__isnull=True, people_gone=0)
-                | Q(marked_at__isnull=False, people_gone__gte=1, state__in=PUBLIC),
+                condition=Q(marked_at__isnull=True, erased_participants=0)
+                | Q(marked_at__isnull=False, erased_participants__gte=1, state__in=PUBLIC),
                 name="release_marked_says_of_how_many",
             ),
             models.CheckConstraint(

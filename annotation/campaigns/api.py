@@ -64,7 +64,7 @@ def run_or_refuse(do: Callable[..., T], *given: Any, **more: Any) -> T:
 CHANGED = Need(Role.EDITOR, Scope.WRITE)
 TERMS = [
     "name", "k", "pay", "fee", "tax", "wage_floor", "minutes", "lease_minutes", "questionnaires_per_person",
-    "least_seconds", "takes_comments", "eligibility",
+    "minimum_seconds", "allows_comments", "eligibility",
 ]  # fmt: skip
 MOST = 2_000_000_000
 
@@ -126,8 +126,8 @@ class ChangedCampaign(RequestBody):
     questionnaires_per_person = serializers.IntegerField(
         min_value=1, max_value=32767, required=False, allow_null=True, help_text="At most; null: as many as they like."
     )
-    least_seconds = serializers.IntegerField(min_value=0, max_value=MOST, required=False, allow_null=True)
-    takes_comments = serializers.BooleanField(required=False)
+    minimum_seconds = serializers.IntegerField(min_value=0, max_value=MOST, required=False, allow_null=True)
+    allows_comments = serializers.BooleanField(required=False)
     eligibility = Eligibility(required=False)
 
 

@@ -116,7 +116,7 @@ def _planned(
 
 def _of_drawn(campaign: Campaign, design: Design) -> Forecast:
     measured = campaigns_questionnaires.measures(campaign)
-    entries = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, is_gold=False)
+    entries = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, has_known_label=False)
     words = campaign.questionnaires.aggregate(words=Sum("words"))["words"] or 0
     single = campaigns_questionnaires.pool(campaign, design).single if campaign.kind == CampaignKind.PAIRWISE else 0
     sizes = [measured.fewest] + [measured.most] * (measured.questionnaires - 1)

@@ -78,7 +78,7 @@ class CampaignForm(forms.Form):
     """What is drawn, what it pays, who may take part. Of an opened campaign, what can change then."""
 
     PAID: Final = ("pay", "fee", "tax", "minutes", "wage_floor")
-    ASKED: Final = ("name", "k", "questionnaires_per_person", "lease_minutes", "least_seconds", "takes_comments")
+    ASKED: Final = ("name", "k", "questionnaires_per_person", "lease_minutes", "minimum_seconds", "allows_comments")
     WHO: Final = ("languages", "countries", "approval_rate", "completed")
     DRAWN: Final = (
         "topics", "topic_sample", "styles", "origins", "pairs_per_topic", "reverse_share", "rule", "rule_items",
@@ -102,11 +102,11 @@ class CampaignForm(forms.Form):
         label=gettext_lazy("Minutes until an untouched questionnaire goes to somebody else"),
         min_value=1, max_value=MOST_SMALL, help_text=gettext_lazy("From the last sign of life. The answers are kept."),
     )  # fmt: skip
-    least_seconds = forms.IntegerField(
+    minimum_seconds = forms.IntegerField(
         label=gettext_lazy("Seconds below which work is looked at"), min_value=0, max_value=86400, required=False,
         help_text=gettext_lazy("Nobody is rejected by it: a person decides. Empty: none."),
     )  # fmt: skip
-    takes_comments = forms.BooleanField(label=gettext_lazy("Ask for comments at the end"), required=False)
+    allows_comments = forms.BooleanField(label=gettext_lazy("Ask for comments at the end"), required=False)
     languages = forms.CharField(
         label=gettext_lazy("First languages"), required=False, max_length=1000,
         help_text=gettext_lazy("Codes as in: en, de. Empty: any."),

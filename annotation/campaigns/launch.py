@@ -147,7 +147,7 @@ def _of_time_and_pay(campaign: Campaign, forecast: Forecast, found: Readiness) -
             )
             % words
         )
-    if campaign.least_seconds is not None and campaign.least_seconds > campaign.minutes * 60:
+    if campaign.minimum_seconds is not None and campaign.minimum_seconds > campaign.minutes * 60:
         found.warnings.append(_("Everybody who keeps to the minutes that people are told counts as too fast."))
     if campaign.lease_minutes < campaign.minutes:
         found.warnings.append(_("An untouched questionnaire goes to somebody else before the minutes are over."))

@@ -104,10 +104,10 @@ class Campaign(models.Model):
         _("questionnaires per person, at most"), null=True, blank=True, default=1
     )
     # Screening: who is faster than this is looked at. Ten minutes in the paper (crowdrag25, 3.2.3).
-    least_seconds = models.PositiveIntegerField(
+    minimum_seconds = models.PositiveIntegerField(
         _("least seconds for a questionnaire"), null=True, blank=True, default=600
     )
-    takes_comments = models.BooleanField(_("asks for comments at the end"), default=True)
+    allows_comments = models.BooleanField(_("asks for comments at the end"), default=True)
     opened_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
 
@@ -240,8 +240,8 @@ class QuestionnaireItem(models.Model):
     questionnaire = models.ForeignKey(Questionnaire, models.CASCADE, related_name="entries")
     item = models.ForeignKey(Item, models.PROTECT, related_name="entries")
     position = models.PositiveSmallIntegerField()
-    # Its labels are known (GoldLabel): it is there to see how somebody judges, and looks like any other item.
-    is_gold = models.BooleanField(default=False)
+    # Its labels are known (KnownLabel): it is there to see how somebody judges, and looks like any other item.
+    has_known_label = models.BooleanField(default=False)
 
     class Meta:
         constraints = [

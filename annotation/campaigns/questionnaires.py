@@ -165,7 +165,7 @@ def is_current(campaign: Campaign) -> bool:
 
 def measures(campaign: Campaign) -> allocation.Measures:
     """Measure what a campaign's questionnaires hold, gold items apart."""
-    rows = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, is_gold=False)
+    rows = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, has_known_label=False)
     found = list(rows.order_by("questionnaire", "position").values_list("questionnaire", "item"))
     shown = candidates.drawn_items(item for _questionnaire, item in found)
     held: dict[int, list[DrawnItem]] = {}

@@ -21,7 +21,7 @@ from writing.models import Style, Topic
 
 from ..enums import CampaignKind, CampaignState, Judges
 from ..judging import claims
-from ..models import Assignment, Campaign, GoldLabel, Instructions, Item, Judgment, TrainingItem
+from ..models import Assignment, Campaign, Instructions, Item, Judgment, KnownLabel, TrainingItem
 from ..quality import known_labels
 from . import default_texts, questionnaires, questions
 from .design import PICKED, Design, check_design, dump_design, read_design
@@ -38,7 +38,7 @@ SUGGESTED: Final[Mapping[str, Any]] = {
     "completed": 500,
 }
 # What people were promised, or what their work is measured by: it stays once the campaign was opened.
-PROMISED: Final = ("k", "minutes", "takes_comments")
+PROMISED: Final = ("k", "minutes", "allows_comments")
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class Terms:
     minutes: int = 25
     lease_minutes: int = 60
     questionnaires_per_person: int | None = 1
-    least_seconds: int | None = 600
-    takes_comments: bool = True
+    minimum_seconds: int | None = 600
+    allows_comments: bool = True
     eligibility: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -398,9 +398,11 @@ def _copy_known(campaign: Campaign, made: Campaign) -> None:
             response_id=item.response_id,
             external_id=item.external_id,
         )
-    labels = GoldLabel.objects.filter(item__in=copies)
-    GoldLabel.objects.bulk_create(
-        GoldLabel(item=copies[row.item_id], dimension_id=row.dimension_id, value=row.value, explanation=row.explanation)
+    labels = KnownLabel.objects.filter(item__in=copies)
+    KnownLabel.objects.bulk_create(
+        KnownLabel(
+            item=copies[row.item_id], dimension_id=row.dimension_id, value=row.value, explanation=row.explanation
+        )
         for row in labels
     )
     TrainingItem.objects.bulk_create(

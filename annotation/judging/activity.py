@@ -52,7 +52,7 @@ def hourly_pay(campaign: Campaign) -> int:
 
 def least_minutes(campaign: Campaign) -> int:
     """Return in how many minutes nobody reads a questionnaire, as it is said to people: rounded down."""
-    return (campaign.least_seconds or 0) // 60
+    return (campaign.minimum_seconds or 0) // 60
 
 
 def has_checks(campaign: Campaign) -> bool:

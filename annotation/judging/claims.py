@@ -44,7 +44,7 @@ _STANDING = """
             AND s.text_id = c.consent_text_id AND s.withdrawn_at IS NULL),
         EXISTS (SELECT 1 FROM writing_response own WHERE own.participant_id = %(participant)s),
         EXISTS (SELECT 1 FROM annotation_place free WHERE free.campaign_id = c.id AND free.holder_id IS NULL),
-        (SELECT bar.reason FROM studies_bar bar WHERE bar.participant_id = p.id AND bar.lifted_at IS NULL),
+        (SELECT b.reason FROM studies_participantblock b WHERE b.participant_id = p.id AND b.lifted_at IS NULL),
         c.questionnaires_per_person, c.lease_minutes, c.pay,
         (SELECT json_agg(json_build_array(mine.id, mine.state, mine.session) ORDER BY mine.assigned_at, mine.id)
             FROM annotation_assignment mine JOIN annotation_questionnaire q ON q.id = mine.questionnaire_id

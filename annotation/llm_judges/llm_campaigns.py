@@ -91,8 +91,8 @@ def _make(source: Campaign, inference: str, now: datetime) -> Campaign:
         created_at=now,
         opened_at=now,
         questionnaires_per_person=None,
-        least_seconds=None,
-        takes_comments=False,
+        minimum_seconds=None,
+        allows_comments=False,
     )
     CampaignDimension.objects.bulk_create(
         CampaignDimension(campaign=campaign, dimension_id=asked.dimension_id, position=asked.position)

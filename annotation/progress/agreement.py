@@ -69,7 +69,7 @@ def load_judgments(campaign: Campaign) -> list[JudgmentArrays]:
     items, unit = np.unique(rows[:, 3], return_inverse=True)
     people, coder = np.unique(rows[:, 4], return_inverse=True)
     topic, topics = _topics(items)
-    labels = known_labels.gold_labels(campaign)
+    labels = known_labels.known_labels(campaign)
     found = []
     for dimension in asked:
         mine = np.flatnonzero(rows[:, 0] == dimension.pk)

@@ -19,9 +19,9 @@ from crowdrag.studies.enums import Role
 from ..campaigns import api
 from ..campaigns.api import CHANGED
 from ..enums import CampaignState, Judges
-from ..models import Campaign, CampaignDimension, GoldLabel, Item, TrainingItem
+from ..models import Campaign, CampaignDimension, Item, KnownLabel, TrainingItem
 from . import known_labels, problems
-from .known_labels import KnownLabel as Label
+from .known_labels import LabelWithReason
 
 SEEN = Need(Role.EDITOR)
 POOLS = (Judges.EXPERT, Judges.CROWD)
@@ -33,13 +33,13 @@ SHOWN = ("topic__external_id", "response__external_id", "pair__a__external_id", 
 REFUSED: dict[type[Exception], str] = {problems.BadPair: "responses", problems.BadLabel: "labels"}
 
 
-class KnownLabelRow(serializers.ModelSerializer[GoldLabel]):
+class KnownLabelRow(serializers.ModelSerializer[KnownLabel]):
     """A label that is known."""
 
     dimension = serializers.CharField(source="dimension.name")
 
     class Meta:
-        model = GoldLabel
+        model = KnownLabel
         fields = ["dimension", "value", "explanation"]
         extra_kwargs = {"explanation": {"help_text": "Why, for whoever learns from it."}}
 
@@ -49,7 +49,7 @@ class KnownRow(serializers.ModelSerializer[Item]):
 
     topic = serializers.CharField(source="topic.external_id")
     responses = serializers.SerializerMethodField(help_text="Ids: the left and the right one, or the one alone.")
-    labels = KnownLabelRow(source="known_labels", many=True)
+    labels = KnownLabelRow(source="sorted_labels", many=True)
     teaches = serializers.BooleanField(
         help_text="Whether new judges learn from it before their first questionnaire; else questionnaires hold it."
     )
@@ -65,7 +65,7 @@ class KnownRow(serializers.ModelSerializer[Item]):
         return [item.response.external_id] if item.response is not None else []
 
 
-class KnownLabel(RequestBody):
+class KnownLabelInput(RequestBody):
     """A label that is known."""
 
     dimension = serializers.CharField(max_length=100, help_text="A question of the campaign, by its name.")
@@ -76,7 +76,7 @@ class KnownLabel(RequestBody):
 class SaidOfKnown(RequestBody):
     """All that is known of an item, and what it is for."""
 
-    labels = serializers.ListField(child=KnownLabel(), min_length=1, max_length=100)
+    labels = serializers.ListField(child=KnownLabelInput(), min_length=1, max_length=100)
     teaches = serializers.BooleanField(required=False, default=False)
 
 
@@ -222,17 +222,17 @@ def _campaign(endpoint: Endpoint) -> Campaign:
 def _items(campaign: Campaign) -> QuerySet[Item]:
     """Return a campaign's known items, with all that is shown of them."""
     shown = ("item_id", "value", "explanation", "dimension__name")
-    labels = GoldLabel.objects.order_by("dimension_id").select_related("dimension").only(*shown)
+    labels = KnownLabel.objects.order_by("dimension_id").select_related("dimension").only(*shown)
     rows = known_labels.chosen_items(campaign).select_related("topic", "response", "pair__a", "pair__b")
     # As plain lists: a manager for each row would take longer than all that is asked of the database.
-    rows = rows.only("campaign_id", *SHOWN).prefetch_related(Prefetch("gold_labels", labels, to_attr="known_labels"))
+    rows = rows.only("campaign_id", *SHOWN).prefetch_related(Prefetch("known_labels", labels, to_attr="sorted_labels"))
     return rows.annotate(teaches=Exists(TrainingItem.objects.filter(item=OuterRef("pk"))))
 
 
-def _labels(campaign: Campaign, given: list[dict[str, Any]]) -> dict[int, Label]:
+def _labels(campaign: Campaign, given: list[dict[str, Any]]) -> dict[int, LabelWithReason]:
     """Return labels by the keys of the questions that are named; refuse what the campaign does not ask."""
     keys = dict(CampaignDimension.objects.filter(campaign=campaign).values_list("dimension__name", "dimension"))
     if unknown := sorted({each["dimension"] for each in given} - set(keys)):
         said = _("The campaign does not ask %(names)s.") % {"names": ", ".join(unknown)}
         raise Problem("refused", said, errors=[{"pointer": "#/labels", "detail": said, "code": "unknown"}])
-    return {keys[each["dimension"]]: Label(each["value"], each["explanation"]) for each in given}
+    return {keys[each["dimension"]]: LabelWithReason(each["value"], each["explanation"]) for each in given}

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ..models import AttentionCheck, CheckAnswer, GoldLabel, Judgment, QuestionnaireItem
+from ..models import AttentionCheck, CheckAnswer, Judgment, KnownLabel, QuestionnaireItem
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ def check_results(assignments: Collection[int]) -> dict[int, list[CheckResult]]:
 
 def gold_results(assignments: Collection[int]) -> dict[int, list[GoldResult]]:
     """Return what each assignment's gold items were answered with, where a label is known."""
-    entries = QuestionnaireItem.objects.filter(is_gold=True, questionnaire__assignments__in=assignments)
+    entries = QuestionnaireItem.objects.filter(has_known_label=True, questionnaire__assignments__in=assignments)
     known = {
         (item, dimension): (value, len(options))
-        for item, dimension, value, options in GoldLabel.objects.filter(item__in=entries.values("item")).values_list(
+        for item, dimension, value, options in KnownLabel.objects.filter(item__in=entries.values("item")).values_list(
             "item_id", "dimension_id", "value", "dimension__options"
         )
     }

@@ -7,7 +7,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from ..models import Dimension
-from .known_labels import KnownLabel
+from .known_labels import LabelWithReason
 
 LINES = forms.Textarea(attrs={"rows": 5})
 # More would leave no room for what is to be judged.
@@ -52,7 +52,7 @@ class LabelsForm(forms.Form):
     """Which labels of an item are known, and why; one choice and one explanation for each dimension."""
 
     def __init__(
-        self, dimensions: Sequence[Dimension], known: Mapping[int, KnownLabel], *args: Any, **kwargs: Any
+        self, dimensions: Sequence[Dimension], known: Mapping[int, LabelWithReason], *args: Any, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
         self.dimensions = dimensions
@@ -74,10 +74,10 @@ class LabelsForm(forms.Form):
                 initial=label.explanation if label else "",
             )
 
-    def known(self) -> dict[int, KnownLabel]:
+    def known(self) -> dict[int, LabelWithReason]:
         """Return what was entered, by dimension."""
         return {
-            each.pk: KnownLabel(int(value), self.cleaned_data.get(f"why-{each.pk}", ""))
+            each.pk: LabelWithReason(int(value), self.cleaned_data.get(f"why-{each.pk}", ""))
             for each in self.dimensions
             if (value := self.cleaned_data.get(f"label-{each.pk}"))
         }

@@ -19,9 +19,9 @@ from ..enums import CampaignKind, Judges
 from ..models import (
     Campaign,
     Dimension,
-    GoldLabel,
     Item,
     Judgment,
+    KnownLabel,
     Pair,
     Questionnaire,
     QuestionnaireItem,
@@ -35,7 +35,7 @@ ASIDE = 10_000
 
 
 @dataclass(frozen=True)
-class KnownLabel:
+class LabelWithReason:
     """A label that is known, and why."""
 
     value: int
@@ -44,7 +44,7 @@ class KnownLabel:
 
 def gold_items(campaign: Campaign) -> QuerySet[Item]:
     """Return the campaign's gold items, in the order in which they were made."""
-    labelled = GoldLabel.objects.filter(item__campaign=campaign).values("item")
+    labelled = KnownLabel.objects.filter(item__campaign=campaign).values("item")
     taught = TrainingItem.objects.filter(campaign=campaign).values("item")
     found = Item.objects.filter(campaign=campaign, pk__in=labelled).exclude(pk__in=taught)
     return found.select_related("topic", *Response.label_needs("pair__a", "pair__b", "response")).order_by("pk")
@@ -52,14 +52,14 @@ def gold_items(campaign: Campaign) -> QuerySet[Item]:
 
 def chosen_items(campaign: Campaign) -> QuerySet[Item]:
     """Return the items that a researcher has chosen: gold and training. Building anew must not remove them."""
-    labelled = GoldLabel.objects.filter(item__campaign=campaign).values("item")
+    labelled = KnownLabel.objects.filter(item__campaign=campaign).values("item")
     taught = TrainingItem.objects.filter(campaign=campaign).values("item")
     return Item.objects.filter(campaign=campaign, pk__in=labelled.union(taught))
 
 
-def gold_labels(campaign: Campaign) -> dict[tuple[int, int], int]:
+def known_labels(campaign: Campaign) -> dict[tuple[int, int], int]:
     """Return the known labels of a campaign's gold items, by item and dimension: what MACE may be told."""
-    rows = GoldLabel.objects.filter(item__in=gold_items(campaign)).values_list("item_id", "dimension_id", "value")
+    rows = KnownLabel.objects.filter(item__in=gold_items(campaign)).values_list("item_id", "dimension_id", "value")
     return {(item, dimension): value for item, dimension, value in rows}
 
 
@@ -97,7 +97,7 @@ def add_response(*, campaign: Campaign, response: Response) -> Item:
 
 
 @transaction.atomic
-def set_labels(*, item: Item, known: Mapping[int, KnownLabel]) -> list[GoldLabel]:
+def set_labels(*, item: Item, known: Mapping[int, LabelWithReason]) -> list[KnownLabel]:
     """Say which labels of an item are known, by dimension; those that are not named are known no more.
 
     Raises
@@ -109,14 +109,14 @@ def set_labels(*, item: Item, known: Mapping[int, KnownLabel]) -> list[GoldLabel
     for dimension, label in known.items():
         if dimension not in asked or label.value not in asked[dimension].values:
             raise BadLabel(_("Choose one of the options that the campaign offers."))
-    item.gold_labels.exclude(dimension__in=known).delete()
+    item.known_labels.exclude(dimension__in=known).delete()
     for dimension, label in known.items():
-        GoldLabel.objects.update_or_create(
+        KnownLabel.objects.update_or_create(
             item=item,
             dimension_id=dimension,
             defaults={"value": label.value, "explanation": label.explanation.strip()},
         )
-    return list(item.gold_labels.select_related("dimension").order_by("dimension"))
+    return list(item.known_labels.select_related("dimension").order_by("dimension"))
 
 
 @transaction.atomic
@@ -128,7 +128,7 @@ def remove(*, item: Item) -> None:
     NotDraft
     """
     problems.undraw(problems.lock_draft(item.campaign))
-    item.gold_labels.all().delete()
+    item.known_labels.all().delete()
     item.training.all().delete()
     item.delete()
 
@@ -156,7 +156,7 @@ def place_gold(
     for questionnaire in chosen:
         entries = held[questionnaire.pk]
         picked, turn = _in_turn(known, turn, {_sides(entry.item) for entry in entries}, per_questionnaire)
-        fresh = [QuestionnaireItem(questionnaire=questionnaire, item=item, is_gold=True) for item in picked]
+        fresh = [QuestionnaireItem(questionnaire=questionnaire, item=item, has_known_label=True) for item in picked]
         moved += entries
         made += fresh
         _mix(entries, fresh, rng)
@@ -243,7 +243,7 @@ def add_known_item(*, campaign: Campaign, responses: Sequence[str]) -> Item:
 
 
 @transaction.atomic
-def set_known_item(*, item: Item, labels: Mapping[int, KnownLabel], teaches: bool) -> Item:
+def set_known_item(*, item: Item, labels: Mapping[int, LabelWithReason], teaches: bool) -> Item:
     """Say which labels of an item are known, by dimension, and whether new judges learn from it.
 
     What teaches is shown before the first questionnaire; what does not is drawn into questionnaires.

@@ -44,11 +44,11 @@ class CheckAnswer(models.Model):
         ]
 
 
-class GoldLabel(models.Model):
+class KnownLabel(models.Model):
     """A label of an item that is known beforehand; with its explanation it can teach."""
 
-    item = models.ForeignKey(Item, models.CASCADE, related_name="gold_labels")
-    dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="gold_labels")
+    item = models.ForeignKey(Item, models.CASCADE, related_name="known_labels")
+    dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="known_labels")
     value = models.SmallIntegerField(_("label"))
     explanation = models.TextField(_("explanation"), blank=True)
 

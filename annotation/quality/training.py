@@ -61,7 +61,7 @@ def add_item(*, campaign: Campaign, item: Item) -> TrainingItem:
         if somebody was asked already; if no label of the item is known.
     """
     campaign = problems.lock_draft(campaign)
-    if not item.gold_labels.exists():
+    if not item.known_labels.exists():
         raise NotTaught
     known = TrainingItem.objects.filter(campaign=campaign, item=item).first()
     if known is not None:
@@ -140,7 +140,7 @@ def answer(
 def feedback(*, training_item: TrainingItem, participant: Participant) -> list[Feedback]:
     """Return what somebody answered and what was expected; nothing before they have answered."""
     given = dict(training_item.answers.filter(participant=participant).values_list("dimension", "value"))
-    known = {each.dimension_id: each for each in training_item.item.gold_labels.all()}
+    known = {each.dimension_id: each for each in training_item.item.known_labels.all()}
     return [
         Feedback(
             dimension=each,

@@ -20,7 +20,7 @@ from ..judging import questionnaire_content
 from ..models import Campaign, Item, TrainingItem
 from . import attention_checks, known_labels, training
 from .forms import AttentionForm, LabelsForm, PairForm, ResponseForm, values
-from .known_labels import KnownLabel
+from .known_labels import LabelWithReason
 from .problems import ChecksProblem, Unanswered
 
 POOLS = {"experts": Judges.EXPERT, "crowd": Judges.CROWD}
@@ -69,7 +69,7 @@ def item(request: HttpRequest, study: Study, campaign: int, item: int) -> HttpRe
         campaign=campaign,
         campaign__study=study,
     )
-    known = {each.dimension_id: KnownLabel(each.value, each.explanation) for each in found.gold_labels.all()}
+    known = {each.dimension_id: LabelWithReason(each.value, each.explanation) for each in found.known_labels.all()}
     form = LabelsForm(training.dimensions(found.campaign), known, request.POST or None)
     if request.method == "POST":
         try:
@@ -108,7 +108,7 @@ def _change(request: HttpRequest, found: Item, form: LabelsForm) -> bool:
 
 
 def _show(request: HttpRequest, found: Campaign, form: AttentionForm, *, status: int) -> HttpResponse:
-    items = list(known_labels.gold_items(found).prefetch_related("gold_labels"))
+    items = list(known_labels.gold_items(found).prefetch_related("known_labels"))
     per_questionnaire = int(found.design.get("gold", 0) or 0)
     checks_asked = int(found.design.get("checks", 0) or 0)
     taught = TrainingItem.objects.filter(campaign=found).select_related("item__topic", "item__pair__a", "item__pair__b")
@@ -153,7 +153,9 @@ def _proposed(found: Campaign, given: Any) -> Item | None:
     for each in known_labels.proposals(found, pool):
         if str(each.pair.pk) == wanted:
             made = known_labels.add_pair(campaign=found, left=each.pair.a, right=each.pair.b)
-            known_labels.set_labels(item=made, known={name: KnownLabel(value) for name, value in each.labels.items()})
+            known_labels.set_labels(
+                item=made, known={name: LabelWithReason(value) for name, value in each.labels.items()}
+            )
             return made
     raise Http404("This pair is not among those that were agreed on.")
 

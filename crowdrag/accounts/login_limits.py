@@ -56,13 +56,13 @@ def guard(
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{found} {address}"])
-        seconds = seconds_to_wait(account_mark=found, address=address, now=now)
+        seconds = seconds_to_wait(account_hash=found, address=address, now=now)
         if not seconds:
             user = check()
             if user is None:
                 _note_failure(account, found, address, now, was_refused=False)
             return user
-    mine = SignInFailure.objects.filter(mark=found, address=address, was_refused=True)
+    mine = SignInFailure.objects.filter(account_hash=found, address=address, was_refused=True)
     if not mine.filter(at__gt=now - NOTE_INTERVAL).exists():
         _note_failure(account, found, address, now, was_refused=True)
     raise TooManyFailuresError(seconds)
@@ -74,15 +74,15 @@ def note_token_failure(*, address: str | None, now: datetime | None = None) -> N
     Whose it was meant to be nobody knows, and it locks nobody out: a token cannot be guessed.
     """
     now, found = now or timezone.now(), hash_account(API_ACCOUNT)
-    if not SignInFailure.objects.filter(mark=found, address=address, at__gt=now - NOTE_INTERVAL).exists():
-        SignInFailure.objects.create(at=now, mark=found, address=address, was_refused=False)
+    if not SignInFailure.objects.filter(account_hash=found, address=address, at__gt=now - NOTE_INTERVAL).exists():
+        SignInFailure.objects.create(at=now, account_hash=found, address=address, was_refused=False)
 
 
-def seconds_to_wait(*, account_mark: str, address: str | None, now: datetime) -> int:
+def seconds_to_wait(*, account_hash: str, address: str | None, now: datetime) -> int:
     """Return for how many seconds nothing is tried at an account from an address; 0 if it is tried at once."""
     tried = SignInFailure.objects.filter(address=address, at__gt=now - WINDOW, was_refused=False)
-    tried = tried.exclude(mark=hash_account(API_ACCOUNT)).order_by("-at", "-id")
-    limits = [(tried.filter(mark=account_mark), MAX_PER_ACCOUNT)]
+    tried = tried.exclude(account_hash=hash_account(API_ACCOUNT)).order_by("-at", "-id")
+    limits = [(tried.filter(account_hash=account_hash), MAX_PER_ACCOUNT)]
     if address is not None:
         limits.append((tried, MAX_PER_ADDRESS))
     until = [at + WINDOW for rows, most in limits for at in rows.values_list("at", flat=True)[most - 1 : most]]
@@ -123,4 +123,4 @@ def delete_expired(now: datetime) -> int:
 
 def _note_failure(account: str, found: str, address: str | None, now: datetime, *, was_refused: bool) -> None:
     user = User.objects.filter(email__iexact=account.strip()).first()
-    SignInFailure.objects.create(at=now, user=user, mark=found, address=address, was_refused=was_refused)
+    SignInFailure.objects.create(at=now, user=user, account_hash=found, address=address, was_refused=was_refused)

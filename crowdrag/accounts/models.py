@@ -29,13 +29,12 @@ class ApiToken(models.Model):
     created = models.DateTimeField(_("made"))
     expiry = models.DateTimeField(_("ends"))
     # A token ends with its owner's password: it is one of those things that a new password is to end.
-    password_mark = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
+    password_digest = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     key = models.UUIDField(default=uuid.uuid4, editable=False)
     name = models.CharField(_("name"), max_length=100, help_text=_("What it is for: the name of a script, say."))
     last_used_at = models.DateTimeField(_("last used"), null=True, blank=True)
 
     class Meta:
-        app_label = "api"  # as in its migrations
         constraints = [
             models.UniqueConstraint(fields=["key"], name="apitoken_key_unique"),
             models.CheckConstraint(condition=~Q(name=""), name="apitoken_name_not_empty"),
@@ -54,7 +53,6 @@ class Grant(models.Model):
     scope = models.CharField(_("what for"), max_length=10, choices=Scope.choices)
 
     class Meta:
-        app_label = "api"  # as in its migrations
         constraints = [
             models.UniqueConstraint(
                 fields=["token", "study", "scope"], name="grant_once_per_token_study_scope", nulls_distinct=False
@@ -73,25 +71,24 @@ class SignInFailure(models.Model):
     """Somebody tried to sign in and could not.
 
     What was typed is not kept: people type passwords into the wrong field. Of an address that is a user's the user is
-    named; `mark` is a keyed hash by which tries at one account are counted, whether there is one or not.
+    named; `account_hash` is a keyed hash by which tries at one account are counted, whether there is one or not.
     """
 
     at = models.DateTimeField(_("when"))
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
-    mark = models.CharField(_("account"), max_length=64)
+    account_hash = models.CharField(_("account"), max_length=64)
     address = models.GenericIPAddressField(_("from"), null=True)
     # Not even tried: there had been too many.
     was_refused = models.BooleanField(_("refused unseen"), default=False)
 
     class Meta:
-        app_label = "audit"  # as in its migrations
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(mark__regex=r"^[0-9a-f]{64}$"), name="sign_in_failure_mark_is_a_hash"
+                condition=models.Q(account_hash__regex=r"^[0-9a-f]{64}$"), name="sign_in_failure_account_is_a_hash"
             ),
         ]
         indexes = [
-            models.Index(fields=["mark", "address", "-at"], name="sign_in_failure_of_pair"),
+            models.Index(fields=["account_hash", "address", "-at"], name="sign_in_failure_of_pair"),
             models.Index(fields=["address", "-at"], name="sign_in_failure_of_address"),
             models.Index(fields=["-at", "-id"], name="sign_in_failure_newest"),
         ]

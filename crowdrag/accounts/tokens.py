@@ -62,7 +62,7 @@ def issue(
         name=name,
         created=now,
         expiry=now + lasts,
-        password_mark=password_mark(by),
+        password_digest=password_digest(by),
     )
     chosen = {Scope.READ, *scopes}
     where = [None] if studies is None else [*studies]
@@ -72,14 +72,14 @@ def issue(
     return token, text
 
 
-def password_mark(user: User) -> str:
+def password_digest(user: User) -> str:
     """Return what changes with somebody's password, as Django's sessions know it; it says nothing of the password."""
     return user.get_session_auth_hash()
 
 
 def predates_password(token: ApiToken) -> bool:
     """Return whether its owner has changed the password since; one from an earlier release is bound when it is used."""
-    return bool(token.password_mark) and not hmac.compare_digest(token.password_mark, password_mark(token.user))
+    return bool(token.password_digest) and not hmac.compare_digest(token.password_digest, password_digest(token.user))
 
 
 def revoke(*, by: User, key: uuid.UUID) -> bool:
@@ -90,7 +90,7 @@ def revoke(*, by: User, key: uuid.UUID) -> bool:
 
 def note_use(*, token: ApiToken, now: datetime) -> None:
     """Keep when a token was last used."""
-    ApiToken.objects.filter(pk=token.pk).update(last_used_at=now, password_mark=password_mark(token.user))
+    ApiToken.objects.filter(pk=token.pk).update(last_used_at=now, password_digest=password_digest(token.user))
 
 
 def readable_studies(studies: StudyQuerySet, token: ApiToken) -> StudyQuerySet:
@@ -108,7 +108,7 @@ def scopes_in(token: ApiToken, study: Study | None) -> set[str]:
 def list_for(user: User) -> QuerySet[ApiToken]:
     """Return somebody's tokens with what each is for, the newest first; those before a new password are no more."""
     return (
-        ApiToken.objects.filter(user=user, password_mark__in=["", password_mark(user)])
+        ApiToken.objects.filter(user=user, password_digest__in=["", password_digest(user)])
         .prefetch_related("grants__study")
         .order_by("-created", "digest")
     )

@@ -115,9 +115,9 @@ class Endpoint(generics.GenericAPIView[Any]):
             raise Problem("not-found")
         return found
 
-    def about(self, participant: Participant | None, thing: int | None = None) -> None:
+    def about(self, participant: Participant | None, work_key: int | None = None) -> None:
         """Say whom the answer is about, and by its key which piece of their work, for whoever notes who looked."""
-        audit_subject(self.request._request, participant, thing)
+        audit_subject(self.request._request, participant, work_key)
 
     @contextmanager
     def unchanged(self, rows: QuerySet[M], kind: type[serializers.BaseSerializer[Any]]) -> Iterator[M]:

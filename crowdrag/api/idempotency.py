@@ -21,7 +21,7 @@ from rest_framework.response import Response
 
 from crowdrag.studies.models import Participant, Study, User
 
-from .models import KeptReply
+from .models import IdempotentReply
 from .problems import Problem
 
 REPLY_RETENTION = timedelta(days=1)
@@ -37,7 +37,7 @@ class KeyReusedError(Exception):
     """This key came with another request."""
 
 
-def find_reply(*, user: User, key: str, fingerprint: str, now: datetime) -> KeptReply | None:
+def find_reply(*, user: User, key: str, fingerprint: str, now: datetime) -> IdempotentReply | None:
     """Return what was answered to this request before; None where it is to be answered now.
 
     To be called in the transaction in which it is answered: until that ends, another request with this key is told so.
@@ -53,8 +53,8 @@ def find_reply(*, user: User, key: str, fingerprint: str, now: datetime) -> Kept
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_lock_number(user, key)])
         if not cursor.fetchone()[0]:
             raise RequestUnderWayError
-    found = KeptReply.objects.filter(user=user, key=key).first()
-    if found is not None and found.kept_at <= now - REPLY_RETENTION:
+    found = IdempotentReply.objects.filter(user=user, key=key).first()
+    if found is not None and found.stored_at <= now - REPLY_RETENTION:
         found.delete()
         return None
     if found is not None and found.fingerprint != fingerprint:
@@ -74,7 +74,7 @@ def keep_reply(
     now: datetime,
 ) -> None:
     """Keep what was answered, and let go of some that are over."""
-    KeptReply.objects.create(
+    IdempotentReply.objects.create(
         user=user,
         key=key,
         study=study,
@@ -82,16 +82,16 @@ def keep_reply(
         status=status,
         headers=headers,
         body=body,
-        kept_at=now,
+        stored_at=now,
     )
-    over = KeptReply.objects.filter(kept_at__lte=now - REPLY_RETENTION).order_by("kept_at", "id")
+    over = IdempotentReply.objects.filter(stored_at__lte=now - REPLY_RETENTION).order_by("stored_at", "id")
     some = over.select_for_update(skip_locked=True).values_list("pk", flat=True)[:DELETED_AT_ONCE]
-    KeptReply.objects.filter(pk__in=list(some)).delete()
+    IdempotentReply.objects.filter(pk__in=list(some)).delete()
 
 
 def erase_replies(participant: Participant, now: datetime) -> None:
     """Let go of all that was answered in a study: something that this person gave may stand in it."""
-    KeptReply.objects.filter(study=participant.study_id).delete()
+    IdempotentReply.objects.filter(study=participant.study_id).delete()
 
 
 def _lock_number(user: User, key: str) -> int:

@@ -7,14 +7,14 @@ from django.db.models import Q
 from crowdrag.studies.models import Study
 
 
-class Allowance(models.Model):
+class RateLimitState(models.Model):
     """Until when what somebody has asked for is used up: one row a person, moved by each request."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="+")
     used_until = models.DateTimeField()
 
 
-class KeptReply(models.Model):
+class IdempotentReply(models.Model):
     """The answer to the request that came with this key: it is given again, and nothing is done twice.
 
     It commits together with what the request did, so there is no effect without it and no reply without the effect.
@@ -27,13 +27,13 @@ class KeptReply(models.Model):
     status = models.PositiveSmallIntegerField()
     headers = models.JSONField(default=dict)
     body = models.TextField(blank=True)
-    kept_at = models.DateTimeField()
+    stored_at = models.DateTimeField()
 
     class Meta:
-        verbose_name_plural = "kept replies"
+        verbose_name_plural = "idempotent replies"
         constraints = [
-            models.UniqueConstraint(fields=["user", "key"], name="keptreply_key_unique_for_user"),
-            models.CheckConstraint(condition=~Q(key=""), name="keptreply_key_not_empty"),
-            models.CheckConstraint(condition=Q(status__gte=200, status__lt=300), name="keptreply_of_what_was_done"),
+            models.UniqueConstraint(fields=["user", "key"], name="idempotent_reply_key_once_per_user"),
+            models.CheckConstraint(condition=~Q(key=""), name="idempotent_reply_key_not_empty"),
+            models.CheckConstraint(condition=Q(status__gte=200, status__lt=300), name="idempotent_reply_of_success"),
         ]
-        indexes = [models.Index(fields=["kept_at"], name="keptreply_by_age")]
+        indexes = [models.Index(fields=["stored_at"], name="idempotent_reply_by_age")]

@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from crowdrag.studies.models import User
 
-from .models import Allowance
+from .models import RateLimitState
 
 # A row comes back if there was room, and only then was it moved.
 _TAKE = """
-    INSERT INTO api_allowance AS held (user_id, used_until) VALUES (%(user)s, %(now)s + %(each)s)
+    INSERT INTO api_ratelimitstate AS held (user_id, used_until) VALUES (%(user)s, %(now)s + %(each)s)
     ON CONFLICT (user_id) DO UPDATE SET used_until = GREATEST(held.used_until, %(now)s) + %(each)s
     WHERE GREATEST(held.used_until, %(now)s) + %(each)s <= %(now)s + %(most)s
     RETURNING used_until
@@ -56,7 +56,9 @@ def take(*, user: User, now: datetime | None = None) -> RateLimitStatus | None:
     with connection.cursor() as cursor:
         cursor.execute(_TAKE, {"user": user.pk, "now": now, "each": each, "most": most})
         moved = cursor.fetchone()
-    used_until: datetime = moved[0] if moved else Allowance.objects.values_list("used_until", flat=True).get(user=user)
+    used_until: datetime = (
+        moved[0] if moved else RateLimitState.objects.values_list("used_until", flat=True).get(user=user)
+    )
     used = max(used_until - now, timedelta())
     return RateLimitStatus(
         passes=moved is not None,

@@ -5,15 +5,15 @@ from django.contrib import admin
 from crowdrag.accounts.models import SignInFailure
 from crowdrag.studies.admin import ReadOnlyAdmin
 
-from .models import Look
+from .models import AccessLogEntry
 
 
-@admin.register(Look)
-class LookAdmin(ReadOnlyAdmin):
+@admin.register(AccessLogEntry)
+class AccessLogEntryAdmin(ReadOnlyAdmin):
     """Who looked at what."""
 
-    list_display = ("at", "by", "study_slug", "what", "page")
-    list_filter = ("what",)
+    list_display = ("at", "by", "study_slug", "content", "page")
+    list_filter = ("content",)
     list_select_related = ("by",)
     ordering = ("-at", "-id")
 

@@ -9,15 +9,15 @@ from crowdrag.studies.enums import AuditedContent
 from crowdrag.studies.models import Participant, Study
 
 
-class LookQuerySet(models.QuerySet["Look"]):
-    """What can be said of looks."""
+class AccessLogEntryQuerySet(models.QuerySet["AccessLogEntry"]):
+    """What can be said of entries of the access log."""
 
-    def newest_first(self) -> "LookQuerySet":
+    def newest_first(self) -> "AccessLogEntryQuerySet":
         """Order as lists show them."""
         return self.order_by("-at", "-id")
 
 
-class Look(models.Model):
+class AccessLogEntry(models.Model):
     """One user was shown something of people who take part, through a page or the API.
 
     A row is written once: the database lets nobody change it, nor delete it in its first year. It holds keys and no
@@ -29,24 +29,26 @@ class Look(models.Model):
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", verbose_name=_("who"))
     study = models.ForeignKey(Study, models.DO_NOTHING, null=True, db_constraint=False, related_name="+")
     study_slug = models.CharField(_("study"), max_length=80, blank=True)
-    what = models.CharField(_("what"), max_length=10, choices=AuditedContent.choices)
+    content = models.CharField(_("what"), max_length=10, choices=AuditedContent.choices)
     # The name of the page's address: what was shown there, and nothing of what its address holds.
     page = models.CharField(_("page"), max_length=200)
     participant = models.ForeignKey(Participant, models.DO_NOTHING, null=True, db_constraint=False, related_name="+")
-    thing = models.BigIntegerField(_("key of the piece of work"), null=True)
+    work_key = models.BigIntegerField(_("key of the piece of work"), null=True)
 
-    objects = LookQuerySet.as_manager()
+    objects = AccessLogEntryQuerySet.as_manager()
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=models.Q(what__in=AuditedContent.values), name="look_what_known"),
-            models.CheckConstraint(condition=~models.Q(page=""), name="look_page_not_empty"),
+            models.CheckConstraint(
+                condition=models.Q(content__in=AuditedContent.values), name="access_log_content_known"
+            ),
+            models.CheckConstraint(condition=~models.Q(page=""), name="access_log_page_not_empty"),
         ]
         indexes = [
-            models.Index(fields=["-at", "-id"], name="look_newest"),
-            models.Index(fields=["by", "-at"], name="look_by_user"),
-            models.Index(fields=["study", "-at"], name="look_of_study"),
-            models.Index(fields=["participant", "-at"], name="look_of_participant"),
+            models.Index(fields=["-at", "-id"], name="access_log_newest"),
+            models.Index(fields=["by", "-at"], name="access_log_by_user"),
+            models.Index(fields=["study", "-at"], name="access_log_of_study"),
+            models.Index(fields=["participant", "-at"], name="access_log_of_participant"),
         ]
         triggers = [
             pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update),
@@ -58,4 +60,4 @@ class Look(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_what_display()}, {self.at:%Y-%m-%d %H:%M}"
+        return f"{self.get_content_display()}, {self.at:%Y-%m-%d %H:%M}"

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from crowdrag.accounts.models import SignInFailure
 
-from .models import Look
+from .models import AccessLogEntry
 
 # More rows than this are no table for a spreadsheet: narrow the time.
 MAX_EXPORTED: Final = 50_000
@@ -32,13 +32,13 @@ class AuditFilter:
 
 def accesses(wanted: AuditFilter) -> Any:
     """Return the looks that are wanted, newest first."""
-    found = Look.objects.filter(_within(wanted)).select_related("by", "participant")
+    found = AccessLogEntry.objects.filter(_within(wanted)).select_related("by", "participant")
     if wanted.by is not None:
         found = found.filter(by_id=wanted.by)
     if wanted.study:
         found = found.filter(study_slug=wanted.study)
     if wanted.what:
-        found = found.filter(what=wanted.what)
+        found = found.filter(content=wanted.what)
     if wanted.participant:
         found = found.filter(participant__external_id=wanted.participant)
     return found.newest_first()
@@ -46,9 +46,9 @@ def accesses(wanted: AuditFilter) -> Any:
 
 def export_accesses(wanted: AuditFilter) -> Iterator[tuple[Any, ...]]:
     """Yield the looks that are wanted as rows of a table, at most `MOST_EXPORTED`."""
-    for look in accesses(wanted)[:MAX_EXPORTED].iterator(chunk_size=2000):
-        person = look.participant.external_id if look.participant else None
-        yield look.at.isoformat(), look.by.email, look.study_slug, look.what, look.page, person, look.thing
+    for entry in accesses(wanted)[:MAX_EXPORTED].iterator(chunk_size=2000):
+        person = entry.participant.external_id if entry.participant else None
+        yield entry.at.isoformat(), entry.by.email, entry.study_slug, entry.content, entry.page, person, entry.work_key
 
 
 def sign_in_failures(wanted: AuditFilter) -> Any:
@@ -58,12 +58,12 @@ def sign_in_failures(wanted: AuditFilter) -> Any:
 
 
 def export_failures(wanted: AuditFilter) -> Iterator[tuple[Any, ...]]:
-    """Yield failures as rows of a table; of what was typed there is a mark alone."""
+    """Yield failures as rows of a table; of what was typed there is a hash alone."""
     for each in sign_in_failures(wanted)[:MAX_EXPORTED].iterator(chunk_size=2000):
         yield (
             each.at.isoformat(),
             each.user.email if each.user else None,
-            each.mark[:12],
+            each.account_hash[:12],
             each.address,
             each.was_refused,
         )
@@ -74,7 +74,7 @@ def busiest_addresses(*, now: datetime, within: timedelta = timedelta(days=1)) -
     rows = SignInFailure.objects.filter(at__gte=now - within).order_by().values("address")
     counted: Any = rows.annotate(
         n=Count("pk", filter=Q(was_refused=False)),
-        accounts=Count("mark", distinct=True),
+        accounts=Count("account_hash", distinct=True),
         refused=Count("pk", filter=Q(was_refused=True)),
         latest=Max("at"),
     )
@@ -93,4 +93,4 @@ def _within(wanted: AuditFilter) -> Q:
 
 def expired_accesses(*, now: datetime, keep: timedelta) -> Any:
     """Return the looks that are older than they are kept; the database lets none go before a year."""
-    return Look.objects.filter(at__lt=now - max(keep, timedelta(days=366)))
+    return AccessLogEntry.objects.filter(at__lt=now - max(keep, timedelta(days=366)))

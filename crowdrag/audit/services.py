@@ -12,13 +12,13 @@ from crowdrag.studies.models import Study, User
 # Within this time, looks at one thing are one: a page that is sent again, a player with its log, parts of a download.
 REPEAT_WITHIN = timedelta(minutes=10)
 _RECORD = """
-    INSERT INTO audit_look (at, by_id, study_id, study_slug, what, page, participant_id, thing)
-    SELECT %(at)s, %(by)s, %(study)s, %(slug)s, %(what)s, %(page)s, %(participant)s, %(thing)s
+    INSERT INTO audit_accesslogentry (at, by_id, study_id, study_slug, content, page, participant_id, work_key)
+    SELECT %(at)s, %(by)s, %(study)s, %(slug)s, %(content)s, %(page)s, %(participant)s, %(work_key)s
     WHERE NOT EXISTS (
-        SELECT FROM audit_look WHERE by_id = %(by)s AND at > %(since)s AND what = %(what)s
-        AND (thing IS NOT NULL OR page = %(page)s)
+        SELECT FROM audit_accesslogentry WHERE by_id = %(by)s AND at > %(since)s AND content = %(content)s
+        AND (work_key IS NOT NULL OR page = %(page)s)
         AND study_id IS NOT DISTINCT FROM %(study)s AND participant_id IS NOT DISTINCT FROM %(participant)s
-        AND thing IS NOT DISTINCT FROM %(thing)s
+        AND work_key IS NOT DISTINCT FROM %(work_key)s
     )
 """
 
@@ -27,10 +27,10 @@ def record_access(
     *,
     by: "User | AnonymousUser",
     study: Study | None,
-    what: str,
+    content: str,
     page: str,
     participant: int | None = None,
-    thing: int | None = None,
+    work_key: int | None = None,
     now: datetime | None = None,
 ) -> bool:
     """Note that a user was shown something of people; say whether it is a look of its own. One statement.
@@ -46,10 +46,10 @@ def record_access(
         "by": by.pk,
         "study": study.pk if study else None,
         "slug": study.slug if study else "",
-        "what": what,
+        "content": content,
         "page": page,
         "participant": participant,
-        "thing": thing,
+        "work_key": work_key,
     }
     with connection.cursor() as cursor:
         cursor.execute(_RECORD, values)

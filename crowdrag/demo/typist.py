@@ -137,7 +137,7 @@ def write(*, task: WritingTask, text: str, manner: str, pasted: str = "", rng: R
         ingestion.receive(token=opened.token, batch=batch, now=at(events[-1][1]))
         first += len(events)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    said = {"sitting": opened.sitting.number, "events": first, "digest": digest}
+    said = {"session": opened.session.number, "events": first, "digest": digest}
     sessions.finish(task=task, said=event_validation.parse_finish(json.dumps(said).encode()), now=at(desk.ms))
     return at(desk.ms)
 

@@ -12,7 +12,7 @@ from crowdrag.studies.admin import OfPeople, ReadOnlyAdmin
 
 from . import addresses, client, ledger
 from .errors import GatewayError
-from .models import Attempt, Call, Endpoint, Spend
+from .models import Attempt, Call, Endpoint, StudySpend
 
 
 class EndpointForm(forms.ModelForm):  # type: ignore[type-arg] # Django's class takes no argument
@@ -46,7 +46,7 @@ class EndpointAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # Django's clas
     list_display = ("name", "model", "base_url", "has_key", "is_local", "is_allowed", "concurrency", "currency")
     list_filter = ("is_allowed", "is_local", "supports_json_schema", "supports_logprobs")
     search_fields = ("name", "model", "base_url")
-    readonly_fields = ("resting_until", "created_at", "changed_at")
+    readonly_fields = ("paused_until", "created_at", "changed_at")
     ordering = ("name", "id")
 
     @admin.display(boolean=True, description=_("key is set"))
@@ -108,7 +108,7 @@ class AttemptAdmin(OfPeople, ReadOnlyAdmin):
         messages.success(request, _("%s attempts of unknown outcome were settled as not billed.") % settled)
 
 
-@admin.register(Spend)
+@admin.register(StudySpend)
 class SpendAdmin(ReadOnlyAdmin):
     """What studies spent, to read."""
 

@@ -32,7 +32,7 @@ from .requests import Answer, Question, compose, stored_answer
 from .retry_policy import RetryPolicy
 
 FREE_SLOTS_SQL = """
-    SELECT is_allowed, resting_until, concurrency, (
+    SELECT is_allowed, paused_until, concurrency, (
         SELECT count(*) FROM llm_attempt a JOIN llm_call c ON c.id = a.call_id
         WHERE a.endpoint_id = e.id AND a.state = %s AND c.claimed_until >= %s
     ), EXISTS (
@@ -121,9 +121,9 @@ def free_slots(context: CallContext, now: datetime) -> FreeSlots:
         raise EndpointNotAllowedError(
             _("The endpoint “%s” is not allowed (any more). An operator can allow it.") % context.endpoint
         )
-    _allowed, resting_until, concurrency, in_flight, is_shared = row
-    if resting_until is not None and resting_until > now:
-        return FreeSlots(0, (resting_until - now).total_seconds())
+    _allowed, paused_until, concurrency, in_flight, is_shared = row
+    if paused_until is not None and paused_until > now:
+        return FreeSlots(0, (paused_until - now).total_seconds())
     is_alone = not is_shared and concurrency == context.endpoint.concurrency
     count: int = concurrency + (prefetch_limit(concurrency) if is_alone else 0) - in_flight
     return FreeSlots(count) if count > 0 else FreeSlots(0, context.policy.poll)
@@ -287,7 +287,7 @@ def finish(*, context: CallContext, finished: Sequence[tuple[StartedAttempt, Ver
         ledger.settle(study=context.study, bound=freed, cost=cost)
         if rest := max((verdict.rest for _started, verdict in finished), default=0.0):
             until = now + timedelta(seconds=rest)
-            Endpoint.objects.filter(pk=context.endpoint.pk).update(resting_until=Greatest("resting_until", until))
+            Endpoint.objects.filter(pk=context.endpoint.pk).update(paused_until=Greatest("paused_until", until))
         lost = {
             started.attempt: started.question.digest
             for started, verdict in finished

@@ -22,7 +22,7 @@ from crowdrag.studies.models import Study
 
 from .enums import AttemptState, Fault
 from .errors import GatewayError
-from .models import Attempt, Endpoint, Spend
+from .models import Attempt, Endpoint, StudySpend
 
 MILLION = Decimal(1_000_000)
 # Chat templates wrap each message, and some servers prepend lines of their own.
@@ -124,7 +124,7 @@ def admit(*, study: Study, endpoint: Endpoint) -> None:
             )
             % {"endpoint": endpoint, "price": endpoint.currency, "budget": study.currency}
         )
-    Spend.objects.get_or_create(study=study)
+    StudySpend.objects.get_or_create(study=study)
 
 
 def hold(*, study: Study | None, amount: Decimal) -> bool:
@@ -136,7 +136,7 @@ def hold(*, study: Study | None, amount: Decimal) -> bool:
     if study is None or not amount:
         return True
     budget = Subquery(Study.objects.filter(pk=study.pk).values("llm_budget")[:1])
-    rows = Spend.objects.filter(study_id=study.pk).alias(budget=budget)
+    rows = StudySpend.objects.filter(study_id=study.pk).alias(budget=budget)
     return bool(rows.filter(budget__gte=F("settled") + F("held") + amount).update(held=F("held") + amount))
 
 
@@ -161,7 +161,7 @@ def budget_exceeded(*, study: Study, currency: str, amount: Decimal) -> BudgetEx
 def settle(*, study: Study | None, bound: Decimal, cost: Decimal) -> None:
     """Move an attempt's money from held to settled, in the transaction that settles the attempt."""
     if study is not None and (bound or cost):
-        Spend.objects.filter(study_id=study.pk).update(held=F("held") - bound, settled=F("settled") + cost)
+        StudySpend.objects.filter(study_id=study.pk).update(held=F("held") - bound, settled=F("settled") + cost)
 
 
 @transaction.atomic
@@ -195,7 +195,7 @@ def audit(*, study: Study) -> tuple[Totals, Totals]:
         held=Coalesce(Sum(Case(When(state__in=OPEN_STATES, then=F("cost")), default=Value(ZERO))), ZERO),
         settled=Coalesce(Sum(Case(When(state__in=OPEN_STATES, then=Value(ZERO)), default=F("cost"))), ZERO),
     )
-    counter = Spend.objects.filter(study=study).first() or Spend(study=study)
+    counter = StudySpend.objects.filter(study=study).first() or StudySpend(study=study)
     return Totals(sums["held"], sums["settled"]), Totals(Decimal(counter.held), Decimal(counter.settled))
 
 
@@ -203,5 +203,5 @@ def remaining(*, study: Study) -> Decimal | None:
     """Return what is left of a study's budget, or None where it has none."""
     if study.llm_budget is None:
         return None
-    spend = Spend.objects.filter(study=study).first()
+    spend = StudySpend.objects.filter(study=study).first()
     return Decimal(study.llm_budget) - (spend.total if spend else ZERO)

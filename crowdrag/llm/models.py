@@ -91,7 +91,7 @@ class Endpoint(models.Model):
         _("local"), default=False, help_text=_("May be on this machine or in a private network, and without TLS.")
     )
     is_allowed = models.BooleanField(_("allowed"), default=False, help_text=_("Studies may ask it."))
-    resting_until = models.DateTimeField(_("asked us to wait until"), null=True, blank=True, editable=False)
+    paused_until = models.DateTimeField(_("asked us to wait until"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     changed_at = models.DateTimeField(_("changed"), auto_now=True)
 
@@ -361,7 +361,7 @@ class Attempt(models.Model):
         ]
 
 
-class Spend(models.Model):
+class StudySpend(models.Model):
     """The sum of a study's attempts: `settled` for known outcomes, `held` for those on their way or unknown.
 
     A counter beside the sum, because a budget can be kept under concurrency only by a conditional update of one row.

@@ -15,10 +15,13 @@ class OperationsConfig(AppConfig):
         """Have done from time to time what nobody should have to think of."""
         from datetime import timedelta
 
+        from django.core import checks
+
         from crowdrag.accounts import login_limits
         from crowdrag.jobs import schedules
 
-        from . import machines
+        from . import machines, migration_safety
 
         schedules.register("operations.machine", machines.report_this_machine, timedelta(minutes=1))
+        checks.register(migration_safety.check_release, checks.Tags.database)
         schedules.register("audit.forget", login_limits.delete_expired, timedelta(days=1))

@@ -8,17 +8,23 @@ What can be told from a migration is told here. What cannot, its author says in 
 
 - `unused_since = "0.3.0"`: the release from which on nothing used what this takes away; an earlier one than this.
 - `beside_earlier = "why"`: why the earlier release does not mind, and why nobody waits long for it.
+
+Version 0.2 began with migrations of its own: a database of version 0.1 is refused, and its studies come over as
+archives.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 from django.contrib.postgres.operations import AddConstraintNotValid, AddIndexConcurrently
-from django.db import connection, migrations
+from django.core.checks import CheckMessage, Error
+from django.db import connection, connections, migrations
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.operations.models import AlterTogetherOptionOperation
+from django.db.migrations.recorder import MigrationRecorder
 from django.db.migrations.state import ProjectState
 from django.db.models import Field, ForeignKey, ManyToManyField
 from django.db.models.expressions import Value
@@ -36,6 +42,9 @@ TAKES_AWAY = (
     migrations.RenameModel,
     migrations.AlterModelTable,
 )
+# Applied in every database of version 0.1, and in none of a later one.
+OF_VERSION_0_1: Final = ("studies", "0004_bar")
+TOO_OLD: Final = "operations.E001"
 # Of a field, what the database is not told.
 NOT_OF_THE_TABLE = {*Field.non_db_attrs, "default", "auto_now", "auto_now_add", "to"}
 
@@ -50,6 +59,21 @@ class UnsafeOperation:
 
     def __str__(self) -> str:
         return f"{self.migration}: {self.operation}: {self.reason}"
+
+
+def check_release(*, databases: Sequence[str] | None = None, **_options: Any) -> list[CheckMessage]:
+    """Refuse to migrate a database of version 0.1: its tables have other names."""
+    applied = {name: MigrationRecorder(connections[name]).applied_migrations() for name in databases or ()}
+    return [
+        Error(
+            f"The database “{name}” was made by version 0.1, whose tables have other names. Nothing was changed.",
+            hint="Export each study with version 0.1 (crowdrag export), give this version an empty database "
+            "(another DATABASE_URL or CROWDRAG_DATA_DIR), and import the archives there (docs/guides/deployment.md).",
+            id=TOO_OLD,
+        )
+        for name, keys in applied.items()
+        if OF_VERSION_0_1 in keys
+    ]
 
 
 def pending_migrations() -> list[migrations.Migration]:

@@ -30,7 +30,7 @@ class Backup(models.Model):
     files = models.BigIntegerField(_("files"), default=0)
     seconds = models.FloatField(_("seconds"), default=0)
     is_good = models.BooleanField(_("good"))
-    said = models.TextField(_("what was found"), blank=True)
+    message = models.TextField(_("what was found"), blank=True)
 
     class Meta:
         constraints = [
@@ -39,7 +39,7 @@ class Backup(models.Model):
             models.CheckConstraint(
                 condition=Q(size__gte=0, rows__gte=0, files__gte=0, seconds__gte=0), name="backup_figures_not_negative"
             ),
-            models.CheckConstraint(condition=Q(is_good=True) | ~Q(said=""), name="backup_bad_says_why"),
+            models.CheckConstraint(condition=Q(is_good=True) | ~Q(message=""), name="backup_bad_says_why"),
         ]
         indexes = [models.Index(fields=["kind", "-at"], name="backup_newest")]
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from crowdrag.accounts.models import SignInFailure
-from crowdrag.audit.models import Look
+from crowdrag.audit.models import AccessLogEntry
 
 from . import backups, budgets, disk_usage, machines, service_status
 
@@ -100,7 +100,7 @@ def _disk() -> Tile:
 
 def _sign_ins(now: datetime) -> Tile:
     failures = SignInFailure.objects.filter(at__gte=now - DAY)
-    refused = failures.filter(was_refused=True).values("address", "mark").distinct().count()
+    refused = failures.filter(was_refused=True).values("address", "account_hash").distinct().count()
     warn = []
     if refused:
         said = ngettext("%(n)d was made to wait in a day.", "%(n)d were made to wait in a day.", refused)
@@ -110,7 +110,7 @@ def _sign_ins(now: datetime) -> Tile:
 
 
 def _audit_log(now: datetime) -> Tile:
-    looks: Any = Look.objects.filter(at__gte=now - DAY)
+    looks: Any = AccessLogEntry.objects.filter(at__gte=now - DAY)
     said = _("%(looks)d looks by %(people)d people in a day.")
     fine = said % {"looks": looks.count(), "people": looks.order_by().values("by").distinct().count()}
     return _tile(gettext_lazy("Who looked at worker data"), "operations_trail", [], [], fine)

@@ -223,7 +223,7 @@ def drill(given: list[str]) -> None:
     parser.add_argument("--place", type=Path, help="a folder with room for a whole system (default: the data folder)")
     options = parser.parse_args(given[1:])
     done = rehearsing.drill(DataFolder.chosen(), options.file, place=options.place)
-    print(f"{done.said} ({done.seconds:.1f} s)")
+    print(f"{done.message} ({done.seconds:.1f} s)")
     if said := backups.record_backup(DataFolder.chosen(), done.facts(options.file)):
         print(said, file=sys.stderr)
     if not done.is_good:

@@ -48,7 +48,7 @@ def migrate(*, tries: int = TRIES, pause: float = PAUSE) -> None:
         with connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, false)", [LOCK_TIMEOUT])
         try:
-            call_command("migrate", interactive=False, verbosity=1)
+            call_command("migrate", interactive=False, verbosity=1, skip_checks=False)
         except OperationalError as error:
             if not left or not isinstance(error.__cause__, LockNotAvailable):
                 raise

@@ -237,7 +237,7 @@ class DrillResult:
 
     is_good: bool
     seconds: float
-    said: str
+    message: str
     manifest: dict[str, Any] = field(default_factory=dict)
 
     def facts(self, source: Path) -> dict[str, Any]:
@@ -248,7 +248,7 @@ class DrillResult:
             "size": source.stat().st_size if source.is_file() else 0,
             "is_good": self.is_good,
             "seconds": round(self.seconds, 1),
-            "said": self.said,
+            "message": self.message,
             **figures(self.manifest),
         }
 

@@ -187,14 +187,14 @@ def audited(what: AuditedContent) -> Callable[[View], View]:
     return decorate
 
 
-def audit_subject(request: HttpRequest, participant: Participant | None, thing: int | None = None) -> None:
+def audit_subject(request: HttpRequest, participant: Participant | None, work_key: int | None = None) -> None:
     """Say whom the page is about that is being answered, and by its key which piece of their work."""
-    request.concerns = (participant, thing)  # type: ignore[attr-defined]
+    request.concerns = (participant, work_key)  # type: ignore[attr-defined]
 
 
 def record_access(request: HttpRequest, study: Study | None, what: AuditedContent) -> None:
     """Tell the audit sinks what the user was shown. What models and systems gave is nobody's to protect."""
-    participant, thing = getattr(request, "concerns", (None, None))
+    participant, work_key = getattr(request, "concerns", (None, None))
     if participant is not None and participant.kind in {ParticipantKind.MODEL, ParticipantKind.SYSTEM}:
         return
     page = request.resolver_match.view_name if request.resolver_match else ""
@@ -202,10 +202,10 @@ def record_access(request: HttpRequest, study: Study | None, what: AuditedConten
         witness(
             by=request.user,
             study=study,
-            what=what,
+            content=what,
             page=page,
             participant=participant.pk if participant else None,
-            thing=thing,
+            work_key=work_key,
         )
 
 

@@ -235,7 +235,7 @@ class Readiness:
 def undisclosed(study: Study) -> list[str]:
     """Say what people should know of those who ask them, and are not told."""
     missing = {
-        _("who asks"): study.asked_by,
+        _("who asks"): study.researchers,
         _("whom to turn to"): study.contact,
         _("how and when they are paid"): study.payment,
         _("how long what they give is kept"): study.retention,

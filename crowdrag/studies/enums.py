@@ -37,7 +37,7 @@ class EntryKind(models.TextChoices):
     PLATFORM = "PLATFORM", _("recruitment platform")
 
 
-class EnquiryKind(models.TextChoices):
+class MessageKind(models.TextChoices):
     """What a participant wants of the researchers."""
 
     QUESTION = "QUESTION", _("question")

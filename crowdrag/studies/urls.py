@@ -17,7 +17,7 @@ urlpatterns = [
     path("studies/<slug:slug>/members/", study.members, name="members"),
     path("studies/<slug:slug>/members/<int:user_id>/remove/", study.remove_member, name="member_remove"),
     path(
-        "studies/<slug:slug>/participants/<int:participant>/bar/",
+        "studies/<slug:slug>/participants/<int:participant>/block/",
         participants.block_participant,
         name="participant_bar",
     ),

@@ -16,7 +16,7 @@ from django.test import override_settings
 
 from analysis.analyses import services
 from analysis.archive import exclusions, field_docs, schema_versions, writer
-from analysis.archive.archive_tables import ALL, STUDY, TABLES
+from analysis.archive.archive_tables import ALL, STUDY, TABLES, of_version
 from analysis.archive.columns import DanglingError
 from analysis.inputs import arrays, snapshots
 from analysis.models import Snapshot
@@ -29,7 +29,7 @@ from crowdrag.studies.participants import identity
 from tests.factories import NOW, StudyFactory
 from writing.corpus.imports import importers
 from writing.enums import TaskState
-from writing.models import Citation, Sitting, WritingPlan
+from writing.models import Citation, EditingSession, WritingPlan
 
 from .exported import contents, export, import_archive, rows, unzipped
 from .whole_study import HOSTILE, JUDGMENTS, PLATFORM_ID, whole_study
@@ -37,7 +37,7 @@ from .whole_study_judging import SESSION
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_files", "one_transaction")]
 OUR_APPS = (
-    *("studies", "audit", "api", "llm", "runs", "webhooks", "recruitment"),
+    *("studies", "accounts", "audit", "api", "llm", "runs", "webhooks", "recruitment"),
     *("writing", "annotation", "analysis", "operations", "demo"),
 )
 
@@ -153,7 +153,7 @@ def test_a_plan_comes_in_closed_and_a_revision_still_revises(study: Study, impor
     chain = imported.writing_tasks.filter(revises__isnull=False).order_by("id").values_list("external_id", "revises")
     names = dict(imported.writing_tasks.values_list("pk", "external_id"))
     assert [(name, names[revised]) for name, revised in chain] == [("again-1", "again-0"), ("again-2", "again-1")]
-    later = Sitting.objects.get(log__task__study=imported, number=1)
+    later = EditingSession.objects.get(log__task__study=imported, number=1)
     assert (later.base.number, later.base.log) == (0, later.log)
 
 
@@ -185,16 +185,18 @@ def test_an_archive_of_an_earlier_version_is_an_equal_study(version: int) -> Non
     with zipfile.ZipFile(old) as zipped:
         declared = {Path(each["path"]).name: each for each in json.loads(zipped.read("manifest.json"))["files"]}
     held = writer.content(study, version=version)
-    assert held == {table: declared[f"{table}.jsonl.gz"]["content_sha256"] for table in held}
-    assert len(held) == len(declared) < len(ALL)
+    names = {table: schema_versions.table_name(version, table) for table in held}
+    assert held == {table: declared[f"{names[table]}.jsonl.gz"]["content_sha256"] for table in held}
+    assert len(held) == len(declared) == len(of_version(version))
     assert WritingPlan.objects.filter(study=study).exists() == (version > 1)
-    assert not study.campaigns.filter(has_places=True).exists()
+    assert study.campaigns.filter(has_places=True).exists() == (version > 2)
     # Nobody holds a task for ever whose lease was not kept.
-    task = study.writing_tasks.get(state=TaskState.CLAIMED)
-    assert task.lease_until == task.claimed_at
+    task = study.writing_tasks.filter(state=TaskState.CLAIMED).earliest("pk")
+    assert task.lease_until is not None
     # Again: nothing changes. With more in the study: refused.
-    assert import_archive(study, old).summary["held_already"]["judgments"] == 9
-    JudgingPrompt.objects.create(study=study, name="judge", text="Judge.", created_at=NOW)
+    held_already = import_archive(study, old).summary["held_already"]
+    assert held_already["judgments"] == declared["judgments.jsonl.gz"]["rows"] > 0
+    JudgingPrompt.objects.create(study=study, name="another", text="Judge.", created_at=NOW)
     refused = import_archive(study, old)
     assert refused.state == RunState.FAILED
     assert "judging_prompts" in refused.problems[0]["message"]

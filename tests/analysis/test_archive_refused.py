@@ -102,7 +102,7 @@ ROWS: list[tuple[str, Callable[[list[Any]], list[Any]], int, str]] = [
     ("retrieved", changed("passage", "1"), 1, "passage"),
     ("tasks", changed("revises", 3, line=3), 3, "revises"),  # itself
     ("tasks", changed("revises", 4, line=3), 3, "revises"),  # one that stands later
-    ("sittings", changed("base", 0, line=2), 2, "base"),
+    ("editing_sessions", changed("base", 0, line=2), 2, "base"),
     ("log_batches", changed("payload", "not base64!"), 1, "payload"),
     ("log_batches", changed("payload", base64.b64encode(b"other").decode()), 1, "digest"),
     ("snapshots", changed("payload", base64.b64encode(b"other").decode()), 1, "payload"),

@@ -11,7 +11,7 @@ from analysis.inputs import arrays, queries
 from analysis.methods import fits
 from analysis.methods.registry import compute
 from analysis.methods.settings import AnalysisSettings
-from annotation.models import Campaign, Dimension, GoldLabel, Item, QuestionnaireItem
+from annotation.models import Campaign, Dimension, Item, KnownLabel, QuestionnaireItem
 from tests.analysis import small_study, voted
 
 from .rows import row_of
@@ -36,9 +36,9 @@ def fixed(schema: int = arrays.SCHEMA) -> arrays.Inputs:
 def make_gold(study: Any, dimension: str, value: int, *, item: Item | None = None) -> Item:
     """Let the first pair be a gold item with a known label."""
     found = item or Item.objects.filter(campaign__study=study).order_by("pk").first()
-    QuestionnaireItem.objects.filter(item=found).update(is_gold=True)
+    QuestionnaireItem.objects.filter(item=found).update(has_known_label=True)
     asked = Dimension.objects.get(study=study, name=dimension, asked__campaign=found.campaign)
-    GoldLabel.objects.update_or_create(item=found, dimension=asked, defaults={"value": value})
+    KnownLabel.objects.update_or_create(item=found, dimension=asked, defaults={"value": value})
     return found
 
 
@@ -66,7 +66,7 @@ def test_known_labels_change_the_digest_and_survive_packing() -> None:
     assert (back.digest, back.main.known) == (found.digest, found.main.known)
     make_gold(study, "clear", -1)
     assert queries.load(study).digest not in {before.digest, found.digest}
-    QuestionnaireItem.objects.filter(item=item).update(is_gold=False)  # what is not shown as gold is not known
+    QuestionnaireItem.objects.filter(item=item).update(has_known_label=False)  # what is not shown as gold is not known
     assert queries.load(study).main.known == ()
 
 

@@ -82,7 +82,7 @@ def test_logs_are_measured_once_and_kept_until_the_method_changes(study, monkeyp
 def test_a_log_that_cannot_be_read_or_of_a_text_that_is_not_included_stops_nothing(study):
     log = WritingLog.objects.order_by("pk").first()
     LogBatch.objects.filter(log=log).delete()
-    LogBatch.objects.create(log=log, sitting=0, number=0, first_event=0, event_count=1, codec="columns-zstd-1",
+    LogBatch.objects.create(log=log, session=0, number=0, first_event=0, event_count=1, codec="columns-zstd-1",
                             payload=b"no batch at all", digest=b"0" * 32, received_at=NOW)  # fmt: skip
     found = measured(queries.load(study))
     assert set(found["author-0"].values()) == {None}
@@ -92,8 +92,8 @@ def test_a_log_that_cannot_be_read_or_of_a_text_that_is_not_included_stops_nothi
     assert set(measured(queries.load(study))) == {"author-1", "author-2"}
 
 
-def test_figures_of_several_sittings_are_those_of_the_text(study):
-    """The branch of an earlier sitting is no part of how the text came about."""
+def test_figures_of_several_sessions_are_those_of_the_text(study):
+    """The branch of an earlier session is no part of how the text came about."""
     task = WritingTask.objects.filter(response__isnull=False).order_by("pk").first()
     task.log.delete()
     begun = submitted.typed("Tides differ.", start=0)

@@ -16,12 +16,12 @@ from writing.editor import codec
 from writing.enums import AnswerOutcome, LogSource, SurveyKind, TaskState
 from writing.models import (
     Citation,
+    EditingSession,
     LogBatch,
     ModelAnswer,
     PlanStyle,
     PlanTrialTopic,
     ResponseDecision,
-    Sitting,
     Statement,
     Survey,
     SurveyAnswers,
@@ -79,8 +79,8 @@ def _written(study: Study, person, member) -> None:
     )
     SurveyAnswers.objects.create(task=task, survey=survey, answers={"q": 5, "text": HOSTILE})
     log = WritingLog.objects.create(task=task, source=LogSource.EDITOR, started_at=NOW, created_at=NOW)
-    first = Sitting.objects.create(log=log, number=0, next_batch=2, next_event=2, opened_at=NOW, last_at=NOW)
-    Sitting.objects.create(log=log, number=1, base=first, base_events=1, opened_at=NOW, last_at=NOW)
+    first = EditingSession.objects.create(log=log, number=0, next_batch=2, next_event=2, opened_at=NOW, last_at=NOW)
+    EditingSession.objects.create(log=log, number=1, base=first, base_events=1, opened_at=NOW, last_at=NOW)
     for number in range(2):
         payload = codec.pack([["s", number, 0, 0, HOSTILE]])
         LogBatch.objects.create(

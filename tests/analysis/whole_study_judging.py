@@ -13,12 +13,12 @@ from annotation.models import (
     AssignmentTransition,
     AttentionCheck,
     CheckAnswer,
-    GoldLabel,
     InjectionTrial,
     ItemTime,
     JudgingAnswer,
     JudgingPrompt,
     Judgment,
+    KnownLabel,
     LiveAgreement,
     LiveCompetence,
     Place,
@@ -79,8 +79,8 @@ def _asked_of_models(made: campaigns.World, hostile: str) -> None:
 def _checked(made: campaigns.World, hostile: str) -> None:
     sheet = made.questionnaires[0]
     entry = sheet.entries.first()
-    QuestionnaireItem.objects.filter(pk=entry.pk).update(is_gold=True)
-    GoldLabel.objects.create(item=entry.item, dimension=made.dimensions[0], value=1, explanation=hostile)
+    QuestionnaireItem.objects.filter(pk=entry.pk).update(has_known_label=True)
+    KnownLabel.objects.create(item=entry.item, dimension=made.dimensions[0], value=1, explanation=hostile)
     options = [{"value": value, "label": hostile} for value in (0, 1)]
     AttentionCheck.objects.create(questionnaire=sheet, position=0, text=hostile, options=options, expected=1)
     item = campaigns.make_items(made.campaign, made.responses, reverse=True)[0]

@@ -38,7 +38,7 @@ _GROW = """
         SELECT campaign_id, topic_id, 'more-' || n FROM annotation_item,
             generate_series(1000, 1000 + %(more)s - 1) AS n WHERE id = %(item)s RETURNING id, external_id
     )
-    INSERT INTO annotation_questionnaireitem (questionnaire_id, item_id, position, is_gold)
+    INSERT INTO annotation_questionnaireitem (questionnaire_id, item_id, position, has_known_label)
     SELECT made.id, item.id, 0, false FROM made JOIN item ON item.external_id = 'more-' || made.position
 """
 

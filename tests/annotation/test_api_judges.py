@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from annotation.models import Campaign
-from crowdrag.audit.models import Look
+from crowdrag.audit.models import AccessLogEntry
 from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Attempt, Endpoint
 from crowdrag.studies.enums import AuditedContent
@@ -62,7 +62,7 @@ def test_the_estimate_comes_first_and_nothing_else_starts(source: Campaign, clie
     told = estimate.json()
     assert (told["wanted"], told["calls"], told["problem"], told["sampled"]) == (6, 6, "", None)
     assert "A text." in told["prompts"][0]
-    assert Look.objects.filter(what=AuditedContent.RESPONSE).exists()
+    assert AccessLogEntry.objects.filter(content=AuditedContent.RESPONSE).exists()
     assert post(client, source, "estimate/", repeats=2).json()["calls"] == 12
     other = post(client, source, repeats=2, order=told["order"])
     assert (other.status_code, other.json()["errors"][0]["pointer"]) == (422, "#/order")

@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from annotation.enums import CampaignKind, CampaignState, Judges
-from annotation.models import Campaign, GoldLabel, Item, Pair, Questionnaire, TrainingItem
+from annotation.models import Campaign, Item, KnownLabel, Pair, Questionnaire, TrainingItem
 from tests.factories import CampaignFactory, ItemFactory, JudgmentFactory, QuestionnaireItemFactory, ResponseFactory
 from writing.models import Response
 
@@ -71,7 +71,7 @@ def test_an_item_is_gold_then_teaches_and_then_is_known_no_more(campaign: Campai
     assert client.put(address, {"labels": given["labels"]}, format="json").json()["teaches"] is False
     assert client.delete(address).status_code == 204
     assert (client.get(address).status_code, client.delete(address).status_code) == (404, 404)
-    assert not GoldLabel.objects.filter(item=item["id"]).exists()
+    assert not KnownLabel.objects.filter(item=item["id"]).exists()
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_cannot_be_known_is_refused_and_nothing_is_made(
     answer = client.post(at(campaign), given, format="json")
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (status, pointer), answer.content
     assert answer.json()["remedy"]
-    assert not GoldLabel.objects.exists()
+    assert not KnownLabel.objects.exists()
 
 
 def test_a_label_that_is_no_option_makes_no_item_either(campaign: Campaign, client: APIClient) -> None:

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 from annotation.enums import AssignmentState as S
 from annotation.judging import payments
 from annotation.models import Assignment
-from crowdrag.audit.models import Look
+from crowdrag.audit.models import AccessLogEntry
 from crowdrag.recruitment.enums import OrderKind, RejectionCategory
 from crowdrag.recruitment.models import PlatformOrder
 from crowdrag.studies.enums import AuditedContent, Role
@@ -76,8 +76,8 @@ def test_one_is_shown_with_what_speaks_against_it_and_who_looked_is_noted(
     assert shown["signals"][0]["evidence"]["limit"] == 600
     assert (shown["owed_if_accepted"], shown["left_of_pay"], shown["from_platform"]) == (400, 400, False)
     assert shown["history"][-1]["after"] == "SUBMITTED"
-    look = Look.objects.get(what=AuditedContent.REVIEW)
-    assert (look.participant_id, look.thing) == (fast.participant_id, fast.pk)
+    look = AccessLogEntry.objects.get(content=AuditedContent.REVIEW)
+    assert (look.participant_id, look.work_key) == (fast.participant_id, fast.pk)
     assert client.get(f"{of(here)}nobody/").status_code == 404
 
 
@@ -158,8 +158,8 @@ def test_one_is_held_taken_over_and_put_back(here: campaigns.World, client: APIC
     assert post(client, hold, {"mine": True}).status_code == 400
     assert post(client, at(here, done, "accept/")).json()["held_by"] is None
     assert post(client, hold, {"over": True}).status_code == 409
-    looks = Look.objects.filter(what=AuditedContent.REVIEW, page="api_assignment_hold")
-    assert set(looks.values_list("participant", "thing")) == {(done.participant_id, done.pk)}
+    looks = AccessLogEntry.objects.filter(content=AuditedContent.REVIEW, page="api_assignment_hold")
+    assert set(looks.values_list("participant", "work_key")) == {(done.participant_id, done.pk)}
 
 
 def test_the_next_one_is_given_out_within_what_is_proposed(here: campaigns.World, client: APIClient) -> None:
@@ -179,7 +179,9 @@ def test_the_next_one_is_given_out_within_what_is_proposed(here: campaigns.World
     assert post(client, following, {"after": clean.external_id}).json()["external_id"] == late.external_id
     for given, status in (({"after": "nobody"}, 404), ({"proposal": "maybe"}, 400), ({"propose": "look"}, 400)):
         assert post(client, following, given).status_code == status, given
-    assert Look.objects.filter(what=AuditedContent.REVIEW, page="api_assignment_next", thing=late.pk).exists()
+    assert AccessLogEntry.objects.filter(
+        content=AuditedContent.REVIEW, page="api_assignment_next", work_key=late.pk
+    ).exists()
 
 
 def test_a_surplus_one_is_taken_up_once_there_is_a_place() -> None:

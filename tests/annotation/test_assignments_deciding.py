@@ -17,7 +17,7 @@ from annotation.judging import (
 )
 from annotation.models import Assignment, AssignmentDecision, CheckAnswer, ItemTime, Judgment, Place
 from crowdrag.jobs import schedules
-from crowdrag.studies.enums import DecisionKind, EnquiryKind
+from crowdrag.studies.enums import DecisionKind, MessageKind
 from crowdrag.studies.messages import services
 from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW
@@ -79,8 +79,8 @@ def test_a_rejection_makes_room_for_somebody_else(here: World, done: Assignment)
 def test_a_rejection_is_reversed_while_its_place_is_free(here: World, done: Assignment) -> None:
     decisions.reject(assignment=done, reason="No.", by=here.member(), now=NOW)
     about = {"participant": done.participant, "now": NOW, "text": "Look again."}
-    contest = services.ask(kind=EnquiryKind.CONTEST, about=done.external_id, **about)
-    question = services.ask(kind=EnquiryKind.QUESTION, about=done.external_id, **about)
+    contest = services.ask(kind=MessageKind.CONTEST, about=done.external_id, **about)
+    question = services.ask(kind=MessageKind.QUESTION, about=done.external_id, **about)
     one = decisions.accept(assignment=done, by=here.member(), now=NOW, note="We were wrong.")
     contest.refresh_from_db()
     question.refresh_from_db()

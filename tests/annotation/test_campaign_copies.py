@@ -6,7 +6,7 @@ from django.urls import reverse
 from annotation.campaigns import design, launch, problems, questionnaires, questions, services
 from annotation.enums import CampaignState
 from annotation.judging import claims
-from annotation.models import Campaign, GoldLabel, Item, TrainingItem
+from annotation.models import Campaign, Item, KnownLabel, TrainingItem
 from annotation.quality import known_labels
 from crowdrag.studies.enums import EntryKind, Role
 from crowdrag.studies.models import EntryLink, Study
@@ -27,7 +27,7 @@ def furnished(study: Study) -> Campaign:
     services.change_instructions(campaign=campaign, text="Our own words.", now=NOW)
     questionnaires.build(campaign=campaign, now=NOW)
     item = Item.objects.filter(campaign=campaign).first()
-    GoldLabel.objects.create(item=item, dimension=questions.questions_of(campaign)[0], value=1, explanation="Because.")
+    KnownLabel.objects.create(item=item, dimension=questions.questions_of(campaign)[0], value=1, explanation="Because.")
     TrainingItem.objects.create(campaign=campaign, item=item, position=0)
     return Campaign.objects.get(pk=campaign.pk)
 
@@ -43,7 +43,7 @@ def test_a_copy_asks_the_same_and_holds_nothing_that_was_drawn(study: Study) -> 
     assert questions.questions_of(made) == questions.questions_of(campaign)
     assert not made.questionnaires.exists()
     assert known_labels.chosen_items(made).count() == made.items.count() == made.training.count() == 1
-    assert GoldLabel.objects.get(item__campaign=made).explanation == "Because."
+    assert KnownLabel.objects.get(item__campaign=made).explanation == "Because."
     again = services.clone_campaign(campaign=campaign, now=NOW)
     assert len({campaign.name, made.name, again.name}) == 3
     with pytest.raises(problems.BadCampaign):

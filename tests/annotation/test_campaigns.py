@@ -18,7 +18,7 @@ from annotation.campaigns import (
 )
 from annotation.campaigns.design import Design
 from annotation.enums import CampaignKind, Judges
-from annotation.models import Campaign, GoldLabel, Item, Pair, Questionnaire, QuestionnaireItem, TrainingItem
+from annotation.models import Campaign, Item, KnownLabel, Pair, Questionnaire, QuestionnaireItem, TrainingItem
 from annotation.quality import known_labels
 from tests.factories import NOW, CampaignFactory, ResponseFactory, StudyFactory, WritingTaskFactory
 from writing.enums import Origin, TaskState
@@ -173,14 +173,14 @@ class TestDrawing:
         learnt = known_labels.add_pair(campaign=campaign, left=learnt_a, right=learnt_b)
         TrainingItem.objects.create(campaign=campaign, item=learnt, position=0)
         for item in (known, learnt):
-            GoldLabel.objects.create(item=item, dimension=questions.questions_of(campaign)[0], value=1)
+            KnownLabel.objects.create(item=item, dimension=questions.questions_of(campaign)[0], value=1)
         for _ in range(2):
             questionnaires.build(campaign=campaign, now=NOW)
-            drawn = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, is_gold=False)
+            drawn = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, has_known_label=False)
             shown = [{entry.item.pair.a_id, entry.item.pair.b_id} for entry in drawn.select_related("item__pair")]
             assert {left.pk, right.pk} not in shown
             assert {learnt_a.pk, learnt_b.pk} not in shown
-            entries = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, is_gold=True)
+            entries = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, has_known_label=True)
             assert entries.count() == campaign.questionnaires.count()
             assert Item.objects.filter(pk__in=[known.pk, learnt.pk]).count() == 2
         told = forecasts.forecast(campaign)

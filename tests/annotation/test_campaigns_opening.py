@@ -61,7 +61,7 @@ class TestOpening:
             ):  # fmt: skip
                 with pytest.raises(problems.NotDraft):
                     refused()
-            for promise in ({"pay": 1}, {"minutes": 99}, {"takes_comments": False}, {"k": 9}):
+            for promise in ({"pay": 1}, {"minutes": 99}, {"allows_comments": False}, {"k": 9}):
                 with pytest.raises(problems.BadCampaign):
                     services.change_terms(campaign=campaign, terms=replace(terms, **promise), now=NOW)
             services.change_terms(campaign=campaign, terms=replace(terms, pay=terms.pay + 1, fee=7), now=NOW)
@@ -89,7 +89,7 @@ class TestOpening:
         warned: dict[str, set[str]] = {}
         for number, (field, value) in enumerate(
             [
-                ("wage_floor", 100_000), ("wage_floor", None), ("minutes", 5), ("least_seconds", 5000), ("gold", 2),
+                ("wage_floor", 100_000), ("wage_floor", None), ("minutes", 5), ("minimum_seconds", 5000), ("gold", 2),
                 ("lease_minutes", 5), ("questionnaires_per_person", 2), ("questionnaires_per_person", None),
             ]
         ):  # fmt: skip

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from annotation.campaigns import questionnaires
 from annotation.enums import CampaignKind, CampaignState, Judges
-from annotation.models import AttentionCheck, GoldLabel, Item, Pair, QuestionnaireItem
+from annotation.models import AttentionCheck, Item, KnownLabel, Pair, QuestionnaireItem
 from annotation.quality import attention_checks, check_results, known_labels, problems, training
 from annotation.quality.attention_checks import place_checks
-from annotation.quality.known_labels import KnownLabel, place_gold
+from annotation.quality.known_labels import LabelWithReason, place_gold
 from tests.factories import (
     NOW,
     AssignmentFactory,
@@ -128,7 +128,7 @@ def gold_items(here: campaigns.World, count: int) -> list[Item]:
     asked = list(Item.objects.filter(campaign=here.campaign))
     items = [known_labels.add_pair(campaign=here.campaign, left=pair.b, right=pair.a) for pair in pairs]
     for item in items:
-        known_labels.set_labels(item=item, known={here.dimensions[0].pk: KnownLabel(1, "Only B answers it.")})
+        known_labels.set_labels(item=item, known={here.dimensions[0].pk: LabelWithReason(1, "Only B answers it.")})
     here.questionnaires = campaigns.make_questionnaires(here.campaign, asked, 3)
     return items
 
@@ -145,11 +145,11 @@ def test_gold_items_take_turns_and_stand_anywhere() -> None:
     met: Counter[int] = Counter()
     places: Counter[int] = Counter()
     for sheet in here.questionnaires:
-        entries = list(sheet.entries.order_by("position").values_list("item", "position", "is_gold"))
+        entries = list(sheet.entries.order_by("position").values_list("item", "position", "has_known_label"))
         assert [position for _item, position, _gold in entries] == list(range(5))
-        assert [item for item, _position, is_gold in entries if not is_gold] == order[sheet.pk]
-        met.update(item for item, _position, is_gold in entries if is_gold)
-        places.update(position for _item, position, is_gold in entries if is_gold)
+        assert [item for item, _position, has_known_label in entries if not has_known_label] == order[sheet.pk]
+        met.update(item for item, _position, has_known_label in entries if has_known_label)
+        places.update(position for _item, position, has_known_label in entries if has_known_label)
     assert set(met) == {item.pk for item in items}
     # A gold item's own pair may stand in a questionnaire, which then takes the next: so much and no more they differ.
     assert max(met.values()) - min(met.values()) <= 2
@@ -175,17 +175,17 @@ def test_what_cannot_be_gold() -> None:
             known_labels.add_pair(campaign=here.campaign, left=left, right=right)
     item = known_labels.add_pair(campaign=here.campaign, left=b, right=a)
     with pytest.raises(problems.BadLabel):
-        known_labels.set_labels(item=item, known={here.dimensions[0].pk: KnownLabel(7)})
+        known_labels.set_labels(item=item, known={here.dimensions[0].pk: LabelWithReason(7)})
     with pytest.raises(problems.BadLabel):
-        known_labels.set_labels(item=item, known={draft().dimensions[0].pk: KnownLabel(1)})
-    assert not GoldLabel.objects.exists()
+        known_labels.set_labels(item=item, known={draft().dimensions[0].pk: LabelWithReason(1)})
+    assert not KnownLabel.objects.exists()
 
 
 def test_nothing_changes_once_people_are_asked() -> None:
     here = draft()
     a, b = here.responses[:2]
     item = known_labels.add_pair(campaign=here.campaign, left=b, right=a)
-    known_labels.set_labels(item=item, known={here.dimensions[0].pk: KnownLabel(1)})
+    known_labels.set_labels(item=item, known={here.dimensions[0].pk: LabelWithReason(1)})
     here.change(state=CampaignState.OPEN, opened_at=NOW)
     for change in (
         lambda: known_labels.add_pair(campaign=here.campaign, left=a, right=b),
@@ -197,7 +197,7 @@ def test_nothing_changes_once_people_are_asked() -> None:
     ):
         with pytest.raises(problems.NotDraft):
             change()
-    assert item.gold_labels.count() == 1
+    assert item.known_labels.count() == 1
 
 
 def agreed(here: campaigns.World, pool: Judges, votes: list[tuple[int, int]]) -> Item:
@@ -249,9 +249,9 @@ def test_how_checks_and_gold_items_were_answered() -> None:
     sheet = here.questionnaires[0]
     judging.add_check(sheet, 1)
     entry = sheet.entries.order_by("position").first()
-    QuestionnaireItem.objects.filter(pk=entry.pk).update(is_gold=True)
+    QuestionnaireItem.objects.filter(pk=entry.pk).update(has_known_label=True)
     for dimension, value in zip(here.dimensions, (1, -1), strict=True):
-        GoldLabel.objects.create(item=entry.item, dimension=dimension, value=value)
+        KnownLabel.objects.create(item=entry.item, dimension=dimension, value=value)
     done = judging.hand_in(judging.claim(here, here.judge()))
     (check,) = check_results.check_results([done.pk])[done.pk]
     assert (check.position, check.expected, check.answer, check.passed) == (1, "B", "B", True)

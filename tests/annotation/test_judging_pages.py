@@ -58,7 +58,7 @@ def rewrite(responses: Iterable[Response], texts: Iterable[str]) -> None:
 
 
 def test_who_came_by_the_link_begins_and_goes_on_with_the_same_questionnaire() -> None:
-    here = world(minutes=30, least_seconds=600)
+    here = world(minutes=30, minimum_seconds=600)
     add_check(here.questionnaires[0])
     client = client_of(here.judge())
     page = client.get(start_of(here))
@@ -120,7 +120,7 @@ def test_a_questionnaire_shows_its_items_and_never_who_wrote(kind: str) -> None:
 def test_known_items_look_like_any_other(here: World) -> None:
     client, mine = claimed(here)
     before = source_of(client, address(here, mine))
-    mine.questionnaire.entries.update(is_gold=True)
+    mine.questionnaire.entries.update(has_known_label=True)
     token = re.compile(r'"X-CSRFToken": "\w+"|name="csrfmiddlewaretoken" value="\w+"|data-now="[^"]+"')
     assert token.sub("", source_of(client, address(here, mine))) == token.sub("", before)
 

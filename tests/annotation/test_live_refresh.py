@@ -15,7 +15,7 @@ from analysis.stats import mace
 from analysis.stats.agreement import alpha
 from annotation.enums import AssignmentState, CampaignKind, CampaignState
 from annotation.judging import decisions, leases
-from annotation.models import Assignment, Campaign, GoldLabel, LiveAgreement, LiveCompetence
+from annotation.models import Assignment, Campaign, KnownLabel, LiveAgreement, LiveCompetence
 from annotation.progress import agreement as progress_agreement
 from annotation.progress import overview, services
 from crowdrag.jobs import schedules
@@ -153,7 +153,7 @@ def test_known_labels_are_told_to_the_model() -> None:
     refresh(here)
     assert spam_of(here)[people[2]] > spam_of(here)[people[0]]
     for entry, value in zip(here.questionnaires[0].entries.order_by("position"), (1, -1, 1), strict=True):
-        GoldLabel.objects.create(item=entry.item, dimension=here.dimensions[0], value=value)
+        KnownLabel.objects.create(item=entry.item, dimension=here.dimensions[0], value=value)
     refresh(here)
     assert spam_of(here)[people[2]] < spam_of(here)[people[0]]
 

@@ -93,7 +93,7 @@ def test_times_checks_and_competence_are_read(here: campaigns.World) -> None:
         )  # fmt: skip
     work = evidence.collect_work([done])[done.pk]
     assert work.item_seconds == {items[0]: 20}
-    assert (work.seconds, work.least_seconds, work.fails_needed) == (90, 600, 2)
+    assert (work.seconds, work.minimum_seconds, work.fails_needed) == (90, 600, 2)
     assert [check.passed for check in work.checks] == [True]
     assert [each.spam for each in work.trust] == [0.8, 0.8]
     assert named(done) == {"too_fast", "low_competence"}

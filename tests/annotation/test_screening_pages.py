@@ -13,12 +13,12 @@ from annotation.enums import CampaignKind, CampaignState
 from annotation.judging import leases, payments, submission
 from annotation.models import Assignment, Campaign, Item, Place, TrainingItem
 from annotation.quality import known_labels
-from annotation.quality.known_labels import KnownLabel
+from annotation.quality.known_labels import LabelWithReason
 from annotation.quality.screening import queue
 from annotation.quality.screening.signals import ProposedAction
 from crowdrag.recruitment.enums import RejectionCategory
 from crowdrag.recruitment.models import PlatformOrder
-from crowdrag.studies.enums import EnquiryKind, Role
+from crowdrag.studies.enums import MessageKind, Role
 from crowdrag.studies.messages import services
 from tests.factories import NOW
 
@@ -161,7 +161,7 @@ def test_a_contested_rejection_is_taken_back_from_the_desk(here: campaigns.World
     done = handed_in(here)
     client.post(of("screening_decide", done), {"decision": "reject", "reason": "Too fast.", "pay": "none"})
     services.ask(
-        participant=done.participant, kind=EnquiryKind.CONTEST, text="I read quickly.", now=NOW, about=done.external_id
+        participant=done.participant, kind=MessageKind.CONTEST, text="I read quickly.", now=NOW, about=done.external_id
     )
     enquiries = client.get(reverse("enquiries", args=[here.study.slug])).content.decode()
     assert of("screening_assignment", done) in enquiries
@@ -244,7 +244,7 @@ def test_an_item_is_added_labelled_and_used(draft: campaigns.World, editor: Clie
     assert list(known_labels.gold_items(draft.campaign)) == [item]
     assert address in editor.get(at("campaign_checks", draft)).content.decode()
     # Once it is open, what is known is shown and stays.
-    known_labels.set_labels(item=item, known={first.pk: KnownLabel(1, "B answers it.")})
+    known_labels.set_labels(item=item, known={first.pk: LabelWithReason(1, "B answers it.")})
     draft.change(state=CampaignState.OPEN, opened_at=NOW)
     assert "B answers it." in editor.get(address).content.decode()
     assert editor.post(address, {"do": "remove"}).status_code == 422
@@ -258,7 +258,7 @@ def test_known_labels_where_one_response_is_shown() -> None:
     editor = signed_in(made.study)
     answer = editor.post(at("campaign_checks_add", made), {"response": made.responses[0].external_id})
     editor.post(answer["Location"], {f"label-{made.dimensions[0].pk}": "3", "do": "gold"})
-    assert known_labels.gold_labels(made.campaign) == {
+    assert known_labels.known_labels(made.campaign) == {
         (known_labels.gold_items(made.campaign).get().pk, made.dimensions[0].pk): 3
     }
     assert editor.get(at("campaign_checks", made)).status_code == 200

@@ -68,7 +68,7 @@ def changed(work: Work, **known: object) -> Work:
 
 def test_faster_than_the_studys_limit_proposes_to_reject(clean: Work) -> None:
     # Where the study has no limit for a questionnaire, it is 20 seconds a text: 600 for thirty texts.
-    for limit in ({"least_seconds": 600}, {}):
+    for limit in ({"minimum_seconds": 600}, {}):
         assert named(changed(clean, seconds=599.0, **limit)) == {"too_fast": ProposedAction.REJECT}
         assert named(changed(clean, seconds=600.0, **limit)) == {}
 

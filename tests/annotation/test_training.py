@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotation.enums import CampaignState
 from annotation.models import Judgment, TrainingAnswer, TrainingItem
 from annotation.quality import known_labels, problems, training
-from annotation.quality.known_labels import KnownLabel
+from annotation.quality.known_labels import LabelWithReason
 from crowdrag.studies.models import Participant
 from tests.at_once import together
 from tests.factories import NOW
@@ -28,8 +28,8 @@ def open_with_examples() -> campaigns.World:
     a, b, c = made.responses[:3]
     first, second = made.dimensions
     for (left, right), known in (
-        ((b, a), {first.pk: KnownLabel(1, "B answers it."), second.pk: KnownLabel(-1)}),
-        ((c, a), {second.pk: KnownLabel(0, "Both do.")}),
+        ((b, a), {first.pk: LabelWithReason(1, "B answers it."), second.pk: LabelWithReason(-1)}),
+        ((c, a), {second.pk: LabelWithReason(0, "Both do.")}),
     ):
         item = known_labels.add_pair(campaign=made.campaign, left=left, right=right)
         known_labels.set_labels(item=item, known=known)
@@ -112,7 +112,7 @@ def test_training_items_are_no_gold_items() -> None:
     item = known_labels.add_pair(campaign=made.campaign, left=made.responses[1], right=made.responses[0])
     with pytest.raises(problems.NotTaught):  # nothing is known of it yet
         training.add_item(campaign=made.campaign, item=item)
-    known_labels.set_labels(item=item, known={made.dimensions[0].pk: KnownLabel(1)})
+    known_labels.set_labels(item=item, known={made.dimensions[0].pk: LabelWithReason(1)})
     assert list(known_labels.gold_items(made.campaign)) == [item]
     assert training.add_item(campaign=made.campaign, item=item) == training.add_item(campaign=made.campaign, item=item)
     assert list(known_labels.gold_items(made.campaign)) == []

@@ -16,10 +16,10 @@ from annotation.models import (
     AssignmentPayment,
     Campaign,
     CampaignDimension,
-    GoldLabel,
     Item,
     JudgingAnswer,
     Judgment,
+    KnownLabel,
     Pair,
     Questionnaire,
     QuestionnaireItem,
@@ -118,7 +118,7 @@ def known(study: Study, count: int) -> dict[str, Any]:
     campaign, dimension = CampaignFactory(study=study, state=CampaignState.DRAFT), DimensionFactory(study=study)
     pairs = Pair.objects.bulk_create([Pair(study=study, a=first, b=second) for second in seconds])
     items = Item.objects.bulk_create([Item(campaign=campaign, pair=pair, topic=topic) for pair in pairs])
-    GoldLabel.objects.bulk_create([GoldLabel(item=item, dimension=dimension, value=1) for item in items])
+    KnownLabel.objects.bulk_create([KnownLabel(item=item, dimension=dimension, value=1) for item in items])
     TrainingItem.objects.create(campaign=campaign, item=items[0], position=0)
     return {"campaign": campaign.pk}
 

@@ -8,7 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from crowdrag.api import rate_limits
-from crowdrag.api.models import Allowance
+from crowdrag.api.models import RateLimitState
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
@@ -111,7 +111,7 @@ def test_so_many_at_once_and_then_as_many_as_grow_back(settings: Any) -> None:
 def test_nothing_is_counted_where_there_is_no_limit(settings: Any) -> None:
     settings.API_PER_MINUTE = 0
     assert rate_limits.take(user=UserFactory(), now=NOW) is None
-    assert not Allowance.objects.exists()
+    assert not RateLimitState.objects.exists()
 
 
 @pytest.mark.django_db

@@ -8,7 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
-from crowdrag.audit.models import Look
+from crowdrag.audit.models import AccessLogEntry
 from crowdrag.jobs import lifecycle, run_files
 from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import AuditedContent, Role
@@ -133,7 +133,9 @@ def test_a_runs_file_comes_whole_or_in_part_and_is_noted(script: Script, study: 
     part = client.get(f"{address}artifacts/table.csv", headers={"Range": "bytes=2-4"})
     assert (part.status_code, b"".join(part.streaming_content)) == (206, b"234")
     assert client.get(f"{address}artifacts/other.csv").status_code == 404
-    assert {(look.what, look.page) for look in Look.objects.all()} == {(AuditedContent.FILE, "api_artifact")}
+    assert {(look.content, look.page) for look in AccessLogEntry.objects.all()} == {
+        (AuditedContent.FILE, "api_artifact")
+    }
 
 
 def test_topics_are_found_with_their_passages(script: Script, study: Study) -> None:
@@ -159,9 +161,9 @@ def test_responses_come_with_what_they_cite_and_who_reads_them_is_noted(script: 
     assert found[0]["participant"] == one.participant.external_id
     assert client.get(f"{MINE}responses/?participant=nobody").json()["results"] == []
     assert client.get(f"{MINE}responses/{one.external_id}/").json()["text"] == one.text
-    look = Look.objects.get(what=AuditedContent.RESPONSE)
-    assert (look.page, look.participant_id, look.thing) == ("api_response", one.participant_id, one.pk)
-    assert Look.objects.filter(what=AuditedContent.PEOPLE, page="api_responses").exists()
+    look = AccessLogEntry.objects.get(content=AuditedContent.RESPONSE)
+    assert (look.page, look.participant_id, look.work_key) == ("api_response", one.participant_id, one.pk)
+    assert AccessLogEntry.objects.filter(content=AuditedContent.PEOPLE, page="api_responses").exists()
 
 
 def test_a_log_comes_as_its_events(script: Script, study: Study) -> None:
@@ -175,7 +177,7 @@ def test_a_log_comes_as_its_events(script: Script, study: Study) -> None:
     said = script(Role.REVIEWER).get(f"{MINE}responses/{response.external_id}/log/").json()
     assert said["events"] == json.loads(json.dumps(events))
     assert said["source"] == "SNAPSHOTS"
-    assert Look.objects.get(what=AuditedContent.LOG).thing == response.pk
+    assert AccessLogEntry.objects.get(content=AuditedContent.LOG).work_key == response.pk
 
 
 def test_members_of_other_studies_stay_there(script: Script) -> None:

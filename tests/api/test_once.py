@@ -10,7 +10,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from crowdrag.api import idempotency
-from crowdrag.api.models import KeptReply
+from crowdrag.api.models import IdempotentReply
 from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
@@ -60,7 +60,7 @@ def test_a_key_is_its_senders_own() -> None:
 def test_a_request_that_failed_keeps_nothing_and_may_be_sent_again() -> None:
     client = by_token(UserFactory())
     assert sent(client, "a", {"slug": "fresh"}).status_code == 400
-    assert not KeptReply.objects.exists()
+    assert not IdempotentReply.objects.exists()
     assert sent(client, "a").status_code == 201
 
 
@@ -90,10 +90,10 @@ def test_a_key_that_is_none_is_refused(key: str) -> None:
 def test_a_reply_is_kept_for_a_day() -> None:
     client = by_token(UserFactory())
     sent(client, "a")
-    KeptReply.objects.update(kept_at=timezone.now() - idempotency.REPLY_RETENTION)
+    IdempotentReply.objects.update(stored_at=timezone.now() - idempotency.REPLY_RETENTION)
     assert sent(client, "a").status_code == 400  # done anew: the name is taken
     sent(client, "b", {"slug": "b", "title": "B"})
-    assert [kept.key for kept in KeptReply.objects.all()] == ["b"]
+    assert [kept.key for kept in IdempotentReply.objects.all()] == ["b"]
 
 
 def test_files_are_told_apart_by_what_is_in_them(script: Callable[..., APIClient]) -> None:
@@ -119,7 +119,7 @@ def test_replies_of_a_study_go_when_somebody_in_it_has_their_data_erased(
     client.post(f"{STUDIES}mine/imports/topics/", {"file": file}, headers={"Idempotency-Key": "a"})
     sent(client, "b")
     withdrawal.erase(participant=ParticipantFactory(study=study), now=timezone.now())
-    assert [kept.key for kept in KeptReply.objects.all()] == ["b"]
+    assert [kept.key for kept in IdempotentReply.objects.all()] == ["b"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -147,14 +147,14 @@ def test_of_many_at_the_same_moment_one_is_done() -> None:
     answers = together([lambda client=client: sent(client, "a") for client in clients])
     assert {answer.status_code for answer in answers} <= {201, 409}
     assert Study.objects.count() == 1
-    assert KeptReply.objects.count() == 1
+    assert IdempotentReply.objects.count() == 1
 
 
 @pytest.mark.parametrize("broken", [{"key": ""}, {"status": 404}])
 def test_the_database_keeps_replies_sensible(broken: dict[str, Any]) -> None:
-    values = {"user": UserFactory(), "key": "a", "fingerprint": "0" * 64, "status": 201, "kept_at": timezone.now()}
-    KeptReply.objects.create(**values)
+    values = {"user": UserFactory(), "key": "a", "fingerprint": "0" * 64, "status": 201, "stored_at": timezone.now()}
+    IdempotentReply.objects.create(**values)
     with pytest.raises(IntegrityError), transaction.atomic():
-        KeptReply.objects.create(**values)
+        IdempotentReply.objects.create(**values)
     with pytest.raises(IntegrityError), transaction.atomic():
-        KeptReply.objects.create(**values | {"key": "b"} | broken)
+        IdempotentReply.objects.create(**values | {"key": "b"} | broken)

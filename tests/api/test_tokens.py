@@ -146,10 +146,11 @@ def test_what_is_no_token_is_noted_as_a_sign_in_that_failed_once_a_minute() -> N
     # Nobody who types a password from there has to wait for it.
     account = login_limits.hash_account("anybody@example.org")
     many = [
-        SignInFailure(at=noted.at, mark=noted.mark, address=noted.address) for _ in range(login_limits.MAX_PER_ADDRESS)
+        SignInFailure(at=noted.at, account_hash=noted.account_hash, address=noted.address)
+        for _ in range(login_limits.MAX_PER_ADDRESS)
     ]
     SignInFailure.objects.bulk_create(many)
-    assert login_limits.seconds_to_wait(account_mark=account, address="127.0.0.1", now=noted.at) == 0
+    assert login_limits.seconds_to_wait(account_hash=account, address="127.0.0.1", now=noted.at) == 0
 
 
 def test_a_token_that_has_ended_is_noted_and_a_good_one_is_not() -> None:
@@ -177,7 +178,7 @@ def test_a_new_password_ends_all_tokens() -> None:
 
 def test_a_token_of_an_earlier_release_is_bound_to_the_password_when_it_is_used() -> None:
     token, text = tokens.issue(by=UserFactory(), name="a", scopes=[], studies=None, lasts=WEEK)
-    ApiToken.objects.filter(pk=token.pk).update(password_mark="")
+    ApiToken.objects.filter(pk=token.pk).update(password_digest="")
     assert sent(f"Bearer {text}")["status"] == 200
     token.refresh_from_db()
-    assert token.password_mark == tokens.password_mark(token.user)
+    assert token.password_digest == tokens.password_digest(token.user)

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from crowdrag.audit import queries, services
-from crowdrag.audit.models import Look
+from crowdrag.audit.models import AccessLogEntry
 from crowdrag.studies.enums import AuditedContent, ParticipantKind
 from crowdrag.studies.participants import withdrawal
 from tests.factories import MembershipFactory, ParticipantFactory, ResponseFactory, StudyFactory, UserFactory
@@ -51,26 +51,26 @@ def test_a_response_that_is_read_is_noted(client: Client) -> None:
     assert client.get(address).status_code == 302  # nobody is signed in
     client.force_login(UserFactory())
     assert client.get(address).status_code == 404  # a stranger
-    assert not Look.objects.exists()
+    assert not AccessLogEntry.objects.exists()
     client.force_login(member.user)
     for _twice in range(2):  # once more is the same look
         assert client.get(address).status_code == 200
     # What a model wrote is nobody's to protect.
     by_model = ResponseFactory(topic=response.topic, participant__kind=ParticipantKind.MODEL)
     assert client.get(reverse("response", args=[response.study.slug, by_model.external_id])).status_code == 200
-    look = Look.objects.get()
-    assert (look.by, look.study, look.what, look.page) == (
+    look = AccessLogEntry.objects.get()
+    assert (look.by, look.study, look.content, look.page) == (
         member.user,
         response.study,
         AuditedContent.RESPONSE,
         "response",
     )
-    assert (look.participant, look.thing) == (response.participant, response.pk)
+    assert (look.participant, look.work_key) == (response.participant, response.pk)
 
 
 def test_a_look_after_a_while_is_another() -> None:
     now, user, study = timezone.now(), UserFactory(), StudyFactory()
-    given = {"by": user, "study": study, "what": AuditedContent.PEOPLE, "page": "progress"}
+    given = {"by": user, "study": study, "content": AuditedContent.PEOPLE, "page": "progress"}
     times = [
         now,
         now + services.REPEAT_WITHIN - timedelta(seconds=1),
@@ -85,24 +85,28 @@ def test_rows_in_the_administration_are_noted(client: Client) -> None:
     client.force_login(UserFactory(is_staff=True, is_superuser=True))
     client.get(f"/admin/studies/participant/{person.pk}/change/")
     client.get("/admin/studies/study/")
-    look = Look.objects.get()
-    assert (look.what, look.page, look.thing) == (AuditedContent.ADMIN, "admin:studies_participant_change", person.pk)
-
-
-def looked(**given: Any) -> Look:
-    services.record_access(
-        **{"by": UserFactory(), "study": StudyFactory(), "what": AuditedContent.PEOPLE, "page": "progress"} | given
+    look = AccessLogEntry.objects.get()
+    assert (look.content, look.page, look.work_key) == (
+        AuditedContent.ADMIN,
+        "admin:studies_participant_change",
+        person.pk,
     )
-    return Look.objects.latest("id")
+
+
+def looked(**given: Any) -> AccessLogEntry:
+    services.record_access(
+        **{"by": UserFactory(), "study": StudyFactory(), "content": AuditedContent.PEOPLE, "page": "progress"} | given
+    )
+    return AccessLogEntry.objects.latest("id")
 
 
 def test_nobody_changes_the_trail() -> None:
     look = looked()
-    changes = {"at": timezone.now(), "by_id": UserFactory().pk, "study_slug": "other", "what": AuditedContent.LOG,
-               "page": "other", "participant_id": 1, "thing": 1}  # fmt: skip
+    changes = {"at": timezone.now(), "by_id": UserFactory().pk, "study_slug": "other", "content": AuditedContent.LOG,
+               "page": "other", "participant_id": 1, "work_key": 1}  # fmt: skip
     for field, value in changes.items():
         with pytest.raises(DatabaseError, match="Cannot update"), transaction.atomic():
-            Look.objects.filter(pk=look.pk).update(**{field: value})
+            AccessLogEntry.objects.filter(pk=look.pk).update(**{field: value})
 
 
 def test_nobody_deletes_what_is_not_a_year_old() -> None:
@@ -110,10 +114,10 @@ def test_nobody_deletes_what_is_not_a_year_old() -> None:
     with pytest.raises(DatabaseError, match="Cannot delete"), transaction.atomic():
         look.delete()
     with pytest.raises(DatabaseError, match="Cannot delete"), transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("DELETE FROM audit_look")
+        cursor.execute("DELETE FROM audit_accesslogentry")
     old = looked(now=timezone.now() - timedelta(days=400))
     assert queries.expired_accesses(now=timezone.now(), keep=timedelta(days=1)).delete()[0] == 1
-    assert not Look.objects.filter(pk=old.pk).exists()
+    assert not AccessLogEntry.objects.filter(pk=old.pk).exists()
 
 
 def test_who_looked_stays_named() -> None:
@@ -126,7 +130,7 @@ def test_the_trail_outlives_study_and_participant() -> None:
     person = ParticipantFactory()
     look = looked(study=person.study, participant=person.pk)
     person.study.delete()
-    kept = Look.objects.select_related("study").get(pk=look.pk)
+    kept = AccessLogEntry.objects.select_related("study").get(pk=look.pk)
     assert kept.study is None
     assert kept.study_slug == look.study_slug
 
@@ -137,7 +141,7 @@ def test_an_erasure_finds_nothing_of_a_person_in_the_trail(client: Client) -> No
     client.get(reverse("response", args=[response.study.slug, response.external_id]))
     withdrawal.erase(participant=response.participant, now=timezone.now())
     with connection.cursor() as cursor:
-        cursor.execute("SELECT look::text FROM audit_look look")
+        cursor.execute("SELECT look::text FROM audit_accesslogentry look")
         rows = [row[0] for row in cursor.fetchall()]
     assert len(rows) == 1
     assert not any(word in rows[0] for word in ("pseudonym-4711", "Words like", response.external_id))

@@ -40,9 +40,9 @@ def test_a_failure_is_noted_without_what_was_typed(client: Client) -> None:
     assert enter(client, "my-password-in-the-wrong-field", "wrong secret").status_code == 200
     known, unknown = SignInFailure.objects.order_by("id")
     assert (known.user, known.address, unknown.user) == (user, "198.51.100.7", None)
-    assert known.mark != unknown.mark
+    assert known.account_hash != unknown.account_hash
     with connection.cursor() as cursor:
-        cursor.execute("SELECT failure::text FROM audit_signinfailure failure")
+        cursor.execute("SELECT failure::text FROM accounts_signinfailure failure")
         assert not any(
             word in row[0] for row in cursor.fetchall() for word in ("wrong secret", "my-password", "known@")
         )

@@ -9,7 +9,7 @@ from django.utils import timezone
 from crowdrag.jobs import erasure, lifecycle, worker
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
-from crowdrag.studies.enums import EnquiryKind
+from crowdrag.studies.enums import MessageKind
 from crowdrag.studies.messages import services
 from crowdrag.studies.models import Participant
 from crowdrag.studies.participants import withdrawal
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def person() -> Participant:
     made = ParticipantFactory()
-    services.ask(participant=made, kind=EnquiryKind.QUESTION, text="When am I paid?", now=NOW)
+    services.ask(participant=made, kind=MessageKind.QUESTION, text="When am I paid?", now=NOW)
     return made
 
 
@@ -48,14 +48,14 @@ def dead_rows(table: str) -> int:
 
 def test_a_worker_erases_and_then_the_rows_leave_the_tables(person: Participant) -> None:
     run = requested(person)
-    assert person.enquiries.exists()
+    assert person.messages.exists()
     work_through(run, person)
-    assert (run.state, person.erased_at is None, person.enquiries.exists()) == (RunState.DONE, False, False)
+    assert (run.state, person.erased_at is None, person.messages.exists()) == (RunState.DONE, False, False)
     vacuum = Run.objects.get(kind=erasure.VACUUM)
-    assert dead_rows("studies_enquiry") > 0
+    assert dead_rows("studies_participantmessage") > 0
     work_through(vacuum)
     assert vacuum.state == RunState.DONE
-    assert dead_rows("studies_enquiry") == 0
+    assert dead_rows("studies_participantmessage") == 0
 
 
 @pytest.mark.parametrize("is_lost", [False, True])
@@ -83,7 +83,7 @@ def test_a_run_erases_nobody_of_another_study_and_nobody_who_did_not_ask(
     study = StudyFactory() if is_elsewhere else person.study
     run = lifecycle.start(study=study, kind=erasure.ERASURE, parameters={"participant": person.pk})
     work_through(run, person)
-    assert (person.erased_at, person.enquiries.count()) == (None, 1)
+    assert (person.erased_at, person.messages.count()) == (None, 1)
 
 
 def test_many_erasures_make_one_vacuum(person: Participant) -> None:
@@ -100,7 +100,7 @@ def test_an_open_transaction_that_may_read_erased_rows_is_waited_for(
     reader = connection.copy()
     with reader.cursor() as cursor:
         cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
-        cursor.execute("SELECT count(*) FROM studies_enquiry")
+        cursor.execute("SELECT count(*) FROM studies_participantmessage")
         vacuum = Run.objects.get(kind=erasure.VACUUM)
         assert worker.work_next(vacuum)
         unit = vacuum.units.get()

@@ -6,7 +6,7 @@ import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 from django.utils import timezone
 
-from crowdrag.llm.models import Attempt, Call, Endpoint, Spend
+from crowdrag.llm.models import Attempt, Call, Endpoint, StudySpend
 from tests.analysis.cases import check_each
 
 pytestmark = pytest.mark.django_db
@@ -112,6 +112,6 @@ def test_what_is_settled_stays(new_attempt):
 
 
 def test_spend_is_never_negative(study):
-    Spend.objects.create(study=study)
-    check_updates(Spend, [("spend_not_negative", {"held": -1}), ("spend_not_negative", {"settled": -1})])
-    breaks("llm_spend_study_id", lambda: Spend.objects.create(study=study))
+    StudySpend.objects.create(study=study)
+    check_updates(StudySpend, [("spend_not_negative", {"held": -1}), ("spend_not_negative", {"settled": -1})])
+    breaks("llm_studyspend_study_id", lambda: StudySpend.objects.create(study=study))

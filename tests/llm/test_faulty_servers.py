@@ -78,7 +78,7 @@ def test_retry_after_is_honoured_as_seconds_and_as_a_date(ask, endpoint, server,
     assert 5.5 <= slept[0] <= 7.8
     assert 5.5 <= attempts()[0].retry_after <= 7.1
     endpoint.refresh_from_db()
-    assert endpoint.resting_until is not None
+    assert endpoint.paused_until is not None
 
 
 class _EnoughError(Exception):

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from crowdrag.llm import gateway, ledger
 from crowdrag.llm.enums import AttemptState, Fault
-from crowdrag.llm.models import Attempt, Call, Spend
+from crowdrag.llm.models import Attempt, Call, StudySpend
 from crowdrag.studies.models import Study
 from tests.at_once import together
 
@@ -24,7 +24,7 @@ def test_twenty_threads_cannot_pass_a_budget_by_a_single_hold(study, paid):
     granted = together([lambda: ledger.hold(study=study, amount=Decimal(1))] * 20)
     assert granted.count(True) == 7
     assert granted.count(False) == 13
-    assert Spend.objects.get().total == 7
+    assert StudySpend.objects.get().total == 7
 
 
 @pytest.mark.django_db(transaction=True)
@@ -70,7 +70,7 @@ def test_without_a_budget_in_its_currency_nothing_paid_is_asked(study, paid, ask
 def test_what_is_free_needs_no_budget_and_touches_no_row_of_money(study, ask):
     Study.objects.update(llm_budget=None)
     assert ask("ok")[0].text == "yes"
-    assert not Spend.objects.exists()
+    assert not StudySpend.objects.exists()
     assert Attempt.objects.get().cost == 0
 
 

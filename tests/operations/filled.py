@@ -42,6 +42,12 @@ def busy(number: int) -> None:
         backups.record(kind=BackupKind.DRILL, file=f"{index}.tar", is_good=True, now=now)
         user = UserFactory()
         services.record_access(
-            by=user, study=study, what=AuditedContent.LOG, page="replay", participant=person.pk, thing=index, now=now
+            by=user,
+            study=study,
+            content=AuditedContent.LOG,
+            page="replay",
+            participant=person.pk,
+            work_key=index,
+            now=now,
         )
         login_limits.guard(account=user.email, address=f"198.51.100.{index % 250}", check=lambda: None, now=now)

@@ -95,7 +95,7 @@ def test_the_trail_is_filtered_and_taken_along(operator: Client) -> None:
     person = ParticipantFactory(external_id="=HYPERLINK(1)")
     mine = UserFactory(email="reader@example.org")
     services.record_access(
-        by=mine, study=person.study, what=AuditedContent.RESPONSE, page="response", participant=person.pk, thing=7
+        by=mine, study=person.study, content=AuditedContent.RESPONSE, page="response", participant=person.pk, work_key=7
     )
     today = timezone.localdate().isoformat()
     for query, rows in (

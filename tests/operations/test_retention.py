@@ -15,7 +15,7 @@ from django.utils import timezone
 from crowdrag.accounts import login_limits
 from crowdrag.accounts.models import SignInFailure
 from crowdrag.audit import services
-from crowdrag.audit.models import Look
+from crowdrag.audit.models import AccessLogEntry
 from crowdrag.jobs import run_files
 from crowdrag.jobs.models import Run, Upload
 from crowdrag.operations import retention
@@ -41,7 +41,7 @@ def operator(client: Client) -> Any:
 def old_things() -> None:
     now, user = timezone.now(), UserFactory()
     for age in (timedelta(days=4 * 365), timedelta(days=500), timedelta(0)):
-        services.record_access(by=user, study=StudyFactory(), what=AuditedContent.LOG, page="replay", now=now - age)
+        services.record_access(by=user, study=StudyFactory(), content=AuditedContent.LOG, page="replay", now=now - age)
         login_limits.guard(account="a@example.org", address="198.51.100.1", check=lambda: None, now=now - age)
         Machine.objects.create(name=f"of {age}", at=now - age)
         Session.objects.create(session_key=f"k{age.days}", session_data="", expire_date=now - age + timedelta(hours=1))
@@ -53,12 +53,12 @@ def test_looking_removes_nothing_and_removing_removes_what_was_seen(client: Clie
     page = client.get(reverse("operations_retention"))
     found = {row.rule.name: row.rows for row in page.context["found"]}
     assert found == {"sessions": 2, "failures": 2, "looks": 1, "machines": 2, "uploads": 0, "messages": 1}
-    assert (Look.objects.count(), SignInFailure.objects.count(), Machine.objects.count()) == (3, 3, 3)
+    assert (AccessLogEntry.objects.count(), SignInFailure.objects.count(), Machine.objects.count()) == (3, 3, 3)
     for rule, rows in found.items():
         client.post(reverse("operations_remove"), {"rule": rule, "until": page.context["until"]})
         removal = Removal.objects.get(rule=rule)
         assert (removal.by, sum(removal.rows.values())) == (operator, rows)
-    assert (Look.objects.count(), SignInFailure.objects.count(), Machine.objects.count()) == (2, 1, 1)
+    assert (AccessLogEntry.objects.count(), SignInFailure.objects.count(), Machine.objects.count()) == (2, 1, 1)
     assert [row.rows for row in retention.preview_rules(now=timezone.now())] == [0] * len(retention.RULES)
 
 
@@ -91,7 +91,7 @@ def test_what_is_no_rule_removes_nothing(client: Client, operator: Any, given: d
     old_things()
     assert client.post(reverse("operations_remove"), given).status_code == 302
     assert not Removal.objects.exists()
-    assert Look.objects.count() == 3
+    assert AccessLogEntry.objects.count() == 3
 
 
 def test_a_removal_is_written_once(operator: Any) -> None:

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from annotation.enums import CampaignKind, CampaignState
 from annotation.judging import answers, claims, decisions, leases, submission
-from annotation.models import Assignment, Campaign, GoldLabel, QuestionnaireItem, TrainingItem
+from annotation.models import Assignment, Campaign, KnownLabel, QuestionnaireItem, TrainingItem
 from crowdrag.studies.entry import links
 from crowdrag.studies.models import Study, User
 from tests.annotation import campaigns
@@ -23,7 +23,7 @@ def furnish_judging(study: Study) -> Campaign:
         campaigns.world(study=study, name=f"Pairs, {state.lower()}", state=state, k=1)
     campaigns.world(study=study, name="One by one", kind=CampaignKind.POINTWISE, state=CampaignState.DRAFT)
     campaigns.world(study=study, name="The hard ones, by experts", kind=CampaignKind.EXPERT, state=CampaignState.DRAFT)
-    made = campaigns.world(study=study, name="Pairs, under way", k=3, least_seconds=600, topics=3)
+    made = campaigns.world(study=study, name="Pairs, under way", k=3, minimum_seconds=600, topics=3)
     _add_checks(made)
     _recruit(made, by)
     _judge(made, by)
@@ -41,12 +41,12 @@ def _add_checks(made: campaigns.World) -> None:
     sheet = made.questionnaires[0]
     add_check(sheet)
     entry = sheet.entries.order_by("position").first()
-    QuestionnaireItem.objects.filter(pk=entry.pk).update(is_gold=True)
+    QuestionnaireItem.objects.filter(pk=entry.pk).update(has_known_label=True)
     learnt = campaigns.make_items(made.campaign, made.responses[:2], reverse=True)[0]
     TrainingItem.objects.create(campaign=made.campaign, item=learnt, position=0)
     for item in (entry.item, learnt):
         for dimension in made.dimensions:
-            GoldLabel.objects.create(item=item, dimension=dimension, value=1, explanation="The first has no reasons.")
+            KnownLabel.objects.create(item=item, dimension=dimension, value=1, explanation="The first has no reasons.")
 
 
 def _judge(made: campaigns.World, by: User) -> None:

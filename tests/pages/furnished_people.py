@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from crowdrag.studies.entry import enrolment, links
-from crowdrag.studies.enums import EnquiryKind, Outcome
+from crowdrag.studies.enums import MessageKind, Outcome
 from crowdrag.studies.messages import services
 from crowdrag.studies.models import Study
 from crowdrag.studies.participants import consents
@@ -34,8 +34,8 @@ def furnish_people(study: Study) -> None:
     )
     person = enrolment.enrol(link=platform, named=links.PlatformVisit("5f3c0ffee5f3c0ffee123456"), now=now)
     consents.give(participant=person, text=ConsentTextFactory(study=study), now=now)
-    kinds = (EnquiryKind.CONTEST, EnquiryKind.QUESTION)
+    kinds = (MessageKind.CONTEST, MessageKind.QUESTION)
     _waiting, answered = (
         services.ask(participant=person, kind=kind, text="Why do you think so?", about="t-1", now=now) for kind in kinds
     )
-    services.answer(enquiry=answered, text="Because of the second passage.", by=by, now=now)
+    services.answer(message=answered, text="Because of the second passage.", by=by, now=now)

@@ -35,7 +35,7 @@ def typist(context: BrowserContext, live_server: Any) -> Typist:
 
 
 def _refuse(route: Route) -> None:
-    """Answer as to a token of a sitting that is not known any more."""
+    """Answer as to a token of a session that is not known any more."""
     route.fulfill(status=403, body=json.dumps({"problem": "token"}), content_type="application/json")
 
 
@@ -136,7 +136,7 @@ def test_a_session_that_is_over_is_told_and_comes_back(typist: Typist) -> None:
 
 @pytest.mark.extended
 def test_a_token_against_forged_requests_that_is_out_of_date_is_fetched_anew(typist: Typist) -> None:
-    """The token of the sitting is too old, so the session is asked for another one, by a page that is too old too."""
+    """The token of the session is too old, so the page asks for another one, by a page that is too old too."""
     outdated: set[str] = set()
 
     def refuse_the_first(route: Route) -> None:

@@ -8,9 +8,9 @@ from playwright.sync_api import Page, expect
 
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignState
-from annotation.models import Assignment, GoldLabel, ItemTime, QuestionnaireItem
+from annotation.models import Assignment, ItemTime, KnownLabel, QuestionnaireItem
 from annotation.quality import known_labels, training
-from annotation.quality.known_labels import KnownLabel
+from annotation.quality.known_labels import LabelWithReason
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import User
 from tests.annotation import campaigns, judging
@@ -31,9 +31,9 @@ def here() -> campaigns.World:
     sheet = made.questionnaires[0]
     judging.add_check(sheet, 1)
     entry = sheet.entries.order_by("position").first()
-    QuestionnaireItem.objects.filter(pk=entry.pk).update(is_gold=True)
+    QuestionnaireItem.objects.filter(pk=entry.pk).update(has_known_label=True)
     for dimension in made.dimensions:
-        GoldLabel.objects.create(item=entry.item, dimension=dimension, value=1)
+        KnownLabel.objects.create(item=entry.item, dimension=dimension, value=1)
     return made
 
 
@@ -123,7 +123,9 @@ def test_setting_checks_and_learning_from_examples(page: Page, live_server: Any,
     made = campaigns.world(state=CampaignState.DRAFT)
     for left, right in ((1, 0), (2, 0)):
         item = known_labels.add_pair(campaign=made.campaign, left=made.responses[left], right=made.responses[right])
-        known_labels.set_labels(item=item, known={made.dimensions[0].pk: KnownLabel(1, "Only B answers the question.")})
+        known_labels.set_labels(
+            item=item, known={made.dimensions[0].pk: LabelWithReason(1, "Only B answers the question.")}
+        )
         if left == 2:
             training.add_item(campaign=made.campaign, item=item)
     admit(context, live_server.url, made.member(Role.EDITOR))

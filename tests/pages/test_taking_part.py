@@ -9,8 +9,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from crowdrag.recruitment import completion_codes, platform_studies
 from crowdrag.studies.entry import links
-from crowdrag.studies.enums import EnquiryKind
-from crowdrag.studies.models import Enquiry, Participant
+from crowdrag.studies.enums import MessageKind
+from crowdrag.studies.models import Participant, ParticipantMessage
 from tests import erasures
 from tests.factories import MembershipFactory
 from tests.pages.accessibility import SCREENS, look
@@ -51,7 +51,7 @@ def test_the_whole_way_by_keyboard_alone(page: Page, live_server: Any) -> None:
     press(page, page.locator("main [type=submit]").first)
     expect(page.get_by_text("The button does not answer.").first).to_be_visible()
     found += look(page)
-    assert Enquiry.objects.get().kind == EnquiryKind.PROBLEM
+    assert ParticipantMessage.objects.get().kind == MessageKind.PROBLEM
 
     page.goto(f"{live_server.url}{reverse('withdraw')}")
     found += look(page)
@@ -178,5 +178,5 @@ def test_researchers_make_an_invitation_and_answer(page: Page, live_server: Any,
     page.locator("main textarea").first.fill("By Friday.")
     with page.expect_navigation():
         page.locator("form", has=page.locator("textarea")).locator("[type=submit]").first.click()
-    assert not Enquiry.objects.filter(answered_at=None).exists()
+    assert not ParticipantMessage.objects.filter(answered_at=None).exists()
     assert found == []

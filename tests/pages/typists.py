@@ -234,25 +234,25 @@ def together(typists: list[Typist], acts: int) -> None:
 
 
 class _History:
-    """What was stored when, by sitting."""
+    """What was stored when, by session."""
 
     def __init__(self, task: WritingTask) -> None:
         self.states: list[tuple[float, int, str]] = []
         log = task.log
-        # What a sitting began with, and what it added.
+        # What a session began with, and what it added.
         begun: dict[int, list[Any]] = {}
         added: dict[int, list[Any]] = {}
-        for sitting in log.sittings.order_by("number"):
-            number, base = sitting.number, sitting.base
-            begun[number] = [*begun[base.number], *added[base.number][: sitting.base_events]] if base else []
+        for session in log.sessions.order_by("number"):
+            number, base = session.number, session.base
+            begun[number] = [*begun[base.number], *added[base.number][: session.base_events]] if base else []
             added[number] = []
             self.states.append((0.0, number, codec.final_text(begun[number])))
-            for batch in LogBatch.objects.filter(log=log, sitting=number).order_by("number"):
+            for batch in LogBatch.objects.filter(log=log, session=number).order_by("number"):
                 added[number] += codec.unpack(bytes(batch.payload), batch.codec)
                 text = codec.final_text([*begun[number], *added[number]])
                 self.states.append((batch.received_at.timestamp(), number, text))
 
     def held(self, at: float, text: str) -> bool:
-        """Say whether a text was the last one stored of some sitting at a moment."""
-        latest = {sitting: state for stored, sitting, state in self.states if stored <= at + 0.05}
+        """Say whether a text was the last one stored of some session at a moment."""
+        latest = {session: state for stored, session, state in self.states if stored <= at + 0.05}
         return text in latest.values()

@@ -167,8 +167,8 @@ MIGRATION = """
 from django.db import migrations
 
 class Migration(migrations.Migration):
-    dependencies = [("writing", "0004_sitting_fenced_at")]
-    operations = [migrations.RunSQL("ALTER TABLE writing_sitting ADD COLUMN extra text")]
+    dependencies = [("writing", "0001_initial")]
+    operations = [migrations.RunSQL("ALTER TABLE writing_editingsession ADD COLUMN extra text")]
 """
 
 
@@ -183,7 +183,7 @@ def _a_migration_is_missing(tmp_path: Path, settings: Any, monkeypatch: pytest.M
     settings.MIGRATION_MODULES = {**settings.MIGRATION_MODULES, "demo": folder.name}
     yield
     with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE writing_sitting DROP COLUMN IF EXISTS extra")
+        cursor.execute("ALTER TABLE writing_editingsession DROP COLUMN IF EXISTS extra")
         cursor.execute("DELETE FROM django_migrations WHERE app = 'demo'")
 
 
@@ -196,12 +196,12 @@ def test_a_migration_waits_in_nobodys_way_for_a_table_that_is_in_use(
     monkeypatch.setattr(preparation, "LOCK_TIMEOUT", "500ms")
     migrating = threading.Thread(target=_migrate, daemon=True)
     with psycopg.connect(release.env["DATABASE_URL"]) as reader:
-        reader.execute("SELECT count(*) FROM writing_sitting")
+        reader.execute("SELECT count(*) FROM writing_editingsession")
         migrating.start()
         eventually(lambda: capsys.readouterr().out.count("\n") > 1)  # it waits, and says so
         with psycopg.connect(release.env["DATABASE_URL"]) as writer:
             writer.execute("SET lock_timeout = '20s'")
-            writer.execute("DELETE FROM writing_sitting")  # behind a migration that waits for ever it would, too
+            writer.execute("DELETE FROM writing_editingsession")  # behind a migration that waits for ever it would, too
     migrating.join(120)
     assert not migrating.is_alive()
     with connection.cursor() as cursor:

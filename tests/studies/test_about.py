@@ -16,7 +16,7 @@ from writing.plans import services
 pytestmark = pytest.mark.django_db
 
 SAID = {
-    "asked_by": "The reading group <b>of</b> a university",
+    "researchers": "The reading group <b>of</b> a university",
     "contact": "group@example.org",
     "payment": "By bank transfer within a week.",
     "retention": "Ten years.",
@@ -33,7 +33,7 @@ def test_an_owner_says_who_asks_and_nothing_else_changes(client: Client) -> None
     answer = client.post(address, {"title": "Tides", "description": "", "currency": "USD", **SAID})
     assert answer["Location"] == reverse("study", args=[owner.study.slug])
     assert Study.objects.values().get(pk=owner.study.pk) == {**before, "title": "Tides", "description": "", **SAID}
-    assert SAID["asked_by"] not in client.get(answer["Location"]).content.decode()  # escaped
+    assert SAID["researchers"] not in client.get(answer["Location"]).content.decode()  # escaped
     assert "of&lt;/b&gt;" in client.get(answer["Location"]).content.decode()
 
 

@@ -30,7 +30,7 @@ def test_a_german_browser_gets_the_same_page_and_the_same_form_errors(client: Cl
 
 
 def test_what_a_study_wrote_is_marked_with_its_language(client: Client) -> None:
-    study = offered_study(language="de", contact="gruppe@example.org", asked_by="Die Lesegruppe")
+    study = offered_study(language="de", contact="gruppe@example.org", researchers="Die Lesegruppe")
     page = knock(client, door(open_link(study)))
     source = client.get(page["Location"]).content.decode()
     assert '<html lang="en"' in source

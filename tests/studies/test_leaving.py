@@ -20,9 +20,9 @@ from crowdrag.jobs.models import Artifact, Run
 from crowdrag.llm.models import Call, Endpoint
 from crowdrag.studies.access import SESSION_PARTICIPANTS
 from crowdrag.studies.entry import links
-from crowdrag.studies.enums import DecisionKind, EnquiryKind, Outcome
+from crowdrag.studies.enums import DecisionKind, MessageKind, Outcome
 from crowdrag.studies.messages import services as messages_services
-from crowdrag.studies.models import Arrival, Consent, Enquiry, EntryLink, Participant
+from crowdrag.studies.models import Arrival, Consent, EntryLink, Participant, ParticipantMessage
 from crowdrag.studies.participants import identity, withdrawal
 from tests import erasures
 from tests.factories import JudgmentFactory, RetrievedPassageFactory, WritingTaskFactory
@@ -31,11 +31,11 @@ from tests.studies.offered import PERSON, WAY, agree, door, knock, offered_study
 from writing.corpus import responses
 from writing.enums import LogSource, TaskState
 from writing.models import (
+    EditingSession,
     LogBatch,
     PlanStyle,
     Response,
     ResponseDecision,
-    Sitting,
     Statement,
     Survey,
     SurveyAnswers,
@@ -74,7 +74,7 @@ def task_of(person: Participant, text: str, **fields: Any) -> WritingTask:
         claimed=True, topic__study=person.study, participant=person, draft=text, seconds=700.0, **fields
     )
     log = WritingLog.objects.create(task=made, source=LogSource.EDITOR, started_at=NOW, created_at=NOW)
-    Sitting.objects.create(log=log, number=0, opened_at=NOW, last_at=NOW)
+    EditingSession.objects.create(log=log, number=0, opened_at=NOW, last_at=NOW)
     LogBatch.objects.create(
         log=log, number=0, first_event=0, event_count=1, codec="none", payload=text.encode(), digest=b"0" * 32,
         received_at=NOW,
@@ -111,7 +111,7 @@ def person() -> Participant:
     WritingTask.objects.filter(pk=task.pk).update(state=TaskState.ACCEPTED, submitted_at=NOW)
     TaskPayment.objects.create(task=task, amount=1250, reason="accepted", at=NOW)
     WritingTaskFactory(claimed=True, topic__study=study, participant=person, draft=DRAFT)
-    messages_services.ask(participant=person, kind=EnquiryKind.QUESTION, text=f"Is the {NEEDLE} well?", now=NOW)
+    messages_services.ask(participant=person, kind=MessageKind.QUESTION, text=f"Is the {NEEDLE} well?", now=NOW)
     endpoint = Endpoint.objects.create(
         name="m", base_url="http://127.0.0.1:1/v1", model="m", is_local=True, created_at=NOW
     )
@@ -132,7 +132,9 @@ def erase(person: Participant) -> Participant:
 
 def test_before_it_is_there_and_after_only_the_tombstone(person: Participant) -> None:
     """D25: the search would find it, and finds nothing."""
-    assert {"writing_response", "writing_writingtask", "llm_call", "studies_enquiry"} <= set(everywhere(NEEDLE))
+    assert {"writing_response", "writing_writingtask", "llm_call", "studies_participantmessage"} <= set(
+        everywhere(NEEDLE)
+    )
     identities = [bytes(person.identity).decode(), bytes(person.identity_hash).hex()]
     assert everywhere(person.external_id) == {"studies_participant": 1}
     erase(person)
@@ -155,7 +157,16 @@ def test_what_goes_and_what_is_left(person: Participant, client: Client) -> None
     response = Response.objects.get()
     assert (response.text, response.words, response.is_included) == ("", 0, False)
     assert response.erased_at
-    left = [WritingLog, Sitting, LogBatch, SurveyAnswers, Statement, Enquiry, EntryLink.objects.personal(), Arrival]
+    left = [
+        WritingLog,
+        EditingSession,
+        LogBatch,
+        SurveyAnswers,
+        Statement,
+        ParticipantMessage,
+        EntryLink.objects.personal(),
+        Arrival,
+    ]
     assert [getattr(each, "objects", each).count() for each in left] == [0] * len(left)
     assert Consent.objects.get().withdrawn_at
     # Money that is owed stays, with the task that it is owed for; its slot is free again.
@@ -199,11 +210,11 @@ def test_others_keep_what_they_gave(person: Participant) -> None:
     other = made.link.participant
     assert other is not None
     agree(other, text_of(person.study))
-    messages_services.ask(participant=other, kind=EnquiryKind.QUESTION, text="mine", now=NOW)
+    messages_services.ask(participant=other, kind=MessageKind.QUESTION, text="mine", now=NOW)
     theirs = task_of(other, "Another text altogether, which has nothing to do with birds.")
     erase(person)
     assert links.find(made.key) is not None
-    assert other.enquiries.count() == 1
+    assert other.messages.count() == 1
     theirs.refresh_from_db()
     assert (theirs.state, theirs.log.batches.count()) == (TaskState.CLAIMED, 1)
 

@@ -13,7 +13,7 @@ from django.utils.module_loading import import_string
 
 from crowdrag.jobs import completion
 from crowdrag.log_formatter import LogFormatter
-from crowdrag.studies.models import Enquiry
+from crowdrag.studies.models import ParticipantMessage
 from tests.factories import NOW, ParticipantFactory
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +36,7 @@ def refused() -> DatabaseError:
     """What the database says when a row with somebody's words breaks a rule: it quotes the row."""
     person, words = ParticipantFactory(), f"{NEEDLE}\n\nand {NEEDLE}"
     with pytest.raises(DatabaseError) as raised, transaction.atomic():
-        Enquiry.objects.create(participant=person, kind="NONE", text=words, asked_at=NOW)
+        ParticipantMessage.objects.create(participant=person, kind="NONE", text=words, asked_at=NOW)
     assert NEEDLE in str(raised.value)
     return raised.value
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from crowdrag.api.models import KeptReply
+from crowdrag.api.models import IdempotentReply
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from crowdrag.webhooks import signatures
@@ -59,7 +59,7 @@ def test_an_answer_that_is_given_again_holds_no_secret_and_none_is_kept(client: 
     assert second["Idempotency-Replayed"] == "true"
     assert first.json()["secret"].startswith("whsec_")
     assert second.json() == first.json() | {"secret": None}
-    assert first.json()["secret"] not in KeptReply.objects.get().body
+    assert first.json()["secret"] not in IdempotentReply.objects.get().body
     assert Webhook.objects.count() == 1
 
 
@@ -68,7 +68,7 @@ def test_a_new_secret_is_said_once(client: APIClient, there: Receiver) -> None:
     answer = client.post(hook(made.webhook, "secret/"), headers={"Idempotency-Key": "two"})
     made.webhook.refresh_from_db()
     assert answer.data["secret"] == signatures.decrypt(made.webhook.secret) != made.secret
-    assert answer.data["secret"] not in KeptReply.objects.get().body
+    assert answer.data["secret"] not in IdempotentReply.objects.get().body
 
 
 @pytest.mark.parametrize(

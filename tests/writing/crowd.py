@@ -77,7 +77,7 @@ class Typist:
         return self.insist(path, body, Cookie=self.server.cookies(self.session), **{"X-CSRFToken": CSRF})
 
     def open(self, *allowed: str) -> None:
-        status, self.told = self.page("sittings", {"device": {}, "clock": 0})
+        status, self.told = self.page("sessions", {"device": {}, "clock": 0})
         self.check(status == 201 and self.told["text"] in allowed, "opened", status)
         self.text, self.number, self.first = self.told["text"], 0, 0
         self.clock = max(self.clock, self.told["elapsed"])
@@ -86,7 +86,7 @@ class Typist:
         """Send a batch until it is acknowledged; or, when the line breaks, perhaps open the editor anew."""
         events, after = self.batch()
         body = {"number": self.number, "first": self.first, "events": events, "wall": 0, "mono": 0, "visible": True}
-        sitting, token = self.told["sitting"], self.told["token"]
+        session, token = self.told["session"], self.told["token"]
         headers = {"X-Writing-Token": token}
         try:
             status, answer = self.line.post("/writing/log/", body, **headers)
@@ -97,13 +97,13 @@ class Typist:
                 self.open(self.text, after)
                 status, answer = self.insist("/writing/log/", body, **headers)
                 self.check(status == 200 and answer["fenced"], "sent late", status, answer)
-                self.acked.append((sitting, body["number"], body["first"], events))
+                self.acked.append((session, body["number"], body["first"], events))
                 return
             status, answer = self.insist("/writing/log/", body, **headers)
         expected = (200, body["number"], self.first + len(events))
         self.check((status, answer.get("acked"), answer.get("next_event")) == expected, "sent", status, answer)
         if status == 200:
-            self.acked.append((sitting, self.number, self.first, events))
+            self.acked.append((session, self.number, self.first, events))
             self.text, self.number, self.first = after, self.number + 1, self.first + len(events)
 
     def batch(self) -> tuple[list[Any], str]:
@@ -121,7 +121,7 @@ class Typist:
         return events, replay.text
 
     def finish(self) -> None:
-        said = {"sitting": self.told["sitting"], "events": self.first, "digest": digest(self.text)}
+        said = {"session": self.told["session"], "events": self.first, "digest": digest(self.text)}
         status, answer = self.page("finish", said)
         self.check(status == 200 and "next" in answer, "finished", status, answer)
 
@@ -145,8 +145,8 @@ def acknowledged(crowd: list[Typist]) -> int:
 
 
 def stored(typist: Typist) -> dict[tuple[int, int], tuple[int, list[Any]]]:
-    rows = LogBatch.objects.filter(log__task=typist.task).order_by("sitting", "number")
-    return {(row.sitting, row.number): (row.first_event, codec.unpack(bytes(row.payload), row.codec)) for row in rows}
+    rows = LogBatch.objects.filter(log__task=typist.task).order_by("session", "number")
+    return {(row.session, row.number): (row.first_event, codec.unpack(bytes(row.payload), row.codec)) for row in rows}
 
 
 def assert_nothing_is_lost(each: Typist) -> None:
@@ -158,10 +158,10 @@ def assert_nothing_is_lost(each: Typist) -> None:
     # Every batch was insisted on, so that there is none besides, and none is missing in between.
     assert len(found) == len(each.acked)
     expected: dict[int, tuple[int, int]] = {}
-    for (sitting, number), (first, events) in found.items():
-        assert (number, first) == expected.get(sitting, (0, 0))
-        expected[sitting] = (number + 1, first + len(events))
-    rows = each.task.log.sittings.values_list("number", "next_batch", "next_event")
+    for (session, number), (first, events) in found.items():
+        assert (number, first) == expected.get(session, (0, 0))
+        expected[session] = (number + 1, first + len(events))
+    rows = each.task.log.sessions.values_list("number", "next_batch", "next_event")
     assert {number: (batches, events) for number, batches, events in rows} == {
         number: expected.get(number, (0, 0)) for number, _, _ in rows
     }

@@ -88,7 +88,7 @@ def finish(task: WritingTask, text: str = TEXT, *, now: datetime = NOW) -> Writi
     opened = write(task, text, now=now)
     whole = opened.text + text
     digest = hashlib.sha256(whole.encode()).hexdigest()
-    said = event_validation.Finish(sitting=opened.sitting.number, events=len(text), digest=digest)
+    said = event_validation.Finish(session=opened.session.number, events=len(text), digest=digest)
     sessions.finish(task=task, said=said, now=now)
     return WritingTask.objects.get(pk=task.pk)
 

@@ -7,7 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from crowdrag.accounts.enums import Scope
-from crowdrag.audit.models import Look
+from crowdrag.audit.models import AccessLogEntry
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
@@ -169,7 +169,7 @@ def test_writers_are_listed_and_topped_up_once(study: Study) -> None:
     pseudonym = task.participant.external_id
     assert (row["participant"], row["earned"], row["wage"], row["is_below"]) == (pseudonym, 250, 250.0, True)
     assert (row["topping"], row["counts"]["ACCEPTED"], row["handed_in"]) == (750, 1, 1)
-    assert Look.objects.filter(what=AuditedContent.PEOPLE).exists()
+    assert AccessLogEntry.objects.filter(content=AuditedContent.PEOPLE).exists()
     for owed in (750, 0):
         assert client.post(at(study, f"writers/{pseudonym}/top-up/")).json() == {"owed": owed}
     assert client.get(at(study, "writers/")).json()["results"][0]["earned"] == 1000

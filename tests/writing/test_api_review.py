@@ -8,7 +8,7 @@ from django.core.cache import cache
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from crowdrag.audit.models import Look
+from crowdrag.audit.models import AccessLogEntry
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
@@ -72,7 +72,7 @@ def test_what_waits_is_listed_and_filtered_and_what_was_decided_too(study: Study
         results = client.get(of(study), filters).json()["results"]
         assert [row["external_id"] for row in results] == [each.external_id for each in expected], filters
     assert client.get(of(study), {"state": "CLAIMED"}).status_code == 400
-    assert Look.objects.filter(what=AuditedContent.PEOPLE).exists()
+    assert AccessLogEntry.objects.filter(content=AuditedContent.PEOPLE).exists()
 
 
 def test_one_is_shown_with_all_that_is_known_and_who_looked_is_noted(study: Study, client: APIClient) -> None:
@@ -86,7 +86,7 @@ def test_one_is_shown_with_all_that_is_known_and_who_looked_is_noted(study: Stud
     assert (record["written"], record["waiting"], record["rejected"]) == (2, 1, 1)
     assert record["others"] == [other.external_id]
     assert [each["note"] for each in record["notes"]] == ["Copied."]
-    looks = Look.objects.filter(what=AuditedContent.REVIEW).values_list("participant", "thing")
+    looks = AccessLogEntry.objects.filter(content=AuditedContent.REVIEW).values_list("participant", "work_key")
     assert (task.participant_id, task.response.pk) in looks
     assert client.get(f"{of(study)}nobody/").status_code == 404
     assert client.get(of(study, submitted(StudyFactory()))).status_code == 404

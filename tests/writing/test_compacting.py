@@ -10,7 +10,7 @@ from django.utils import timezone
 from tests.factories import NOW
 from writing.editor import codec, ingestion, logs
 from writing.enums import TaskState
-from writing.models import LogBatch, Sitting, WritingLog, WritingTask
+from writing.models import EditingSession, LogBatch, WritingLog, WritingTask
 
 from . import scripted
 from .typist import Editor
@@ -21,7 +21,7 @@ LIMIT = 40_000
 
 @pytest.fixture
 def editor() -> Editor:
-    """Three sittings with branches, of several batches each."""
+    """Three sessions with branches, of several batches each."""
     tabs = [Editor()]
     for n in range(3):
         tabs[-1].open()
@@ -40,21 +40,21 @@ def move(task: WritingTask, state: TaskState) -> None:
 def test_events_stay_what_and_where_they_were(editor: Editor) -> None:
     log = editor.task.log
     before, text = logs.session_history(log), logs.current_text(editor.task)
-    received = LogBatch.objects.filter(sitting=2).latest("number").received_at
+    received = LogBatch.objects.filter(session=2).latest("number").received_at
 
     assert ingestion.compact(log, NOW) == 11 - 3
     assert ingestion.compact(log, NOW) == 0
 
     assert (logs.session_history(log), logs.current_text(editor.task)) == (before, text)
-    assert list(log.batches.order_by("sitting").values_list("sitting", "number", "first_event", "event_count")) == [
+    assert list(log.batches.order_by("session").values_list("session", "number", "first_event", "event_count")) == [
         (0, 0, 0, 19),
         (1, 0, 0, 19),
         (2, 0, 0, 14),
     ]
-    assert set(Sitting.objects.values_list("next_batch", flat=True)) == {1}
+    assert set(EditingSession.objects.values_list("next_batch", flat=True)) == {1}
     for batch in LogBatch.objects.all():
         assert bytes(batch.digest) == codec.digest(bytes(batch.payload))
-    assert LogBatch.objects.get(sitting=2).received_at == received
+    assert LogBatch.objects.get(session=2).received_at == received
     assert list(logs.events(log)) == [placed.event for placed in before.events]
 
 
@@ -67,7 +67,7 @@ def test_a_batch_stays_small_enough_to_be_unpacked(editor: Editor, monkeypatch: 
 
 
 def test_what_cannot_be_read_is_left_as_it_is(editor: Editor) -> None:
-    row = LogBatch.objects.filter(sitting=1).first()
+    row = LogBatch.objects.filter(session=1).first()
     LogBatch.objects.filter(pk=row.pk).delete()
     row.payload = b"damaged"
     row.save(force_insert=True)
@@ -119,7 +119,7 @@ def stored() -> int:
     """The bytes of all rows of the one log, with 24 of header and 4 of item pointer each, and their index entries."""
     total = 0
     with connection.cursor() as cursor:
-        for table, indexes in (("writing_writinglog", 2), ("writing_sitting", 4), ("writing_logbatch", 4)):
+        for table, indexes in (("writing_writinglog", 2), ("writing_editingsession", 4), ("writing_logbatch", 4)):
             cursor.execute(f"SELECT coalesce(sum(pg_column_size(t.*) + 4), 0), count(*) FROM {table} t")
             size, rows = cursor.fetchone()
             total += int(size) + rows * indexes * 40

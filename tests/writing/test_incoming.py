@@ -163,9 +163,9 @@ def test_a_batch_says_how_long_a_text_it_needs_and_leaves() -> None:
 
 def test_the_word_that_it_is_done_is_checked_too() -> None:
     digest = "a" * 64
-    said = json.dumps({"sitting": 0, "events": 3, "digest": digest}).encode()
+    said = json.dumps({"session": 0, "events": 3, "digest": digest}).encode()
     assert event_validation.parse_finish(said) == event_validation.Finish(0, 3, digest)
-    for wrong in ({"sitting": None}, {"events": -1}, {"digest": "a" * 63}, {"digest": 5}):
+    for wrong in ({"session": None}, {"events": -1}, {"digest": "a" * 63}, {"digest": 5}):
         with pytest.raises(event_validation.BadInputError) as caught:
             event_validation.parse_finish(json.dumps(json.loads(said) | wrong).encode())
         assert caught.value.facts["where"] == next(iter(wrong))

@@ -16,7 +16,7 @@ from tests.factories import NOW
 from writing.corpus.imports.fields import Text
 from writing.editor import codec, event_validation, ingestion, logs, sessions
 from writing.enums import LONGEST_TEXT, TaskState
-from writing.models import LogBatch, Sitting, WritingTask
+from writing.models import EditingSession, LogBatch, WritingTask
 
 from .typist import Editor, typed
 
@@ -31,7 +31,7 @@ def editor() -> Editor:
 
 
 def stored(editor: Editor) -> list[tuple[int, int, int]]:
-    rows = LogBatch.objects.filter(log__task=editor.task).order_by("sitting", "number")
+    rows = LogBatch.objects.filter(log__task=editor.task).order_by("session", "number")
     return list(rows.values_list("number", "first_event", "event_count"))
 
 
@@ -48,8 +48,8 @@ def test_a_batch_is_stored_as_it_came(editor: Editor) -> None:
     assert codec.unpack(bytes(batch.payload), batch.codec) == events
     assert bytes(batch.digest) == codec.digest(bytes(batch.payload))
     assert before <= batch.received_at <= timezone.now()
-    sitting = Sitting.objects.get()
-    assert (sitting.next_batch, sitting.next_event, sitting.length, sitting.last_at) == (1, 4, 2, batch.received_at)
+    session = EditingSession.objects.get()
+    assert (session.next_batch, session.next_event, session.length, session.last_at) == (1, 4, 2, batch.received_at)
 
 
 def test_the_same_batch_again_changes_nothing_and_is_answered_alike(editor: Editor) -> None:
@@ -154,8 +154,8 @@ def test_the_token_is_the_key_for_a_month(editor: Editor, settings, monkeypatch:
     assert post(editor.told["token"]) == (403, "token")
 
 
-def test_a_sitting_that_is_gone_asks_for_a_new_one_and_an_erased_task_for_none(editor: Editor) -> None:
-    Sitting.objects.all().delete()
+def test_a_session_that_is_gone_asks_for_a_new_one_and_an_erased_task_for_none(editor: Editor) -> None:
+    EditingSession.objects.all().delete()
     assert editor.type("abc").status_code == 403
     editor.task.log.delete()
     editor.task.delete()
@@ -199,7 +199,7 @@ def test_a_batch_takes_one_query(editor: Editor) -> None:
 def test_batches_of_all_sizes_share_one_prepared_statement(editor: Editor) -> None:
     for text in ("a", "b" * 1_000, "é🧊"):
         assert editor.type(text).status_code == 200
-    Sitting.objects.update(next_batch=100_000, next_event=100_000)
+    EditingSession.objects.update(next_batch=100_000, next_event=100_000)
     editor.number = editor.first = 100_000
     assert editor.type("c").status_code == 200
     with connection.cursor() as cursor:
@@ -230,7 +230,7 @@ def test_ten_copies_at_once_have_one_effect_and_one_answer() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_opening_beside_a_batch_takes_it_in_or_fences_it() -> None:
-    """Whichever comes first: an acknowledged batch that is not fenced is in the text of the new sitting."""
+    """Whichever comes first: an acknowledged batch that is not fenced is in the text of the new session."""
     for n in range(10):
         editor = Editor()
         editor.open()

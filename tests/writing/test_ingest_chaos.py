@@ -58,7 +58,7 @@ def test_killed_again_and_again_nothing_acknowledged_is_lost(
         assert_nothing_is_lost(each)
     assert [(invariant.name, tally.examples) for invariant, tally in invariants.check() if tally.broken] == []
     batches, events = acknowledged(crowd), sum(len(ack[3]) for each in crowd for ack in each.acked)
-    opened, resent = sum(each.told["sitting"] + 1 for each in crowd), sum(each.resent for each in crowd)
+    opened, resent = sum(each.told["session"] + 1 for each in crowd), sum(each.resent for each in crowd)
     print(
         f"{kills} kills, {people} typists: {batches} batches, {events} events, {opened} openings, {resent} sent again"
     )

@@ -11,7 +11,7 @@ from django.db import connection
 from crowdrag.studies import invariants
 from tests.factories import NOW, ParticipantFactory, ResponseFactory, StyleFactory
 from writing.editor import codec
-from writing.models import LogBatch, Response, Sitting, WritingTask
+from writing.models import EditingSession, LogBatch, Response, WritingTask
 
 from .typist import Editor
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module")
 def opened(shared_rows: None) -> Editor:
-    """A response of two sittings, with a branch."""
+    """A response of two sessions, with a branch."""
     first = Editor()
     first.open()
     first.type("Hello ")
@@ -46,7 +46,7 @@ def broken() -> dict[str, list[str]]:
 def test_nothing_is_wrong_where_nothing_is(editor: Editor) -> None:
     assert broken() == {}
     counts = {invariant.name: tally.checked for invariant, tally in invariants.check()}
-    assert counts["writing.sequence"] == counts["writing.sittings"] == 2
+    assert counts["writing.sequence"] == counts["writing.sessions"] == 2
     assert (counts["writing.digests"], counts["writing.lengths"], counts["writing.texts"]) == (4, 1, 1)
     said = StringIO()
     call_command("check_invariants", stdout=said)
@@ -54,7 +54,7 @@ def test_nothing_is_wrong_where_nothing_is(editor: Editor) -> None:
 
 
 def test_the_command_fails_when_something_is(editor: Editor) -> None:
-    LogBatch.objects.filter(sitting=1, number=0).delete()
+    LogBatch.objects.filter(session=1, number=0).delete()
     output = StringIO()
     with pytest.raises(CommandError):
         call_command("check_invariants", "writing.sequence", stdout=output)
@@ -73,20 +73,20 @@ def without_triggers(sql: str) -> None:
 
 def flip_a_bit() -> None:
     without_triggers(
-        "UPDATE writing_logbatch SET payload = set_bit(payload, 99, 1 - get_bit(payload, 99)) WHERE sitting = 0"
+        "UPDATE writing_logbatch SET payload = set_bit(payload, 99, 1 - get_bit(payload, 99)) WHERE session = 0"
     )
 
 
 def change_an_event() -> None:
     payload = codec.pack([["s", 0, 11, 0, "!", "typed", ""]])
-    row = LogBatch.objects.get(sitting=1, number=1)
+    row = LogBatch.objects.get(session=1, number=1)
     LogBatch.objects.filter(pk=row.pk).delete()
     row.payload, row.digest = payload, codec.digest(payload)
     row.save(force_insert=True)
 
 
-def sitting(number: int, **fields: object) -> Callable[[], object]:
-    return lambda: Sitting.objects.filter(number=number).update(**fields)
+def session(number: int, **fields: object) -> Callable[[], object]:
+    return lambda: EditingSession.objects.filter(number=number).update(**fields)
 
 
 def without(**batches: int) -> Callable[[], object]:
@@ -118,15 +118,15 @@ def erase_and_include() -> None:
 @pytest.mark.parametrize(
     ("damage", "names"),
     [
-        (without(sitting=1, number=1), {"sequence", "lengths", "texts"}),
-        (without(sitting=0), {"sequence", "lengths", "texts"}),
+        (without(session=1, number=1), {"sequence", "lengths", "texts"}),
+        (without(session=0), {"sequence", "lengths", "texts"}),
         (flip_a_bit, {"digests"}),
         (change_an_event, {"texts"}),
-        (sitting(0, fenced_at=None), {"sittings"}),
-        (sitting(1, fenced_at=NOW), {"sittings"}),
-        (sitting(1, base=None), {"sittings", "lengths", "texts"}),
-        (sitting(1, base_events=99), {"sittings"}),
-        (sitting(1, length=3), {"lengths"}),
+        (session(0, superseded_at=None), {"sessions"}),
+        (session(1, superseded_at=NOW), {"sessions"}),
+        (session(1, base=None), {"sessions", "lengths", "texts"}),
+        (session(1, base_events=99), {"sessions"}),
+        (session(1, length=3), {"lengths"}),
         (two_in_a_slot, {"slots", "topics"}),
         (two_wordings_in_a_slot, {"slots"}),
         (erase_and_include, {"erased"}),

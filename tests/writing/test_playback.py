@@ -42,8 +42,8 @@ def shown(document: dict[str, Any]) -> list[list[int]]:
     return states
 
 
-def stored(*sittings: tuple[list[Any], int | None, int]) -> WritingLog:
-    return log_of(WritingTaskFactory(claimed=True), sittings)
+def stored(*sessions: tuple[list[Any], int | None, int]) -> WritingLog:
+    return log_of(WritingTaskFactory(claimed=True), sessions)
 
 
 @st.composite
@@ -112,7 +112,7 @@ def test_a_large_paste_in_pieces_is_one_arrival() -> None:
     assert (arrival["change"], arrival["changes"], arrival["length"]) == (0, 2, 2 * size)
 
 
-def test_sittings_are_one_line_with_the_time_between_them_marked_and_branches_kept() -> None:
+def test_sessions_are_one_line_with_the_time_between_them_marked_and_branches_kept() -> None:
     first = typed("One two")  # 14 events
     second = typed(" three", start=3_600_000, at=7)
     log = stored((first + typed(" lost", start=2_000, at=7), None, 0), (second, 0, len(first)))
@@ -121,9 +121,9 @@ def test_sittings_are_one_line_with_the_time_between_them_marked_and_branches_ke
     assert [placed.event[2:] for placed in logs.session_history(log).events] == [event[2:] for event in line.events]
     (gap,) = line.gaps
     last = first[-1][1]
-    assert (gap.at, gap.shown, gap.milliseconds, gap.sitting) == (last, merged_log.GAP, 3_600_000 - last, 1)
+    assert (gap.at, gap.shown, gap.milliseconds, gap.session) == (last, merged_log.GAP, 3_600_000 - last, 1)
     assert line.events[len(first)][1] == last + merged_log.GAP
-    assert [opened.number for opened in line.sittings] == [0, 1]
+    assert [opened.number for opened in line.sessions] == [0, 1]
     assert [(branch.number, branch.text) for branch in line.branches] == [(0, "One two lost")]
     assert logs.session_history(log).branches[0].text == line.branches[0].text
 

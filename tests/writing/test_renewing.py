@@ -1,4 +1,4 @@
-"""A token anew for a sitting: nothing is opened or fenced, and what was kept can still be sent."""
+"""A token anew for a session: nothing is opened or fenced, and what was kept can still be sent."""
 
 from datetime import datetime, timedelta
 
@@ -11,7 +11,7 @@ from tests.factories import NOW, ParticipantFactory
 from tests.participants import as_participant
 from writing.editor import logs
 from writing.enums import TaskState
-from writing.models import Sitting, WritingTask
+from writing.models import EditingSession, WritingTask
 
 from .typist import Editor
 
@@ -27,17 +27,17 @@ def editor() -> Editor:
 
 def renew(editor: Editor, number: int = 0, client: Client | None = None) -> dict[str, object]:
     client = client or editor.client
-    answer = client.post(editor.url("writing_sitting"), {"renew": number}, content_type="application/json")
+    answer = client.post(editor.url("writing_session"), {"renew": number}, content_type="application/json")
     return {"status": answer.status_code} | (answer.json() if answer["Content-Type"] == "application/json" else {})
 
 
-def test_a_new_token_serves_like_the_old_one_until_the_sitting_is_fenced(editor: Editor) -> None:
+def test_a_new_token_serves_like_the_old_one_until_the_session_is_fenced(editor: Editor) -> None:
     editor.type("kept")
     renewed = renew(editor)
-    assert (renewed["sitting"], renewed["next_batch"], renewed["next_event"], renewed["fenced"]) == (0, 1, 4, False)
+    assert (renewed["session"], renewed["next_batch"], renewed["next_event"], renewed["fenced"]) == (0, 1, 4, False)
     editor.told["token"] = renewed["token"]
     assert editor.type(" and sent").status_code == 200
-    assert (logs.current_text(editor.task), Sitting.objects.count()) == ("kept and sent", 1)
+    assert (logs.current_text(editor.task), EditingSession.objects.count()) == ("kept and sent", 1)
     Editor(editor.task, editor.client).open()
     assert [renew(editor, number)["fenced"] for number in (0, 1)] == [True, False]
 
@@ -53,7 +53,7 @@ def test_it_gives_the_writer_more_time(editor: Editor) -> None:
     assert renew(editor)["lease_until"] is None  # what went back is not taken again by this
 
 
-def test_there_is_none_for_others_for_no_sitting_or_for_a_task_that_is_over(editor: Editor) -> None:
+def test_there_is_none_for_others_for_no_session_or_for_a_task_that_is_over(editor: Editor) -> None:
     assert [renew(editor, number)["problem"] for number in (1, -1)] == ["unknown", "bad"]
     other, client = ParticipantFactory(study=editor.task.study), Client()
     as_participant(client, other)

@@ -1,4 +1,4 @@
-"""Sittings: opened on a task, fenced by later ones, finished when the log rebuilds the text."""
+"""Sessions: opened on a task, fenced by later ones, finished when the log rebuilds the text."""
 
 from copy import deepcopy
 from datetime import timedelta
@@ -12,7 +12,7 @@ from tests.factories import NOW, WritingTaskFactory
 from tests.participants import as_participant
 from writing.editor import logs
 from writing.enums import LONGEST_TEXT, SurveyKind, TaskState
-from writing.models import LogBatch, Sitting, Survey, SurveyAnswers, WritingLog, WritingPlan, WritingTask
+from writing.models import EditingSession, LogBatch, Survey, SurveyAnswers, WritingLog, WritingPlan, WritingTask
 
 from .typist import Editor, digest
 
@@ -36,11 +36,11 @@ def test_the_first_opening_begins_the_log() -> None:
     answer = editor.open()
     log = WritingLog.objects.get(task=editor.task)
     assert answer.json() == {
-        "sitting": 0, "token": editor.told["token"], "log_url": "/writing/log/", "text": "", "elapsed": 0,
+        "session": 0, "token": editor.told["token"], "log_url": "/writing/log/", "text": "", "elapsed": 0,
         "next_batch": 0, "next_event": 0, "lease_until": "2036-01-01T00:00:00Z", "others": [],
         "max_text": LONGEST_TEXT,
     }  # fmt: skip
-    assert (log.source, log.started_at) == ("EDITOR", log.sittings.get().opened_at)
+    assert (log.source, log.started_at) == ("EDITOR", log.sessions.get().opened_at)
 
 
 def test_a_later_opening_goes_on_with_the_text(editor: Editor) -> None:
@@ -48,7 +48,7 @@ def test_a_later_opening_goes_on_with_the_text(editor: Editor) -> None:
     again = Editor(editor.task, editor.client)
     told = again.open().json()
 
-    assert (told["sitting"], told["text"], told["next_batch"], told["next_event"]) == (1, "Hello 🧊", 0, 0)
+    assert (told["session"], told["text"], told["next_batch"], told["next_event"]) == (1, "Hello 🧊", 0, 0)
     # Its time goes on behind what is recorded, though the typing was quicker than the clock.
     assert told["elapsed"] == 6 * 150
     again.type(" again")
@@ -57,7 +57,7 @@ def test_a_later_opening_goes_on_with_the_text(editor: Editor) -> None:
     assert list(logs.rebuild_texts([editor.task.log])) == [(editor.task.log, "Hello 🧊 again")]
 
 
-def test_a_fenced_sitting_is_heard_but_makes_no_text_and_leaves_the_task_finished(editor: Editor) -> None:
+def test_a_fenced_session_is_heard_but_makes_no_text_and_leaves_the_task_finished(editor: Editor) -> None:
     editor.type("begun")
     here = Editor(editor.task, editor.client)
     here.open()
@@ -69,11 +69,11 @@ def test_a_fenced_sitting_is_heard_but_makes_no_text_and_leaves_the_task_finishe
     assert editor.task.finished_at is not None
     assert logs.current_text(editor.task) == "begun here"
     third = Editor(editor.task, editor.client).open().json()
-    assert (third["text"], third["others"]) == ("begun here", [{"sitting": 0, "text": "begun there"}])
+    assert (third["text"], third["others"]) == ("begun here", [{"session": 0, "text": "begun there"}])
     chain = logs.session_history(editor.task.log)
-    assert [(placed.sitting, placed.number) for placed in chain.events] == [(n, i) for n in (0, 1) for i in range(5)]
+    assert [(placed.session, placed.number) for placed in chain.events] == [(n, i) for n in (0, 1) for i in range(5)]
     (branch,) = chain.branches
-    assert (branch.sitting, branch.first, len(branch.events), branch.text) == (0, 5, 6, "begun there")
+    assert (branch.session, branch.first, len(branch.events), branch.text) == (0, 5, 6, "begun there")
 
 
 def test_a_branch_is_offered_until_it_is_taken_over_and_carets_alone_are_none(editor: Editor) -> None:
@@ -83,14 +83,14 @@ def test_a_branch_is_offered_until_it_is_taken_over_and_carets_alone_are_none(ed
     here.type("text")
     assert here.open().json()["others"] == []
     editor.type("typed elsewhere")
-    assert here.open().json()["others"] == [{"sitting": 0, "text": "typed elsewhere"}]
+    assert here.open().json()["others"] == [{"session": 0, "text": "typed elsewhere"}]
     here.send([["s", 9, 0, 4, "typed elsewhere", "restored", ""]])
     here.type(", and on")
     assert here.open().json()["others"] == []
     assert here.text == "typed elsewhere, and on"
 
 
-def test_a_chain_of_many_sittings_with_a_branch_each(editor: Editor) -> None:
+def test_a_chain_of_many_sessions_with_a_branch_each(editor: Editor) -> None:
     tabs = [editor]
     for n in range(4):
         tabs[-1].type(f"{n} ")
@@ -107,10 +107,10 @@ def test_a_task_that_was_given_a_text_begins_with_it() -> None:
     editor = Editor(WritingTaskFactory(claimed=True, draft="To be revised."))
     told = editor.open().json()
 
-    assert (told["sitting"], told["text"], told["next_event"]) == (1, "To be revised.", 0)
+    assert (told["session"], told["text"], told["next_event"]) == (1, "To be revised.", 0)
     editor.send([["s", 3, 6, 7, "better", "typed", "insertText"]])
     assert logs.current_text(editor.task) == "To be better."
-    assert editor.open().json()["sitting"] == 2
+    assert editor.open().json()["session"] == 2
 
 
 def test_finishing_keeps_the_text_and_may_be_said_again(editor: Editor) -> None:
@@ -132,7 +132,7 @@ def test_finishing_waits_for_all_events_and_the_right_text(editor: Editor) -> No
     assert (behind.status_code, behind.json()) == (409, {"problem": "behind", "next_event": 3})
     differs = editor.finish(digest=digest("abd"))
     assert (differs.status_code, differs.json()["problem"]) == (409, "differs")
-    assert editor.finish(sitting="0").status_code == 400
+    assert editor.finish(session="0").status_code == 400
     Editor(editor.task, editor.client).open()
     fenced = editor.finish()
     assert (fenced.status_code, fenced.json()["problem"]) == (409, "fenced")
@@ -194,7 +194,7 @@ def test_the_entry_survey_comes_first() -> None:
     survey = Survey.objects.create(study=study, name="entry", kind=SurveyKind.ENTRY, created_at=NOW)
     WritingPlan.objects.filter(study=study).update(entry_survey=survey)
     assert editor.open().status_code == 409
-    assert not Sitting.objects.filter(log__task=editor.task).exists()
+    assert not EditingSession.objects.filter(log__task=editor.task).exists()
     SurveyAnswers.objects.create(task=editor.task, survey=survey, answers={}, answered_at=NOW)
     assert editor.open().status_code == 201
 

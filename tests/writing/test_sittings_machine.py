@@ -33,7 +33,7 @@ class Tab:
 
     def __init__(self, opened: sessions.SessionStart) -> None:
         self.opened = opened
-        self.number = opened.sitting.number
+        self.number = opened.session.number
         self.batches: list[list[list[Any]]] = []
         self.acked = 0
         self.text = opened.text
@@ -149,8 +149,8 @@ class Log(RuleBasedStateMachine):
         if self.finished is not None:
             assert task.draft == self.finished
         found: dict[int, list[codec.Event]] = {}
-        for batch in task.log.batches.order_by("sitting", "number"):
-            found.setdefault(batch.sitting, []).extend(codec.unpack(bytes(batch.payload), batch.codec))
+        for batch in task.log.batches.order_by("session", "number"):
+            found.setdefault(batch.session, []).extend(codec.unpack(bytes(batch.payload), batch.codec))
         for tab in self.open_tabs:
             assert found.get(tab.number, []) == [event for batch in tab.batches[: tab.acked] for event in batch]
 

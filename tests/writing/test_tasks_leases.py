@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from crowdrag.studies.enums import DecisionKind, EnquiryKind
+from crowdrag.studies.enums import DecisionKind, MessageKind
 from crowdrag.studies.messages import services as messages_services
 from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW, TopicFactory
@@ -219,11 +219,11 @@ class TestTrial:
         with pytest.raises(problems.TrialEnded):
             here.claim(person)
         assert queries.writer_overview(person).earned == 100
-        about = {"kind": EnquiryKind.CONTEST, "about": task.external_id}
+        about = {"kind": MessageKind.CONTEST, "about": task.external_id}
         asked = messages_services.ask(participant=person, text="There is one.", now=NOW, **about)
         with pytest.raises(problems.TrialContested):
             here.claim(person)
-        messages_services.answer(enquiry=asked, text="We looked again.", by=reviewer, now=NOW)
+        messages_services.answer(message=asked, text="We looked again.", by=reviewer, now=NOW)
         with pytest.raises(problems.TrialEnded):
             here.claim(person)
 

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from django.db import transaction
 
-from crowdrag.studies.enums import DecisionKind, EnquiryKind
+from crowdrag.studies.enums import DecisionKind, MessageKind
 from crowdrag.studies.messages import services as messages_services
 from tests.factories import NOW
 from writing.assignments import payments as assignments_payments
@@ -191,7 +191,7 @@ class TestRejecting:
         reviewer = here.reviewer()
         review_services.reject(task=response.task, reason=REASON, pay_part=100, by=reviewer, now=NOW)
         writer, about = response.task.participant, response.task.external_id
-        contest = messages_services.ask(participant=writer, kind=EnquiryKind.CONTEST, about=about, text="No.", now=NOW)
+        contest = messages_services.ask(participant=writer, kind=MessageKind.CONTEST, about=about, text="No.", now=NOW)
         task = review_services.reverse_rejection(
             task=response.task, note="The source is passage 3.", by=reviewer, now=NOW + DAY
         )

@@ -35,7 +35,7 @@ def consented(task: WritingTask) -> WritingTask:
 
 
 class Editor:
-    """One tab: opens a sitting and sends batches in it."""
+    """One tab: opens a session and sends batches in it."""
 
     def __init__(self, task: WritingTask | None = None, client: Client | None = None) -> None:
         self.task = consented(task or WritingTaskFactory(claimed=True))
@@ -53,8 +53,8 @@ class Editor:
         return self.client.post(url, json.dumps(body), content_type="application/json", headers=headers)
 
     def open(self, **device: Any) -> Any:
-        """Open a sitting; keep what was told."""
-        answer = self.post(self.url("writing_sitting"), {"device": device, "clock": 0})
+        """Open a session; keep what was told."""
+        answer = self.post(self.url("writing_session"), {"device": device, "clock": 0})
         if answer.status_code == 201:
             self.told = answer.json()
             self.number, self.first, self.text = self.told["next_batch"], self.told["next_event"], self.told["text"]
@@ -85,5 +85,5 @@ class Editor:
         return self.send(typed(text, at=len(self.text)))
 
     def finish(self, **other: Any) -> Any:
-        said = {"sitting": self.told["sitting"], "events": self.first, "digest": digest(self.text)} | other
+        said = {"session": self.told["session"], "events": self.first, "digest": digest(self.text)} | other
         return self.post(self.url("writing_finish"), said)

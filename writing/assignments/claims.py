@@ -12,7 +12,7 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
 
-from crowdrag.studies.enums import EnquiryKind
+from crowdrag.studies.enums import MessageKind
 from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.participants import consents
 
@@ -79,7 +79,7 @@ def trial_progress(plan: WritingPlan, participant: Participant) -> TrialProgress
 def _stage_of_rejected(participant: Participant, mine: QuerySet[WritingTask]) -> TrialStage:
     """Return where a trial stands of which a response was rejected: over only when nothing about it is open."""
     rejected = mine.filter(is_trial=True, state=TaskState.REJECTED).values("external_id")
-    contests = participant.enquiries.filter(kind=EnquiryKind.CONTEST, answered_at__isnull=True)
+    contests = participant.messages.filter(kind=MessageKind.CONTEST, answered_at__isnull=True)
     if contests.filter(about__in=rejected).exists():
         return TrialStage.CONTESTED
     revisions = mine.filter(is_trial=True, revises__isnull=False)
@@ -206,8 +206,8 @@ def _admitted(study: Study, participant: Participant) -> tuple[WritingPlan, Tria
     plan = WritingPlan.objects.filter(study=study).select_related("instructions", "consent_text").first()
     if participant.withdrawn_at or participant.erased_at:
         raise problems.LeftStudy
-    if (bar := participant.bar) is not None:
-        raise problems.Barred(bar.reason)
+    if (block := participant.block) is not None:
+        raise problems.Barred(block.reason)
     if plan is None or not plan.is_open or plan.consent_text is None:
         raise problems.WritingClosed
     if not consents.is_given(participant=participant, text=plan.consent_text):

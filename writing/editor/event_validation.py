@@ -123,7 +123,7 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Consecutive events of a sitting as they were sent; a number stands for the same events for ever."""
+    """Consecutive events of a session as they were sent; a number stands for the same events for ever."""
 
     number: int
     first: int
@@ -135,7 +135,7 @@ class Batch:
 class Finish:
     """The writer says that the text is done: how many events there are, and the SHA-256 of the text."""
 
-    sitting: int
+    session: int
     events: int
     digest: str
 
@@ -165,14 +165,14 @@ def parse_finish(body: bytes) -> Finish:
     """Return what the editor says at the end."""
     given = _object(body)
     return Finish(
-        sitting=_field(given, "sitting", _NUMBER),
+        session=_field(given, "session", _NUMBER),
         events=_field(given, "events", _NUMBER),
         digest=_field(given, "digest", Rule(_is_sha256, "the SHA-256 of the text, 64 hexadecimal digits")),
     )
 
 
 def parse_renewal(body: bytes) -> int | None:
-    """Return the sitting whose token the editor wants anew; None if it wants to open one."""
+    """Return the session whose token the editor wants anew; None if it wants to open one."""
     given = _object(body)
     return _field(given, "renew", _NUMBER) if "renew" in given else None
 

@@ -16,14 +16,14 @@ from psycopg.types.numeric import Int8
 from crowdrag import prepared_statements
 
 from ..enums import LONGEST_TEXT, LogSource, TaskState
-from ..models import LogBatch, Sitting, WritingLog
+from ..models import EditingSession, LogBatch, WritingLog
 from . import codec, sessions
 from .event_validation import BadInputError, Batch, RefusedError
 
 # All of it in one statement, which commits by itself: this comes so often that each round trip and each query that the
 # ORM puts together counts; so the database keeps it prepared. Each table is entered by a key, whatever was known of its
 # size when that was done. The task's row is the lock. Whoever waited for it looks at the newest versions of the rows
-# of task and sitting; so a submission or a later sitting that was committed meanwhile is seen.
+# of task and session; so a submission or a later session that was committed meanwhile is seen.
 _APPEND = """
     WITH task AS (
         SELECT task.id, task.state, task.lease_until,
@@ -36,20 +36,20 @@ _APPEND = """
                 FROM studies_participant person WHERE person.id = task.participant_id
             )
         FOR NO KEY UPDATE OF task
-    ), sitting AS (
-        UPDATE writing_sitting SET next_batch = next_batch + 1, next_event = next_event + %(count)s,
+    ), session AS (
+        UPDATE writing_editingsession SET next_batch = next_batch + 1, next_event = next_event + %(count)s,
             length = length + %(grows)s, last_at = %(now)s
         FROM task
-        WHERE writing_sitting.id = %(sitting)s AND next_batch = %(number)s AND next_event = %(first)s
+        WHERE writing_editingsession.id = %(session)s AND next_batch = %(number)s AND next_event = %(first)s
             AND length >= %(needs)s AND length + %(grows)s <= %(most)s
-        RETURNING log_id, number, fenced_at IS NOT NULL AS is_fenced, task.state, task.lease_until, task.lease_hours
+        RETURNING log_id, number, superseded_at IS NOT NULL AS is_fenced, task.state, task.lease_until, task.lease_hours
     ), batch AS (
         INSERT INTO writing_logbatch
-            (log_id, sitting, number, first_event, event_count, codec, payload, digest, received_at)
+            (log_id, session, number, first_event, event_count, codec, payload, digest, received_at)
         SELECT log_id, number, %(number)s, %(first)s, %(count)s, %(codec)s, %(payload)b, %(digest)b, %(now)s
-        FROM sitting
+        FROM session
     )
-    SELECT state, lease_until, lease_hours, is_fenced FROM sitting
+    SELECT state, lease_until, lease_hours, is_fenced FROM session
 """
 
 
@@ -82,7 +82,7 @@ class Receipt:
 def receive(*, token: str, batch: Batch, now: datetime) -> Receipt:
     """Store a batch; when this returns it is committed. The same batch again changes nothing and is answered likewise.
 
-    A batch of a sitting that a later one fenced is stored too: the text goes on elsewhere, but nothing is thrown away.
+    A batch of a session that a later one fenced is stored too: the text goes on elsewhere, but nothing is thrown away.
 
     Raises
     ------
@@ -105,14 +105,14 @@ def _look_closer(key: sessions.TokenKey, batch: Batch, payload: bytes, now: date
     task = sessions.lock_task(key.task)
     if task is None or not task.grows:
         raise sessions.ClosedError("Nothing is added to this text any more.")
-    sitting = Sitting.objects.filter(pk=key.sitting, log__task=key.task).first()
-    if sitting is None:
-        raise sessions.BadTokenError("There is no such sitting any more.")
-    fenced = sitting.fenced_at is not None
-    if batch.number < sitting.next_batch:
-        _compare(sitting, batch, payload)
+    session = EditingSession.objects.filter(pk=key.session, log__task=key.task).first()
+    if session is None:
+        raise sessions.BadTokenError("There is no such session any more.")
+    fenced = session.superseded_at is not None
+    if batch.number < session.next_batch:
+        _compare(session, batch, payload)
         return _receipt(batch, task, fenced)
-    _check_place(sitting, batch)
+    _check_place(session, batch)
     if batch.extent.changes and not fenced:
         task.take_back()
     if _append(key, batch, payload, now, changes=False) is None:
@@ -128,7 +128,7 @@ def _receipt(batch: Batch, task: sessions.LockedTask, fenced: bool) -> Receipt:
 def _append(
     key: sessions.TokenKey, batch: Batch, payload: bytes, now: datetime, *, changes: bool
 ) -> tuple[sessions.LockedTask, bool] | None:
-    """Store a batch if it is the next one, and say whether its sitting is fenced; None if nothing was stored.
+    """Store a batch if it is the next one, and say whether its session is fenced; None if nothing was stored.
 
     What `changes` the text is not stored where the task is finished.
     """
@@ -139,7 +139,7 @@ def _append(
                 "task": Int8(key.task),
                 "growing": _GROWING,
                 "changes": changes,
-                "sitting": Int8(key.sitting),
+                "session": Int8(key.session),
                 "number": Int8(batch.number),
                 "first": Int8(batch.first),
                 "count": Int8(len(batch.events)),
@@ -159,19 +159,19 @@ def _append(
     return sessions.LockedTask(key.task, state, lease_until, lease_hours), is_fenced
 
 
-def _check_place(sitting: Sitting, batch: Batch) -> None:
+def _check_place(session: EditingSession, batch: Batch) -> None:
     """Refuse a batch that is not the next one, or whose splices are of no text that there is."""
-    if (batch.number, batch.first) != (sitting.next_batch, sitting.next_event):
-        raise GapError(next_batch=sitting.next_batch, next_event=sitting.next_event)
-    if batch.extent.needs > sitting.length:
-        raise BadInputError(f"a splice lies beyond the end of the text of {sitting.length} characters", where="events")
-    if sitting.length + batch.extent.grows > LONGEST_TEXT:
+    if (batch.number, batch.first) != (session.next_batch, session.next_event):
+        raise GapError(next_batch=session.next_batch, next_event=session.next_event)
+    if batch.extent.needs > session.length:
+        raise BadInputError(f"a splice lies beyond the end of the text of {session.length} characters", where="events")
+    if session.length + batch.extent.grows > LONGEST_TEXT:
         raise BadInputError(f"the text would have more than {LONGEST_TEXT} characters", where="events")
 
 
-def _compare(sitting: Sitting, batch: Batch, payload: bytes) -> None:
+def _compare(session: EditingSession, batch: Batch, payload: bytes) -> None:
     """Refuse other events than those that are stored under this number."""
-    stored = LogBatch.objects.get(log=sitting.log_id, sitting=sitting.number, number=batch.number)
+    stored = LogBatch.objects.get(log=session.log_id, session=session.number, number=batch.number)
     if stored.first_event == batch.first:
         if bytes(stored.digest) == codec.digest(payload):
             return
@@ -189,9 +189,9 @@ log_ = logging.getLogger(__name__)
 
 @transaction.atomic
 def compact(log: WritingLog, now: datetime) -> int:
-    """Merge a log's batches, each sitting for itself; return how many rows there are fewer.
+    """Merge a log's batches, each session for itself; return how many rows there are fewer.
 
-    The caller says that nothing will be added: the task was submitted, or no token of its sittings is valid any more.
+    The caller says that nothing will be added: the task was submitted, or no token of its sessions is valid any more.
     Events, their numbers and their order stay. Called again it changes nothing.
 
     Raises
@@ -200,21 +200,21 @@ def compact(log: WritingLog, now: datetime) -> int:
         if a batch cannot be read; nothing is changed then.
     """
     sessions.lock_task(log.task_id)
-    rows = list(log.batches.order_by("sitting", "number"))
+    rows = list(log.batches.order_by("session", "number"))
     saved = 0
-    for sitting, found in groupby(rows, key=lambda row: row.sitting):
-        saved += _merge(log, sitting, list(found))
+    for session, found in groupby(rows, key=lambda row: row.session):
+        saved += _merge(log, session, list(found))
     return saved
 
 
 def compact_abandoned(*, now: datetime, at_once: int = AT_ONCE) -> int:
     """Compact logs to which nothing is added any more, some at a time; return how many."""
-    many = Count("batches__pk", distinct=True) - Count("batches__sitting", distinct=True)
-    # A returned task's log still grows as long as a token of its sittings is valid.
+    many = Count("batches__pk", distinct=True) - Count("batches__session", distinct=True)
+    # A returned task's log still grows as long as a token of its sessions is valid.
     is_over = ~Q(task__state__in=sessions.GROWING) | (
         Q(task__state=TaskState.RETURNED) & Q(opened__lt=now - sessions.VALID_FOR)
     )
-    logs = WritingLog.objects.filter(source=LogSource.EDITOR).annotate(opened=Max("sittings__opened_at"), many=many)
+    logs = WritingLog.objects.filter(source=LogSource.EDITOR).annotate(opened=Max("sessions__opened_at"), many=many)
     found = logs.filter(is_over, many__gt=0).order_by("id")[:at_once]
     done = 0
     for log in found:
@@ -225,13 +225,13 @@ def compact_abandoned(*, now: datetime, at_once: int = AT_ONCE) -> int:
     return done
 
 
-def _merge(log: WritingLog, sitting: int, rows: Sequence[LogBatch]) -> int:
+def _merge(log: WritingLog, session: int, rows: Sequence[LogBatch]) -> int:
     merged = list(_merged(rows))
     if len(merged) >= len(rows):
         return 0
     LogBatch.objects.filter(pk__in=[row.pk for row in rows]).delete()
     LogBatch.objects.bulk_create(merged)
-    Sitting.objects.filter(log=log, number=sitting).update(next_batch=len(merged))
+    EditingSession.objects.filter(log=log, number=session).update(next_batch=len(merged))
     return len(rows) - len(merged)
 
 
@@ -244,7 +244,7 @@ def _merged(rows: Sequence[LogBatch]) -> Iterator[LogBatch]:
             raise codec.BrokenLog("The events of a log are not what its batches say that they are.")
         yield LogBatch(
             log_id=part[0].log_id,
-            sitting=part[0].sitting,
+            session=part[0].session,
             number=number,
             first_event=part[0].first_event,
             event_count=len(events),

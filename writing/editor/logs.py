@@ -69,28 +69,28 @@ def _rows(log: WritingLog, batches: Iterable[PackedEvents], now: datetime) -> It
 
 
 def session_ends(log: WritingLog) -> dict[int, int | None]:
-    """Return the sittings that lead to a log's text, each with how many of its events do; None: all of them.
+    """Return the sessions that lead to a log's text, each with how many of its events do; None: all of them.
 
-    The text is the latest sitting's. It began with what some events of an earlier one had made, and so on. What that
-    one sent beyond is a branch. What was imported has one sitting, 0, and no row of it.
+    The text is the latest session's. It began with what some events of an earlier one had made, and so on. What that
+    one sent beyond is a branch. What was imported has one session, 0, and no row of it.
     """
-    sittings = {sitting.pk: sitting for sitting in log.sittings.all()} if log.source == LogSource.EDITOR else {}
-    if not sittings:
+    sessions = {session.pk: session for session in log.sessions.all()} if log.source == LogSource.EDITOR else {}
+    if not sessions:
         return {0: None}
-    sitting = max(sittings.values(), key=lambda each: each.number)
-    found: dict[int, int | None] = {sitting.number: None}
-    while sitting.base_id is not None:
-        base = sittings[sitting.base_id]
-        found[base.number] = sitting.base_events
-        sitting = base
+    session = max(sessions.values(), key=lambda each: each.number)
+    found: dict[int, int | None] = {session.number: None}
+    while session.base_id is not None:
+        base = sessions[session.base_id]
+        found[base.number] = session.base_events
+        session = base
     return found
 
 
 def events(log: WritingLog) -> Iterator[codec.Event]:
     """Yield the events that lead to a log's text, in order, a batch at a time. Branches are left out."""
     until = session_ends(log)
-    for batch in log.batches.filter(sitting__in=until).order_by("sitting", "number", "id").iterator(chunk_size=50):
-        last = until[batch.sitting]
+    for batch in log.batches.filter(session__in=until).order_by("session", "number", "id").iterator(chunk_size=50):
+        last = until[batch.session]
         if last is None:
             yield from codec.unpack(bytes(batch.payload), batch.codec)
         elif batch.first_event < last:
@@ -98,10 +98,10 @@ def events(log: WritingLog) -> Iterator[codec.Event]:
 
 
 def prefetched_events(log: WritingLog) -> Iterator[codec.Event]:
-    """Yield the same events without a query, where a log's batches and sittings were fetched along."""
+    """Yield the same events without a query, where a log's batches and sessions were fetched along."""
     until = session_ends(log)
-    for batch in sorted(log.batches.all(), key=lambda each: (each.sitting, each.number)):
-        last = until.get(batch.sitting, 0)
+    for batch in sorted(log.batches.all(), key=lambda each: (each.session, each.number)):
+        last = until.get(batch.session, 0)
         if last is None or batch.first_event < last:
             unpacked = codec.unpack(bytes(batch.payload), batch.codec)
             yield from unpacked if last is None else unpacked[: last - batch.first_event]
@@ -129,7 +129,7 @@ def log_of(task: WritingTask) -> WritingLog | None:
 
 
 def current_text(task: WritingTask) -> str:
-    """Return a task's text as its log has it: what every acknowledged event of the latest sitting led to.
+    """Return a task's text as its log has it: what every acknowledged event of the latest session led to.
 
     Where there is no log, the text that it was given.
     """
@@ -138,18 +138,18 @@ def current_text(task: WritingTask) -> str:
 
 
 class PlacedEvent(NamedTuple):
-    """An event with its place in the record: its sitting, and its number there."""
+    """An event with its place in the record: its session, and its number there."""
 
-    sitting: int
+    session: int
     number: int
     event: codec.Event
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """What a sitting sent after the text had gone on elsewhere: its events from `first` on, and its whole text."""
+    """What a session sent after the text had gone on elsewhere: its events from `first` on, and its whole text."""
 
-    sitting: int
+    session: int
     first: int
     events: list[codec.Event]
     text: str
@@ -165,22 +165,22 @@ class SessionHistory:
 
 def session_history(log: WritingLog) -> SessionHistory:
     """Return a log's events in the order in which they made the text, and its branches."""
-    stored = _by_sitting(log)
+    stored = _by_session(log)
     ends = session_ends(log)
     line: list[PlacedEvent] = []
     branches: list[Branch] = []
-    # What the line has when a sitting begins is what the sitting began with.
-    for sitting, until in sorted(ends.items()):
-        events = stored.get(sitting, [])
+    # What the line has when a session begins is what the session began with.
+    for session, until in sorted(ends.items()):
+        events = stored.get(session, [])
         before = [placed.event for placed in line]
-        line += [PlacedEvent(sitting, i, event) for i, event in enumerate(islice(events, until))]
+        line += [PlacedEvent(session, i, event) for i, event in enumerate(islice(events, until))]
         if until is not None and events[until:]:
-            branches.append(Branch(sitting, until, events[until:], codec.final_text([*before, *events])))
+            branches.append(Branch(session, until, events[until:], codec.final_text([*before, *events])))
     return SessionHistory(line, branches)
 
 
-def _by_sitting(log: WritingLog) -> dict[int, list[codec.Event]]:
+def _by_session(log: WritingLog) -> dict[int, list[codec.Event]]:
     found: dict[int, list[codec.Event]] = {}
-    for batch in log.batches.order_by("sitting", "number", "id"):
-        found.setdefault(batch.sitting, []).extend(codec.unpack(bytes(batch.payload), batch.codec))
+    for batch in log.batches.order_by("session", "number", "id"):
+        found.setdefault(batch.session, []).extend(codec.unpack(bytes(batch.payload), batch.codec))
     return found

@@ -28,15 +28,15 @@ class WritingLog(models.Model):
         return getattr(self.task, "response", None)
 
 
-class Sitting(models.Model):
+class EditingSession(models.Model):
     """One opening of the editor, in one tab: a sequence of events of its own, numbered from 0.
 
-    It began with the text that the events before `base_events` of the sitting `base` made (an empty one where there is
-    none). Whoever opens the editor again fences the sittings before it: what they still send is stored and
-    acknowledged, but the text goes on from the latest sitting.
+    It began with the text that the events before `base_events` of the session `base` made (an empty one where there is
+    none). Whoever opens the editor again fences the sessions before it: what they still send is stored and
+    acknowledged, but the text goes on from the latest session.
     """
 
-    log = models.ForeignKey(WritingLog, models.CASCADE, related_name="sittings")
+    log = models.ForeignKey(WritingLog, models.CASCADE, related_name="sessions")
     number = models.PositiveIntegerField()
     base = models.ForeignKey("self", models.CASCADE, null=True, blank=True, related_name="continued")
     base_events = models.PositiveIntegerField(default=0)
@@ -45,21 +45,21 @@ class Sitting(models.Model):
     next_event = models.PositiveIntegerField(default=0)
     # How many characters its text has after the events that are stored: a splice beyond its end is refused at once.
     length = models.PositiveIntegerField(default=0)
-    # When a later sitting was opened; null in the latest one.
-    fenced_at = models.DateTimeField(null=True, blank=True)
+    # When a later session was opened; null in the latest one.
+    superseded_at = models.DateTimeField(null=True, blank=True)
     opened_at = models.DateTimeField()
     last_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["log", "number"], name="sitting_number_once_per_log")]
+        constraints = [models.UniqueConstraint(fields=["log", "number"], name="session_number_once_per_log")]
 
 
 class LogBatch(models.Model):
     """Consecutive events, compressed, frozen when numbered. A batch is never changed; a resent one is the same."""
 
     log = models.ForeignKey(WritingLog, models.CASCADE, related_name="batches")
-    # The number of its sitting; what was imported has one, 0, without a row of its own.
-    sitting = models.PositiveIntegerField(default=0)
+    # The number of its session; what was imported has one, 0, without a row of its own.
+    session = models.PositiveIntegerField(default=0)
     number = models.PositiveIntegerField()
     first_event = models.PositiveIntegerField()
     event_count = models.PositiveIntegerField()
@@ -70,9 +70,9 @@ class LogBatch(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["log", "sitting", "number"], name="log_batch_number_once_per_sitting"),
+            models.UniqueConstraint(fields=["log", "session", "number"], name="log_batch_number_once_per_session"),
             models.UniqueConstraint(
-                fields=["log", "sitting", "first_event"], name="log_batch_first_event_once_per_sitting"
+                fields=["log", "session", "first_event"], name="log_batch_first_event_once_per_session"
             ),
             models.CheckConstraint(condition=models.Q(event_count__gte=1), name="log_batch_not_empty"),
         ]

@@ -16,18 +16,18 @@ from django.db import connection, transaction
 
 from ..assignments import transitions
 from ..enums import LogSource, TaskState
-from ..models import LogBatch, Sitting, WritingLog, WritingPlan, WritingTask
+from ..models import EditingSession, LogBatch, WritingLog, WritingPlan, WritingTask
 from . import codec, logs
 from .event_validation import Finish, RefusedError
 from .logs import SessionHistory, session_history
 
 # Longer than any task is held: what was typed offline on a laptop that then lay in a drawer still comes in.
 VALID_FOR = timedelta(days=30)
-SALT = "writing.sitting"
+SALT = "writing.session"
 
 
 class BadTokenError(RefusedError):
-    """Nobody signed this, or too long ago; the editor opens a new sitting."""
+    """Nobody signed this, or too long ago; the editor opens a new session."""
 
     problem = "token"
 
@@ -37,12 +37,12 @@ class TokenKey:
     """What a token stands for."""
 
     task: int
-    sitting: int
+    session: int
 
 
-def issue_token(sitting: Sitting, task: int) -> str:
-    """Return the token of a sitting of this task."""
-    return signing.dumps([task, sitting.pk], salt=SALT)
+def issue_token(session: EditingSession, task: int) -> str:
+    """Return the token of a session of this task."""
+    return signing.dumps([task, session.pk], salt=SALT)
 
 
 def read_token(token: str) -> TokenKey:
@@ -54,10 +54,10 @@ def read_token(token: str) -> TokenKey:
         if it is not ours, or older than `VALID_FOR`.
     """
     try:
-        task, sitting = signing.loads(token, salt=SALT, max_age=VALID_FOR)
+        task, session = signing.loads(token, salt=SALT, max_age=VALID_FOR)
     except signing.BadSignature as error:
         raise BadTokenError("This token is not valid, or no longer.") from error
-    return TokenKey(task, sitting)
+    return TokenKey(task, session)
 
 
 # Another row's update only for a gain that is worth it.
@@ -134,9 +134,9 @@ RESTORED = "restored"
 
 @dataclass(frozen=True, slots=True)
 class DivergedText:
-    """A text that an earlier sitting went on with after it was fenced; the writer may want something of it."""
+    """A text that an earlier session went on with after it was fenced; the writer may want something of it."""
 
-    sitting: int
+    session: int
     text: str
 
 
@@ -144,7 +144,7 @@ class DivergedText:
 class SessionStart:
     """What an editor that was opened needs to know."""
 
-    sitting: Sitting
+    session: EditingSession
     token: str
     text: str
     elapsed: int
@@ -153,7 +153,7 @@ class SessionStart:
 
 
 def open_session(*, task: WritingTask, device: Mapping[str, Any], now: datetime) -> SessionStart:
-    """Open the editor on a task: the log is begun or gone on with, earlier sittings are fenced.
+    """Open the editor on a task: the log is begun or gone on with, earlier sessions are fenced.
 
     The task is no longer finished, if it was. `device` is what the editor said of itself; it records that itself, as
     its first event.
@@ -170,13 +170,13 @@ def open_session(*, task: WritingTask, device: Mapping[str, Any], now: datetime)
         log, _made = WritingLog.objects.get_or_create(
             task_id=held.pk, defaults={"source": LogSource.EDITOR, "started_at": now, "created_at": now}
         )
-        earlier = list(log.sittings.order_by("number"))
+        earlier = list(log.sessions.order_by("number"))
         given = "" if earlier else WritingTask.objects.values_list("draft", flat=True).get(pk=held.pk)
         if given:
             earlier.append(_carry_over(log, given, now))
         base = earlier[-1] if earlier else None
-        log.sittings.filter(fenced_at=None).update(fenced_at=now)
-        sitting = Sitting.objects.create(
+        log.sessions.filter(superseded_at=None).update(superseded_at=now)
+        session = EditingSession.objects.create(
             log=log,
             number=base.number + 1 if base else 0,
             base=base,
@@ -190,8 +190,8 @@ def open_session(*, task: WritingTask, device: Mapping[str, Any], now: datetime)
         found = session_history(log)
     text, others = _state(found)
     return SessionStart(
-        sitting=sitting,
-        token=issue_token(sitting, held.pk),
+        session=session,
+        token=issue_token(session, held.pk),
         text=text,
         elapsed=_elapsed(log, found, now),
         lease_until=held.lease_until,
@@ -204,8 +204,8 @@ def _is_ready(task: WritingTask) -> bool:
     return transitions.next_step(task) in (transitions.Step.WRITE, transitions.Step.EXIT)
 
 
-def _carry_over(log: WritingLog, text: str, now: datetime) -> Sitting:
-    """Record the text that a task was given (a revision's, say) as the log's first sitting, made by the server."""
+def _carry_over(log: WritingLog, text: str, now: datetime) -> EditingSession:
+    """Record the text that a task was given (a revision's, say) as the log's first session, made by the server."""
     payload = codec.pack([[codec.SPLICE, 0, 0, 0, text, RESTORED, ""]])
     LogBatch.objects.create(
         log=log,
@@ -217,7 +217,7 @@ def _carry_over(log: WritingLog, text: str, now: datetime) -> Sitting:
         digest=codec.digest(payload),
         received_at=now,
     )
-    return Sitting.objects.create(
+    return EditingSession.objects.create(
         log=log, number=0, next_batch=1, next_event=1, length=len(text), opened_at=now, last_at=now
     )
 
@@ -225,11 +225,11 @@ def _carry_over(log: WritingLog, text: str, now: datetime) -> Sitting:
 def _state(found: SessionHistory) -> tuple[str, list[DivergedText]]:
     """Return the text, and the branches' texts that the writer has not taken over since."""
     replay, taken = codec.Replay(), set()
-    for _sitting, _number, event in found.events:
+    for _session, _number, event in found.events:
         if replay.apply(event) and _is_restored(event):
             taken.add(replay.text)
     wrote = [each for each in found.branches if any(event[0] == codec.SPLICE for event in each.events)]
-    others = [DivergedText(each.sitting, each.text) for each in wrote if each.text not in {replay.text, *taken}]
+    others = [DivergedText(each.session, each.text) for each in wrote if each.text not in {replay.text, *taken}]
     return replay.text, others
 
 
@@ -245,7 +245,7 @@ def _elapsed(log: WritingLog, found: SessionHistory, now: datetime) -> int:
 
 
 class UnknownError(RefusedError):
-    """The task has no such sitting."""
+    """The task has no such session."""
 
     problem = "unknown"
 
@@ -254,14 +254,14 @@ class UnknownError(RefusedError):
 class TokenRenewal:
     """What an editor needs to send what it still has."""
 
-    sitting: Sitting
+    session: EditingSession
     token: str
     fenced: bool
     lease_until: datetime | None
 
 
 def renew_token(*, task: WritingTask, number: int, now: datetime) -> TokenRenewal:
-    """Return a new token of a sitting, for an editor whose own is too old. Nothing is opened, and nothing fenced.
+    """Return a new token of a session, for an editor whose own is too old. Nothing is opened, and nothing fenced.
 
     A sign of life like any other: a claimed task is kept for its writer as long as the plan says, from now on.
 
@@ -270,19 +270,19 @@ def renew_token(*, task: WritingTask, number: int, now: datetime) -> TokenRenewa
     ClosedError
         if nothing is added to the task's log any more.
     UnknownError
-        if it has no such sitting.
+        if it has no such session.
     """
     with transaction.atomic(durable=True):
         held = lock_task(task.pk)
-        sittings = list(Sitting.objects.filter(log__task=task, number__gte=number).order_by("number"))
-        if held is not None and held.grows and sittings:
+        sessions = list(EditingSession.objects.filter(log__task=task, number__gte=number).order_by("number"))
+        if held is not None and held.grows and sessions:
             held.extend_lease(now)
     if held is None or not held.grows:
         raise ClosedError("Nothing is added to this text any more.")
-    if not sittings or sittings[0].number != number:
-        raise UnknownError("This task has no such sitting.")
-    token = issue_token(sittings[0], task.pk)
-    return TokenRenewal(sittings[0], token, fenced=len(sittings) > 1, lease_until=held.lease_until)
+    if not sessions or sessions[0].number != number:
+        raise UnknownError("This task has no such session.")
+    token = issue_token(sessions[0], task.pk)
+    return TokenRenewal(sessions[0], token, fenced=len(sessions) > 1, lease_until=held.lease_until)
 
 
 CHECK_SUM = "h"
@@ -302,7 +302,7 @@ class DiffersError(RefusedError):
 
 
 class FencedError(RefusedError):
-    """The text goes on in a later sitting."""
+    """The text goes on in a later session."""
 
     problem = "fenced"
 
@@ -319,8 +319,8 @@ def finish(*, task: WritingTask, said: Finish, now: datetime) -> None:
         held = lock_task(task.pk)
         if held is None or not held.is_being_written:
             raise ClosedError("This text is not being written at present.")
-        latest = Sitting.objects.filter(log__task=held.pk).select_related("log").order_by("-number").first()
-        if latest is None or latest.number != said.sitting:
+        latest = EditingSession.objects.filter(log__task=held.pk).select_related("log").order_by("-number").first()
+        if latest is None or latest.number != said.session:
             raise FencedError("The text goes on elsewhere.")
         if latest.next_event != said.events:
             raise BehindError(next_event=latest.next_event)

@@ -110,8 +110,8 @@ def log(request: HttpRequest) -> HttpResponse:
 
 @consented_page("writing")
 @require_POST
-def sitting(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
-    """Open the editor: a new sitting, with the text as the server has it; or give a new token for an earlier one."""
+def session(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+    """Open the editor: a new session, with the text as the server has it; or give a new token for an earlier one."""
     found = get_object_or_404(WritingTask, participant=participant, external_id=task)
 
     def answer() -> dict[str, Any]:
@@ -121,16 +121,16 @@ def sitting(request: HttpRequest, participant: Participant, task: str) -> HttpRe
         device = event_validation.parse_device(request_body(request))
         opened = sessions.open_session(task=found, device=device, now=timezone.now())
         return {
-            "sitting": opened.sitting.number,
+            "session": opened.session.number,
             "token": opened.token,
             "log_url": reverse("writing_log"),
             "text": opened.text,
             "max_text": LONGEST_TEXT,
             "elapsed": opened.elapsed,
-            "next_batch": opened.sitting.next_batch,
-            "next_event": opened.sitting.next_event,
+            "next_batch": opened.session.next_batch,
+            "next_event": opened.session.next_event,
             "lease_until": opened.lease_until,
-            "others": [{"sitting": each.sitting, "text": each.text} for each in opened.others],
+            "others": [{"session": each.session, "text": each.text} for each in opened.others],
         }
 
     return respond(answer, status=201, closed_next=_step(participant, task))
@@ -151,11 +151,11 @@ def finish(request: HttpRequest, participant: Participant, task: str) -> HttpRes
 
 def _told(renewed: sessions.TokenRenewal) -> dict[str, Any]:
     return {
-        "sitting": renewed.sitting.number,
+        "session": renewed.session.number,
         "token": renewed.token,
         "log_url": reverse("writing_log"),
-        "next_batch": renewed.sitting.next_batch,
-        "next_event": renewed.sitting.next_event,
+        "next_batch": renewed.session.next_batch,
+        "next_event": renewed.session.next_event,
         "fenced": renewed.fenced,
         "lease_until": renewed.lease_until,
     }

@@ -1,4 +1,4 @@
-"""A writing log as one line of events: the chain of its sittings, on one clock that never runs backwards."""
+"""A writing log as one line of events: the chain of its sessions, on one clock that never runs backwards."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from datetime import datetime
 from ..editor import codec, logs
 from ..models import WritingLog
 
-# How long the time between two sittings is shown, however long it was.
+# How long the time between two sessions is shown, however long it was.
 GAP = 2_000
 # Steps back up to here are no clock that was set: they happen between one event and the next.
 JITTER = 250
@@ -15,17 +15,17 @@ JITTER = 250
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Time between two sittings that is not shown in full. `at` and `shown` are on the continuous clock."""
+    """Time between two sessions that is not shown in full. `at` and `shown` are on the continuous clock."""
 
     at: int
     shown: int
     milliseconds: int
-    sitting: int
+    session: int
 
 
 @dataclass(frozen=True, slots=True)
 class SessionMark:
-    """The beginning of a sitting on the continuous clock."""
+    """The beginning of a session on the continuous clock."""
 
     at: int
     number: int
@@ -34,7 +34,7 @@ class SessionMark:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """What an earlier sitting still wrote after a later one had begun: kept, but no part of the text."""
+    """What an earlier session still wrote after a later one had begun: kept, but no part of the text."""
 
     number: int
     events: int
@@ -46,7 +46,7 @@ class MergedLog:
     """A log in one line. `events` are as recorded but for their times, which are continuous."""
 
     events: list[codec.Event] = field(default_factory=list)
-    sittings: list[SessionMark] = field(default_factory=list)
+    sessions: list[SessionMark] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     branches: list[Branch] = field(default_factory=list)
     # How often the writer's clock was set back, which the continuous clock does not follow.
@@ -65,7 +65,7 @@ class MergedLog:
 
 
 def merge(log: WritingLog) -> MergedLog:
-    """Return a log's events in one line; without a query where its sittings and batches were fetched along.
+    """Return a log's events in one line; without a query where its sessions and batches were fetched along.
 
     Raises
     ------
@@ -73,30 +73,30 @@ def merge(log: WritingLog) -> MergedLog:
         if a batch cannot be read, or its events do not fit together.
     """
     stored: dict[int, list[codec.Event]] = {}
-    for batch in sorted(log.batches.all(), key=lambda each: (each.sitting, each.number)):
-        stored.setdefault(batch.sitting, []).extend(codec.unpack(bytes(batch.payload), batch.codec))
-    opened = {sitting.number: sitting.opened_at for sitting in log.sittings.all()}
+    for batch in sorted(log.batches.all(), key=lambda each: (each.session, each.number)):
+        stored.setdefault(batch.session, []).extend(codec.unpack(bytes(batch.payload), batch.codec))
+    opened = {session.number: session.opened_at for session in log.sessions.all()}
     line = MergedLog()
     clock = _Clock(line)
     used = sorted(logs.session_ends(log).items())
-    for sitting, until in used:
-        clock.add(sitting, stored.get(sitting, [])[:until], opened.get(sitting, log.started_at))
+    for session, until in used:
+        clock.add(session, stored.get(session, [])[:until], opened.get(session, log.started_at))
     line.branches = list(_branches(used, stored))
     return line
 
 
 def _branches(used: Sequence[tuple[int, int | None]], stored: Mapping[int, Sequence[codec.Event]]) -> Iterator[Branch]:
     before: list[codec.Event] = []
-    for sitting, until in used:
-        events = stored.get(sitting, [])
+    for session, until in used:
+        events = stored.get(session, [])
         rest = [] if until is None else events[until:]
         if any(event[0] == codec.SPLICE for event in rest):
-            yield Branch(sitting, len(rest), codec.final_text([*before, *events]))
+            yield Branch(session, len(rest), codec.final_text([*before, *events]))
         before += events[:until]
 
 
 class _Clock:
-    """Lays sittings one after another."""
+    """Lays sessions one after another."""
 
     def __init__(self, line: MergedLog) -> None:
         self.line = line
@@ -104,13 +104,13 @@ class _Clock:
         self.raw = 0
 
     def add(self, number: int, events: Sequence[codec.Event], opened_at: datetime | None) -> None:
-        """Add a sitting's events."""
+        """Add a session's events."""
         line = self.line
         if line.events and events and (away := events[0][1] - self.raw) > GAP:
-            line.gaps.append(Gap(at=line.end, shown=GAP, milliseconds=away, sitting=number))
+            line.gaps.append(Gap(at=line.end, shown=GAP, milliseconds=away, session=number))
             self.removed += away - GAP
         begun = events[0][1] - self.removed if events else 0
-        line.sittings.append(SessionMark(max(line.end, begun), number, opened_at))
+        line.sessions.append(SessionMark(max(line.end, begun), number, opened_at))
         for event in events:
             self._take(event)
 

@@ -51,11 +51,11 @@ def document(log: WritingLog, passages: Sequence[str]) -> dict[str, Any]:
         "copies": [[event[1], event[2], event[5]] for event in line.events if event[0] == "y"],
         "clock": [event[1:3] for event in line.events if event[0] == "j"],
         "set_back": line.set_back,
-        "sittings": [
-            [each.at, each.number, each.opened_at.isoformat() if each.opened_at else None] for each in line.sittings
+        "sessions": [
+            [each.at, each.number, each.opened_at.isoformat() if each.opened_at else None] for each in line.sessions
         ],
-        "gaps": [[gap.at, gap.shown, gap.milliseconds, gap.sitting] for gap in line.gaps],
-        "branches": [{"sitting": each.number, "events": each.events, "text": each.text} for each in line.branches],
+        "gaps": [[gap.at, gap.shown, gap.milliseconds, gap.session] for gap in line.gaps],
+        "branches": [{"session": each.number, "events": each.events, "text": each.text} for each in line.branches],
     }
 
 

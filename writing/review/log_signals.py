@@ -109,7 +109,7 @@ def passage_texts(topics: Iterable[int]) -> dict[int, list[str]]:
 def _compute(tasks: Sequence[WritingTask]) -> Iterable[tuple[WritingTask, list[str]]]:
     if not tasks:
         return
-    prefetch_related_objects(tasks, "log__batches", "log__sittings")
+    prefetch_related_objects(tasks, "log__batches", "log__sessions")
     passages = passage_texts({task.topic_id for task in tasks})
     texts = dict(Response.objects.filter(task__in=tasks).values_list("task_id", "text"))
     for task in tasks:

@@ -15,7 +15,7 @@ from crowdrag.studies import review_locks
 from crowdrag.studies.models import Study, User
 
 from ..enums import TaskState
-from ..models import Sitting, WritingTask
+from ..models import EditingSession, WritingTask
 from . import log_signals
 
 REVIEW_LOCK: Final = review_locks.ReviewLock(WritingTask, frozenset({TaskState.SUBMITTED}))
@@ -113,9 +113,9 @@ def release(*, task: WritingTask, by: User) -> None:
 
 
 def with_log(tasks: QuerySet[WritingTask]) -> QuerySet[WritingTask]:
-    """Fetch logs with their sittings along: what signals are made of."""
-    sittings = Prefetch("log__sittings", Sitting.objects.order_by("number", "id"))
-    return tasks.select_related("topic", "log").prefetch_related(sittings)
+    """Fetch logs with their sessions along: what signals are made of."""
+    sessions = Prefetch("log__sessions", EditingSession.objects.order_by("number", "id"))
+    return tasks.select_related("topic", "log").prefetch_related(sessions)
 
 
 def _is_in(name: str) -> Q:

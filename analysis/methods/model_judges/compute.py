@@ -107,7 +107,7 @@ def with_gold_label(said: Ints, gold: Ints, topic: Ints, nothing: str) -> Estima
     return found if found.problem else replace(found, terms=None, has_interval=False)
 
 
-def gold_labels(analysed: Context) -> Gold:
+def known_labels(analysed: Context) -> Gold:
     """The gold label of each presented pair (places of its responses), by dimension."""
     main = analysed.main
     sides = list(zip(main.pool.left.tolist(), main.pool.right.tolist(), strict=True))
@@ -229,7 +229,7 @@ SIZES = ("pairs_in_both_orders", "items_with_gold", "items_in_both_inferences")
 
 def compute_tables(analysed: Context) -> Tables:
     """One row a model, way of asking and dimension; and what models that also wrote make of their own responses."""
-    gold = gold_labels(analysed)
+    gold = known_labels(analysed)
     found = judges(analysed)
     rows = [row for judge in found for row in _rows(judge, gold)]
     return {

@@ -126,7 +126,7 @@ def encodings(encoder: Encoder | None, texts: Collection[str]) -> dict[str, Toke
     if encoder is None:
         return {}
     rows = Encoding.objects.filter(encoder=encoder, text__in=texts)
-    return {row.text: unpack(bytes(row.payload), row.tokens, cut=row.is_cut) for row in rows}
+    return {row.text: unpack(bytes(row.payload), row.tokens, cut=row.is_truncated) for row in rows}
 
 
 def scored(encoder: Encoder | None, texts: Collection[str]) -> set[Pair]:
@@ -155,7 +155,7 @@ def keep(
     by = encoder(study, identity)
     Encoding.objects.bulk_create(
         (
-            Encoding(encoder=by, text=text, tokens=len(one.ids), is_cut=one.cut, payload=pack(one))
+            Encoding(encoder=by, text=text, tokens=len(one.ids), is_truncated=one.cut, payload=pack(one))
             for text, one in sorted(encoded.items())
             if text in there
         ),

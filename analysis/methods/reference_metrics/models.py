@@ -34,7 +34,7 @@ class Encoding(models.Model):
     encoder = models.ForeignKey(Encoder, models.CASCADE, related_name="encodings")
     text = models.CharField(max_length=32)
     tokens = models.PositiveIntegerField()
-    is_cut = models.BooleanField(default=False)
+    is_truncated = models.BooleanField(default=False)
     payload = models.BinaryField()
 
     class Meta:

@@ -94,7 +94,7 @@ _READERS = {
 def released_logs(study: Study) -> "QuerySet[WritingLog]":
     """Return the logs that led to a response, with their events, in the order of the responses."""
     found = WritingLog.objects.filter(Q(task__study=study, task__response__isnull=False))
-    return found.select_related("task__response").prefetch_related("batches", "sittings").order_by("task__response__pk")
+    return found.select_related("task__response").prefetch_related("batches", "sessions").order_by("task__response__pk")
 
 
 def discarded(log: WritingLog) -> Iterator[tuple[int, str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Count
 
-from crowdrag.studies.models import Enquiry
+from crowdrag.studies.models import ParticipantMessage
 
 from ...enums import AssignmentState
 from ...judging import payments as judging_payments
@@ -17,8 +17,8 @@ from ...models import (
     AssignmentDecision,
     AssignmentPayment,
     AssignmentTransition,
-    GoldLabel,
     ItemTime,
+    KnownLabel,
     QuestionnaireItem,
 )
 from . import evidence, flags, measures, platform_decisions
@@ -95,7 +95,7 @@ class Entry:
     number: int
     shown: questionnaire_content.ShownItem
     questions: tuple[Question, ...]
-    is_gold: bool
+    has_known_label: bool
     time: Time | None
 
 
@@ -120,7 +120,7 @@ class Dossier:
     payments: list[AssignmentPayment]
     paid: int
     record: JudgeRecord
-    enquiries: list[Enquiry]
+    enquiries: list[ParticipantMessage]
     from_platform: bool
 
 
@@ -128,7 +128,7 @@ def collect(assignment: Assignment) -> Dossier:
     """Collect it. The assignment comes with its questionnaire, campaign, study and participant."""
     work = evidence.collect_work([assignment])[assignment.pk]
     payments = list(assignment.payments.select_related("by").order_by("at", "id"))
-    enquiries = Enquiry.objects.filter(participant=assignment.participant, about=assignment.external_id)
+    enquiries = ParticipantMessage.objects.filter(participant=assignment.participant, about=assignment.external_id)
     return Dossier(
         proposal=flags.propose(flags.flags_of([assignment])[assignment.pk]),
         work=work,
@@ -148,11 +148,11 @@ def _entries(assignment: Assignment, work: Work) -> tuple[Entry, ...]:
     page = questionnaire_content.load_page(assignment)
     shown = [entry.shown.item for entry in page.entries]
     others = evidence.count_others(shown, but=assignment)
-    rows = QuestionnaireItem.objects.filter(questionnaire=assignment.questionnaire_id, is_gold=True)
+    rows = QuestionnaireItem.objects.filter(questionnaire=assignment.questionnaire_id, has_known_label=True)
     gold = set(rows.values_list("item_id", flat=True))
     known = {
         (item, dimension): value
-        for item, dimension, value in GoldLabel.objects.filter(item__in=gold).values_list("item", "dimension", "value")
+        for item, dimension, value in KnownLabel.objects.filter(item__in=gold).values_list("item", "dimension", "value")
     }
     checks = dict(assignment.questionnaire.checks.values_list("pk", "expected"))
     times = _times(assignment, work)
@@ -161,7 +161,7 @@ def _entries(assignment: Assignment, work: Work) -> tuple[Entry, ...]:
             number=entry.number,
             shown=entry.shown,
             questions=tuple(_question(each, entry.shown.item, others, known, checks) for each in entry.questions),
-            is_gold=entry.shown.item in gold,
+            has_known_label=entry.shown.item in gold,
             time=times.get(entry.shown.item),
         )
         for entry in page.entries

@@ -36,7 +36,7 @@ def collect_work(assignments: Sequence[Assignment]) -> dict[int, Work]:
             seconds=each.seconds,
             active_seconds=each.active_seconds,
             item_seconds=seconds.get(each.pk, {}),
-            least_seconds=each.questionnaire.campaign.least_seconds,
+            minimum_seconds=each.questionnaire.campaign.minimum_seconds,
             # Of who had all erased the answers to checks are gone: that is no failed check.
             checks=() if each.participant.erased_at else tuple(checks.get(each.pk, ())),
             fails_needed=attention_checks.fails_needed(each.questionnaire.campaign),

@@ -56,7 +56,7 @@ class Work:
         from claim to submission, and with the page before one's eyes; None where it is not known.
     item_seconds
         active time at each item; empty where it is not known.
-    least_seconds
+    minimum_seconds
         the study's limit for a questionnaire; None where it has none.
     fails_needed
         how many failed checks may lead to a proposal to reject.
@@ -68,7 +68,7 @@ class Work:
     seconds: float | None = None
     active_seconds: float | None = None
     item_seconds: Mapping[int, float] = field(default_factory=dict)
-    least_seconds: int | None = None
+    minimum_seconds: int | None = None
     checks: tuple[CheckResult, ...] = ()
     fails_needed: int = 2
     gold: tuple[GoldResult, ...] = ()
@@ -164,7 +164,7 @@ def pace(work: Work) -> Pace | None:
     texts = sum(work.texts.values())
     if not texts or (work.seconds is None and work.active_seconds is None and not work.item_seconds):
         return None
-    limit = float(work.least_seconds if work.least_seconds is not None else SECONDS_PER_TEXT * texts)
+    limit = float(work.minimum_seconds if work.minimum_seconds is not None else SECONDS_PER_TEXT * texts)
     # A limit that is long for few texts says nothing of single ones.
     per_text = min(limit / texts, SECONDS_PER_TEXT)
     timed = [item for item in work.texts if item in work.item_seconds]

@@ -3,14 +3,14 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from ..enums import EnquiryKind
+from ..enums import MessageKind
 from . import services
 
 
 class EnquiryForm(forms.Form):
     """Something asked of the researchers."""
 
-    kind = forms.ChoiceField(label=_("What is it?"), choices=EnquiryKind.choices, initial=EnquiryKind.QUESTION)
+    kind = forms.ChoiceField(label=_("What is it?"), choices=MessageKind.choices, initial=MessageKind.QUESTION)
     about = forms.RegexField(regex=r"^[\w.:@/+-]{0,200}$", required=False, widget=forms.HiddenInput)
     text = forms.CharField(
         label=_("Your words"),

@@ -8,10 +8,10 @@ from django.db.models import F
 from django.utils.translation import gettext as _
 
 from .. import activities
-from ..enums import EnquiryKind
+from ..enums import MessageKind
 from ..participants.models import Participant
 from ..study.models import Study, User
-from .models import Enquiry
+from .models import ParticipantMessage
 
 # Enough for whoever has something to say, too few for whoever floods.
 MAX_OPEN = 20
@@ -22,7 +22,7 @@ MAX_LENGTH = 5000
 class MessageWithSubject:
     """What somebody asked, and what the work is called that it is about."""
 
-    enquiry: Enquiry
+    message: ParticipantMessage
     about: str
 
 
@@ -31,25 +31,27 @@ class EnquiryError(ValueError):
 
 
 @transaction.atomic
-def ask(*, participant: Participant, kind: EnquiryKind, text: str, now: datetime, about: str = "") -> Enquiry:
+def ask(
+    *, participant: Participant, kind: MessageKind, text: str, now: datetime, about: str = ""
+) -> ParticipantMessage:
     """Keep what a participant asks."""
     # The participant's row is the lock: whoever asks twice at once is still held to the limit.
     held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if held.erased_at:
         raise EnquiryError(_("What you gave was erased, and nobody could answer you."))
-    if held.enquiries.filter(answered_at__isnull=True).count() >= MAX_OPEN:
+    if held.messages.filter(answered_at__isnull=True).count() >= MAX_OPEN:
         raise EnquiryError(
             _("%(most)d of your questions wait for an answer. Please wait until one is answered.") % {"most": MAX_OPEN}
         )
-    return Enquiry.objects.create(
+    return ParticipantMessage.objects.create(
         participant=held, kind=kind, about=about[:200], text=_check_text(text, MAX_LENGTH), asked_at=now
     )
 
 
 @transaction.atomic
-def answer(*, enquiry: Enquiry, text: str, by: User, now: datetime) -> Enquiry:
+def answer(*, message: ParticipantMessage, text: str, by: User, now: datetime) -> ParticipantMessage:
     """Answer what was asked; a later answer takes the place of the earlier one."""
-    held = Enquiry.objects.select_for_update().get(pk=enquiry.pk)
+    held = ParticipantMessage.objects.select_for_update().get(pk=message.pk)
     held.answer, held.answered_at, held.answered_by = _check_text(text, MAX_LENGTH), now, by
     held.save(update_fields=["answer", "answered_at", "answered_by"])
     return held
@@ -57,27 +59,29 @@ def answer(*, enquiry: Enquiry, text: str, by: User, now: datetime) -> Enquiry:
 
 def settle_contests(*, participant: Participant, about: str, text: str, by: User, now: datetime) -> int:
     """Answer the open messages that contest a decision which was just reversed; return how many there were."""
-    found = Enquiry.objects.filter(
-        participant=participant, about=about, kind=EnquiryKind.CONTEST, answered_at__isnull=True
+    found = ParticipantMessage.objects.filter(
+        participant=participant, about=about, kind=MessageKind.CONTEST, answered_at__isnull=True
     )
     return found.update(answer=_check_text(text, MAX_LENGTH), answered_at=now, answered_by=by) if about else 0
 
 
 def count_unanswered(study: Study) -> int:
     """Return how many wait for an answer."""
-    return Enquiry.objects.filter(participant__study=study, answered_at__isnull=True).count()
+    return ParticipantMessage.objects.filter(participant__study=study, answered_at__isnull=True).count()
 
 
 def list_of_participant(participant: Participant) -> list[MessageWithSubject]:
     """Return what somebody asked, the latest first."""
-    found = participant.enquiries.order_by("-asked_at", "-pk")
+    found = participant.messages.order_by("-asked_at", "-pk")
     known = activities.of_study(participant.study)
-    return [MessageWithSubject(enquiry, activities.about_label(participant, enquiry.about, known)) for enquiry in found]
+    return [MessageWithSubject(message, activities.about_label(participant, message.about, known)) for message in found]
 
 
-def list_of_study(study: Study) -> "list[Enquiry]":
+def list_of_study(study: Study) -> "list[ParticipantMessage]":
     """Return all of a study, unanswered first, of these the oldest first; then the answered ones, the latest first."""
-    found = Enquiry.objects.filter(participant__study=study).select_related("participant__study", "answered_by")
+    found = ParticipantMessage.objects.filter(participant__study=study).select_related(
+        "participant__study", "answered_by"
+    )
     waiting = found.filter(answered_at__isnull=True).order_by("asked_at", "pk")
     return [*waiting, *found.filter(answered_at__isnull=False).order_by(F("answered_at").desc(), "-pk")]
 

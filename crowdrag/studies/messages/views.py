@@ -9,12 +9,12 @@ from django.views.decorators.http import require_POST
 
 from .. import activities
 from ..access import audited, participant_page, study_page
-from ..enums import AuditedContent, EnquiryKind, Role
+from ..enums import AuditedContent, MessageKind, Role
 from ..participants.models import Participant
 from ..study.models import Study
 from . import services
 from .forms import AnswerForm, EnquiryForm
-from .models import Enquiry
+from .models import ParticipantMessage
 
 
 @participant_page
@@ -25,7 +25,7 @@ def ask_researchers(request: HttpRequest, participant: Participant) -> HttpRespo
     kind = request.GET.get("kind", "")
     form = EnquiryForm(
         initial={
-            "kind": kind if kind in EnquiryKind.values else EnquiryKind.QUESTION,
+            "kind": kind if kind in MessageKind.values else MessageKind.QUESTION,
             "about": request.GET.get("about", "")[:200],
         }
     )
@@ -39,7 +39,7 @@ def _keep_message(request: HttpRequest, participant: Participant) -> HttpRespons
     try:
         services.ask(
             participant=participant,
-            kind=EnquiryKind(form.cleaned_data["kind"]),
+            kind=MessageKind(form.cleaned_data["kind"]),
             about=form.cleaned_data["about"],
             text=form.cleaned_data["text"],
             now=timezone.now(),
@@ -74,25 +74,25 @@ def list_messages(request: HttpRequest, study: Study) -> HttpResponse:
 @audited(AuditedContent.LETTERS)
 def answer_message(request: HttpRequest, study: Study, enquiry_id: int) -> HttpResponse:
     """Answer an enquiry, or answer it otherwise."""
-    enquiry = get_object_or_404(Enquiry, pk=enquiry_id, participant__study=study)
+    enquiry = get_object_or_404(ParticipantMessage, pk=enquiry_id, participant__study=study)
     form = AnswerForm(request.POST)
     if not form.is_valid():
         return _show_messages(request, study, (enquiry.pk, form))
-    services.answer(enquiry=enquiry, text=form.cleaned_data["text"], by=request.user, now=timezone.now())  # type: ignore[arg-type]
+    services.answer(message=enquiry, text=form.cleaned_data["text"], by=request.user, now=timezone.now())  # type: ignore[arg-type]
     messages.success(request, _("Answered. The participant reads it on their own page."))
     return redirect("enquiries", study.slug)
 
 
-def _review_address(enquiry: Enquiry, known: list[activities.Activity]) -> str:
+def _review_address(enquiry: ParticipantMessage, known: list[activities.Activity]) -> str:
     """Return where the work is looked at that an enquiry is about, whichever way knows it."""
     if not enquiry.about:
         return ""
     return next(filter(None, (way.desk(enquiry.participant, enquiry.about) for way in known)), "")
 
 
-def _remedy_address(enquiry: Enquiry, known: list[activities.Activity]) -> str:
+def _remedy_address(enquiry: ParticipantMessage, known: list[activities.Activity]) -> str:
     """Return where the rejection that an enquiry contests is taken back, for as long as it stands."""
-    if enquiry.kind != EnquiryKind.CONTEST or not enquiry.about:
+    if enquiry.kind != MessageKind.CONTEST or not enquiry.about:
         return ""
     return next(filter(None, (way.remedy(enquiry.participant, enquiry.about) for way in known)), "")
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 
 from ..study.models import User
-from .models import Bar, Participant
+from .models import Participant, ParticipantBlock
 
 
 class NoReasonError(ValueError):
@@ -13,7 +13,7 @@ class NoReasonError(ValueError):
 
 
 @transaction.atomic
-def block(*, participant: Participant, reason: str, by: User | None, now: datetime) -> Bar:
+def block(*, participant: Participant, reason: str, by: User | None, now: datetime) -> ParticipantBlock:
     """Give a participant nothing more; who is barred already stays so, for the reason that they were told.
 
     Raises
@@ -23,15 +23,17 @@ def block(*, participant: Participant, reason: str, by: User | None, now: dateti
     """
     if not reason.strip():
         raise NoReasonError("Say why: the person reads it.")
-    # A claim holds this row too: whoever is barred while they claim gets it before, or nothing.
+    # A claim holds this row too: whoever is blocked while they claim gets it before, or nothing.
     participant = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
-    return participant.bar or Bar.objects.create(participant=participant, reason=reason.strip(), by=by, at=now)
+    return participant.block or ParticipantBlock.objects.create(
+        participant=participant, reason=reason.strip(), by=by, at=now
+    )
 
 
 @transaction.atomic
-def unblock(*, participant: Participant, by: User | None, now: datetime) -> Bar | None:
+def unblock(*, participant: Participant, by: User | None, now: datetime) -> ParticipantBlock | None:
     """Let somebody get work again; the record says that it was so."""
-    found = Bar.objects.select_for_update().filter(participant=participant, lifted_at__isnull=True).first()
+    found = ParticipantBlock.objects.select_for_update().filter(participant=participant, lifted_at__isnull=True).first()
     if found is not None:
         found.lifted_at, found.lifted_by = now, by
         found.save(update_fields=["lifted_at", "lifted_by"])

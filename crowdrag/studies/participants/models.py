@@ -80,18 +80,18 @@ class Participant(models.Model):
         return self.external_id
 
     @property
-    def bar(self) -> "Bar | None":
+    def block(self) -> "ParticipantBlock | None":
         """Why they are given nothing more, if so."""
-        return self.bars.filter(lifted_at__isnull=True).first()
+        return self.blocks.filter(lifted_at__isnull=True).first()
 
 
-class Bar(models.Model):
+class ParticipantBlock(models.Model):
     """From here on a participant gets nothing new, until it is lifted. What they have in hand they may finish.
 
-    The record stays: a bar is lifted, never deleted or rewritten.
+    The record stays: a block is lifted, never deleted or rewritten.
     """
 
-    participant = models.ForeignKey(Participant, models.CASCADE, related_name="bars")
+    participant = models.ForeignKey(Participant, models.CASCADE, related_name="blocks")
     reason = models.CharField(_("reason, for them to read"), max_length=500)
     at = models.DateTimeField()
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
@@ -101,9 +101,9 @@ class Bar(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["participant"], condition=Q(lifted_at__isnull=True), name="bar_once_per_participant"
+                fields=["participant"], condition=Q(lifted_at__isnull=True), name="participant_block_once"
             ),
-            models.CheckConstraint(condition=~Q(reason=""), name="bar_has_a_reason"),
+            models.CheckConstraint(condition=~Q(reason=""), name="participant_block_has_a_reason"),
         ]
         triggers = [
             pgtrigger.Protect(

@@ -6,8 +6,8 @@ from django.db import transaction
 
 from .. import activities
 from ..entry.models import Arrival, EntryLink
-from ..messages.models import Enquiry
-from .models import Bar, Consent, Participant
+from ..messages.models import ParticipantMessage
+from .models import Consent, Participant, ParticipantBlock
 
 
 @transaction.atomic
@@ -49,8 +49,8 @@ def erase(*, participant: Participant, now: datetime) -> Participant:
         return held
     for eraser in activities.erase_hooks():
         eraser(held, now)
-    Enquiry.objects.filter(participant=held).delete()
-    Bar.objects.filter(participant=held).delete()
+    ParticipantMessage.objects.filter(participant=held).delete()
+    ParticipantBlock.objects.filter(participant=held).delete()
     Consent.objects.filter(participant=held, withdrawn_at__isnull=True).update(withdrawn_at=now)
     Arrival.objects.filter(participant=held).delete()
     EntryLink.objects.filter(participant=held).delete()

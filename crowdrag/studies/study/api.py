@@ -20,7 +20,7 @@ from . import services
 from .models import Membership, Study, User, validate_short_name
 
 FIXED_FIELDS = ["language", "text_licence", "currency", "llm_budget", "is_simulated", "created_at"]
-DESCRIPTION_FIELDS = ["title", "description", "asked_by", "contact", "payment", "retention"]
+DESCRIPTION_FIELDS = ["title", "description", "researchers", "contact", "payment", "retention"]
 
 
 class StudyRow(serializers.ModelSerializer[Study]):
@@ -75,7 +75,7 @@ class SaidOfStudy(RequestBody):
 
     title = serializers.CharField(max_length=200, required=False)
     description = serializers.CharField(required=False, allow_blank=True)
-    asked_by = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    researchers = serializers.CharField(max_length=300, required=False, allow_blank=True)
     contact = serializers.CharField(max_length=300, required=False, allow_blank=True)
     payment = serializers.CharField(max_length=500, required=False, allow_blank=True)
     retention = serializers.CharField(max_length=500, required=False, allow_blank=True)

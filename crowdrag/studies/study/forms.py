@@ -53,7 +53,7 @@ class AboutForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
 
     class Meta:
         model = Study
-        fields = ["title", "description", "asked_by", "contact", "payment", "retention"]
+        fields = ["title", "description", "researchers", "contact", "payment", "retention"]
         widgets = {name: forms.Textarea(attrs={"rows": 3}) for name in ("payment", "retention")}
 
 

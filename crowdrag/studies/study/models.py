@@ -144,7 +144,7 @@ class Study(models.Model):
         _("budget for models (minor units)"), null=True, blank=True, validators=[MinValueValidator(0)]
     )
     # What people read before they agree: who asks them, whom to turn to, how they are paid, how long it is kept.
-    asked_by = models.CharField(
+    researchers = models.CharField(
         _("who asks"), max_length=300, blank=True, help_text=_("Names and institution, as people read them.")
     )
     contact = models.CharField(

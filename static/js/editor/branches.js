@@ -14,7 +14,7 @@ const place = byId("branch-texts", HTMLElement);
 const keep = byId("branch-keep", HTMLButtonElement);
 const main = byId("branch-main", HTMLButtonElement);
 
-/** @typedef {{sitting: number, text: string}} Branch */
+/** @typedef {{session: number, text: string}} Branch */
 
 /** @param {string} text take it in place of what stands here; one undo brings that back */
 async function replace(text) {

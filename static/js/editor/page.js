@@ -1,4 +1,4 @@
-/** The editor's page: starts its parts, then the sitting. Until that is open, the text field is closed and nothing is recorded. */
+/** The editor's page: starts its parts, then the session. Until that is open, the text field is closed and nothing is recorded. */
 
 import { Deadline } from "../deadline.js";
 import { init as dialogs } from "../dialogs.js";
@@ -24,7 +24,7 @@ import { start as suggest } from "./suggest.js";
 import { start as times } from "./times.js";
 import { start as words } from "./words.js";
 
-const { sitting = "", finish: finishing = "", task = "" } = document.body.dataset;
+const { session = "", finish: finishing = "", task = "" } = document.body.dataset;
 
 const late = byId("late", HTMLElement);
 const deadline = new Deadline(async () => (await desk.writing?.renew()) ?? false, () => { late.hidden = false; });
@@ -49,7 +49,7 @@ async function start() {
   for (const each of [panes, dwell, search, suggest, findings, preview, lower, words, finish, keyboard, keys, times]) each();
   passages((rank) => cite(rank, "button"));
   recordTyped();
-  const writing = await startWriting({ textarea: desk.text, urls: { sitting, finish: finishing }, task });
+  const writing = await startWriting({ textarea: desk.text, urls: { session, finish: finishing }, task });
   writing.addEventListener("state", (event) => event instanceof CustomEvent && follow(event.detail));
   writing.addEventListener("others", (event) => event instanceof CustomEvent && offer(event.detail));
   writing.addEventListener("text", () => desk.changed());

@@ -60,8 +60,8 @@ export function jumps(place, player) {
 /** @param {import("./moments.js").Log} log @returns {string} how long it took and what came at once */
 export function sum(log) {
   const parts = [`${lasting(log.span)} from the first to the last event`];
-  const sittings = log.sittings.length;
-  if (sittings > 1) parts.push(`in ${sittings} sittings`);
+  const sessions = log.sessions.length;
+  if (sessions > 1) parts.push(`in ${sessions} sessions`);
   const part = (/** @type {number} */ kept) => (log.length ? Math.round((kept / log.length) * 100) : 0);
   const share = (/** @type {(place: number) => boolean} */ which) => {
     const kept = log.arrivals.filter((arrival) => which(arrival.place)).reduce((all, arrival) => all + arrival.survived, 0);

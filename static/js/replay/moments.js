@@ -13,8 +13,8 @@ import { pausesOf } from "./axis.js";
  *   keys: [number, number][], open: [number, number, number][], view: [number, number, number][],
  *   hidden: [number, number][], unfocused: [number, number][],
  *   searches: [number, string, number][], citations: [number, number, string][], copies: [number, number, number][],
- *   clock: [number, number][], set_back: number, sittings: [number, number, string | null][],
- *   gaps: [number, number, number, number][], branches: {sitting: number, events: number, text: string}[],
+ *   clock: [number, number][], set_back: number, sessions: [number, number, string | null][],
+ *   gaps: [number, number, number, number][], branches: {session: number, events: number, text: string}[],
  * }} Log
  */
 

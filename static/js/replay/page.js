@@ -90,7 +90,7 @@ function branches(desk, player) {
     const box = document.createElement("details");
     box.className = "more";
     const title = document.createElement("summary");
-    title.textContent = `Also written in sitting ${branch.sitting + 1}, after the text had gone on in another: not part of the response`;
+    title.textContent = `Also written in session ${branch.session + 1}, after the text had gone on in another: not part of the response`;
     const text = document.createElement("div");
     text.className = "response";
     text.textContent = branch.text;

@@ -29,9 +29,9 @@ from crowdrag.llm.enums import AttemptState
 from crowdrag.llm.models import Attempt, Call, Endpoint
 from crowdrag.recruitment.models import PlatformEvent, PlatformOrder, PlatformStudy, Submission
 from crowdrag.studies.entry import links
-from crowdrag.studies.enums import AuditedContent, DecisionKind, EnquiryKind, ParticipantKind
+from crowdrag.studies.enums import AuditedContent, DecisionKind, MessageKind, ParticipantKind
 from crowdrag.studies.messages import services as messages_services
-from crowdrag.studies.models import Bar, EntryLink, Participant, Study, User
+from crowdrag.studies.models import EntryLink, Participant, ParticipantBlock, Study, User
 from crowdrag.studies.participants import identity
 from crowdrag.webhooks import services as webhooks_services
 from crowdrag.webhooks.enums import CHOSEN
@@ -57,11 +57,11 @@ from writing.corpus import responses
 from writing.editor import codec
 from writing.enums import LogSource, Origin, TaskState
 from writing.models import (
+    EditingSession,
     LogBatch,
     PlanStyle,
     Response,
     ResponseDecision,
-    Sitting,
     Survey,
     SurveyAnswers,
     TaskPayment,
@@ -140,7 +140,7 @@ def _wrote(person: Participant, owner: User) -> Response:
     for rank in range(2):
         RetrievedPassageFactory(topic=task.topic, rank=rank)
     log = WritingLog.objects.create(task=task, source=LogSource.EDITOR, started_at=NOW, created_at=NOW)
-    Sitting.objects.create(log=log, number=0, opened_at=NOW, last_at=NOW)
+    EditingSession.objects.create(log=log, number=0, opened_at=NOW, last_at=NOW)
     payload = codec.pack(EVENTS)
     LogBatch.objects.create(
         log=log, number=0, first_event=0, event_count=len(EVENTS), codec=codec.CODEC, payload=payload,
@@ -207,10 +207,12 @@ def _judged(person: Participant, response: Response, owner: User) -> None:
 
 def _asked_and_barred(person: Participant, owner: User) -> None:
     asked = messages_services.ask(
-        participant=person, kind=EnquiryKind.QUESTION, text=f"I am {word('enquiry')}", now=NOW
+        participant=person, kind=MessageKind.QUESTION, text=f"I am {word('enquiry')}", now=NOW
     )
     type(asked).objects.filter(pk=asked.pk).update(answer=f"Dear {word('answer')}", answered_at=NOW, answered_by=owner)
-    Bar.objects.create(participant=person, reason=f"Not like {word('bar')}", by=owner, at=NOW, lifted_at=NOW)
+    ParticipantBlock.objects.create(
+        participant=person, reason=f"Not like {word('block')}", by=owner, at=NOW, lifted_at=NOW
+    )
     client = Client()
     client.force_login(owner)
     assert client.get(f"/studies/{person.study.slug}/").status_code == 200
@@ -314,5 +316,5 @@ def _through_the_api(study: Study, owner: User, person: Participant) -> None:
             body=json.dumps({"text": WRITTEN}), now=NOW,
         )  # fmt: skip
     audit_services.record_access(
-        by=owner, study=study, what=AuditedContent.LOG, page="replay", participant=person.pk, thing=1, now=NOW
+        by=owner, study=study, content=AuditedContent.LOG, page="replay", participant=person.pk, work_key=1, now=NOW
     )

@@ -131,7 +131,7 @@ def test_a_clock_that_is_set_back_adds_and_takes_nothing(events, where):
 
 @given(st.lists(st.integers(-5_000, 200_000), max_size=60), st.lists(st.integers(-100_000, 100_000), max_size=5))
 def test_active_time_is_a_part_of_the_whole(moments, jumps):
-    """Whatever the clock does within a sitting, and between one and the next."""
+    """Whatever the clock does within a session, and between one and the next."""
     moments = [moment + sum(jumps[: number // 10]) for number, moment in enumerate(moments)]
     found = activity([["f", moment, number % 2] for number, moment in enumerate(moments)])
     assert 0 <= found.active_seconds <= found.seconds or not moments

@@ -14,7 +14,7 @@ from tests.analysis.rag.neural import bert_score, torch
 
 TEXTS = [
     "The cat sat on the mat.",
-    "A cat is sitting on a mat, and the dog barks loudly in the night [SEP] outside.",
+    "A cat is session on a mat, and the dog barks loudly in the night [SEP] outside.",
     "  Köln's cathédrale – 157 m – wasn't finished before 1880.\n\n- It is Gothic.  ",
     "dog",
 ]

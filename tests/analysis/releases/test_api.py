@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 from analysis.models import PersonalFinding, ReleaseFile, ReleaseLink
 from analysis.releases.choices import Choices
 from analysis.releases.personal_data import detection
-from crowdrag.audit.models import Look
+from crowdrag.audit.models import AccessLogEntry
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import AuditedContent, Role
@@ -133,7 +133,9 @@ def test_files_are_got_before_a_release_is_published_and_no_more_when_they_were_
     part = client.get(row["address"], headers={"Range": "bytes=0-1"})
     assert (part.status_code, b"".join(part.streaming_content)) == (206, held[:2])
     assert client.get(f"{row['address']}x").status_code == 404
-    assert set(Look.objects.filter(page="api_release_file").values_list("what", flat=True)) == {AuditedContent.FILE}
+    assert set(AccessLogEntry.objects.filter(page="api_release_file").values_list("content", flat=True)) == {
+        AuditedContent.FILE
+    }
     ReleaseFile.objects.filter(path=row["path"]).update(file="", removed_at=NOW)
     gone = client.get(row["address"])
     assert (gone.status_code, gone.json()["code"]) == (410, "gone")

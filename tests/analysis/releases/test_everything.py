@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from analysis.models import Release
 from analysis.releases import services
-from crowdrag.audit.models import Look
+from crowdrag.audit.models import AccessLogEntry
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 from crowdrag.studies.participants import withdrawal
@@ -101,6 +101,6 @@ def test_scripts_get_it_before_it_is_published_and_who_got_it_is_noted(study: St
     answer = client.get(address, headers={"Accept": "application/json"})
     assert holds(answer) == listed(release)
     assert client.get(address, headers={"If-None-Match": answer["ETag"]}).status_code == 304
-    assert Look.objects.filter(what=AuditedContent.FILE, page="api_release_zip").exists()
+    assert AccessLogEntry.objects.filter(content=AuditedContent.FILE, page="api_release_zip").exists()
     empty = client.get(at("api_release_zip", drafted(study)))
     assert (empty.status_code, empty.json()["code"]) == (410, "gone")

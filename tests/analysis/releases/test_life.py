@@ -160,7 +160,7 @@ def test_erasure_marks_what_is_published_and_takes_every_trace_out_of_it(study: 
     person = release.people.get().participant
     withdrawal.erase(participant=person, now=timezone.now())
     release.refresh_from_db()
-    assert (release.state, release.people_gone) == (ReleaseState.MARKED, 1)
+    assert (release.state, release.erased_participants) == (ReleaseState.MARKED, 1)
     left = everything(files)
     assert b"wombats" not in left
     assert person.external_id.encode() not in left

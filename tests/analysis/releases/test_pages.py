@@ -13,7 +13,7 @@ from django.utils import timezone
 from analysis.models import PersonalFinding, Release, ReleaseLink
 from analysis.releases import builds, services
 from analysis.releases.forms import ReleaseForm
-from crowdrag.audit.models import Look
+from crowdrag.audit.models import AccessLogEntry
 from crowdrag.jobs import lifecycle
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
@@ -159,7 +159,7 @@ def test_a_withdrawn_version_gives_its_reason_and_nothing_else(study: Study, own
     next_ = built(study)
     assert anybody.get(at("public_release_zip", next_)).status_code == 404
     assert [owner.get(at("release_zip", each)).status_code for each in (release, next_)] == [200, 200]
-    assert Look.objects.filter(what=AuditedContent.FILE, page="release_zip").exists()
+    assert AccessLogEntry.objects.filter(content=AuditedContent.FILE, page="release_zip").exists()
     assert at("release_zip", next_) in html(owner.get(at("release", next_)))
 
 

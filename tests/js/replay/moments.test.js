@@ -9,7 +9,7 @@ import { arrivalName, changed, clock, lasting, momentsOf, placeName } from "../.
 /** @param {object} [fields] @returns {Log} a log in which nothing happens, but for these fields */
 function log(fields = {}) {
   const lists = ["sources", "changes", "carets", "arrivals", "keys", "open", "view", "hidden", "unfocused", "searches"];
-  lists.push("citations", "copies", "clock", "sittings", "gaps", "branches");
+  lists.push("citations", "copies", "clock", "sessions", "gaps", "branches");
   const empty = Object.fromEntries(lists.map((name) => [name, []]));
   const rest = { source: "recorded", has_keys: true, end: 0, span: 0, length: 0, revises: false, start: null, set_back: 0 };
   return /** @type {any} */ ({ ...empty, ...rest, ...fields });
@@ -96,8 +96,8 @@ test("the sums of a log are said in one sentence", () => {
     "1 min 30 s from the first to the last event; " +
       "of the final text 25 % came at once and stands in a passage, 10 % came at once and stands in none.",
   );
-  const more = sum(log({ length: 0, has_keys: false, set_back: 2, sittings: [[0, "", null], [1, "", null]], start: { length: 1, survived: 0 } }));
-  assert.match(more, /; in 2 sittings; 0 % of the final text was taken over from a text from before; /);
+  const more = sum(log({ length: 0, has_keys: false, set_back: 2, sessions: [[0, "", null], [1, "", null]], start: { length: 1, survived: 0 } }));
+  assert.match(more, /; in 2 sessions; 0 % of the final text was taken over from a text from before; /);
   assert.match(more, /; the writer's clock was set back 2 times; snapshots of the text: /);
   assert.match(sum(log({ set_back: 1 })), /set back once/);
 });

@@ -1,4 +1,4 @@
-/** The events of one sitting that the server has not acknowledged, in order; from them batches are framed. */
+/** The events of one session that the server has not acknowledged, in order; from them batches are framed. */
 
 import { replayed } from "./text.js";
 

@@ -27,7 +27,7 @@ export async function finished(writing, stop) {
     if (stop.aborted) return { problem: "stopped" };
     if (outbox.over) return { problem: "closed" };
     if (outbox !== writing.outbox) continue;
-    const said = { sitting: outbox.row.sitting, events: outbox.events.end, digest: sha256(text) };
+    const said = { session: outbox.row.session, events: outbox.events.end, digest: sha256(text) };
     const { status, body, after } = await postAsWriter(writing.urls.finish, said);
     if (status === 200 && body.next) return { next: body.next };
     writing.offline = status === 0;

@@ -1,5 +1,5 @@
 /**
- * Sends the events of one sitting: in order, one request at a time, again and again until the server has them.
+ * Sends the events of one session: in order, one request at a time, again and again until the server has them.
  *
  * A batch is frozen when it gets its number: what is sent again is the same. Only when the server has said what it holds
  * (a gap, a body that was too large on the way) is the rest framed anew. Events themselves never change.
@@ -58,7 +58,7 @@ export class Outbox {
     this.keepTimer = 0;
     this.problem = "";
     this.offline = this.expired = this.fenced = this.over = this.refused = false;
-    /** @type {() => void} what to do when the server cannot go on with this sitting */
+    /** @type {() => void} what to do when the server cannot go on with this session */
     this.stuck = () => {};
     /** @type {(until: string | null | undefined) => void} told until when the task is kept, with each acknowledgement */
     this.leased = () => {};
@@ -304,11 +304,11 @@ export class Outbox {
     this.reframe(body);
   }
 
-  /** The token is not known any more: the session gets another one for the same sitting. */
+  /** The token is not known any more: the session gets another one for the same session. */
   async renew() {
-    const { status, body } = await postAsWriter(this.row.home, { renew: this.row.sitting });
+    const { status, body } = await postAsWriter(this.row.home, { renew: this.row.session });
     this.expired = status === 403;
-    if (status === 201 && body.sitting === this.row.sitting && typeof body.token === "string") {
+    if (status === 201 && body.session === this.row.session && typeof body.token === "string") {
       this.row.token = body.token;
       this.fenced ||= Boolean(body.fenced);
       this.retryAt = 0;
@@ -323,7 +323,7 @@ export class Outbox {
     this.stop();
   }
 
-  /** @param {string} problem the server does not go on with this sitting; what it has not is kept and tried again */
+  /** @param {string} problem the server does not go on with this session; what it has not is kept and tried again */
   refuse(problem) {
     this.problem = problem;
     this.refused = true;

@@ -1,10 +1,10 @@
-/** What earlier sittings left in this browser is sent before a new one begins. */
+/** What earlier sessions left in this browser is sent before a new one begins. */
 
 import { Outbox } from "./outbox.js";
 import { stale } from "./store.js";
 
 /**
- * Send what earlier sittings left.
+ * Send what earlier sessions left.
  * @param {import("./session.js").Writing} writing
  * @param {(row: import("./store.js").Row) => boolean} which
  * @param {number} patience milliseconds
@@ -14,14 +14,14 @@ export async function recover(writing, which, patience) {
   const left = [];
   const last = performance.now() + patience;
   for (const { row, chunks } of await writing.store.all()) {
-    if (!which(row) || (row.sitting === writing.outbox?.row.sitting && row.home === writing.urls.sitting)) continue;
+    if (!which(row) || (row.session === writing.outbox?.row.session && row.home === writing.urls.session)) continue;
     const outbox = new Outbox(writing.store, row, () => writing.saved(outbox));
     outbox.restore(chunks);
     if (outbox.unacked) {
       writing.retired.push(outbox);
       void outbox.run();
       writing.tell();
-      // A refused sitting is retried for as long as the page is open; it holds nobody up.
+      // A refused session is retried for as long as the page is open; it holds nobody up.
       outbox.stuck = () => outbox.progress.wake();
       while (outbox.unacked && !outbox.over && !outbox.refused && performance.now() < last) {
         await outbox.flushed(Math.min(1000, last - performance.now()));
@@ -29,7 +29,7 @@ export async function recover(writing, which, patience) {
     }
     if (outbox.over) writing.retired = writing.retired.filter((each) => each !== outbox);
     if (outbox.unacked) left.push(outbox);
-    if (!outbox.unacked || stale(row)) await writing.store.forget((each) => each.home === row.home && each.sitting === row.sitting);
+    if (!outbox.unacked || stale(row)) await writing.store.forget((each) => each.home === row.home && each.session === row.session);
   }
   return left;
 }

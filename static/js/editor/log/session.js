@@ -1,5 +1,5 @@
 /**
- * Writing, recorded: opens the sitting, records the field and everything around it, keeps it, sends it, and says
+ * Writing, recorded: opens the session, records the field and everything around it, keeps it, sends it, and says
  * truthfully what is saved. docs/guides/editor-log.md tells how.
  */
 
@@ -20,12 +20,12 @@ import { Backoff, Wake } from "./wake.js";
 /** A check sum of the text after so many events; of very long texts more seldom. */
 const CHECKED = 200;
 const LONG_TEXT = 200_000;
-/** What an earlier sitting left is sent before this one begins, unless it takes longer, in milliseconds. */
+/** What an earlier session left is sent before this one begins, unless it takes longer, in milliseconds. */
 const RECOVERY = 20_000;
 const HAND_OVER = 4000;
 const ASK_AGAIN = 15_000;
 const BEAT = 1000;
-/** The server can go on with another sitting; not with one after the other. */
+/** The server can go on with another session; not with one after the other. */
 const RESTART = 60_000;
 /** Longest text that a field of an event other than a change may have. */
 const LONGEST_FIELD = 200;
@@ -40,8 +40,8 @@ const LONGEST_FIELD = 200;
  * @property {boolean} offline
  * @property {string} problem "" or storage, full, server, busy, large, refused, closed
  * @property {string} next where to go when it is closed
- * @typedef {{sitting: number, text: string}} Other
- * @typedef {{textarea: HTMLTextAreaElement, urls: {sitting: string, finish: string}, task: string}} Options
+ * @typedef {{session: number, text: string}} Other
+ * @typedef {{textarea: HTMLTextAreaElement, urls: {session: string, finish: string}, task: string}} Options
  */
 
 /**
@@ -62,7 +62,7 @@ export class Writing extends EventTarget {
     this.field = textarea;
     this.urls = urls;
     this.store = new Store();
-    this.tabs = new Tabs(urls.sitting, () => this.handOver());
+    this.tabs = new Tabs(urls.session, () => this.handOver());
     /** @type {Phase} */
     this.phase = "opening";
     this.next = "";
@@ -72,7 +72,7 @@ export class Writing extends EventTarget {
     this.others = [];
     /** @type {Outbox | null} */
     this.outbox = null;
-    /** @type {Outbox[]} of sittings that are over here, and have something left to send */
+    /** @type {Outbox[]} of sessions that are over here, and have something left to send */
     this.retired = [];
     /** @type {Recorder | null} */
     this.recorder = null;
@@ -92,10 +92,10 @@ export class Writing extends EventTarget {
     this.listen();
     await this.store.open();
     await this.tabs.takeOver();
-    const left = await recover(this, (row) => row.home === this.urls.sitting, RECOVERY);
+    const left = await recover(this, (row) => row.home === this.urls.session, RECOVERY);
     await this.open(left);
     // What was left of other tasks in this browser.
-    void recover(this, (row) => row.home !== this.urls.sitting, Infinity);
+    void recover(this, (row) => row.home !== this.urls.session, Infinity);
   }
 
   listen() {
@@ -131,7 +131,7 @@ export class Writing extends EventTarget {
 
   /** @returns {State} */
   get state() {
-    // What the server refused and the text of a later sitting holds is kept, but does not count as unsaved for ever.
+    // What the server refused and the text of a later session holds is kept, but does not count as unsaved for ever.
     const open = this.outboxes().filter((outbox) => outbox === this.outbox || !outbox.refused);
     const unacked = open.reduce((sum, outbox) => sum + outbox.unacked, 0);
     const recorded = this.recorder !== null && clean(this.field.value) === this.recorder.text;
@@ -158,7 +158,7 @@ export class Writing extends EventTarget {
   }
 
   /**
-   * Something about a sitting's saving changed.
+   * Something about a session's saving changed.
    * @param {Outbox} outbox
    */
   saved(outbox) {
@@ -172,8 +172,8 @@ export class Writing extends EventTarget {
   }
 
   /**
-   * Open a sitting, however long it takes.
-   * @param {Outbox[]} left what earlier sittings have left to send
+   * Open a session, however long it takes.
+   * @param {Outbox[]} left what earlier sessions have left to send
    * @returns {Promise<boolean>} false if the task is closed
    */
   async open(left = []) {
@@ -181,7 +181,7 @@ export class Writing extends EventTarget {
     for (;;) {
       const touch = matchMedia("(pointer: coarse)").matches;
       const device = { width: innerWidth, height: innerHeight, touch };
-      const { status, body, after } = await postAsWriter(this.urls.sitting, { device, clock: Date.now() });
+      const { status, body, after } = await postAsWriter(this.urls.session, { device, clock: Date.now() });
       this.offline = status === 0;
       this.problem = status >= 500 ? "server" : status === 429 ? "busy" : "";
       if (status === 201 && typeof body.token === "string") {
@@ -207,8 +207,8 @@ export class Writing extends EventTarget {
     field.maxLength = opened.max_text;
     /** @type {import("./store.js").Row} */
     const row = {
-      home: this.urls.sitting,
-      sitting: opened.sitting,
+      home: this.urls.session,
+      session: opened.session,
       token: opened.token,
       log: opened.log_url,
       acked: opened.next_event,
@@ -237,7 +237,7 @@ export class Writing extends EventTarget {
     this.listening = new AbortController();
     watch(field, (...event) => this.note(...event), () => clock.jumped(), this.listening.signal);
     new Clipboard(field, (...event) => this.note(...event), () => recorder.text).start(this.listening.signal);
-    const unsent = left.map((each) => ({ sitting: each.row.sitting, text: each.events.text(each.row.text, each.row.textAt) }));
+    const unsent = left.map((each) => ({ session: each.row.session, text: each.events.text(each.row.text, each.row.textAt) }));
     this.others = [...opened.others, ...unsent].filter((each) => each.text !== opened.text);
     this.tell();
     this.dispatchEvent(new CustomEvent("others", { detail: this.others }));
@@ -253,7 +253,7 @@ export class Writing extends EventTarget {
   /** Tell the server that the writer is there, which moves the deadline. @returns {Promise<boolean>} whether it heard */
   async renew() {
     if (!this.outbox) return false;
-    const { status, body } = await postAsWriter(this.urls.sitting, { renew: this.outbox.row.sitting });
+    const { status, body } = await postAsWriter(this.urls.session, { renew: this.outbox.row.session });
     this.lease(body.lease_until);
     return status === 201;
   }
@@ -336,7 +336,7 @@ export class Writing extends EventTarget {
     this.tell();
   }
 
-  /** End the sitting here, but send what it has left. */
+  /** End the session here, but send what it has left. */
   retire() {
     this.recorder?.stop();
     this.listening.abort();
@@ -349,7 +349,7 @@ export class Writing extends EventTarget {
   }
 
   /**
-   * Go on here with a text: from a tab that was fenced by opening a sitting, otherwise by putting it in.
+   * Go on here with a text: from a tab that was fenced by opening a session, otherwise by putting it in.
    * @param {string} text
    */
   async takeOver(text) {
@@ -369,7 +369,7 @@ export class Writing extends EventTarget {
     this.dispatchEvent(new CustomEvent("others", { detail: this.others }));
   }
 
-  /** The server cannot go on with this sitting (it was set back to a backup, say): go on in a new one, with this text. */
+  /** The server cannot go on with this session (it was set back to a backup, say): go on in a new one, with this text. */
   async restart() {
     if (this.phase !== "writing" || performance.now() - this.restarted < RESTART) return;
     this.restarted = performance.now();
@@ -399,7 +399,7 @@ export class Writing extends EventTarget {
     if ("next" in done) {
       this.close(done.next);
       for (const outbox of this.outboxes()) outbox.stop();
-      await this.store.forget((row) => row.home === this.urls.sitting);
+      await this.store.forget((row) => row.home === this.urls.session);
     } else if (this.phase === "writing") this.field.readOnly = false;
     return done;
   }

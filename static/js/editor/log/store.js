@@ -1,7 +1,7 @@
 /**
  * What is not acknowledged yet, kept in IndexedDB; where that is missing or broken, in memory, and the page says so.
  *
- * A row per sitting (its token and how far it is), and its events in chunks. A last resort for the moment in which a page
+ * A row per session (its token and how far it is), and its events in chunks. A last resort for the moment in which a page
  * goes away: what IndexedDB has not confirmed is also put into localStorage, which is written at once.
  */
 
@@ -15,9 +15,9 @@ const KEPT = 30 * 24 * 3600 * 1000;
 /**
  * @typedef {(string | number)[]} LogEvent
  * @typedef {{number: number, first: number, count: number}} Frame
- * @typedef {object} Row A sitting as it is kept.
- * @property {string} home where its task's sittings are opened: known by it
- * @property {number} sitting
+ * @typedef {object} Row A session as it is kept.
+ * @property {string} home where its task's sessions are opened: known by it
+ * @property {number} session
  * @property {string} token
  * @property {string} log where events go
  * @property {number} acked events that the server has
@@ -31,7 +31,7 @@ const KEPT = 30 * 24 * 3600 * 1000;
  */
 
 /** @param {Row} row @returns {[string, number]} */
-const keyOf = (row) => [row.home, row.sitting];
+const keyOf = (row) => [row.home, row.session];
 
 /** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
 function done(request) {
@@ -139,7 +139,7 @@ export class Store {
     }
   }
 
-  /** @returns {Promise<Kept[]>} every sitting that is kept, oldest first, with what the last resort saved */
+  /** @returns {Promise<Kept[]>} every session that is kept, oldest first, with what the last resort saved */
   async all() {
     /** @type {Map<string, Kept>} */
     const found = new Map();
@@ -166,11 +166,11 @@ export class Store {
         if (row.textAt > known.row.textAt) Object.assign(known.row, { text: row.text, textAt: row.textAt });
       }
     }
-    return [...found.values()].sort((a, b) => a.row.sitting - b.row.sitting);
+    return [...found.values()].sort((a, b) => a.row.session - b.row.session);
   }
 
   /**
-   * Forget sittings: of one task all, otherwise those that nobody takes any more.
+   * Forget sessions: of one task all, otherwise those that nobody takes any more.
    * @param {(row: Row) => boolean} which
    */
   async forget(which) {

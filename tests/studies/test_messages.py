@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
 
-from crowdrag.studies.enums import EnquiryKind, Role
+from crowdrag.studies.enums import MessageKind, Role
 from crowdrag.studies.messages import services
-from crowdrag.studies.models import Enquiry, Participant
+from crowdrag.studies.models import Participant, ParticipantMessage
 from tests.factories import MembershipFactory, ParticipantFactory, ResponseFactory, WritingTaskFactory
 from tests.participants import as_participant
 from tests.studies.offered import member, offered_study
@@ -29,8 +29,8 @@ def person(client: Client) -> Participant:
     return made
 
 
-def ask(person: Participant, text: str = "When am I paid?", **fields: Any) -> Enquiry:
-    common: dict[str, Any] = {"kind": EnquiryKind.QUESTION, "now": timezone.now()}
+def ask(person: Participant, text: str = "When am I paid?", **fields: Any) -> ParticipantMessage:
+    common: dict[str, Any] = {"kind": MessageKind.QUESTION, "now": timezone.now()}
     return services.ask(participant=person, text=text, **(common | fields))
 
 
@@ -44,7 +44,7 @@ def test_what_is_asked_is_answered_on_the_own_page(client: Client, person: Parti
     assert 'value="task-7"' in form
     assert '<option value="CONTEST" selected>' in form
     client.post(address, {"kind": "CONTEST", "about": "task-7", "text": "It was <b>right</b>."})
-    enquiry = Enquiry.objects.get()
+    enquiry = ParticipantMessage.objects.get()
     assert (enquiry.kind, enquiry.about, enquiry.participant) == ("CONTEST", "task-7", person)
 
     desk = researcher(person)
@@ -79,7 +79,7 @@ def test_a_contested_rejection_is_taken_back_from_where_it_is_answered(person: P
         topic__study=person.study, task=WritingTaskFactory(claimed=True, topic__study=person.study)
     ).task
     WritingTask.objects.filter(pk=task.pk).update(participant=person, state=TaskState.REJECTED)
-    enquiry = ask(person, kind=EnquiryKind.CONTEST, about=task.external_id)
+    enquiry = ask(person, kind=MessageKind.CONTEST, about=task.external_id)
     desk, page = researcher(person), reverse("enquiries", args=[person.study.slug])
     address = f"{reverse('review_task', args=[person.study.slug, task.external_id])}?open=reverse"
     desk.post(reverse("enquiry_answer", args=[person.study.slug, enquiry.pk]), {"text": "You are right."})
@@ -108,7 +108,7 @@ def test_an_answer_has_words_and_goes_to_the_own_studys_enquiry_alone(person: Pa
 
 def test_unanswered_ones_come_first_and_are_counted(person: Participant) -> None:
     first, second, third = (ask(person, f"number {n}") for n in range(3))
-    services.answer(enquiry=first, text="yes", by=MembershipFactory(study=person.study).user, now=timezone.now())
+    services.answer(message=first, text="yes", by=MembershipFactory(study=person.study).user, now=timezone.now())
     assert services.list_of_study(person.study) == [second, third, first]
     assert services.count_unanswered(person.study) == 2
 
@@ -119,8 +119,8 @@ def test_a_flood_is_held_back(client: Client, person: Participant) -> None:
         assert client.post(address, {"kind": "QUESTION", "text": f"{number}"}).status_code == 302
     refused = client.post(address, {"kind": "QUESTION", "text": "one more"})
     assert (refused.status_code, "one more" in refused.content.decode()) == (422, True)
-    first = Enquiry.objects.order_by("pk")[0]
-    services.answer(enquiry=first, text="yes", by=MembershipFactory().user, now=timezone.now())
+    first = ParticipantMessage.objects.order_by("pk")[0]
+    services.answer(message=first, text="yes", by=MembershipFactory().user, now=timezone.now())
     assert client.post(address, {"kind": "QUESTION", "text": "one more"}).status_code == 302
 
 
@@ -142,7 +142,7 @@ def test_a_flood_of_requests_at_once_is_held_back_too() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(one, range(8))) == 2
-    assert person.enquiries.count() == services.MAX_OPEN
+    assert person.messages.count() == services.MAX_OPEN
 
 
 def test_what_cannot_be_kept_is_refused(client: Client, person: Participant) -> None:
@@ -152,4 +152,4 @@ def test_what_cannot_be_kept_is_refused(client: Client, person: Participant) -> 
         {"about": "<script>"},
     ):  # fmt: skip
         assert client.post(reverse("work_ask", args=[person.study.slug]), good | wrong).status_code == 422, wrong
-    assert not Enquiry.objects.exists()
+    assert not ParticipantMessage.objects.exists()

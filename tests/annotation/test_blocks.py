@@ -8,7 +8,7 @@ from annotation.enums import AssignmentState as S
 from annotation.judging import claims, leases, problems
 from annotation.models import Assignment
 from crowdrag.studies.enums import Role
-from crowdrag.studies.models import Bar
+from crowdrag.studies.models import ParticipantBlock
 from crowdrag.studies.participants import blocks, withdrawal
 from tests.annotation.shared import client_of, signed_in
 from tests.at_once import together
@@ -34,7 +34,7 @@ def test_whoever_is_barred_finishes_what_they_have_and_gets_nothing_more() -> No
     # What was barred is lifted, and the record of it stays.
     blocks.unblock(participant=judge, by=None, now=NOW)
     assert claim(here, judge).state == S.ASSIGNED
-    assert Bar.objects.get(participant=judge).lifted_at == NOW
+    assert ParticipantBlock.objects.get(participant=judge).lifted_at == NOW
 
 
 def test_what_was_given_back_is_not_taken_up_again() -> None:
@@ -57,17 +57,17 @@ def test_it_holds_once_has_a_reason_and_is_not_rewritten() -> None:
     assert blocks.unblock(participant=judge, by=None, now=NOW) is None
     for change in ({"reason": "another"}, {"lifted_at": None}):
         with pytest.raises((InternalError, ProgrammingError)), transaction.atomic():
-            Bar.objects.filter(pk=first.pk).update(**change)
+            ParticipantBlock.objects.filter(pk=first.pk).update(**change)
     withdrawal.erase(participant=judge, now=NOW)
-    assert not Bar.objects.exists()
+    assert not ParticipantBlock.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
 def test_whoever_is_barred_by_ten_at_once_is_barred_once() -> None:
     judge = ParticipantFactory()
-    bars = together([lambda: blocks.block(participant=judge, reason=WHY, by=None, now=NOW)] * 10)
-    assert {bar.pk for bar in bars} == set(Bar.objects.values_list("pk", flat=True))
-    assert len({bar.pk for bar in bars}) == 1
+    created = together([lambda: blocks.block(participant=judge, reason=WHY, by=None, now=NOW)] * 10)
+    assert {block.pk for block in created} == set(ParticipantBlock.objects.values_list("pk", flat=True))
+    assert len({block.pk for block in created}) == 1
 
 
 def test_a_reviewer_decides_it_where_they_screen_and_the_judge_reads_why() -> None:
@@ -80,7 +80,7 @@ def test_a_reviewer_decides_it_where_they_screen_and_the_judge_reads_why() -> No
     start = reverse("judging_start", args=[here.study.slug, here.campaign.pk])
     assert address in client.get(page).content.decode()
     assert client.post(address, {"reason": "", "back": page})["Location"] == page
-    assert judge.bar is None
+    assert judge.block is None
     assert client.post(address, {"reason": WHY, "back": "//elsewhere.example"})["Location"].startswith("/studies/")
     assert "Six seconds a questionnaire &lt;i&gt;" in client.get(page).content.decode()
     barred = person.get(start)
