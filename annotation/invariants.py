@@ -9,7 +9,7 @@ from django.db.models import Count, F, Q, QuerySet
 from crowdrag.studies.invariants import Invariant, Tally, register
 
 from .enums import HOLDING, AssignmentState
-from .judging.transitions import ALLOWED
+from .judging.lifecycle import ASSIGNMENTS
 from .models import Assignment, AssignmentTransition, Campaign, Judgment, Place, Questionnaire
 
 # Handed in: complete, unless it was erased since.
@@ -120,7 +120,7 @@ def moves(tally: Tally) -> None:
         tally.saw()
         at = ""
         for _assignment, _state, before, after in group:
-            if before != at or (before and after not in ALLOWED[before]):
+            if before != at or (before and after not in ASSIGNMENTS.allowed[before]):
                 tally.wrong(f"assignment {assignment}: from {before or 'nothing'} to {after}, after {at or 'nothing'}")
             at = after
         if at != state:

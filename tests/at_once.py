@@ -8,11 +8,10 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from annotation.judging.problems import AssignmentProblem
-from writing.assignments.problems import TaskProblem
+from crowdrag.assignments.problems import WorkProblem
 
 # What somebody is told, and no fault of the program.
-TOLD = (TaskProblem, AssignmentProblem)
+TOLD = (WorkProblem,)
 
 
 class DiedError(Exception):

@@ -26,6 +26,7 @@ BREACHES = {
         "crowdrag/studies/study/models.py",
         "import crowdrag.studies.access",
     ),
+    "The life of paid work is layered": ("crowdrag/assignments/models.py", "import crowdrag.assignments.decisions"),
     "The gateway is layered": ("crowdrag/llm/models.py", "import crowdrag.llm.views"),
     "Jobs are layered": ("crowdrag/jobs/models.py", "import crowdrag.jobs.views"),
     "Recruitment is layered": ("crowdrag/recruitment/models.py", "import crowdrag.recruitment.views"),

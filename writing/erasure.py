@@ -8,8 +8,9 @@ import pgtrigger
 from crowdrag.llm import erasure as calls
 from crowdrag.studies.enums import DecisionKind
 from crowdrag.studies.models import Participant
+from writing.assignments.lifecycle import TASKS
 
-from .assignments import slots, transitions
+from .assignments import slots
 from .corpus.imports import importers
 from .corpus.queries import MARKERS
 from .enums import TaskState
@@ -41,7 +42,7 @@ def erase(participant: Participant, now: datetime) -> None:
     response filled is free again.
     """
     # Held first: whoever still sends events, submits or reviews waits, and then finds nothing to do.
-    tasks = [transitions.lock(task) for task in WritingTask.objects.filter(participant=participant).order_by("pk")]
+    tasks = [TASKS.lock(task) for task in WritingTask.objects.filter(participant=participant).order_by("pk")]
     _erase_calls(participant)
     importers.erase_uploads(study=participant.study, now=now)
     _erase_responses(participant, now)

@@ -73,7 +73,7 @@ class ArchiveTable:
 
     def columns_of(self, version: int) -> tuple[ArchiveColumn, ...]:
         """Return the columns that it has in archives of a schema version, under the names of now."""
-        return tuple(each for each in self.columns if schema_versions.has_column(version, self.name, each.name))
+        return schema_versions.in_order(version, self.name, self.columns)
 
     def names_in(self, version: int) -> list[str]:
         """Return what these columns are called there."""

@@ -3,8 +3,8 @@
 An archive is written in the latest version only; every version that is named here can be read.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol, TypeVar
 
 from writing.enums import TaskState
 
@@ -16,6 +16,14 @@ READABLE = range(1, LATEST + 1)
 FIRST = 1
 
 Row = Mapping[str, Any]
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+Named = TypeVar("Named", bound=_Named)
 
 
 def _unknown(_row: Row) -> None:
@@ -96,6 +104,22 @@ COLUMN_NAMES: dict[tuple[str, str], tuple[int, str]] = {
     ("campaigns", "allows_comments"): (4, "takes_comments"),
     ("questionnaire_items", "has_known_label"): (4, "is_gold"),
 }
+# Since version 4 what all paid work has in common stands first; before, these columns stood as follows.
+EARLIER_ORDER: dict[str, tuple[str, ...]] = {
+    "tasks": (
+        *("external_id", "topic", "style", "slot", "is_trial", "revises", "participant", "instructions", "state"),
+        *("pay", "created_at", "claimed_at", "lease_until", "finished_at", "submitted_at", "seconds"),
+        *("active_seconds", "draft", "is_imported"),
+    ),
+    "task_transitions": ("task", "before", "after", "cause", "note", "at"),
+    "task_payments": ("task", "amount", "reason", "at"),
+    "assignments": (
+        *("questionnaire", "participant", "external_id", "state", "is_included", "assigned_at", "submitted_at"),
+        *("seconds", "lease_until", "pay", "active_seconds", "comment"),
+    ),
+    "assignment_transitions": ("assignment", "before", "after", "cause", "note", "at"),
+    "assignment_payments": ("assignment", "amount", "reason", "at"),
+}
 
 
 def table_name(version: int, table: str) -> str:
@@ -119,6 +143,14 @@ def has_column(version: int, table: str, column: str) -> bool:
     """Say whether a table has a column in archives of a version."""
     since, _default = COLUMNS.get((table, column), (FIRST, _unknown))
     return version >= since
+
+
+def in_order(version: int, table: str, columns: Iterable[Named]) -> tuple[Named, ...]:
+    """Return those columns of a table that archives of a version have, in their order there."""
+    held = [column for column in columns if has_column(version, table, column.name)]
+    if version < 4 and (order := EARLIER_ORDER.get(table)):
+        held.sort(key=lambda column: order.index(column.name))
+    return tuple(held)
 
 
 def completed(version: int, table: str, row: Row) -> dict[str, Any]:

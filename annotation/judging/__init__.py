@@ -8,8 +8,8 @@
 | `questionnaire_content`, `response_layout` | what a questionnaire asks and shows |
 | `answers` | answers as they are given, and how long each item is looked at |
 | `submission` | a complete questionnaire is handed in, in time or late |
-| `decisions`, `payments` | what researchers decide, and what is owed |
-| `transitions` | every change of an assignment's state, with its place and its cause |
+| `decisions` | what researchers decide |
+| `lifecycle` | what may follow on what, with the place that an assignment holds (`crowdrag.assignments`) |
 | `platform_status` | what a recruitment platform says of a visit, and is told of the work |
 | `activity`, `queries` | what campaigns offer to judges, and what these read of their questionnaires |
 | `erasure` | erasing what somebody judged, and quotes of what somebody wrote |

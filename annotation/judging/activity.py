@@ -14,7 +14,8 @@ from crowdrag.studies.models import Participant, Study
 
 from ..enums import AssignmentState, CampaignKind, CampaignState, Judges
 from ..models import Assignment, AttentionCheck, Campaign, TrainingAnswer, TrainingItem
-from . import claims, payments, queries, questionnaire_content, slots
+from . import claims, queries, questionnaire_content, slots
+from .lifecycle import ASSIGNMENTS
 
 
 def activities_of(study: Study) -> list[Activity]:
@@ -159,12 +160,12 @@ def about_label(campaign: Campaign, participant: Participant, about: str) -> str
 
 def owed(campaign: Campaign, participant: Participant) -> int:
     """Return what somebody has earned in a campaign, in minor units."""
-    return payments.total_earned(participant, campaign)
+    return ASSIGNMENTS.total_earned(participant, questionnaire__campaign=campaign)
 
 
 def awaited(campaign: Campaign, participant: Participant) -> int:
     """Return what of somebody's judging in a campaign waits for a decision, in minor units."""
-    return payments.total_awaited(participant, campaign)
+    return ASSIGNMENTS.total_awaited(participant, questionnaire__campaign=campaign)
 
 
 def erasure(campaign: Campaign, participant: Participant) -> list[str]:

@@ -15,6 +15,8 @@ from django.utils.translation import gettext as _
 from psycopg.types.numeric import Int8
 
 from crowdrag import prepared_statements
+from crowdrag.assignments.lifecycle import storable_text
+from crowdrag.assignments.problems import LeftStudy
 
 from ..enums import AssignmentState
 from ..models import (
@@ -27,7 +29,8 @@ from ..models import (
     Judgment,
     QuestionnaireItem,
 )
-from . import leases, problems, transitions
+from . import leases, problems
+from .lifecycle import ASSIGNMENTS
 
 # In these states answers are taken: whoever was late may finish, and hand in.
 TAKES: Final = frozenset({AssignmentState.ASSIGNED, AssignmentState.TIMED_OUT, AssignmentState.RETURNED})
@@ -196,19 +199,14 @@ def lock_for_answers(assignment: Assignment) -> Assignment:
 
     Whoever hands in or lets somebody leave holds the assignment too, so nothing comes in behind them.
     """
-    assignment = transitions.lock_alone(assignment.pk)
+    assignment = ASSIGNMENTS.lock_alone(assignment.pk)
     if assignment.state not in TAKES:
         raise problems.HandedIn(assignment, assignment.state)
     # Read after the lock was had: they may have left while this waited for it.
     assignment.participant.refresh_from_db(fields=["withdrawn_at", "erased_at"])
     if assignment.participant.withdrawn_at or assignment.participant.erased_at:
-        raise problems.LeftStudy
+        raise LeftStudy(Assignment)
     return assignment
-
-
-def storable_text(text: str) -> str:
-    """Replace what the database cannot hold: U+0000 and lone surrogates."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def _check_question(assignment: Assignment, item: int, dimension: int, value: int) -> None:

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
 from crowdrag.api.serializers import IntegerFilter, StrictBooleanFilter
-from crowdrag.studies import review_locks
+from crowdrag.assignments import review_locks
 from crowdrag.studies.enums import AuditedContent, Role
 
 from ..campaigns import api

@@ -13,11 +13,13 @@ from django.db import IntegrityError, transaction
 from psycopg.types.numeric import Int4, Int8
 
 from crowdrag import prepared_statements
+from crowdrag.assignments.problems import Blocked, LeftStudy, NeedsConsent, NotAllowed, NothingLeft, WorkProblem
 from crowdrag.studies.models import Participant
 
 from ..enums import AssignmentState, CampaignState
 from ..models import Assignment, Campaign
-from . import leases, problems, slots, transitions
+from . import leases, problems, slots
+from .lifecycle import ASSIGNMENTS
 
 S = AssignmentState
 # How often another place is tried where a constraint said no. It can only be so when something other than a claim gave
@@ -100,19 +102,19 @@ class ClaimContext(NamedTuple):
         """Return those of the person's assignments that are in one of these states, the first one first."""
         return [one for one in self.mine if one.state in states]
 
-    def problem(self, session: str = "") -> problems.AssignmentProblem | None:
+    def problem(self, session: str = "") -> WorkProblem | None:
         """Return what keeps questionnaires from the person, whether or not there are any."""
         judged = [one for one in self.mine if one.state not in leases.NOT_JUDGED]
         if self.has_left:
-            return problems.LeftStudy()
+            return LeftStudy(Assignment)
         if self.barred is not None:
-            return problems.Barred(self.barred)
+            return Blocked(Assignment, self.barred)
         if not self.is_open:
             return problems.CampaignNotOpen()
         if not self.is_admitted:
             return problems.NotAdmitted()
         if not self.consents:
-            return problems.NeedsConsent()
+            return NeedsConsent()
         if session and any(one.session == session for one in judged):
             return problems.EnoughJudged(1)
         if self.most is not None and len(judged) >= self.most:
@@ -133,7 +135,7 @@ def claim(*, campaign: Campaign, participant: Participant, session: str = "", no
 
     Raises
     ------
-    problems.AssignmentProblem
+    WorkProblem
         with the reason why there is none: not open, not invited, no consent, enough judged, too late, nothing left.
     """
     standing = _standing(campaign, participant)
@@ -141,7 +143,7 @@ def claim(*, campaign: Campaign, participant: Participant, session: str = "", no
         if (problem := standing.problem(session)) is not None:
             raise problem
         if not standing.any_free:
-            raise problems.NothingLeft
+            raise NothingLeft(Assignment)
     for last in (False,) * (TRIES - 1) + (True,):
         try:
             with transaction.atomic():
@@ -149,14 +151,14 @@ def claim(*, campaign: Campaign, participant: Participant, session: str = "", no
         except IntegrityError as error:
             if last or not any(name in str(error) for name in REFUSALS):
                 raise
-    raise problems.NothingLeft
+    raise NothingLeft(Assignment)
 
 
-def obstacle(*, campaign: Campaign, participant: Participant, session: str = "") -> problems.AssignmentProblem | None:
+def obstacle(*, campaign: Campaign, participant: Participant, session: str = "") -> WorkProblem | None:
     """Return why somebody would get nothing now, or None if they probably get something; only `claim` can tell."""
     standing = _standing(campaign, participant)
     if standing.has_left:
-        return problems.LeftStudy()
+        return LeftStudy(Assignment)
     if standing.in_state(S.ASSIGNED):
         return None
     if (problem := standing.problem(session)) is not None:
@@ -168,7 +170,7 @@ def obstacle(*, campaign: Campaign, participant: Participant, session: str = "")
         return problems.TooLate(Assignment.objects.get(pk=late[0].pk))
     if slots.has_claimable(campaign=campaign.pk, barred=_barred(standing, campaign, participant)):
         return None
-    return problems.NothingLeft()
+    return NothingLeft(Assignment)
 
 
 @transaction.atomic
@@ -179,15 +181,15 @@ def resume(*, assignment: Assignment, now: datetime) -> Assignment:
     ------
     TooLate
         if all its places are held; what is there can still be handed in.
-    AssignmentProblem
+    WorkProblem
         for what keeps other questionnaires from them, too.
     """
-    assignment = transitions.lock(assignment)
+    assignment = ASSIGNMENTS.lock(assignment)
     if assignment.state == S.ASSIGNED:
         return assignment
     standing = _standing(assignment.questionnaire.campaign, assignment.participant)
     if assignment.state not in leases.NOT_JUDGED or standing.in_state(S.ASSIGNED):
-        raise problems.NotAllowed(assignment, S.ASSIGNED)
+        raise NotAllowed(assignment, S.ASSIGNED)
     if (problem := standing.problem()) is not None:
         raise problem
     if (back := _resumed(assignment.pk, "", now)) is None:
@@ -201,7 +203,7 @@ def _claim(campaign: Campaign, participant: Participant, session: str, now: date
     # Read after the lock was had: what the person did at another connection meanwhile is seen.
     standing = _standing(campaign, participant)
     if standing.has_left:
-        raise problems.LeftStudy
+        raise LeftStudy(Assignment)
     if held := standing.in_state(S.ASSIGNED):
         return _visited(held[0], standing, session)
     if (problem := standing.problem(session)) is not None:
@@ -218,7 +220,7 @@ def _claim(campaign: Campaign, participant: Participant, session: str, now: date
     for lost in standing.in_state(S.RETURNED):
         if (back := _resumed(lost.pk, session, now)) is not None:
             return back
-    raise problems.NothingLeft
+    raise NothingLeft(Assignment)
 
 
 def _lock(participant: Participant) -> None:
@@ -283,9 +285,9 @@ def _resumed(lost: int, session: str, now: datetime) -> Assignment | None:
     try:
         # Undone with its savepoint where there is no place.
         with transaction.atomic():
-            assignment = transitions.lock_alone(lost)
+            assignment = ASSIGNMENTS.lock_alone(lost)
             until = now + leases.lease_length(assignment.questionnaire.campaign)
             visit = session or assignment.session
-            return transitions.move(assignment, S.ASSIGNED, "came back", now=now, lease_until=until, session=visit)
+            return ASSIGNMENTS.move(assignment, S.ASSIGNED, "came back", now=now, lease_until=until, session=visit)
     except problems.NoPlace:
         return None

@@ -10,14 +10,18 @@ from typing import Any, Final
 
 from django.db import transaction
 
+from crowdrag.assignments import decisions
+from crowdrag.assignments.lifecycle import REVERSED, storable_text
+from crowdrag.assignments.problems import Erased, NeedsReason
+from crowdrag.assignments.review_locks import RELEASED
 from crowdrag.studies.enums import DecisionKind
 from crowdrag.studies.messages import services
 from crowdrag.studies.models import User
-from crowdrag.studies.review_locks import RELEASED, locked_by_another
 
 from ..enums import AssignmentState
 from ..models import Assignment, AssignmentDecision
-from . import answers, payments, problems, transitions
+from . import problems
+from .lifecycle import ASSIGNMENTS
 
 S = AssignmentState
 JUDGED_AS_ASKED: Final = "Judged as asked."
@@ -34,21 +38,16 @@ def accept(*, assignment: Assignment, by: User, now: datetime, note: str = "") -
     ------
     NotAllowed, UnderReview, NeedsReason
     """
-    note = answers.storable_text(note).strip()
-    assignment = transitions.lock(assignment)
+    note = storable_text(note).strip()
+    assignment = ASSIGNMENTS.lock(assignment)
     if assignment.state == S.ACCEPTED:
         return assignment
     if assignment.state == S.REJECTED:
         return _reverse(assignment, note, by, now)
     if assignment.state == S.SURPLUS and _was_rejected(assignment):
         return assignment
-    _may_decide(assignment, by, S.ACCEPTED, now, {S.SUBMITTED})
-    transitions.move(assignment, S.ACCEPTED, "accepted", note=note, by=by, now=now, **RELEASED)
-    payments.pay_rest(assignment=assignment, reason=payments.ACCEPTED, by=by, now=now)
-    reason = note or JUDGED_AS_ASKED
-    _decide(assignment, DecisionKind.PAY, holds=True, reason=reason, by=by, now=now)
-    if not assignment.decisions.filter(about=DecisionKind.INCLUDE).exists():
-        _decide(assignment, DecisionKind.INCLUDE, holds=True, reason=reason, by=by, now=now)
+    decisions.require_decidable(assignment, S.ACCEPTED, by, now, {S.SUBMITTED})
+    decisions.accept(ASSIGNMENTS, assignment, assignment, note=note, default=JUDGED_AS_ASKED, by=by, now=now)
     return assignment
 
 
@@ -71,23 +70,14 @@ def reject(
     ------
     NeedsReason, BadAmount, NotAllowed, UnderReview
     """
-    if not (reason := answers.storable_text(reason).strip()):
-        raise problems.NeedsReason
-    assignment = transitions.lock(assignment)
+    reason = decisions.require_reason(Assignment, reason)
+    assignment = ASSIGNMENTS.lock(assignment)
     if assignment.state == S.REJECTED:
         return assignment
-    _may_decide(assignment, by, S.REJECTED, now, {S.SUBMITTED, S.ACCEPTED})
-    before = payments.paid_of_promise(assignment)
-    most = max((assignment.pay or 0) - before, 0)
-    if not 0 <= pay_part <= most:
-        raise problems.BadAmount(most, assignment.questionnaire.campaign.study.currency)
-    transitions.move(assignment, S.REJECTED, "rejected", note=reason, by=by, now=now, **RELEASED)
-    if pay_part:
-        payments.pay(assignment=assignment, amount=pay_part, reason=payments.PART, by=by, now=now)
-    amounts = {"amount": before + pay_part, "of": assignment.pay or 0}
-    _decide(assignment, DecisionKind.PAY, holds=before + pay_part > 0, reason=reason, by=by, now=now, evidence=amounts)
-    why = dict(evidence or {})
-    _decide(assignment, DecisionKind.INCLUDE, holds=False, reason=reason, by=by, now=now, evidence=why)
+    decisions.require_decidable(assignment, S.REJECTED, by, now, {S.SUBMITTED, S.ACCEPTED})
+    decisions.reject(
+        ASSIGNMENTS, assignment, assignment, reason=reason, pay_part=pay_part, evidence=evidence, by=by, now=now
+    )
     return assignment
 
 
@@ -99,14 +89,14 @@ def take_up(*, assignment: Assignment, by: User, now: datetime, note: str = "") 
     ------
     NoPlace, NotAllowed, UnderReview, Erased
     """
-    assignment = transitions.lock(assignment)
+    assignment = ASSIGNMENTS.lock(assignment)
     if assignment.state in {S.SUBMITTED, S.ACCEPTED}:
         return assignment
-    _may_decide(assignment, by, S.SUBMITTED, now, {S.SURPLUS})
-    if assignment.participant.erased_at:
-        raise problems.Erased
-    note = answers.storable_text(note).strip()
-    return transitions.move(assignment, S.SUBMITTED, "taken up", note=note, by=by, now=now, **RELEASED)
+    decisions.require_decidable(assignment, S.SUBMITTED, by, now, {S.SURPLUS})
+    if assignment.erased_at:
+        raise Erased(Assignment)
+    note = storable_text(note).strip()
+    return ASSIGNMENTS.move(assignment, S.SUBMITTED, "taken up", note=note, by=by, now=now, **RELEASED)
 
 
 def include(
@@ -131,24 +121,24 @@ def exclude(
 def _reverse(assignment: Assignment, note: str, by: User, now: datetime) -> Assignment:
     """Accept what was rejected, and pay the rest."""
     if not note:
-        raise problems.NeedsReason
+        raise NeedsReason(Assignment)
     counts = assignment.participant.erased_at is None
     if counts:
         try:
-            transitions.move(assignment, S.ACCEPTED, "rejection reversed", note=note, by=by, now=now, **RELEASED)
+            ASSIGNMENTS.move(assignment, S.ACCEPTED, "rejection reversed", note=note, by=by, now=now, **RELEASED)
         except problems.NoPlace:
             counts = False
     if not counts:
-        transitions.move(
+        ASSIGNMENTS.move(
             assignment, S.SURPLUS, "rejection reversed, when its place was gone", note=note, by=by, now=now, **RELEASED
         )
-    payments.pay_rest(assignment=assignment, reason=payments.REVERSED, by=by, now=now)
+    ASSIGNMENTS.pay_rest(assignment, REVERSED, by=by, now=now)
     services.settle_contests(
         participant=assignment.participant, about=assignment.external_id, text=note, by=by, now=now
     )
-    _decide(assignment, DecisionKind.PAY, holds=True, reason=note, by=by, now=now)
+    decisions.decide(assignment, DecisionKind.PAY, holds=True, reason=note, by=by, now=now)
     if counts:
-        _decide(assignment, DecisionKind.INCLUDE, holds=True, reason=note, by=by, now=now)
+        decisions.decide(assignment, DecisionKind.INCLUDE, holds=True, reason=note, by=by, now=now)
     return assignment
 
 
@@ -160,45 +150,8 @@ def _was_rejected(assignment: Assignment) -> bool:
 def _change(
     assignment: Assignment, reason: str, evidence: Mapping[str, Any] | None, by: User, now: datetime, *, holds: bool
 ) -> AssignmentDecision:
-    if not (reason := answers.storable_text(reason).strip()):
-        raise problems.NeedsReason
-    assignment = transitions.lock(assignment)
-    if assignment.participant.erased_at:
-        raise problems.Erased
-    last = assignment.decisions.filter(about=DecisionKind.INCLUDE).order_by("-decided_at", "-id").first()
-    if last is not None and (last.holds, last.reason, last.decided_by_id) == (holds, reason, by.pk):
-        return last  # the same request once more
-    return _decide(
-        assignment, DecisionKind.INCLUDE, holds=holds, reason=reason, by=by, now=now, evidence=dict(evidence or {})
+    reason = decisions.require_reason(Assignment, reason)
+    decided: AssignmentDecision = decisions.change_inclusion(
+        Assignment, ASSIGNMENTS.lock(assignment), holds=holds, reason=reason, evidence=evidence, by=by, now=now
     )
-
-
-def _decide(
-    assignment: Assignment,
-    about: DecisionKind,
-    *,
-    holds: bool,
-    reason: str,
-    by: User,
-    now: datetime,
-    evidence: dict[str, Any] | None = None,
-) -> AssignmentDecision:
-    if about is DecisionKind.INCLUDE and assignment.is_included != holds:
-        Assignment.objects.filter(pk=assignment.pk).update(is_included=holds)
-        assignment.is_included = holds
-    return AssignmentDecision.objects.create(
-        assignment=assignment,
-        about=about,
-        holds=holds,
-        reason=reason,
-        evidence=evidence or {},
-        decided_at=now,
-        decided_by=by,
-    )
-
-
-def _may_decide(assignment: Assignment, by: User, after: S, now: datetime, states: set[S]) -> None:
-    if assignment.state not in states:
-        raise problems.NotAllowed(assignment, after)
-    if locked_by_another(assignment, by, now):
-        raise problems.UnderReview(assignment)
+    return decided

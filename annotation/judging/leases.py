@@ -1,6 +1,5 @@
 """What somebody has in hand, and for how long it is theirs; giving it back, and what becomes of it when they leave."""
 
-import logging
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -9,11 +8,13 @@ from django.db.models import QuerySet
 from psycopg.types.numeric import Int8
 
 from crowdrag import prepared_statements
+from crowdrag.assignments.lifecycle import LEASE_OVER
+from crowdrag.assignments.problems import NotAllowed
 from crowdrag.studies.models import Participant
 
 from ..enums import HOLDING, AssignmentState
 from ..models import Assignment, Campaign
-from . import problems, transitions
+from .lifecycle import ASSIGNMENTS
 
 # These do not count as judged: somebody else may have the place.
 NOT_JUDGED = (AssignmentState.RETURNED, AssignmentState.TIMED_OUT)
@@ -83,48 +84,24 @@ def renew(assignment: Assignment, now: datetime, *, minutes: int | None = None) 
 
 
 S = AssignmentState
-# One pass of the sweep takes so many; the next pass goes on.
-AT_ONCE = 500
-LAPSED = "lease over"
-log = logging.getLogger(__name__)
 
 
-def expire(*, now: datetime, at_once: int = AT_ONCE) -> int:
+def expire(*, now: datetime) -> int:
     """Take the place from those whose lease ran out, their answers kept; count them."""
-    due = Assignment.objects.filter(state=S.ASSIGNED, lease_until__lt=now).order_by("lease_until", "pk")
-    ended = 0
-    for pk, participant in due.values_list("pk", "participant")[:at_once]:
-        try:
-            ended += _expire(pk, participant, now)
-        except Exception:
-            # One that cannot be ended must not keep the others' places.
-            log.exception("The lease of assignment %s is over, but its place could not be freed", pk)
-    return ended
-
-
-@transaction.atomic
-def _expire(pk: int, participant: int, now: datetime) -> bool:
-    # Looked at again under the locks: its judge may have come back in this moment.
-    people = Participant.objects.select_for_update(no_key=True, skip_locked=True)
-    if not people.filter(pk=participant):
-        return False
-    held = Assignment.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
-    assignment = held.filter(pk=pk, state=S.ASSIGNED, lease_until__lt=now).first()
-    if assignment is None:
-        return False
-    transitions.move(assignment, S.TIMED_OUT, LAPSED, now=now, lease_until=None)
-    return True
+    return ASSIGNMENTS.expire(
+        lambda assignment: ASSIGNMENTS.move(assignment, S.TIMED_OUT, LEASE_OVER, now=now, lease_until=None), now=now
+    )
 
 
 @transaction.atomic
 def give_back(*, assignment: Assignment, reason: str = "", now: datetime) -> Assignment:
     """Take a questionnaire back from its judge at their wish: answers stay, the place is free for somebody else."""
-    assignment = transitions.lock(assignment)
+    assignment = ASSIGNMENTS.lock(assignment)
     if assignment.state == S.RETURNED:
         return assignment
     if assignment.state not in {S.ASSIGNED, S.TIMED_OUT}:
-        raise problems.NotAllowed(assignment, S.RETURNED)
-    return transitions.move(assignment, S.RETURNED, "given back", note=reason, now=now, lease_until=None)
+        raise NotAllowed(assignment, S.RETURNED)
+    return ASSIGNMENTS.move(assignment, S.RETURNED, "given back", note=reason, now=now, lease_until=None)
 
 
 def on_withdraw(participant: Participant, now: datetime) -> None:
@@ -145,6 +122,6 @@ def _withdraw(participant: Participant, states: list[AssignmentState], cause: st
         participant=participant, state__in=states, questionnaire__campaign__has_places=True
     )
     for assignment in mine.order_by("pk"):
-        held = transitions.lock_alone(assignment.pk)
+        held = ASSIGNMENTS.lock_alone(assignment.pk)
         if held.state in states:
-            transitions.move(held, AssignmentState.WITHDRAWN, cause, now=now, lease_until=None)
+            ASSIGNMENTS.move(held, AssignmentState.WITHDRAWN, cause, now=now, lease_until=None)

@@ -1,13 +1,14 @@
 """Assignments, the places that they hold, judgments, and how long somebody looked at each item."""
 
-from typing import Any, Final
+from datetime import datetime
+from typing import Any, ClassVar, Final
 
 import pgtrigger
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from crowdrag.assignments.models import PaidWork, Payment, Transition, WorkTexts
 from crowdrag.studies.models import Decision, Participant, Study
 
 from ..campaigns.models import Campaign, Dimension, Item, Questionnaire
@@ -22,8 +23,19 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.filter(state=AssignmentState.ACCEPTED, is_included=True)
 
 
-class Assignment(models.Model):
+class Assignment(PaidWork):
     """Who answers which questionnaire, and how far they are."""
+
+    RELATED: ClassVar[tuple[str, ...]] = ("questionnaire__campaign__study", "participant")
+    TEXTS: ClassVar[WorkTexts] = WorkTexts(
+        not_allowed=_("This questionnaire is %(state)s: that cannot be done with it now."),
+        left_study=_("You withdrew from this study, so there is nothing further for you to judge."),
+        blocked=_("The researchers give you no further questionnaires here. They say: “%(reason)s” You can ask them."),
+        nothing_left=_("All questionnaires that you can judge are taken at present. Look again later: some come back."),
+        under_review=_("Another reviewer has this questionnaire open. Take the next one."),
+        erased=_("This was erased at its judge's wish: it stays left out of the analysis. What is owed can be paid."),
+        needs_reason=_("Say why: the judge reads it."),
+    )
 
     questionnaire = models.ForeignKey(Questionnaire, models.CASCADE, related_name="assignments")
     participant = models.ForeignKey(Participant, models.PROTECT, related_name="assignments")
@@ -31,19 +43,9 @@ class Assignment(models.Model):
     state = models.CharField(max_length=10, choices=AssignmentState.choices, default=AssignmentState.ASSIGNED)
     is_included = models.BooleanField(default=True)
     assigned_at = models.DateTimeField(null=True, blank=True)
-    submitted_at = models.DateTimeField(null=True, blank=True)
-    seconds = models.FloatField(null=True, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
-    # What it pays, in minor units of the study's currency, as was said when it was claimed.
-    pay = models.PositiveIntegerField(null=True, blank=True)
-    # Time spent with the page before one's eyes; `seconds` is from claim to submission.
-    active_seconds = models.FloatField(null=True, blank=True)
     comment = models.TextField(_("comment"), blank=True)
     # What the recruitment platform calls the visit: its own submission.
     session = models.CharField(max_length=200, blank=True)
-    # Who has it open for review, and until when nobody else gets it.
-    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    reviewing_until = models.DateTimeField(null=True, blank=True)
 
     objects = AssignmentQuerySet.as_manager()
 
@@ -91,21 +93,26 @@ class Assignment(models.Model):
             ),
         ]
 
+    @property
+    def currency(self) -> str:
+        """The currency of what it pays: the study's."""
+        return self.questionnaire.campaign.study.currency
 
-class AssignmentTransition(models.Model):
-    """A change of state with its cause; the record is append-only."""
+    @property
+    def erased_at(self) -> datetime | None:
+        """When its judge had everything erased, if so."""
+        return self.participant.erased_at
+
+
+class AssignmentTransition(Transition):
+    """A change of an assignment's state. The note is for the judge to read."""
 
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="transitions")
     before = models.CharField(max_length=10, choices=AssignmentState.choices, blank=True)
     after = models.CharField(max_length=10, choices=AssignmentState.choices)
-    cause = models.CharField(max_length=200)
-    # For the judge to read.
-    note = models.TextField(blank=True)
-    at = models.DateTimeField()
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
 
-    class Meta:
-        triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
+    class Meta(Transition.Meta):
+        pass
 
 
 class AssignmentDecision(Decision):
@@ -117,21 +124,16 @@ class AssignmentDecision(Decision):
         pass
 
 
-class AssignmentPayment(models.Model):
-    """Money that a judge is owed for an assignment, in minor units of the study's currency. What was promised stays."""
+class AssignmentPayment(Payment):
+    """Money that a judge is owed for an assignment."""
 
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="payments")
-    amount = models.PositiveIntegerField(_("amount (minor units)"))
-    reason = models.CharField(_("reason"), max_length=200)
-    at = models.DateTimeField()
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
 
-    class Meta:
+    class Meta(Payment.Meta):
         constraints = [
-            models.CheckConstraint(condition=~models.Q(reason=""), name="assignment_payment_has_a_reason"),
+            *Payment.Meta.constraints,
             models.UniqueConstraint(fields=["assignment", "reason"], name="assignment_payment_once_per_reason"),
         ]
-        triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
 
 
 class PlaceQuerySet(models.QuerySet["Place"]):

@@ -16,7 +16,7 @@ from crowdrag.studies.models import Participant, Study
 
 from ..enums import AssignmentState
 from ..models import Assignment, Campaign, Place
-from . import transitions
+from .lifecycle import ASSIGNMENTS
 
 S = AssignmentState
 # What platforms call it when somebody does not go on; everything else that they say changes no state here.
@@ -50,12 +50,12 @@ def release_visit(
         meant = meant.filter(participant=participant)
     changed = []
     for assignment in meant.order_by("participant_id", "pk"):
-        held = transitions.lock(assignment)
+        held = ASSIGNMENTS.lock(assignment)
         begun_later = held.assigned_at is not None and held.assigned_at > at
         if held.state == S.ASSIGNED and held.session == session and not begun_later:
-            changed.append(transitions.move(held, after, CAUSES[after], now=now, lease_until=None))
+            changed.append(ASSIGNMENTS.move(held, after, CAUSES[after], now=now, lease_until=None))
         elif held.state == S.TIMED_OUT and after == S.RETURNED and held.session == session:
-            changed.append(transitions.move(held, after, CAUSES[after], now=now))
+            changed.append(ASSIGNMENTS.move(held, after, CAUSES[after], now=now))
     return changed
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from crowdrag.assignments.lifecycle import extra_payments
+from crowdrag.assignments.problems import WorkProblem
 from crowdrag.studies.entry import links
 from crowdrag.studies.enums import Outcome
 from crowdrag.studies.models import Arrival, Participant
@@ -9,7 +11,8 @@ from crowdrag.studies.models import Arrival, Participant
 from ..enums import AssignmentState
 from ..models import Assignment, AssignmentPayment, Campaign
 from ..quality import training
-from . import claims, payments, problems
+from . import claims
+from .lifecycle import ASSIGNMENTS
 
 S = AssignmentState
 LATE = (S.TIMED_OUT, S.RETURNED)
@@ -55,7 +58,7 @@ class JudgeOverview:
     earned: int
     awaited: int
     in_hand: Assignment | None
-    obstacle: problems.AssignmentProblem | None
+    obstacle: WorkProblem | None
     is_trained: bool
     payer: str
     way_back: links.CompletionTarget | None
@@ -79,8 +82,8 @@ def judge_overview(campaign: Campaign, participant: Participant) -> JudgeOvervie
         way_back = links.participant_completion_target(participant=participant, outcome=outcome)
     return JudgeOverview(
         rows=found[::-1],
-        earned=payments.total_earned(participant, campaign),
-        awaited=payments.total_awaited(participant, campaign),
+        earned=ASSIGNMENTS.total_earned(participant, questionnaire__campaign=campaign),
+        awaited=ASSIGNMENTS.total_awaited(participant, questionnaire__campaign=campaign),
         in_hand=in_hand,
         obstacle=obstacle,
         is_trained=is_trained(campaign, participant),
@@ -123,6 +126,6 @@ def _row(assignment: Assignment, number: int) -> QuestionnaireRow:
         note=told[-1] if told else "",
         paid=sum(payment.amount for payment in assignment.payments.all()),
         answered=assignment.judgments.count() if assignment.state in LATE else 0,
-        besides=payments.extra_payments(assignment),
+        besides=extra_payments(assignment),
         was_reversed=any(each.before == S.REJECTED for each in moves),
     )

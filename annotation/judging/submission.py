@@ -7,10 +7,13 @@ from django.db import connection, transaction
 from psycopg.types.numeric import Int8
 
 from crowdrag import prepared_statements
+from crowdrag.assignments.lifecycle import storable_text
+from crowdrag.assignments.problems import LeftStudy
 
 from ..enums import AssignmentState, CampaignState
 from ..models import Assignment
-from . import answers, leases, problems, transitions
+from . import answers, leases, problems
+from .lifecycle import ASSIGNMENTS
 
 S = AssignmentState
 LONGEST_COMMENT: Final = 10_000
@@ -91,26 +94,26 @@ def submit(*, assignment: Assignment, comment: str = "", now: datetime) -> Assig
         with what is missing.
     LeftStudy, NotAllowed
     """
-    assignment = transitions.lock(assignment)
+    assignment = ASSIGNMENTS.lock(assignment)
     if assignment.state in DONE:
         return assignment
     if assignment.state not in answers.TAKES:
         raise problems.HandedIn(assignment, S.SUBMITTED)
     if assignment.participant.withdrawn_at or assignment.participant.erased_at:
-        raise problems.LeftStudy
+        raise LeftStudy(Assignment)
     if open_ := missing_answers(assignment):
         raise problems.Incomplete(open_)
     changes = _told(assignment, comment, now)
     if assignment.state == S.ASSIGNED:
-        return transitions.move(assignment, S.SUBMITTED, "submitted", now=now, **changes)
+        return ASSIGNMENTS.move(assignment, S.SUBMITTED, "submitted", now=now, **changes)
     if _may_count(assignment):
         try:
-            return transitions.move(
+            return ASSIGNMENTS.move(
                 assignment, S.SUBMITTED, "handed in late, while a place was free", now=now, **changes
             )
         except problems.NoPlace:
             pass
-    return transitions.move(assignment, S.SURPLUS, "handed in late, when its place was gone", now=now, **changes)
+    return ASSIGNMENTS.move(assignment, S.SURPLUS, "handed in late, when its place was gone", now=now, **changes)
 
 
 def _may_count(assignment: Assignment) -> bool:
@@ -125,7 +128,7 @@ def _may_count(assignment: Assignment) -> bool:
 def _told(assignment: Assignment, comment: str, now: datetime) -> dict[str, Any]:
     begun = assignment.assigned_at
     return {
-        "comment": answers.storable_text(comment).strip()[:LONGEST_COMMENT],
+        "comment": storable_text(comment).strip()[:LONGEST_COMMENT],
         "submitted_at": now,
         "seconds": None if begun is None else max((now - begun).total_seconds(), 0.0),
         "active_seconds": answers.active_seconds(assignment),

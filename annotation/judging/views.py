@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_POST
 
+from crowdrag.assignments.problems import LeftStudy, WorkProblem
 from crowdrag.studies.access import consented_page, participant_page
 from crowdrag.studies.entry import links
 from crowdrag.studies.models import Participant
@@ -106,7 +107,7 @@ def give_back(request: HttpRequest, participant: Participant, campaign: int, ass
     if request.method == "POST" and form.is_valid():
         try:
             leases.give_back(assignment=found, reason=form.cleaned_data["reason"], now=timezone.now())
-        except problems.AssignmentProblem as problem:
+        except WorkProblem as problem:
             messages.warning(request, str(problem))
             return _to("judging_questionnaire", found)
         messages.success(request, _("You gave the questionnaire back. Your answers are kept."))
@@ -153,7 +154,7 @@ def _claim(request: HttpRequest, campaign: Campaign, participant: Participant) -
     except problems.TooLate as problem:
         messages.warning(request, str(problem))
         return _to("judging_questionnaire", problem.assignment)
-    except problems.AssignmentProblem as problem:
+    except WorkProblem as problem:
         messages.warning(request, str(problem))
         return redirect("judging_start", participant.study.slug, campaign.pk)
     return _to("judging_questionnaire", held)
@@ -166,7 +167,7 @@ def _resume(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     except problems.TooLate as problem:
         messages.warning(request, str(problem))
         late = "?late=1"
-    except problems.AssignmentProblem as problem:
+    except WorkProblem as problem:
         messages.warning(request, str(problem))
     response = _to("judging_questionnaire", assignment)
     response["Location"] += late
@@ -261,7 +262,7 @@ def submit(request: HttpRequest, participant: Participant, campaign: int, assign
         return HttpResponse(status=302, headers={"Location": hand_in()["next"]})
     except problems.Incomplete as problem:
         return show(request, held, missing=problem.missing, comment=forms.comment(request))
-    except problems.AssignmentProblem:
+    except WorkProblem:
         return HttpResponse(status=302, headers={"Location": _address("judging_questionnaire", held)})
 
 
@@ -301,11 +302,11 @@ def _respond(act: Callable[[], dict[str, Any]], held: Assignment) -> JsonRespons
         return JsonResponse(facts, status=CONFLICT)
     except problems.Incomplete as problem:
         return JsonResponse({"problem": "incomplete", "missing": problem.missing}, status=INCOMPLETE)
-    except problems.LeftStudy:
+    except LeftStudy:
         return _left(held)
     except (problems.BadAnswer, forms.BadBodyError) as problem:
         return JsonResponse({"problem": "bad", "message": str(problem)}, status=BAD)
-    except problems.AssignmentProblem:
+    except WorkProblem:
         return JsonResponse({"problem": "closed", "next": _address("judging_questionnaire", held)}, status=CONFLICT)
     except (OperationalError, InterfaceError):
         return JsonResponse({"problem": "busy"}, status=BUSY, headers={"Retry-After": "1"})

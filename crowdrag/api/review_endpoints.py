@@ -1,4 +1,4 @@
-"""Endpoints for work that reviewers have open, so that no two of them read the same (`studies.review_locks`).
+"""Endpoints for work that reviewers have open, so that no two of them read the same (`assignments.review_locks`).
 
 It is held, put back, and given out.
 """
@@ -13,8 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from crowdrag.accounts.enums import Scope
+from crowdrag.assignments.review_locks import ReviewLock
 from crowdrag.studies.enums import AuditedContent, Role
-from crowdrag.studies.review_locks import ReviewLock
 
 from .endpoints import Endpoint, Need
 from .problems import Problem

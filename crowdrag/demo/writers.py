@@ -15,7 +15,7 @@ from crowdrag.studies.entry import enrolment, links
 from crowdrag.studies.enums import EntryKind
 from crowdrag.studies.models import EntryLink, Participant, Study, User
 from crowdrag.studies.participants import consents
-from writing.assignments import claims, submission, transitions
+from writing.assignments import claims, steps, submission
 from writing.enums import TaskState
 from writing.models import Survey, WritingPlan, WritingTask
 from writing.plans import services as plans_services
@@ -76,7 +76,7 @@ def _write(link: EntryLink, script: dict[str, Any], user: User, rng: Random, now
     task = claims.claim(study=link.study, participant=writer, now=now)
     plan = WritingPlan.objects.select_related("entry_survey", "exit_survey").get(study=link.study)
     if task.finished_at is None:
-        transitions.answer_entry(task=task, answers=_answers(plan.entry_survey, rng), now=now)
+        steps.answer_entry(task=task, answers=_answers(plan.entry_survey, rng), now=now)
         done = typist.write(
             task=task,
             text=script["text"],

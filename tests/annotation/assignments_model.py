@@ -6,6 +6,7 @@ from datetime import datetime
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignState as C
 from annotation.judging import problems
+from crowdrag.assignments.problems import LeftStudy, NeedsReason, NotAllowed, NothingLeft
 
 MOST, QUESTIONS = 2, 2
 HOLDING = {S.ASSIGNED, S.SUBMITTED, S.ACCEPTED}
@@ -56,7 +57,7 @@ class Model:
 
     def refusal(self, person: int, session: str) -> type[Exception] | None:
         if person in self.left:
-            return problems.LeftStudy
+            return LeftStudy
         if self.state != C.OPEN:
             return problems.CampaignNotOpen
         judged = self.judged(person)
@@ -76,7 +77,7 @@ class Model:
     def claimed(self, person: int, session: str) -> type[Exception] | Known | int:
         """Say what a claim must come to: a problem, an assignment there is, or a new one to this questionnaire."""
         if person in self.left:
-            return problems.LeftStudy
+            return LeftStudy
         if held := self.mine(person, S.ASSIGNED):
             return held[0]
         if (refusal := self.refusal(person, session)) is not None:
@@ -89,7 +90,7 @@ class Model:
         if (found := self.next_of(person)) is not None:
             return found
         back = [one for one in self.mine(person, S.RETURNED) if self.free(one.questionnaire)]
-        return back[0] if back else problems.NothingLeft
+        return back[0] if back else NothingLeft
 
     def answered(
         self, one: Known, before: tuple[int, int] | None, value: int, revision: int
@@ -97,7 +98,7 @@ class Model:
         if one.state not in LOST | {S.ASSIGNED}:
             return problems.HandedIn, (0, 0)
         if one.person in self.left:
-            return problems.LeftStudy, (0, 0)
+            return LeftStudy, (0, 0)
         if before is None:
             return None, (value, 1)
         if before[0] == value and revision <= before[1]:
@@ -110,7 +111,7 @@ class Model:
         if one.state == S.WITHDRAWN:
             return problems.HandedIn, one.state
         if one.person in self.left:
-            return problems.LeftStudy, one.state
+            return LeftStudy, one.state
         asked = self.items[one.questionnaire] - self.gone
         if sum(item in asked for item, _dimension in one.answers) < len(asked) * QUESTIONS:
             return problems.Incomplete, one.state
@@ -123,7 +124,7 @@ class Model:
         if one.state == S.REJECTED and note:
             return None, S.ACCEPTED if self.free(one.questionnaire) and one.person not in self.erased else S.SURPLUS
         if one.state == S.REJECTED:
-            return problems.NeedsReason, one.state
+            return NeedsReason, one.state
         if one.state == S.SURPLUS:
-            return None if one.was_rejected else problems.NotAllowed, one.state
+            return None if one.was_rejected else NotAllowed, one.state
         return None, S.ACCEPTED

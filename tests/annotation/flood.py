@@ -10,8 +10,9 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from annotation.judging import claims, problems, slots
+from annotation.judging import claims, slots
 from annotation.models import Assignment, Place
+from crowdrag.assignments.problems import NothingLeft
 from crowdrag.studies.models import Participant
 from tests.factories import NOW
 
@@ -62,7 +63,7 @@ def claim(here: World, person: Participant) -> str:
     """Claim as people do."""
     try:
         claims.claim(campaign=here.campaign, participant=person, now=NOW)
-    except problems.NothingLeft:
+    except NothingLeft:
         return "none left"
     return "got one"
 

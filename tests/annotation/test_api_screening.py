@@ -7,8 +7,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from annotation.enums import AssignmentState as S
-from annotation.judging import payments
 from annotation.models import Assignment
+from crowdrag.assignments.lifecycle import total_paid
 from crowdrag.audit.models import AccessLogEntry
 from crowdrag.recruitment.enums import OrderKind, RejectionCategory
 from crowdrag.recruitment.models import PlatformOrder
@@ -88,7 +88,7 @@ def test_what_is_accepted_is_paid_once_however_often_it_is_sent(here: campaigns.
         assert (answer.status_code, answer.json()["state"], answer.json()["paid"]) == (200, "ACCEPTED", 400)
     assert answer.json()["payments"][0]["amount"] == 400
     assert {each["about"] for each in answer.json()["decisions"]} == {"PAY", "INCLUDE"}
-    assert payments.total_paid(done) == 400
+    assert total_paid(done) == 400
 
 
 def test_what_is_rejected_can_be_accepted_after_all(here: campaigns.World, client: APIClient) -> None:
@@ -121,7 +121,7 @@ def test_a_platform_is_told_as_it_asks(here: campaigns.World, client: APIClient)
     assert post(client, at(here, done, "reject/"), {"reason": REASON, "category": other}).status_code == 200
     assert PlatformOrder.objects.get().kind == OrderKind.REJECT
     much = post(client, at(here, done, "pay/"), {"amount": 20_000_000, "reason": "Far too much."})
-    assert (much.status_code, payments.total_paid(done)) == (422, 0)
+    assert (much.status_code, total_paid(done)) == (422, 0)
 
 
 def test_counting_and_paying_are_decisions_of_their_own(here: campaigns.World, client: APIClient) -> None:

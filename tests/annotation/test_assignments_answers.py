@@ -9,6 +9,8 @@ from django.db import IntegrityError, transaction
 from annotation.enums import AssignmentState as S
 from annotation.judging import answers, leases, problems, submission
 from annotation.models import Assignment, CheckAnswer, Dimension, ItemTime, Judgment
+from crowdrag.assignments.lifecycle import storable_text
+from crowdrag.assignments.problems import LeftStudy
 from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW
 
@@ -103,9 +105,9 @@ def test_who_left_answers_nothing(here: World, mine: Assignment) -> None:
     leases.give_back(assignment=mine, now=NOW)
     answer(here, mine)
     withdrawal.withdraw(participant=mine.participant, now=NOW)
-    with pytest.raises(problems.LeftStudy):
+    with pytest.raises(LeftStudy):
         answer(here, mine, -1, 2)
-    with pytest.raises(problems.LeftStudy):
+    with pytest.raises(LeftStudy):
         submission.submit(assignment=mine, now=NOW)
 
 
@@ -181,4 +183,4 @@ def test_a_comment_is_kept_as_it_can_be(mine: Assignment) -> None:
     done = submission.submit(assignment=mine, comment=" Fine\0. ", now=NOW)
     assert done.comment == "Fine\ufffd."
     assert submission.submit(assignment=mine, comment="Other.", now=NOW).comment == "Fine\ufffd."
-    assert len(answers.storable_text("\ud800")) == 1
+    assert len(storable_text("\ud800")) == 1

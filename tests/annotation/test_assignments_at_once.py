@@ -11,8 +11,8 @@ from annotation.judging import answers as judging_answers
 from annotation.judging import claims as judging_claims
 from annotation.judging import decisions as judging_decisions
 from annotation.judging import leases, platform_status, problems, submission
-from annotation.judging import payments as judging_payments
 from annotation.judging import slots as judging_slots
+from annotation.judging.lifecycle import ASSIGNMENTS
 from annotation.models import Assignment, AssignmentDecision, AssignmentPayment, AssignmentTransition, Judgment, Place
 from crowdrag.studies.participants import withdrawal
 from tests.at_once import together
@@ -97,7 +97,7 @@ def copies_of(here: World, what: str) -> list[Callable[[], Any]]:
         "reject": lambda by: judging_decisions.reject(assignment=mine, reason="No.", pay_part=9, by=by, now=NOW).state,
         "take_up": lambda by: judging_decisions.take_up(assignment=mine, by=by, now=NOW).state,
         "include": lambda _by: judging_decisions.exclude(assignment=mine, reason="No.", by=one, now=NOW).pk,
-        "pay": lambda _by: judging_payments.pay(assignment=mine, amount=5, reason="Thanks.", by=one, now=NOW).pk,
+        "pay": lambda _by: ASSIGNMENTS.pay(mine, amount=5, reason="Thanks.", by=one, now=NOW).pk,
         "extend": lambda _by: judging_slots.extend(campaign=here.campaign, k=4, now=NOW) > 4,
     }
     return [lambda by=by: calls[what](by) for by in reviewers]

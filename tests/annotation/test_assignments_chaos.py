@@ -10,9 +10,9 @@ from django.db import DatabaseError, InterfaceError, connection, transaction
 from django.db.models import Count
 
 from annotation.enums import AssignmentState as S
-from annotation.judging import decisions, leases, platform_status, problems, submission
-from annotation.judging.problems import AssignmentProblem
+from annotation.judging import decisions, leases, platform_status, submission
 from annotation.models import Assignment, Judgment
+from crowdrag.assignments.problems import NothingLeft, WorkProblem
 from crowdrag.studies import invariants
 from crowdrag.studies.models import Participant, User
 from crowdrag.studies.participants import withdrawal
@@ -59,7 +59,7 @@ class Chaos:
                     done = doing(rng) if one is None else self.finish(one)
                     if rng.random() < 0.05:
                         self.die()
-            except AssignmentProblem:
+            except WorkProblem:
                 continue
             except (DatabaseError, InterfaceError) as error:
                 if "deadlock" in str(error):
@@ -78,7 +78,7 @@ class Chaos:
     def any_of(self, rng: Random, *states: S) -> Assignment:
         found = list(Assignment.objects.filter(state__in=states).values_list("pk", flat=True))
         if not found:
-            raise problems.NothingLeft
+            raise NothingLeft(Assignment)
         return Assignment.objects.get(pk=rng.choice(found))
 
     def claim(self, rng: Random) -> None:
@@ -129,7 +129,7 @@ class Chaos:
                 decisions.accept(assignment=one, by=self.reviewer, now=later)
             try:
                 hand_in(claim(self.here, self.here.judge(), later), later)
-            except problems.NothingLeft:
+            except NothingLeft:
                 return
             crew += 1
             assert crew <= len(self.here.questionnaires) * self.here.campaign.k

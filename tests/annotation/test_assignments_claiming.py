@@ -7,6 +7,7 @@ from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignState
 from annotation.judging import claims, leases, problems, slots
 from annotation.models import Assignment, Place, QuestionnaireItem
+from crowdrag.assignments.problems import LeftStudy, NeedsConsent, NotAllowed, NothingLeft, WorkProblem
 from crowdrag.studies.models import Consent
 from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW, ConsentTextFactory
@@ -26,7 +27,7 @@ def order(here: World, assignment: Assignment) -> int:
 def refused(here: World, person: object, **more: object) -> type[Exception]:
     """What a claim is refused with; the look ahead says the same."""
     seen = claims.obstacle(campaign=here.campaign, participant=person, **more)
-    with pytest.raises(problems.AssignmentProblem) as raised:
+    with pytest.raises(WorkProblem) as raised:
         claim(here, person, **more)
     assert type(seen) is raised.type
     return raised.type
@@ -35,7 +36,7 @@ def refused(here: World, person: object, **more: object) -> type[Exception]:
 def test_a_questionnaire_is_filled_before_the_next_one_begins() -> None:
     here = sheets(3, k=2)
     assert [order(here, claim(here, person)) for person in here.judges(6)] == [0, 0, 1, 1, 2, 2]
-    assert refused(here, here.judge()) is problems.NothingLeft
+    assert refused(here, here.judge()) is NothingLeft
 
 
 def test_one_person_gets_each_questionnaire_once_and_no_more_than_are_for_one() -> None:
@@ -81,7 +82,7 @@ def test_nobody_judges_what_they_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
         assert order(here, claim(here, writer)) == 2
     assert len(looked) == 2, "the constraint has the last word, and the claim tries again"
     hand_in(leases.assignment_in_hand(here.campaign, writer))
-    assert refused(here, writer) is problems.NothingLeft
+    assert refused(here, writer) is NothingLeft
     monkeypatch.setattr(slots, "excluded_questionnaires", lambda **_arguments: [])
     with pytest.raises(Exception, match="place_nobody_judges_an_own_response"):
         claim(here, writer)
@@ -116,10 +117,10 @@ def test_only_those_judge_who_came_for_it_agreed_and_stayed() -> None:
     assert refused(here, here.stranger()) is problems.NotAdmitted
     with pytest.raises(problems.NotAdmitted):
         claim(here, other.judge())
-    assert refused(here, here.judge(consents=False)) is problems.NeedsConsent
+    assert refused(here, here.judge(consents=False)) is NeedsConsent
     newer, agreed = ConsentTextFactory(study=here.study), here.judge()
     here.change(consent_text=newer)
-    assert refused(here, agreed) is problems.NeedsConsent
+    assert refused(here, agreed) is NeedsConsent
     Consent.objects.create(participant=agreed, text=newer, given_at=NOW)
     mine, done = claim(here, agreed), hand_in(claim(here, here.judge()))
     assert (mine.state, here.free()) == (S.ASSIGNED, 0)
@@ -128,7 +129,7 @@ def test_only_those_judge_who_came_for_it_agreed_and_stayed() -> None:
         withdrawal.withdraw(participant=one.participant, now=NOW)
         one.refresh_from_db()
     assert (mine.state, done.state, here.free()) == (S.WITHDRAWN, S.SUBMITTED, 1)
-    assert refused(here, agreed) is problems.LeftStudy
+    assert refused(here, agreed) is LeftStudy
 
 
 def test_a_visit_stands_for_one_questionnaire_unless_that_was_returned() -> None:
@@ -164,12 +165,12 @@ def test_going_on_with_what_was_given_back_asks_what_a_claim_asks() -> None:
     assert claims.resume(assignment=mine, now=NOW) == mine
     leases.give_back(assignment=mine, now=NOW)
     other = claim(here, person)
-    with pytest.raises(problems.NotAllowed):
+    with pytest.raises(NotAllowed):
         claims.resume(assignment=mine, now=NOW)
     hand_in(other)
     with pytest.raises(problems.EnoughJudged):
         claims.resume(assignment=mine, now=NOW)
-    with pytest.raises(problems.NotAllowed):
+    with pytest.raises(NotAllowed):
         claims.resume(assignment=other, now=NOW)
 
 

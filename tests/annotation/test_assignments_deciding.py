@@ -8,14 +8,14 @@ from annotation.judging import (
     answers,
     decisions,
     leases,
-    payments,
     platform_status,
-    problems,
     slots,
     submission,
-    transitions,
 )
+from annotation.judging.lifecycle import ASSIGNMENTS
 from annotation.models import Assignment, AssignmentDecision, CheckAnswer, ItemTime, Judgment, Place
+from crowdrag.assignments.lifecycle import Lifecycle, paid_of_promise
+from crowdrag.assignments.problems import BadAmount, Erased, NeedsReason, NotAllowed, PaidOtherwise, UnderReview
 from crowdrag.jobs import schedules
 from crowdrag.studies.enums import DecisionKind, MessageKind
 from crowdrag.studies.messages import services
@@ -44,7 +44,7 @@ def decided(one: Assignment) -> list[tuple[str, bool, str]]:
 def test_accepting_pays_and_includes(here: World, done: Assignment) -> None:
     reviewer = here.member()
     one = decisions.accept(assignment=done, by=reviewer, now=NOW, note="Good.")
-    assert (one.state, one.is_included, payments.total_earned(done.participant)) == (S.ACCEPTED, True, 300)
+    assert (one.state, one.is_included, ASSIGNMENTS.total_earned(done.participant)) == (S.ACCEPTED, True, 300)
     assert decided(one) == [(DecisionKind.PAY, True, "Good."), (DecisionKind.INCLUDE, True, "Good.")]
     assert one.transitions.get(after=S.ACCEPTED).by == reviewer
     assert list(Assignment.objects.counted()) == [one]
@@ -61,18 +61,18 @@ def test_accepting_leaves_an_earlier_decision_on_the_analysis_alone(here: World,
 
 
 def test_a_rejection_makes_room_for_somebody_else(here: World, done: Assignment) -> None:
-    with pytest.raises(problems.NeedsReason):
+    with pytest.raises(NeedsReason):
         decisions.reject(assignment=done, reason=" ", by=here.member(), now=NOW)
     for part in (-1, 301):
-        with pytest.raises(problems.BadAmount):
+        with pytest.raises(BadAmount):
             decisions.reject(assignment=done, reason="No.", by=here.member(), now=NOW, pay_part=part)
     one = decisions.reject(assignment=done, reason="No.", by=here.member(), now=NOW, pay_part=100)
-    assert (one.state, one.is_included, payments.total_earned(done.participant)) == (S.REJECTED, False, 100)
+    assert (one.state, one.is_included, ASSIGNMENTS.total_earned(done.participant)) == (S.REJECTED, False, 100)
     assert claim(here, here.judge()).questionnaire == done.questionnaire
-    with pytest.raises(problems.NeedsReason):
+    with pytest.raises(NeedsReason):
         decisions.accept(assignment=done, by=here.member(), now=NOW)
     contested = decisions.accept(assignment=done, by=here.member(), now=NOW, note="We were wrong.")
-    assert (contested.state, payments.total_earned(done.participant)) == (S.SURPLUS, 300), "paid; its place is gone"
+    assert (contested.state, ASSIGNMENTS.total_earned(done.participant)) == (S.SURPLUS, 300), "paid; its place is gone"
     check_constraints()
 
 
@@ -85,16 +85,16 @@ def test_a_rejection_is_reversed_while_its_place_is_free(here: World, done: Assi
     contest.refresh_from_db()
     question.refresh_from_db()
     assert (contest.answer, contest.answered_at, question.answered_at) == ("We were wrong.", NOW, None)
-    assert (one.state, one.is_included, payments.total_earned(done.participant)) == (S.ACCEPTED, True, 300)
+    assert (one.state, one.is_included, ASSIGNMENTS.total_earned(done.participant)) == (S.ACCEPTED, True, 300)
     assert holders(here.questionnaires[0]) == {one.pk}
 
 
 def test_however_often_it_is_decided_the_pay_is_paid_once(here: World, done: Assignment) -> None:
     reviewer = here.member()
-    payments.pay(assignment=done, amount=50, reason="A bonus.", by=reviewer, now=NOW)
+    ASSIGNMENTS.pay(done, amount=50, reason="A bonus.", by=reviewer, now=NOW)
     for note in ("Yes.", "After all."):
         decisions.accept(assignment=done, by=reviewer, now=NOW, note=note)
-        with pytest.raises(problems.BadAmount):
+        with pytest.raises(BadAmount):
             decisions.reject(assignment=done, reason="No.", by=reviewer, now=NOW, pay_part=1)
         decisions.reject(assignment=done, reason="No.", by=reviewer, now=NOW)
     claim(here, here.judge())
@@ -102,30 +102,30 @@ def test_however_often_it_is_decided_the_pay_is_paid_once(here: World, done: Ass
     slots.extend(campaign=here.campaign, k=2, now=NOW)
     decisions.take_up(assignment=done, by=reviewer, now=NOW)
     decisions.accept(assignment=done, by=reviewer, now=NOW)
-    assert payments.total_earned(done.participant) == 350
-    assert payments.paid_of_promise(done) == 300
+    assert ASSIGNMENTS.total_earned(done.participant) == 350
+    assert paid_of_promise(done) == 300
 
 
 def test_payments_are_of_an_amount_and_a_reason(here: World, done: Assignment) -> None:
     reviewer = here.member()
-    first = payments.pay(assignment=done, amount=5, reason=" A  bonus. ", by=reviewer, now=NOW)
-    assert payments.pay(assignment=done, amount=5, reason="A bonus.", by=reviewer, now=NOW) == first
-    with pytest.raises(problems.PaidOtherwise):
-        payments.pay(assignment=done, amount=6, reason="A bonus.", by=reviewer, now=NOW)
-    with pytest.raises(problems.NeedsReason):
-        payments.pay(assignment=done, amount=5, reason="\t", by=reviewer, now=NOW)
+    first = ASSIGNMENTS.pay(done, amount=5, reason=" A  bonus. ", by=reviewer, now=NOW)
+    assert ASSIGNMENTS.pay(done, amount=5, reason="A bonus.", by=reviewer, now=NOW) == first
+    with pytest.raises(PaidOtherwise):
+        ASSIGNMENTS.pay(done, amount=6, reason="A bonus.", by=reviewer, now=NOW)
+    with pytest.raises(NeedsReason):
+        ASSIGNMENTS.pay(done, amount=5, reason="\t", by=reviewer, now=NOW)
     for amount in (0, -1, 2**31):
-        with pytest.raises(problems.BadAmount):
-            payments.pay(assignment=done, amount=amount, reason="x", by=reviewer, now=NOW)
-    assert payments.total_earned(done.participant, here.campaign) == 5
-    assert payments.total_awaited(done.participant, here.campaign) == 300
+        with pytest.raises(BadAmount):
+            ASSIGNMENTS.pay(done, amount=amount, reason="x", by=reviewer, now=NOW)
+    assert ASSIGNMENTS.total_earned(done.participant, questionnaire__campaign=here.campaign) == 5
+    assert ASSIGNMENTS.total_awaited(done.participant, questionnaire__campaign=here.campaign) == 300
 
 
 def test_who_has_it_open_decides(here: World, done: Assignment) -> None:
     one, other = here.member(), here.member()
     Assignment.objects.filter(pk=done.pk).update(reviewer=one, reviewing_until=NOW + HOUR)
     for call in (decisions.accept, decisions.reject):
-        with pytest.raises(problems.UnderReview):
+        with pytest.raises(UnderReview):
             call(assignment=done, by=other, now=NOW, **({"reason": "No."} if call is decisions.reject else {}))
     assert decisions.accept(assignment=done, by=other, now=NOW + 2 * HOUR).reviewer is None
 
@@ -134,13 +134,13 @@ def test_nothing_is_decided_of_what_was_not_handed_in(here: World) -> None:
     mine, by = claim(here, here.judge()), here.member()
     for state in (S.ASSIGNED, S.TIMED_OUT, S.RETURNED):
         if state != S.ASSIGNED:
-            transitions.move(mine, state, "test", now=NOW, lease_until=None)
+            ASSIGNMENTS.move(mine, state, "test", now=NOW, lease_until=None)
         for call, more in (
             (decisions.accept, {}),
             (decisions.reject, {"reason": "No."}),
             (decisions.take_up, {}),
         ):
-            with pytest.raises(problems.NotAllowed):
+            with pytest.raises(NotAllowed):
                 call(assignment=mine, by=by, now=NOW, **more)
 
 
@@ -148,10 +148,10 @@ def test_a_move_that_another_one_forestalled_changes_nothing(here: World, done: 
     seen = Assignment.objects.get(pk=done.pk)
     decisions.accept(assignment=done, by=here.member(), now=NOW)
     before = done.transitions.count()
-    with pytest.raises(problems.NotAllowed):
-        transitions.move(seen, S.REJECTED, "test", now=NOW)
-    with pytest.raises(problems.NotAllowed):
-        transitions.move(Assignment.objects.get(pk=done.pk), S.TIMED_OUT, "test", now=NOW)
+    with pytest.raises(NotAllowed):
+        ASSIGNMENTS.move(seen, S.REJECTED, "test", now=NOW)
+    with pytest.raises(NotAllowed):
+        ASSIGNMENTS.move(Assignment.objects.get(pk=done.pk), S.TIMED_OUT, "test", now=NOW)
     assert done.transitions.count() == before
     assert Place.objects.get().holder == done
 
@@ -179,15 +179,15 @@ def test_the_sweep_ends_leases_and_one_that_cannot_be_ended_keeps_no_other(monke
     bad, good = (claim(here, person) for person in here.judges(2))
     duty = next(each for each in schedules.all_schedules() if each.name == "annotation.leases")
     assert duty.work(NOW + HOUR) == 0
-    move = transitions.move
+    move = Lifecycle.move
 
-    def broken(one: Assignment, *rest: object, **more: object) -> Assignment:
+    def broken(life: Lifecycle[Assignment], one: Assignment, *rest: object, **more: object) -> Assignment:
         if one.pk == bad.pk:
             raise ValueError("broken")
-        return move(one, *rest, **more)
+        return move(life, one, *rest, **more)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(transitions, "move", broken)
+        patch.setattr(Lifecycle, "move", broken)
         assert duty.work(NOW + 2 * HOUR) == 1
     good.refresh_from_db()
     assert good.state == S.TIMED_OUT
@@ -205,7 +205,7 @@ def test_erasing_frees_places_and_leaves_bare_votes_and_payments(here: World, st
     )
     answers.record_times(assignment=mine, visit="v", times=[{"item": item.pk, "looks": 1}], now=NOW)
     answer_all(mine)
-    payments.pay(assignment=mine, amount=7, reason="Thanks.", by=reviewer, now=NOW)
+    ASSIGNMENTS.pay(mine, amount=7, reason="Thanks.", by=reviewer, now=NOW)
     if state in {S.SUBMITTED, S.ACCEPTED, S.REJECTED}:
         submission.submit(assignment=mine, comment="Mine.", now=NOW)
     if state == S.ACCEPTED:
@@ -217,7 +217,7 @@ def test_erasing_frees_places_and_leaves_bare_votes_and_payments(here: World, st
     if state == S.SURPLUS:
         here.change(state="CLOSED")
         assert submission.submit(assignment=mine, now=NOW).state == S.SURPLUS
-    paid = payments.total_earned(person)
+    paid = ASSIGNMENTS.total_earned(person)
     withdrawal.erase(participant=person, now=NOW)
     mine.refresh_from_db()
     check_constraints()
@@ -230,17 +230,17 @@ def test_erasing_frees_places_and_leaves_bare_votes_and_payments(here: World, st
     assert not ItemTime.objects.exists()
     assert not mine.transitions.exclude(note="").exists()
     assert "Yours." not in set(AssignmentDecision.objects.values_list("reason", flat=True))
-    assert mine.payments.aggregate(sum=Sum("amount"))["sum"] == paid == payments.total_earned(person)
+    assert mine.payments.aggregate(sum=Sum("amount"))["sum"] == paid == ASSIGNMENTS.total_earned(person)
 
 
 def test_what_was_erased_can_be_paid_and_nothing_else(here: World, done: Assignment) -> None:
     decisions.reject(assignment=done, by=here.member(), now=NOW, reason="No.")
     withdrawal.erase(participant=done.participant, now=NOW)
     one = decisions.accept(assignment=done, by=here.member(), now=NOW, note="Yes.")
-    assert (one.state, one.is_included, payments.total_earned(done.participant)) == (S.SURPLUS, False, 300)
-    with pytest.raises(problems.Erased):
+    assert (one.state, one.is_included, ASSIGNMENTS.total_earned(done.participant)) == (S.SURPLUS, False, 300)
+    with pytest.raises(Erased):
         decisions.take_up(assignment=done, by=here.member(), now=NOW)
-    with pytest.raises(problems.Erased):
+    with pytest.raises(Erased):
         decisions.include(assignment=done, reason="Yes.", by=here.member(), now=NOW)
 
 

@@ -15,6 +15,7 @@ from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignState as C
 from annotation.judging import answers, claims, decisions, leases, platform_status, problems, slots, submission
 from annotation.models import Assignment, AssignmentPayment, Item, Judgment, Place, QuestionnaireItem
+from crowdrag.assignments.problems import BadAmount, Erased, NotAllowed
 from crowdrag.studies import invariants
 from crowdrag.studies.models import Participant
 from crowdrag.studies.participants import withdrawal
@@ -116,7 +117,7 @@ class Assignments(RuleBasedStateMachine):
             None if self.model.free(one.questionnaire) else problems.TooLate
         )
         if self.model.mine(one.person, S.ASSIGNED):
-            wanted = problems.NotAllowed
+            wanted = NotAllowed
         self.expect(wanted, lambda: claims.resume(assignment=self.row(one), now=self.now))
         if wanted is None:
             one.state, one.lease = S.ASSIGNED, self.now + HOUR
@@ -178,7 +179,7 @@ class Assignments(RuleBasedStateMachine):
             return
         allowed = one.state in LOST | {S.ASSIGNED}
         call = partial(leases.give_back, assignment=self.row(one), now=self.now)
-        self.expect(None if allowed else problems.NotAllowed, call)
+        self.expect(None if allowed else NotAllowed, call)
         if allowed:
             one.state, one.lease = S.RETURNED, None
 
@@ -216,9 +217,9 @@ class Assignments(RuleBasedStateMachine):
             return
         wanted: type[Exception] | None = None
         if one.state == S.SURPLUS:
-            wanted = problems.NotAllowed
+            wanted = NotAllowed
         elif one.state != S.REJECTED and one.paid + part > PAY:
-            wanted = problems.BadAmount
+            wanted = BadAmount
         call = partial(
             decisions.reject, assignment=self.row(one), reason="No.", by=self.reviewer, now=self.now, pay_part=part
         )
@@ -233,7 +234,7 @@ class Assignments(RuleBasedStateMachine):
             return
         wanted = None if self.model.free(one.questionnaire) else problems.NoPlace
         if one.person in self.model.erased:
-            wanted = problems.Erased
+            wanted = Erased
         call = partial(decisions.take_up, assignment=self.row(one), by=self.reviewer, now=self.now)
         self.expect(wanted, call)
         if wanted is None:

@@ -9,6 +9,7 @@ from django.db import connection
 from annotation.enums import AssignmentState as S
 from annotation.judging import answers, leases, problems, submission
 from annotation.models import Assignment, Judgment
+from crowdrag.assignments.problems import LeftStudy, NothingLeft, WorkProblem
 from crowdrag.studies.participants import withdrawal
 from tests.at_once import meanwhile, together, uncommitted, wait_for_lock
 from tests.factories import NOW
@@ -24,7 +25,7 @@ def told(work: Callable[[], Any]) -> Any:
     """What came of it, a problem included."""
     try:
         return work()
-    except problems.AssignmentProblem as problem:
+    except WorkProblem as problem:
         return problem
 
 
@@ -52,7 +53,7 @@ def test_none_left_is_only_said_when_those_that_others_held_are_really_gone(then
     here = sheets(1, k=1)
     first, second = here.judges(2)
     got = after_waiting(lambda: claim(here, first), lambda: claim(here, second), then=then)
-    assert isinstance(got, Assignment if then == "rollback" else problems.NothingLeft)
+    assert isinstance(got, Assignment if then == "rollback" else NothingLeft)
 
 
 def test_of_several_who_wait_for_one_place_one_gets_it_and_none_waits_for_ever() -> None:
@@ -103,5 +104,5 @@ def test_nothing_is_answered_behind_an_erasure() -> None:
     leases.give_back(assignment=mine, now=NOW)  # answers are taken still, and no change of state says otherwise
     erases = lambda: withdrawal.erase(participant=mine.participant, now=NOW)  # noqa: E731
     got = after_waiting(erases, lambda: answer_otherwise(here, mine))
-    assert type(got) is problems.LeftStudy
+    assert type(got) is LeftStudy
     assert (Judgment.objects.get().value, Judgment.objects.get().justification) == (1, "")

@@ -5,8 +5,9 @@ from django.db import InternalError, ProgrammingError, transaction
 from django.urls import reverse
 
 from annotation.enums import AssignmentState as S
-from annotation.judging import claims, leases, problems
+from annotation.judging import claims, leases
 from annotation.models import Assignment
+from crowdrag.assignments.problems import Blocked
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import ParticipantBlock
 from crowdrag.studies.participants import blocks, withdrawal
@@ -27,9 +28,9 @@ def test_whoever_is_barred_finishes_what_they_have_and_gets_nothing_more() -> No
     blocks.block(participant=judge, reason=WHY, by=here.member(), now=NOW)
     assert claim(here, judge) == mine
     assert hand_in(mine, NOW).state == S.SUBMITTED
-    with pytest.raises(problems.Barred, match="Six seconds"):
+    with pytest.raises(Blocked, match="Six seconds"):
         claim(here, judge)
-    assert isinstance(claims.obstacle(campaign=here.campaign, participant=judge), problems.Barred)
+    assert isinstance(claims.obstacle(campaign=here.campaign, participant=judge), Blocked)
     assert claim(here, other).state == S.ASSIGNED
     # What was barred is lifted, and the record of it stays.
     blocks.unblock(participant=judge, by=None, now=NOW)
@@ -43,7 +44,7 @@ def test_what_was_given_back_is_not_taken_up_again() -> None:
     mine = claim(here, judge)
     leases.give_back(assignment=mine, now=NOW)
     blocks.block(participant=judge, reason=WHY, by=None, now=NOW)
-    with pytest.raises(problems.Barred):
+    with pytest.raises(Blocked):
         claims.resume(assignment=Assignment.objects.get(pk=mine.pk), now=NOW)
 
 
@@ -84,7 +85,7 @@ def test_a_reviewer_decides_it_where_they_screen_and_the_judge_reads_why() -> No
     assert client.post(address, {"reason": WHY, "back": "//elsewhere.example"})["Location"].startswith("/studies/")
     assert "Six seconds a questionnaire &lt;i&gt;" in client.get(page).content.decode()
     barred = person.get(start)
-    assert isinstance(barred.context["overview"].obstacle, problems.Barred)
+    assert isinstance(barred.context["overview"].obstacle, Blocked)
     assert "Six seconds a questionnaire &lt;i&gt;" in barred.content.decode()
     client.post(address, {"lift": "1", "back": page})
     assert person.get(start).context["overview"].obstacle is None

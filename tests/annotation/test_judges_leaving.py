@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.judging import payments
+from annotation.judging.lifecycle import ASSIGNMENTS
 from annotation.models import Judgment
 from annotation.quality.screening import queue
 from crowdrag.studies import activities
@@ -83,7 +83,7 @@ def test_what_waits_is_named_and_stays_payable(here: World, choice: str) -> None
     assert reviewer.get(address).context["left"] == 400
     given = {"amount": "4.00", "reason": "It was done."}
     assert reviewer.post(reverse("screening_pay", args=[*campaign, done.external_id]), given).status_code == 302
-    assert payments.total_earned(done.participant) == 400
+    assert ASSIGNMENTS.total_earned(done.participant) == 400
     assert reviewer.get(queue_page).context["unpaid"] == 0
 
 

@@ -5,7 +5,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.enums import AssignmentState as S
-from annotation.judging import decisions, leases, payments, submission
+from annotation.judging import decisions, leases, submission
+from annotation.judging.lifecycle import ASSIGNMENTS
 from annotation.models import Assignment
 from crowdrag.studies import activities
 from crowdrag.studies.entry import links
@@ -47,7 +48,7 @@ def test_who_came_late_is_told_so_and_after_the_pay_that_it_is_decided(here: Wor
     submission.submit(assignment=mine, now=NOW + 10 * HOUR)
     for paid in (0, 100):
         if paid:
-            payments.pay(assignment=mine, amount=paid, reason="For your time.", by=here.member(), now=NOW)
+            ASSIGNMENTS.pay(mine, amount=paid, reason="For your time.", by=here.member(), now=NOW)
         for page in pages(mine):
             assert f'data-state="SURPLUS" data-paid="{paid}">' in page
 
@@ -57,7 +58,7 @@ def test_why_something_was_paid_beside_is_read_by_the_judge(here: World) -> None
     decisions.accept(assignment=mine, by=reviewer, now=NOW)
     for page in pages(mine):
         assert "<blockquote" not in page  # the promised pay needs no words
-    payments.pay(assignment=mine, amount=150, reason="The <page> broke.", by=reviewer, now=NOW)
+    ASSIGNMENTS.pay(mine, amount=150, reason="The <page> broke.", by=reviewer, now=NOW)
     for page in pages(mine):
         assert "1.50: The &lt;page&gt; broke." in page
 

@@ -8,12 +8,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.enums import AssignmentState as S
-from annotation.judging import decisions, payments
-from annotation.judging import problems as assignments_problems
-from annotation.judging.problems import AssignmentProblem
+from annotation.judging import decisions
 from annotation.models import Assignment, CheckAnswer, ItemTime, LiveCompetence
 from annotation.quality.screening import dossier, evidence, flags, queue, services, signals
 from annotation.quality.screening.signals import ProposedAction
+from crowdrag.assignments.lifecycle import total_paid
+from crowdrag.assignments.problems import UnderReview, WorkProblem
 from crowdrag.recruitment.enums import OrderKind, OrderState, RejectionCategory
 from crowdrag.recruitment.models import PlatformOrder
 from crowdrag.recruitment.platform_actions import OrderError
@@ -121,7 +121,7 @@ def test_signals_are_kept_with_a_decision_on_the_analysis(here: campaigns.World)
     services.accept(assignment=left_out, by=by, now=LATER)
     left_out.refresh_from_db()
     # Paid, and left out: two decisions.
-    assert (left_out.state, left_out.is_included, payments.total_paid(left_out)) == (S.ACCEPTED, False, 400)
+    assert (left_out.state, left_out.is_included, total_paid(left_out)) == (S.ACCEPTED, False, 400)
     assert orders() == []
 
 
@@ -136,7 +136,7 @@ def test_a_platform_is_told_once(here: campaigns.World) -> None:
     # What the platform cannot be told is not done, and who came otherwise is none of its business.
     with pytest.raises(OrderError):
         services.pay(assignment=done, amount=20_000_000, reason="Far too much.", by=by, now=LATER)
-    assert (payments.total_paid(done), len(orders())) == (450, 2)
+    assert (total_paid(done), len(orders())) == (450, 2)
     other = handed_in(here)
     services.reject(assignment=other, reason="Short.", by=by, now=LATER)
     assert (state(other), len(orders())) == (S.REJECTED, 2)
@@ -173,7 +173,7 @@ def test_what_was_paid_beside_counts_with_a_rejection(here: campaigns.World) -> 
     assert (dossier.owed_if_accepted(done), dossier.left_of_pay(done)) == (400, 350)
     services.reject(assignment=done, reason="Misread the task.", pay_part=350, by=by, now=LATER)
     assert [kind for kind, _details in orders()] == [OrderKind.BONUS, OrderKind.APPROVE]
-    assert payments.total_paid(done) == 400
+    assert total_paid(done) == 400
 
 
 def test_a_contested_rejection_is_reversed(here: campaigns.World) -> None:
@@ -186,7 +186,7 @@ def test_a_contested_rejection_is_reversed(here: campaigns.World) -> None:
     assert (state(unsent), orders()[-1]) == (S.ACCEPTED, (OrderKind.APPROVE, {}))
     # Sent already, and there is no way back on the platform: what is owed is paid as a bonus.
     services.accept(assignment=sent_before, note="You were right.", by=by, now=LATER)
-    assert (state(sent_before), payments.total_paid(sent_before)) == (S.ACCEPTED, 400)
+    assert (state(sent_before), total_paid(sent_before)) == (S.ACCEPTED, 400)
     assert [kind for kind, _details in orders()] == [OrderKind.REJECT, OrderKind.APPROVE, OrderKind.BONUS]
     assert orders()[-1][1]["amount"] == 400
 
@@ -195,7 +195,7 @@ def test_what_was_accepted_and_is_taken_back_stays_paid(here: campaigns.World) -
     by, done = here.member(), sent(here)
     services.accept(assignment=done, by=by, now=LATER)
     services.reject(assignment=done, reason="A bot, as it turned out.", by=by, now=LATER)
-    assert (state(done), payments.total_paid(done), orders()) == (S.REJECTED, 400, [(OrderKind.APPROVE, {})])
+    assert (state(done), total_paid(done), orders()) == (S.REJECTED, 400, [(OrderKind.APPROVE, {})])
 
 
 def test_all_that_nothing_speaks_against_is_accepted(here: campaigns.World) -> None:
@@ -243,7 +243,7 @@ def test_the_queue_gives_what_is_asked_for(here: campaigns.World) -> None:
     assert queue.take_next(campaign=here.campaign, by=by, now=LATER, after=clean) is None
     counted = queue.counts(here.campaign, LATER)
     assert (counted.waiting, counted.open, counted.surplus) == (2, 2, 0)
-    with pytest.raises(assignments_problems.UnderReview):
+    with pytest.raises(UnderReview):
         services.accept(assignment=fast, by=by, now=LATER)
 
 
@@ -272,12 +272,12 @@ def test_of_two_decisions_at_once_one_holds() -> None:
                 lambda fresh=fresh: services.reject(assignment=fresh[1], **rejection),
             ]
         )
-        refused = [isinstance(each, AssignmentProblem) for each in (accepted, rejected)]
+        refused = [isinstance(each, WorkProblem) for each in (accepted, rejected)]
         # A rejection may follow on an acceptance: then the money stays owed, and the platform was told to pay.
         kinds = [row.kind for row in PlatformOrder.objects.filter(submission__external_id=f"visit-{number}")]
         if state(done) is S.ACCEPTED:
-            assert (refused, kinds, payments.total_paid(done)) == ([False, True], [OrderKind.APPROVE], 400)
-        elif payments.total_paid(done):
+            assert (refused, kinds, total_paid(done)) == ([False, True], [OrderKind.APPROVE], 400)
+        elif total_paid(done):
             assert (refused, kinds) == ([False, False], [OrderKind.APPROVE])
         else:
             assert (refused[1], kinds) == (False, [OrderKind.REJECT])

@@ -10,12 +10,13 @@ from django.utils import timezone
 
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignKind, CampaignState
-from annotation.judging import leases, payments, submission
+from annotation.judging import leases, submission
 from annotation.models import Assignment, Campaign, Item, Place, TrainingItem
 from annotation.quality import known_labels
 from annotation.quality.known_labels import LabelWithReason
 from annotation.quality.screening import queue
 from annotation.quality.screening.signals import ProposedAction
+from crowdrag.assignments.lifecycle import total_paid
 from crowdrag.recruitment.enums import RejectionCategory
 from crowdrag.recruitment.models import PlatformOrder
 from crowdrag.studies.enums import MessageKind, Role
@@ -92,7 +93,7 @@ def test_a_decision_that_cannot_be_changes_nothing(here: campaigns.World, client
     ]
     found = [(client.post(of("screening_decide", done), given).status_code, state(done)) for given in cases]
     assert found == [(422, S.SUBMITTED)] * len(cases)
-    assert payments.total_paid(done) == 0
+    assert total_paid(done) == 0
 
 
 def test_rejecting_with_a_part_of_the_pay(here: campaigns.World, client: Client) -> None:
@@ -101,7 +102,7 @@ def test_rejecting_with_a_part_of_the_pay(here: campaigns.World, client: Client)
     done = submission.submit(assignment=one, comment="<script>alert(1)</script>", now=NOW + LONG)
     given = {"decision": "reject", "reason": "The same answer all along.", "pay": "part", "amount": "1.50"}
     assert client.post(of("screening_decide", done), given).status_code == 302
-    assert (state(done), payments.total_paid(done)) == (S.REJECTED, 150)
+    assert (state(done), total_paid(done)) == (S.REJECTED, 150)
     page = page_of(client, done)
     assert of("screening_reverse", done) in page
     assert "The same answer all along." in page
@@ -154,7 +155,7 @@ def test_paying_and_including_are_two_decisions(here: campaigns.World, client: C
     assert client.post(of("screening_pay", done), {"amount": "0", "reason": "x"}).status_code in {409, 422}
     client.post(of("screening_pay", done), {"amount": "0.50", "reason": "An item was broken."})
     done.refresh_from_db()
-    assert (done.state, done.is_included, payments.total_paid(done)) == (S.ACCEPTED, False, 450)
+    assert (done.state, done.is_included, total_paid(done)) == (S.ACCEPTED, False, 450)
 
 
 def test_a_contested_rejection_is_taken_back_from_the_desk(here: campaigns.World, client: Client) -> None:
@@ -168,7 +169,7 @@ def test_a_contested_rejection_is_taken_back_from_the_desk(here: campaigns.World
     assert "I read quickly." in page_of(client, done)
     assert client.post(of("screening_reverse", done), {"note": ""}).status_code == 422
     assert client.post(of("screening_reverse", done), {"note": "You are right."}).status_code == 302
-    assert (state(done), payments.total_paid(done)) == (S.ACCEPTED, 400)
+    assert (state(done), total_paid(done)) == (S.ACCEPTED, 400)
 
 
 def test_surplus_is_taken_up_while_a_place_is_free(client: Client, here: campaigns.World) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, Response, expect
 from tests.factories import WritingTaskFactory
 from tests.pages.accessibility import settled_violations
 from tests.pages.desks import desk, leave, passage_text, sit_down, write
-from writing.assignments import transitions
+from writing.assignments.lifecycle import TASKS
 from writing.enums import LONGEST_TEXT
 from writing.models import WritingTask
 
@@ -134,7 +134,7 @@ def test_what_to_revise_stands_above_the_text_on_a_phone_too(phone: Page, live_s
     earlier = WritingTaskFactory(claimed=True, topic__study=made.task.study)
     WritingTask.objects.filter(pk=made.task.pk).update(revises=earlier)
     note = "Cite where the second sentence comes from. " * 20
-    transitions.record(made.task, "", "sent back for revision", note=note, now=timezone.now())
+    TASKS.record(made.task, "", "sent back for revision", note=note, now=timezone.now())
     phone.add_init_script(f"({SHIFTS})()")
     sit_down(phone, live_server.url, made)
     phone.wait_for_timeout(700)

@@ -23,7 +23,7 @@ from tests.annotation.judging import sheets
 from tests.factories import NOW
 from tests.studies.offered import member
 from tests.writing import plans
-from writing.assignments import payments
+from writing.assignments.lifecycle import TASKS
 from writing.enums import TaskState
 from writing.review import services as review_services
 
@@ -138,7 +138,7 @@ def test_a_writer_is_paid_there_once_for_each_response(there: Prolific, client_t
         task.refresh_from_db()
         review_services.accept(task=task, by=reviewer, now=NOW)
         review_services.accept(task=task, by=reviewer, now=NOW)
-    payments.pay(task=task, amount=50, reason="It took longer than we said.", by=reviewer, now=NOW)
+    TASKS.pay(task, amount=50, reason="It took longer than we said.", by=reviewer, now=NOW)
     otherwise = world.claim(world.writer())  # who came otherwise is none of its business
     plans.hand_in(otherwise)
     otherwise.refresh_from_db()

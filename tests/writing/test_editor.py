@@ -13,7 +13,7 @@ from django.utils import timezone
 from tests.factories import NOW, ParticipantFactory, WritingTaskFactory
 from tests.pages.desks import Desk, desk
 from tests.participants import as_participant
-from writing.assignments import transitions
+from writing.assignments.lifecycle import TASKS
 from writing.editor import script_messages, sessions
 from writing.enums import SurveyKind
 from writing.models import WritingPlan, WritingTask
@@ -52,7 +52,7 @@ def test_the_page_has_the_topic_the_passages_and_the_instructions_until_somebody
 def test_who_revises_reads_what_to_revise(client: Client, at: Desk) -> None:
     assert 'id="sent-back"' not in client.get(at.path).content.decode()
     change(at, revises=WritingTaskFactory(claimed=True, topic__study=at.task.study))
-    transitions.record(at.task, "", "sent back for revision", note="Cite <b>more</b>.", now=timezone.now())
+    TASKS.record(at.task, "", "sent back for revision", note="Cite <b>more</b>.", now=timezone.now())
     page = client.get(at.path).content.decode()
     for shown in ('id="sent-back" open>', "Cite &lt;b&gt;more&lt;/b&gt;.", '<details id="instructions">'):
         assert shown in page, shown

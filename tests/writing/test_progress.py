@@ -23,7 +23,7 @@ from tests.factories import (
     WritingPlanFactory,
     WritingTaskFactory,
 )
-from writing.assignments import payments
+from writing.assignments.lifecycle import TASKS
 from writing.editor import codec, logs
 from writing.enums import LogSource, SurveyKind, TaskState
 from writing.models import PlanStyle, SurveyAnswers, TaskPayment, WritingPlan, WritingTask
@@ -162,7 +162,7 @@ def test_topping_up_pays_once_and_only_whoever_is_below(study: Study) -> None:
     assert wages.top_up(participant=slow, **given) == 220 + 1400
     assert wages.top_up(participant=slow, **given) == 0
     assert wages.top_up(participant=quick, **given) == 0
-    assert payments.total_earned(slow) == 2000 + 1620
+    assert TASKS.total_earned(slow) == 2000 + 1620
     WritingPlan.objects.update(wage_floor=2400)  # another floor is another reason
     assert wages.top_up(participant=slow, **given) == 1220 + 2400
     WritingPlan.objects.update(wage_floor=None)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from crowdrag.assignments.problems import NotAllowed, NothingLeft, WorkProblem
 from crowdrag.studies.models import Consent, Participant
 from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW
@@ -55,7 +56,7 @@ def flood(here: World, *, claims: int, connections: int, seed: int) -> Counter[s
                     if rng.random() < 0.02:
                         raise DiedError  # noqa: TRY301 -- inside of the transaction is the point
                 said = "got one"
-            except problems.NothingLeft:
+            except NothingLeft:
                 said = "none left"
             except DiedError:
                 said = "died"
@@ -108,14 +109,14 @@ def test_none_left_is_only_said_when_those_that_others_held_are_really_gone(then
     def claim() -> None:
         try:
             got.append(here.claim(person))
-        except problems.NothingLeft as problem:
+        except NothingLeft as problem:
             got.append(problem)
 
     with held(task, then=then) as end, meanwhile(claim) as claimer:
         wait_for_lock()
         assert claimer.is_alive(), "it waits for the other one's end"
         end.set()
-    assert (got == [task]) if then == "rollback" else isinstance(got[0], problems.NothingLeft)
+    assert (got == [task]) if then == "rollback" else isinstance(got[0], NothingLeft)
 
 
 @pytest.mark.parametrize("trial", [0, 3])
@@ -181,7 +182,7 @@ def test_accepting_and_rejecting_and_sending_back_at_once_is_one_of_them(_again:
         lambda: services.send_back(task=task, note="Cite.", by=reviewer, now=NOW),
     ]
     results = together(works)
-    assert sum(isinstance(result, problems.NotAllowed) for result in results) == 2
+    assert sum(isinstance(result, NotAllowed) for result in results) == 2
     assert TaskTransition.objects.filter(task=task, before=TaskState.SUBMITTED).count() == 1
     assert WritingTask.objects.filter(topic=task.topic).exclude(state__in=["REJECTED", "REVISION"]).count() == 1
 
@@ -205,7 +206,7 @@ def test_a_late_owner_and_a_newcomer_at_once_have_one_slot_between_them(_again: 
     resumed, claimed = together(
         [lambda: leases.resume(task=task, now=NOW + 2 * DAY), lambda: here.claim(newcomer, NOW + 2 * DAY)]
     )
-    lost = [result for result in (resumed, claimed) if isinstance(result, problems.TaskProblem)]
+    lost = [result for result in (resumed, claimed) if isinstance(result, WorkProblem)]
     assert len(lost) == 1
     live = WritingTask.objects.filter(study=here.study).exclude(state=TaskState.RETURNED)
     assert [each.state for each in live] == [TaskState.CLAIMED]
@@ -260,7 +261,7 @@ def test_what_the_editor_still_sends_while_somebody_submits_is_not_left_out() ->
     def submit() -> None:
         try:
             got.append(submission.submit(task=task, answers={}, now=NOW))
-        except problems.TaskProblem as problem:
+        except WorkProblem as problem:
             got.append(problem)
 
     with meanwhile(receive):

@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from crowdrag.assignments.problems import Blocked, LeftStudy, NeedsConsent, NotAllowed, NothingLeft, WorkProblem
 from crowdrag.studies.models import Participant
 from crowdrag.studies.participants import blocks
 from tests.factories import NOW, ParticipantFactory, TopicFactory
@@ -46,9 +47,9 @@ def test_whoever_is_barred_finishes_what_they_have_and_gets_nothing_more() -> No
     blocks.block(participant=person, reason="Copied from elsewhere.", by=None, now=NOW)
     assert here.claim(person) == task
     hand_in(task)
-    with pytest.raises(problems.Barred, match="Copied from elsewhere"):
+    with pytest.raises(Blocked, match="Copied from elsewhere"):
         here.claim(person)
-    assert isinstance(claims.obstacle(study=here.study, participant=person), problems.Barred)
+    assert isinstance(claims.obstacle(study=here.study, participant=person), Blocked)
     blocks.unblock(participant=person, by=None, now=NOW)
     assert here.claim(person) != task
 
@@ -62,7 +63,7 @@ def test_nobody_writes_twice_on_a_topic_in_whatever_style_or_version() -> None:
         topics.add(response.topic)
     assert len(topics) == 2
     TopicFactory(study=here.study, external_id=here.topics[0].external_id, version=2, query="changed")
-    with pytest.raises(problems.NothingLeft):
+    with pytest.raises(NothingLeft):
         here.claim(person)
 
 
@@ -107,14 +108,14 @@ def test_the_draw_follows_from_what_is_given() -> None:
 def test_the_reasons_why_there_is_none() -> None:
     here = world(topics=3, tasks_per_person=1)
 
-    def refused(person: Participant, problem: type[problems.TaskProblem]) -> None:
+    def refused(person: Participant, problem: type[WorkProblem]) -> None:
         with pytest.raises(problem):
             here.claim(person)
         assert isinstance(claims.obstacle(study=here.study, participant=person), problem)
 
     person = here.writer()
-    refused(ParticipantFactory(study=here.study), problems.NeedsConsent)
-    refused(here.writer(withdrawn_at=NOW), problems.LeftStudy)
+    refused(ParticipantFactory(study=here.study), NeedsConsent)
+    refused(here.writer(withdrawn_at=NOW), LeftStudy)
     hand_in(here.claim(person))
     refused(person, problems.EnoughWritten)
     here.change(tasks_per_person=None, is_open=False)
@@ -123,7 +124,7 @@ def test_the_reasons_why_there_is_none() -> None:
     assert claims.obstacle(study=here.study, participant=person) is None
     for _ in range(2):
         here.claim(here.writer())
-    refused(person, problems.NothingLeft)
+    refused(person, NothingLeft)
 
 
 def test_giving_back_keeps_the_text_and_frees_the_slot() -> None:
@@ -136,5 +137,5 @@ def test_giving_back_keeps_the_text_and_frees_the_slot() -> None:
     next_one = here.claim(here.writer())
     assert next_one.topic == task.topic
     response = hand_in(next_one)
-    with pytest.raises(problems.NotAllowed):
+    with pytest.raises(NotAllowed):
         claims.give_back(task=response.task, now=NOW)

@@ -1,14 +1,17 @@
 """Abandoned tasks come back with their text kept; late owners go on, or hand in what they have."""
 
 import logging
+from dataclasses import replace
 
 import pytest
 
+from crowdrag.assignments.problems import LeftStudy, NotAllowed
 from crowdrag.studies.enums import DecisionKind, MessageKind
 from crowdrag.studies.messages import services as messages_services
 from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW, TopicFactory
-from writing.assignments import claims, leases, problems, queries, submission, transitions
+from writing.assignments import claims, leases, problems, queries, steps, submission
+from writing.assignments.lifecycle import TASKS
 from writing.editor import codec, event_validation, ingestion, logs
 from writing.enums import TaskState
 from writing.models import LogBatch, TaskTransition, WritingLog, WritingTask
@@ -52,7 +55,11 @@ def test_a_lease_counts_from_the_last_sign_of_life_and_survives_a_night() -> Non
 def test_whoever_gives_a_sign_of_life_in_the_last_moment_keeps_the_task() -> None:
     here = world()
     task = here.claim(here.writer())
-    assert not leases._expire(task.pk, NOW + DAY), "the sweep had listed it before the lease was made longer"
+    ended: list[WritingTask] = []
+    assert task.participant_id is not None
+    # The sweep had listed it before the lease was made longer.
+    assert not TASKS._expire(task.pk, task.participant_id, ended.append, NOW + DAY)
+    assert ended == []
     assert state_of(task) == TaskState.CLAIMED
 
 
@@ -73,7 +80,7 @@ def test_if_somebody_else_has_it_the_text_is_kept_and_can_be_handed_in_as_surplu
     here = world(topics=1)
     task = abandoned(here, "my words")
     assert offered(task) == (True, False)
-    with pytest.raises(problems.NotAllowed):
+    with pytest.raises(NotAllowed):
         submission.submit_late(task=task, now=LATE)  # while it can be gone on with
     theirs = here.claim(here.writer(), LATE)
     assert offered(task) == (False, True)
@@ -165,11 +172,12 @@ def test_one_log_that_cannot_be_read_does_not_hold_up_the_others(caplog) -> None
     assert state_of(fine) == TaskState.RETURNED
 
 
-def test_many_are_returned_a_part_at_a_time() -> None:
+def test_many_are_returned_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leases, "TASKS", replace(TASKS, batch_size=2))
     here = world(topics=5)
     for _ in range(5):
         here.claim(here.writer())
-    assert [leases.expire(now=LATE, at_once=2) for _ in range(4)] == [2, 2, 1, 0]
+    assert [leases.expire(now=LATE) for _ in range(4)] == [2, 2, 1, 0]
 
 
 def test_who_withdraws_leaves_their_task_to_others() -> None:
@@ -181,7 +189,7 @@ def test_who_withdraws_leaves_their_task_to_others() -> None:
     task.refresh_from_db()
     assert (task.state, task.draft) == (TaskState.RETURNED, "kept")
     assert here.claim(here.writer()).topic == task.topic
-    with pytest.raises(problems.LeftStudy):
+    with pytest.raises(LeftStudy):
         leases.resume(task=task, now=NOW + HOUR)
 
 
@@ -260,7 +268,7 @@ class TestTrial:
         task = abandoned(here, "half")
         assert here.claim(task.participant, NOW + 3 * DAY) == task
         assert logs.current_text(task) == "half"
-        assert transitions.next_step(WritingTask.objects.get(pk=task.pk)) is transitions.Step.WRITE
+        assert steps.next_step(WritingTask.objects.get(pk=task.pk)) is steps.Step.WRITE
 
 
 def test_a_transition_is_there_for_every_change() -> None:

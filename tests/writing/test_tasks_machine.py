@@ -11,10 +11,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
+from crowdrag.assignments.lifecycle import total_paid
+from crowdrag.assignments.problems import WorkProblem
 from crowdrag.studies.models import Participant
 from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW, TopicFactory
-from writing.assignments import claims, leases, payments, problems, queries, slots, submission, transitions
+from writing.assignments import claims, leases, queries, slots, steps, submission
+from writing.assignments.lifecycle import TASKS
 from writing.assignments.models import PAST
 from writing.editor import logs
 from writing.enums import TaskState
@@ -87,10 +90,10 @@ class Tasks(RuleBasedStateMachine):
         person = self.people[who]
         held = WritingTask.objects.filter(participant=person, state=TaskState.CLAIMED).count()
         foreseen = claims.obstacle(study=self.here.study, participant=person)
-        refused: problems.TaskProblem | None = None
+        refused: WorkProblem | None = None
         try:
             task = claims.claim(study=self.here.study, participant=person, now=self.now, rng=Random(seed))
-        except problems.TaskProblem as problem:
+        except WorkProblem as problem:
             refused = problem
         if held:
             assert refused is None, "who has one in hand gets it again"
@@ -119,7 +122,7 @@ class Tasks(RuleBasedStateMachine):
     def back_to_text(self, draw: int) -> None:
         if (task := self.pick(draw, *TaskState)) is not None:
             before = task.state
-            assert transitions.reopen_text(task=task).state == before
+            assert steps.reopen_text(task=task).state == before
 
     @rule(draw=st.integers(0, 9))
     def submit(self, draw: int) -> None:
@@ -127,7 +130,7 @@ class Tasks(RuleBasedStateMachine):
             return
         try:
             response = submission.submit(task=task, answers={}, now=self.now)
-        except problems.TaskProblem:
+        except WorkProblem:
             assert not Response.objects.filter(task=task).exists()
         else:
             assert response.text == self.texts[task.pk]
@@ -153,7 +156,7 @@ class Tasks(RuleBasedStateMachine):
             else:
                 leases.resume(task=task, now=self.now)
                 assert there
-        except problems.TaskProblem:
+        except WorkProblem:
             task.refresh_from_db()
             assert task.state == TaskState.RETURNED
 
@@ -173,7 +176,7 @@ class Tasks(RuleBasedStateMachine):
     @rule(draw=st.integers(0, 9))
     def reverse(self, draw: int) -> None:
         if (task := self.pick(draw, TaskState.REJECTED)) is not None:
-            before = payments.total_paid(task)
+            before = total_paid(task)
             services.reverse_rejection(task=task, note="Yes.", by=self.reviewer, now=self.now)
             self.owed[task.participant_id] += 100 - before
 
@@ -223,7 +226,7 @@ class Tasks(RuleBasedStateMachine):
     @invariant()
     def earned_is_the_sum_of_payments(self) -> None:
         for person in Participant.objects.filter(study=self.here.study):
-            assert payments.total_earned(person) == self.owed[person.pk]
+            assert TASKS.total_earned(person) == self.owed[person.pk]
         assert sum(TaskPayment.objects.values_list("amount", flat=True)) == self.owed.total()
 
     @invariant()
@@ -232,7 +235,7 @@ class Tasks(RuleBasedStateMachine):
             moves = list(TaskTransition.objects.filter(task=task).order_by("pk").values_list("before", "after"))
             assert moves[-1][1] == task.state
             assert all(one[1] == other[0] for one, other in pairwise(moves))
-            assert all(after in transitions.ALLOWED[before] for before, after in moves if before)
+            assert all(after in TASKS.allowed[before] for before, after in moves if before)
 
 
 LONG = pytest.param(5000, 50, marks=[pytest.mark.soak, pytest.mark.timeout(6 * 3600)])

@@ -8,11 +8,13 @@ from itertools import product
 import pytest
 from django.db import transaction
 
+from crowdrag.assignments.lifecycle import ACCEPTED, PART, REVERSED, total_paid
+from crowdrag.assignments.problems import BadAmount, NeedsReason, NotAllowed, PaidOtherwise, UnderReview
 from crowdrag.studies.enums import DecisionKind, MessageKind
 from crowdrag.studies.messages import services as messages_services
 from tests.factories import NOW
-from writing.assignments import payments as assignments_payments
-from writing.assignments import problems, queries, submission, transitions
+from writing.assignments import problems, queries, steps, submission
+from writing.assignments.lifecycle import TASKS
 from writing.enums import SurveyKind, TaskState
 from writing.models import Response, ResponseDecision, SurveyAnswers, TaskPayment, TaskTransition, WritingTask
 from writing.plans import surveys
@@ -78,18 +80,16 @@ class TestSubmitting:
         WritingTask.objects.filter(pk=task.pk).update(draft="something else")
         with pytest.raises(problems.TextDiffers):
             submit(task)
-        with pytest.raises(problems.NotAllowed):
+        with pytest.raises(NotAllowed):
             submit(WritingTask.objects.get(state=TaskState.OPEN))
         assert not Response.objects.exists()
 
     def test_back_to_the_text_and_on(self, here: World) -> None:
         task = finish(here.claim(here.writer()), "Once")
-        assert transitions.next_step(task) is transitions.Step.EXIT
-        assert transitions.next_step(transitions.reopen_text(task=task)) is transitions.Step.WRITE
+        assert steps.next_step(task) is steps.Step.EXIT
+        assert steps.next_step(steps.reopen_text(task=task)) is steps.Step.WRITE
         assert hand_in(task, " more").text == "Once more"
-        assert transitions.next_step(transitions.reopen_text(task=task)) is transitions.Step.DONE, (
-            "what is submitted stays so"
-        )
+        assert steps.next_step(steps.reopen_text(task=task)) is steps.Step.DONE, "what is submitted stays so"
 
     def test_surveys_are_answered_once_and_kept_in_their_version(self, here: World) -> None:
         asked = surveys.ensure(study=here.study, kind=SurveyKind.EXIT, now=NOW)
@@ -105,14 +105,14 @@ class TestSubmitting:
 class TestAccepting:
     def test_it_is_paid_and_included_by_two_decisions(self, here: World, response: Response) -> None:
         reviewer = here.reviewer()
-        assert assignments_payments.total_awaited(response.participant) == 250
+        assert TASKS.total_awaited(response.participant) == 250
         for _ in range(2):
             task = review_services.accept(task=response.task, by=reviewer, now=NOW, note="Well done.")
-        assert (task.state, payments(task)) == (TaskState.ACCEPTED, [(250, assignments_payments.ACCEPTED)])
+        assert (task.state, payments(task)) == (TaskState.ACCEPTED, [(250, ACCEPTED)])
         assert decisions(response) == [(DecisionKind.PAY, True), (DecisionKind.INCLUDE, True)]
         assert {d.reason for d in response.decisions.all()} == {"Well done."}
         [row] = queries.writer_overview(task.participant).rows
-        assert (row.note, row.paid, assignments_payments.total_awaited(task.participant)) == ("Well done.", 250, 0)
+        assert (row.note, row.paid, TASKS.total_awaited(task.participant)) == ("Well done.", 250, 0)
 
     def test_who_excluded_it_before_is_not_overruled(self, here: World, response: Response) -> None:
         reviewer = here.reviewer()
@@ -135,29 +135,29 @@ class TestAccepting:
         until = NOW + timedelta(minutes=10)
         WritingTask.objects.filter(pk=response.task.pk).update(reviewer=first, reviewing_until=until)
         common = {"task": response.task, "by": second}
-        with pytest.raises(problems.UnderReview):
+        with pytest.raises(UnderReview):
             review_services.accept(now=NOW, **common)
-        with pytest.raises(problems.UnderReview):
+        with pytest.raises(UnderReview):
             review_services.reject(reason=REASON, now=NOW, **common)
-        with pytest.raises(problems.UnderReview):
+        with pytest.raises(UnderReview):
             review_services.send_back(note=REASON, now=NOW, **common)
         task = review_services.accept(now=until + timedelta(seconds=1), **common)
         assert (task.reviewer, task.reviewing_until) == (None, None)
-        with pytest.raises(problems.NotAllowed) as refused:
+        with pytest.raises(NotAllowed) as refused:
             review_services.reject(task=task, reason=REASON, by=first, now=NOW)
-        assert refused.value.task.state == TaskState.ACCEPTED
+        assert refused.value.work.state == TaskState.ACCEPTED
 
 
 class TestRejecting:
     @pytest.mark.parametrize(
         ("part", "owed"),
-        [(0, []), (100, [(100, assignments_payments.PART)]), (250, [(250, assignments_payments.PART)])],
+        [(0, []), (100, [(100, PART)]), (250, [(250, PART)])],
     )
     def test_nothing_a_part_or_all_is_paid(self, here: World, response: Response, part: int, owed: list) -> None:
         task = review_services.reject(task=response.task, reason=REASON, pay_part=part, by=here.reviewer(), now=NOW)
         response.refresh_from_db()
         assert (task.state, payments(task), response.is_included) == (TaskState.REJECTED, owed, False)
-        assert assignments_payments.total_awaited(task.participant) == 0
+        assert TASKS.total_awaited(task.participant) == 0
         assert decisions(response) == [(DecisionKind.PAY, part > 0), (DecisionKind.INCLUDE, False)]
         assert response.decisions.get(about=DecisionKind.PAY).evidence == {"amount": part, "of": 250}
         [row] = queries.writer_overview(task.participant).rows
@@ -172,18 +172,18 @@ class TestRejecting:
         self, here: World, response: Response
     ) -> None:
         common = {"by": here.reviewer(), "now": NOW}
-        with pytest.raises(problems.NeedsReason):
+        with pytest.raises(NeedsReason):
             review_services.reject(task=response.task, reason=" ", **common)
-        with pytest.raises(problems.NeedsReason):
+        with pytest.raises(NeedsReason):
             review_services.send_back(task=response.task, note="", **common)
-        with pytest.raises(problems.NeedsReason):
+        with pytest.raises(NeedsReason):
             review_services.include(response=response, reason="", **common)
-        with pytest.raises(problems.NeedsReason):
+        with pytest.raises(NeedsReason):
             review_services.reverse_rejection(task=response.task, note="", **common)
-        with pytest.raises(problems.BadAmount) as refused:
+        with pytest.raises(BadAmount) as refused:
             review_services.reject(task=response.task, reason=REASON, pay_part=251, **common)
         assert refused.value.most == 250
-        with pytest.raises(problems.NotAllowed):  # only a rejection is reversed
+        with pytest.raises(NotAllowed):  # only a rejection is reversed
             review_services.reverse_rejection(task=response.task, note="Sorry.", **common)
         assert (payments(response.task), decisions(response)) == ([], [])
 
@@ -200,7 +200,7 @@ class TestRejecting:
         assert review_services.reverse_rejection(task=task, note="again", by=reviewer, now=NOW + DAY) == task
         response.refresh_from_db()
         assert (task.state, task.slot, response.is_included) == (TaskState.ACCEPTED, 0, True)
-        assert payments(task) == [(100, assignments_payments.PART), (150, assignments_payments.REVERSED)]
+        assert payments(task) == [(100, PART), (150, REVERSED)]
         assert not WritingTask.objects.filter(topic=response.topic, state=TaskState.OPEN).exists()
 
     def test_if_somebody_writes_there_by_now_it_is_surplus(self, here: World, response: Response) -> None:
@@ -210,7 +210,7 @@ class TestRejecting:
         task = review_services.reverse_rejection(task=response.task, note="Sorry.", by=reviewer, now=NOW + DAY)
         response.refresh_from_db()
         assert (task.state, task.slot, response.is_included) == (TaskState.ACCEPTED, None, False)
-        assert payments(task) == [(250, assignments_payments.REVERSED)]
+        assert payments(task) == [(250, REVERSED)]
         assert {other.topic for other in others} >= {response.topic}
 
 
@@ -236,10 +236,10 @@ class TestRevising:
         here.change(entry_survey=surveys.ensure(study=here.study, kind=SurveyKind.ENTRY, now=NOW))
         task = here.claim(here.writer())
         answers = {"query_answerable": 1, "query_controversial": 0, "worker_knowledge": 2, "worker_expertise": 1}
-        transitions.answer_entry(task=task, answers=answers, now=NOW)
+        steps.answer_entry(task=task, answers=answers, now=NOW)
         hand_in(task)
         fresh = review_services.send_back(task=task, note="Cite.", by=here.reviewer(), now=NOW)
-        assert transitions.next_step(fresh) is transitions.Step.WRITE
+        assert steps.next_step(fresh) is steps.Step.WRITE
         assert SurveyAnswers.objects.get(task=fresh).answers == answers
 
 
@@ -260,22 +260,22 @@ def test_part_of_the_pay_when_the_fault_was_ours(here: World) -> None:
     reviewer, task = here.reviewer(), here.claim(here.writer())
 
     def pay(amount: int, reason: str = "The server was down.", to: WritingTask = task) -> None:
-        assignments_payments.pay(task=to, amount=amount, reason=reason, by=reviewer, now=NOW)
+        TASKS.pay(to, amount=amount, reason=reason, by=reviewer, now=NOW)
 
     for _ in range(3):
         pay(120, "The server  was down.")
     assert payments(task) == [(120, "The server was down.")]
-    with pytest.raises(problems.PaidOtherwise) as refused:
+    with pytest.raises(PaidOtherwise) as refused:
         pay(130)
     assert refused.value.amount == 120
     for amount in (0, -1, 2**31):
-        with pytest.raises(problems.BadAmount):
+        with pytest.raises(BadAmount):
             pay(amount, "x")
-    with pytest.raises(problems.NeedsReason):
+    with pytest.raises(NeedsReason):
         pay(1, " ")
-    with pytest.raises(problems.NotAllowed):
+    with pytest.raises(NotAllowed):
         pay(1, to=WritingTask.objects.filter(state=TaskState.OPEN).get())
-    assert assignments_payments.total_paid(task) == assignments_payments.total_earned(task.participant) == 120
+    assert total_paid(task) == TASKS.total_earned(task.participant) == 120
 
 
 def test_a_state_follows_on_another_only_if_the_table_says_so(here: World) -> None:
@@ -284,17 +284,17 @@ def test_a_state_follows_on_another_only_if_the_table_says_so(here: World) -> No
     for before, after in product(TaskState.values, TaskState.values):
         WritingTask.objects.filter(pk=task.pk).update(state=before)
         task.refresh_from_db()
-        with transaction.atomic(), suppress(problems.NotAllowed):
-            transitions.move(task, TaskState(after), "test", now=NOW)
+        with transaction.atomic(), suppress(NotAllowed):
+            TASKS.move(task, TaskState(after), "test", now=NOW)
         stored[before, after] = WritingTask.objects.get(pk=task.pk).state
-        expected[before, after] = after if after in transitions.ALLOWED[before] else before
+        expected[before, after] = after if after in TASKS.allowed[before] else before
     assert stored == expected
 
 
 def test_of_two_who_saw_the_same_state_one_moves_it(here: World) -> None:
     task = here.claim(here.writer())
     seen = WritingTask.objects.get(pk=task.pk)
-    transitions.move(task, TaskState.RETURNED, "first", now=NOW)
-    with pytest.raises(problems.NotAllowed):
-        transitions.move(seen, TaskState.SUBMITTED, "second", now=NOW)
+    TASKS.move(task, TaskState.RETURNED, "first", now=NOW)
+    with pytest.raises(NotAllowed):
+        TASKS.move(seen, TaskState.SUBMITTED, "second", now=NOW)
     assert list(TaskTransition.objects.filter(task=task).values_list("cause", flat=True)) == ["claimed", "first"]

@@ -5,9 +5,10 @@
 | `slots` | the rows that are there to be claimed, as the plan asks for them |
 | `claims` | one person gets one of them, exactly once; trials of new writers |
 | `leases` | what somebody has in hand, and until when; what becomes of a claim without a sign of life |
-| `transitions` | every change of a task's state, with its cause; what is due next |
+| `lifecycle` | what may follow on what (`crowdrag.assignments`) |
+| `steps` | what is due next of a task: questions, the editor, questions |
 | `submission` | the text becomes a response |
-| `payments` | what is owed, and what a platform is told of it |
+| `payments` | what is owed, paid by the platform that sent the writer |
 | `queries` | what a writer reads of all that |
 | `activity` | what a study offers to writers, and writing as a recruitment platform sees it |
 

@@ -21,7 +21,8 @@ from crowdrag.studies.models import Participant, Study
 
 from ..enums import TaskState
 from ..models import WritingPlan, WritingTask
-from . import claims, leases, payments, queries, transitions
+from . import claims, leases, queries
+from .lifecycle import TASKS
 
 NAME = "writing"
 
@@ -89,12 +90,12 @@ def about_label(participant: Participant, about: str) -> str:
 
 def owed(participant: Participant) -> int:
     """Return what somebody has earned by writing, in minor units."""
-    return payments.total_earned(participant)
+    return TASKS.total_earned(participant)
 
 
 def awaited(participant: Participant) -> int:
     """Return what of somebody's writing waits for a decision, in minor units."""
-    return payments.total_awaited(participant)
+    return TASKS.total_awaited(participant)
 
 
 def erasure(participant: Participant) -> list[str]:
@@ -151,7 +152,7 @@ def release_visit(*, participant: Participant, cause: str, at: datetime, now: da
     )
     freed = []
     for task in mine.order_by("pk"):
-        held = transitions.lock(task)
+        held = TASKS.lock(task)
         begun_later = held.claimed_at is not None and held.claimed_at > at
         if held.state == TaskState.CLAIMED and held.finished_at is None and not begun_later:
             freed.append(leases.release(held, cause=cause, now=now))

@@ -12,13 +12,15 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
 
+from crowdrag.assignments.problems import Blocked, LeftStudy, NeedsConsent, NotAllowed, NothingLeft, WorkProblem
 from crowdrag.studies.enums import MessageKind
 from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.participants import consents
 
 from ..enums import TaskState
 from ..models import Style, Topic, WritingPlan, WritingTask
-from . import leases, problems, slots, transitions
+from . import leases, problems, slots
+from .lifecycle import TASKS
 
 
 class TrialStage(Enum):
@@ -164,13 +166,13 @@ def claim(*, study: Study, participant: Participant, now: datetime, rng: Random 
 
     Raises
     ------
-    problems.TaskProblem
+    WorkProblem
         with the reason why there is none: closed, no consent, enough written, trial, nothing left.
     """
     # The person's row is the lock: however often a button is pressed, one task comes of it.
     participant = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk, study=study)
     if participant.withdrawn_at or participant.erased_at:
-        raise problems.LeftStudy
+        raise LeftStudy(WritingTask)
     if (held := leases.task_in_hand(participant)) is not None:
         return held
     plan, where = _admitted(study, participant)
@@ -179,25 +181,25 @@ def claim(*, study: Study, participant: Participant, now: datetime, rng: Random 
     return _claim_slot(plan, participant, now, str(participant.pk if rng is None else rng.random()))
 
 
-def obstacle(*, study: Study, participant: Participant) -> problems.TaskProblem | None:
+def obstacle(*, study: Study, participant: Participant) -> WorkProblem | None:
     """Return why somebody would get no task now, or None if they probably get one; only `claim` itself can tell."""
     try:
         plan, where = _admitted(study, participant)
-    except problems.TaskProblem as problem:
+    except WorkProblem as problem:
         return problem
     if where.may_write and not _open(plan, list(_known(participant))).exists() and slots.is_complete(plan):
-        return problems.NothingLeft()
+        return NothingLeft(WritingTask)
     return None
 
 
 @transaction.atomic
 def give_back(*, task: WritingTask, reason: str = "", now: datetime) -> WritingTask:
     """Take a task back from its writer at their wish: the text stays, the slot is free for somebody else."""
-    task = transitions.lock(task)
+    task = TASKS.lock(task)
     if task.state == TaskState.RETURNED:
         return task
     if task.state != TaskState.CLAIMED:
-        raise problems.NotAllowed(task, TaskState.RETURNED)
+        raise NotAllowed(task, TaskState.RETURNED)
     return leases.release(task, cause="given back", note=reason, now=now)
 
 
@@ -205,13 +207,13 @@ def _admitted(study: Study, participant: Participant) -> tuple[WritingPlan, Tria
     """Return the plan and where somebody stands with its trial; raise the problem that keeps tasks from them."""
     plan = WritingPlan.objects.filter(study=study).select_related("instructions", "consent_text").first()
     if participant.withdrawn_at or participant.erased_at:
-        raise problems.LeftStudy
+        raise LeftStudy(WritingTask)
     if (block := participant.block) is not None:
-        raise problems.Barred(block.reason)
+        raise Blocked(WritingTask, block.reason)
     if plan is None or not plan.is_open or plan.consent_text is None:
         raise problems.WritingClosed
     if not consents.is_given(participant=participant, text=plan.consent_text):
-        raise problems.NeedsConsent
+        raise NeedsConsent
     where = trial_progress(plan, participant)
     if where.stage in _TRIAL_PROBLEMS:
         raise _TRIAL_PROBLEMS[where.stage]
@@ -224,14 +226,14 @@ def _admitted(study: Study, participant: Participant) -> tuple[WritingPlan, Tria
 def _claim_trial(plan: WritingPlan, participant: Participant, now: datetime) -> WritingTask:
     task = next_trial_task(plan, participant, now)
     if task is None:
-        raise problems.NothingLeft
+        raise NothingLeft(WritingTask)
     if task.pk is not None:
         return leases.resume(task=task, now=now)
     task.state, task.participant = TaskState.CLAIMED, participant
     task.claimed_at, task.lease_until = now, now + leases.lease_length(plan.study_id)
     task.instructions, task.pay = plan.instructions, plan.pay
     task.save(force_insert=True)
-    transitions.record(task, "", "claimed for the trial", now=now)
+    TASKS.record(task, "", "claimed for the trial", now=now)
     return task
 
 
@@ -261,9 +263,9 @@ def _claim_slot(plan: WritingPlan, participant: Participant, now: datetime, draw
                 break
             continue
         task = WritingTask.objects.select_related("study", "topic", "style", "participant").get(pk=pk)
-        transitions.record(task, TaskState.OPEN, "claimed", now=now)
+        TASKS.record(task, TaskState.OPEN, "claimed", now=now)
         return task
-    raise problems.NothingLeft
+    raise NothingLeft(WritingTask)
 
 
 def _take(arguments: dict[str, Any], plan: WritingPlan, topics: list[str]) -> int | None:

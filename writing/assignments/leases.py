@@ -9,12 +9,15 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
+from crowdrag.assignments.lifecycle import LEASE_OVER
+from crowdrag.assignments.problems import LeftStudy, NotAllowed, WorkProblem
 from crowdrag.studies.models import Participant
 
 from ..editor import logs
 from ..enums import TaskState
 from ..models import WritingPlan, WritingTask
-from . import problems, slots, submission, transitions
+from . import problems, slots, submission
+from .lifecycle import TASKS
 
 # Where a study has no plan any more.
 DEFAULT = timedelta(hours=24)
@@ -45,57 +48,33 @@ def plan_lease_length(plan: WritingPlan | None) -> timedelta:
     return DEFAULT if plan is None else timedelta(hours=plan.lease_hours)
 
 
-# One pass of the sweep takes so many; the next pass goes on.
-AT_ONCE = 200
-LAPSED = "lease over"
 log = logging.getLogger(__name__)
 
 
-def expire(*, now: datetime, at_once: int = AT_ONCE) -> int:
+def expire(*, now: datetime) -> int:
     """Return tasks whose lease ran out, with their text kept; submit those whose text was done. Count them."""
-    due = WritingTask.objects.filter(state=TaskState.CLAIMED, is_imported=False, lease_until__lt=now)
-    ended = 0
-    for pk in due.order_by("lease_until").values_list("pk", flat=True)[:at_once]:
-        try:
-            ended += _expire(pk, now)
-        except Exception:
-            # One log that cannot be read must not keep the others' slots.
-            log.exception("The lease of writing task %s is over, but it could not be returned", pk)
-    return ended
+
+    def end(task: WritingTask) -> None:
+        if task.finished_at is None or not _submit(task, now):
+            release(task, cause=LEASE_OVER, now=now)
+
+    return TASKS.expire(end, now=now)
 
 
-@transaction.atomic
-def _expire(pk: int, now: datetime) -> bool:
-    # Looked at again under the locks: its writer may have come back in this moment.
-    people = Participant.objects.select_for_update(no_key=True, skip_locked=True)
-    if not people.filter(writing_tasks=pk):
+def _submit(task: WritingTask, now: datetime) -> bool:
+    """Submit a text of which only the questions after writing are missing: that must not cost anybody their pay."""
+    try:
+        with transaction.atomic():
+            submission.submit(task=task, answers=None, now=now)
+    except WorkProblem:
+        log.warning("Writing task %s was finished but cannot be submitted; it is returned", task.pk)
         return False
-    held = WritingTask.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
-    task = (
-        held.select_related("study", "topic", "style", "participant")
-        .filter(pk=pk, state=TaskState.CLAIMED, lease_until__lt=now)
-        .first()
-    )
-    if task is None:
-        return False
-    if task.finished_at is not None:
-        try:
-            # Only the questions after writing are missing: that must not cost anybody their pay.
-            with transaction.atomic():
-                submission.submit(task=task, answers=None, now=now)
-        except problems.TaskProblem:
-            log.warning("Writing task %s was finished but cannot be submitted; it is returned", pk)
-        else:
-            return True
-    release(task, cause=LAPSED, now=now)
     return True
 
 
 def release(task: WritingTask, *, cause: str, note: str = "", now: datetime) -> WritingTask:
     """Return a task that the caller has locked: its text is kept, its slot is free."""
-    transitions.move(
-        task, TaskState.RETURNED, cause, note=note, now=now, lease_until=None, draft=logs.current_text(task)
-    )
+    TASKS.move(task, TaskState.RETURNED, cause, note=note, now=now, lease_until=None, draft=logs.current_text(task))
     slots.refill(task, now)
     return task
 
@@ -113,13 +92,13 @@ def resume(*, task: WritingTask, now: datetime) -> WritingTask:
     """
     assert task.participant_id is not None
     participant = Participant.objects.select_for_update(no_key=True).get(pk=task.participant_id)
-    task = transitions.lock(task)
+    task = TASKS.lock(task)
     if task.state == TaskState.CLAIMED:
         return task
     if participant.withdrawn_at or participant.erased_at:
-        raise problems.LeftStudy
+        raise LeftStudy(WritingTask)
     if task.state != TaskState.RETURNED:
-        raise problems.NotAllowed(task, TaskState.CLAIMED)
+        raise NotAllowed(task, TaskState.CLAIMED)
     other = task_in_hand(participant)
     if other is not None and other.revises_id is None:
         raise problems.AnotherInHand(other)
@@ -130,7 +109,7 @@ def resume(*, task: WritingTask, now: datetime) -> WritingTask:
         raise problems.TakenByAnother
     try:
         with transaction.atomic():
-            return transitions.move(
+            return TASKS.move(
                 task, TaskState.CLAIMED, "came back", now=now, lease_until=now + lease_length(task.study_id)
             )
     except IntegrityError as error:
@@ -141,7 +120,7 @@ def on_withdraw(participant: Participant, now: datetime) -> None:
     """Give to others what somebody had begun who withdraws; their text is kept. The caller holds the participant."""
     mine = WritingTask.objects.filter(participant=participant, state=TaskState.CLAIMED, is_imported=False)
     for task in mine.order_by("id"):
-        held = transitions.lock(task)
+        held = TASKS.lock(task)
         if held.state == TaskState.CLAIMED:
             release(held, cause="withdrew", now=now)
 

@@ -1,11 +1,12 @@
 """One response to be written."""
 
-import pgtrigger
-from django.conf import settings
+from typing import ClassVar
+
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from crowdrag.assignments.models import PaidWork, Payment, Transition, WorkTexts
 from crowdrag.studies.models import Participant, Study
 
 from ..corpus.models import Style, Topic
@@ -16,11 +17,27 @@ from ..plans.models import WritingInstructions
 PAST = [TaskState.RETURNED, TaskState.REJECTED, TaskState.REVISION]
 
 
-class WritingTask(models.Model):
+class WritingTask(PaidWork):
     """A slot: one topic in one style, to be written by one participant.
 
     A slot that is free again (returned, rejected, sent back) gets a new task; the old one stays with its text and log.
     """
+
+    RELATED: ClassVar[tuple[str, ...]] = ("study", "topic", "style", "participant")
+    TEXTS: ClassVar[WorkTexts] = WorkTexts(
+        not_allowed=_("This task is %(state)s: that cannot be done with it now."),
+        left_study=_("You withdrew from this study, so there are no further tasks for you."),
+        blocked=_("The researchers give you no further tasks here. They say: “%(reason)s” You can ask them."),
+        nothing_left=_(
+            "All topics that you can write on are taken at present. Look again later: some come back unfinished."
+        ),
+        under_review=_("Another reviewer has this response open. Take the next one."),
+        erased=_(
+            "This response was erased at its writer's wish: it stays left out of the analysis. "
+            "What is owed can be paid."
+        ),
+        needs_reason=_("Say why: the writer reads it."),
+    )
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="writing_tasks")
     external_id = models.CharField(max_length=200)
@@ -34,22 +51,12 @@ class WritingTask(models.Model):
     participant = models.ForeignKey(Participant, models.PROTECT, null=True, blank=True, related_name="writing_tasks")
     instructions = models.ForeignKey(WritingInstructions, models.PROTECT, null=True, blank=True, related_name="tasks")
     state = models.CharField(max_length=10, choices=TaskState.choices, default=TaskState.OPEN)
-    # What it pays, in minor units of the study's currency, as was said when it was claimed.
-    pay = models.PositiveIntegerField(null=True, blank=True)
     created_at = models.DateTimeField()
     claimed_at = models.DateTimeField(null=True, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
     # The writer said that the text is done, and the log rebuilt it; the exit survey is what is left.
     finished_at = models.DateTimeField(null=True, blank=True)
-    submitted_at = models.DateTimeField(null=True, blank=True)
-    # From the log, at submission: from first to last event, and without pauses away from it.
-    seconds = models.FloatField(null=True, blank=True)
-    active_seconds = models.FloatField(null=True, blank=True)
     # The text while it is being written; a draft is never thrown away when its lease ends.
     draft = models.TextField(blank=True)
-    # Who has it open for review, and until when nobody else gets it.
-    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    reviewing_until = models.DateTimeField(null=True, blank=True)
     # What others collected need not follow our rules: in the published corpus some people wrote twice on a topic.
     is_imported = models.BooleanField(default=False)
 
@@ -84,34 +91,30 @@ class WritingTask(models.Model):
             models.Index(fields=["lease_until"], condition=Q(state=TaskState.CLAIMED), name="task_by_lease"),
         ]
 
+    @property
+    def currency(self) -> str:
+        """The currency of what it pays: the study's."""
+        return self.study.currency
 
-class TaskTransition(models.Model):
-    """A change of a task's state with its cause; the record is append-only. The note is for the writer to read."""
+
+class TaskTransition(Transition):
+    """A change of a task's state. The note is for the writer to read."""
 
     task = models.ForeignKey(WritingTask, models.CASCADE, related_name="transitions")
     before = models.CharField(max_length=10, choices=TaskState.choices, blank=True)
     after = models.CharField(max_length=10, choices=TaskState.choices)
-    cause = models.CharField(max_length=200)
-    note = models.TextField(blank=True)
-    at = models.DateTimeField()
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
 
-    class Meta:
-        triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
+    class Meta(Transition.Meta):
+        pass
 
 
-class TaskPayment(models.Model):
-    """Money that a writer is owed for a task, in minor units of the study's currency. What was promised stays."""
+class TaskPayment(Payment):
+    """Money that a writer is owed for a task."""
 
     task = models.ForeignKey(WritingTask, models.CASCADE, related_name="payments")
-    amount = models.PositiveIntegerField(_("amount (minor units)"))
-    reason = models.CharField(_("reason"), max_length=200)
-    at = models.DateTimeField()
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
 
-    class Meta:
+    class Meta(Payment.Meta):
         constraints = [
-            models.CheckConstraint(condition=~Q(reason=""), name="task_payment_has_a_reason"),
+            *Payment.Meta.constraints,
             models.UniqueConstraint(fields=["task", "reason"], name="task_payment_once_per_reason"),
         ]
-        triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]

@@ -9,7 +9,7 @@ from ..editor import logs
 from ..enums import TaskState
 from ..models import TaskPayment, WritingPlan, WritingTask
 from . import claims, leases
-from . import payments as assignments_payments
+from .lifecycle import TASKS
 
 # Words to a writer stand in these transitions' notes; what they themselves said when giving back does not.
 SUBMITTED = frozenset({TaskState.SUBMITTED, TaskState.ACCEPTED, TaskState.REJECTED, TaskState.REVISION})
@@ -68,8 +68,8 @@ def writer_overview(participant: Participant) -> WriterOverview:
     plan = WritingPlan.objects.filter(study=participant.study_id).first()
     return WriterOverview(
         rows=[writer_task_row(task) for task in tasks],
-        earned=assignments_payments.total_earned(participant),
-        awaited=assignments_payments.total_awaited(participant),
+        earned=TASKS.total_earned(participant),
+        awaited=TASKS.total_awaited(participant),
         in_hand=leases.task_in_hand(participant),
         trial=claims.TrialProgress(claims.TrialStage.NONE)
         if plan is None

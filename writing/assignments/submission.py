@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.db import transaction
 
 from analysis.process import pace
+from crowdrag.assignments.problems import NotAllowed
 from crowdrag.studies.enums import DecisionKind
 
 from ..corpus import responses
@@ -15,7 +16,8 @@ from ..editor import logs
 from ..enums import SurveyKind, TaskState
 from ..models import Response, ResponseDecision, WritingTask
 from ..plans import surveys
-from . import problems, slots, transitions
+from . import problems, slots
+from .lifecycle import TASKS
 
 
 def measure_times(task: WritingTask) -> tuple[float | None, float | None]:
@@ -47,13 +49,13 @@ def submit(*, task: WritingTask, answers: Mapping[str, Any] | None, now: datetim
     NotFinished, EmptyText, TextDiffers, NotAllowed
         with what to do about it.
     """
-    task = transitions.lock(task)
+    task = TASKS.lock(task)
     response = Response.objects.filter(task=task).first()
     if response is not None:
         surveys.answer(task=task, kind=SurveyKind.EXIT, answers=answers, now=now)
         return response
     if task.state != TaskState.CLAIMED:
-        raise problems.NotAllowed(task, TaskState.SUBMITTED)
+        raise NotAllowed(task, TaskState.SUBMITTED)
     if task.finished_at is None:
         raise problems.NotFinished
     surveys.answer(task=task, kind=SurveyKind.EXIT, answers=answers, now=now)
@@ -69,15 +71,15 @@ def submit_late(*, task: WritingTask, now: datetime) -> Response:
     NotAllowed
         if the task was not returned, or can still be resumed.
     """
-    task = transitions.lock(task)
+    task = TASKS.lock(task)
     response = Response.objects.filter(task=task).first()
     if response is not None:
         return response
     if task.state != TaskState.RETURNED:
-        raise problems.NotAllowed(task, TaskState.SUBMITTED)
+        raise NotAllowed(task, TaskState.SUBMITTED)
     found = slots.holder(task)
     if task.slot is not None and found is not None and found.state == TaskState.OPEN:
-        raise problems.NotAllowed(task, TaskState.SUBMITTED)
+        raise NotAllowed(task, TaskState.SUBMITTED)
     return _store(task, "handed in late", now, surplus=True)
 
 
@@ -102,7 +104,7 @@ def _store(task: WritingTask, cause: str, now: datetime, *, surplus: bool = Fals
         _leave_out(response, TRIAL if task.is_trial else SURPLUS, now)
     seconds, active = measure_times(task)
     changes: dict[str, Any] = {"slot": None} if surplus else {}
-    transitions.move(
+    TASKS.move(
         task,
         TaskState.SUBMITTED,
         cause,

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
+from crowdrag.assignments.problems import WorkProblem
 from crowdrag.studies.access import consented_page, participant_page
 from crowdrag.studies.entry import links
 from crowdrag.studies.enums import Outcome
@@ -19,9 +20,8 @@ from ..editor import logs
 from ..enums import SurveyKind
 from ..models import WritingPlan, WritingTask
 from ..plans import surveys
-from . import claims, leases, queries, submission, transitions
+from . import claims, leases, queries, steps, submission
 from .forms import ReturnForm, SurveyForm
-from .problems import TaskProblem
 
 # What the form of a returned task asks for.
 LATE = {"resume": leases.resume, "hand_in": submission.submit_late}
@@ -34,7 +34,7 @@ def start(request: HttpRequest, participant: Participant) -> HttpResponse:
     if request.method == "POST":
         try:
             task = claims.claim(study=participant.study, participant=participant, now=timezone.now())
-        except TaskProblem as problem:
+        except WorkProblem as problem:
             messages.warning(request, str(problem))
             return redirect("writing_start", participant.study.slug)
         return _to(task)
@@ -56,15 +56,15 @@ def start(request: HttpRequest, participant: Participant) -> HttpResponse:
 def step(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
     """Lead to the step that is due; a returned task's page says what can be done with it, and POST does it."""
     found = _task(participant, task)
-    due = transitions.next_step(found)
+    due = steps.next_step(found)
     if request.method == "POST":
         try:
-            if due is transitions.Step.RETURNED:
+            if due is steps.Step.RETURNED:
                 LATE.get(request.POST.get("do", ""), leases.resume)(task=found, now=timezone.now())
-        except TaskProblem as problem:
+        except WorkProblem as problem:
             messages.warning(request, str(problem))
         return _to(found)
-    if due is not transitions.Step.RETURNED:
+    if due is not steps.Step.RETURNED:
         return redirect(due.value, participant.study.slug, task)
     context = {"task": found, "row": queries.writer_task_row(found), "text": logs.current_text(found)}
     return _page(request, participant, "returned", context)
@@ -75,15 +75,13 @@ def step(request: HttpRequest, participant: Participant, task: str) -> HttpRespo
 def entry(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
     """Ask what is asked before writing."""
     found = _task(participant, task)
-    if transitions.next_step(found) is not transitions.Step.ENTRY:
+    if steps.next_step(found) is not steps.Step.ENTRY:
         return _to(found)
     form = SurveyForm(
         surveys.current_survey(found, SurveyKind.ENTRY), request.POST if request.method == "POST" else None
     )
     if request.method == "POST" and form.is_valid():
-        return _done(
-            request, found, lambda: transitions.answer_entry(task=found, answers=form.answers, now=timezone.now())
-        )
+        return _done(request, found, lambda: steps.answer_entry(task=found, answers=form.answers, now=timezone.now()))
     return _page(request, participant, "entry", {"task": found, "form": form})
 
 
@@ -92,12 +90,12 @@ def entry(request: HttpRequest, participant: Participant, task: str) -> HttpResp
 def leave(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
     """Ask what is asked after writing, and submit; or lead back to the text."""
     found = _task(participant, task)
-    if transitions.next_step(found) not in {transitions.Step.EXIT, transitions.Step.DONE}:
+    if steps.next_step(found) not in {steps.Step.EXIT, steps.Step.DONE}:
         return _to(found)
     if "back" in request.POST:
-        transitions.reopen_text(task=found)
+        steps.reopen_text(task=found)
         return _to(found)
-    if request.method != "POST" and transitions.next_step(found) is transitions.Step.DONE:
+    if request.method != "POST" and steps.next_step(found) is steps.Step.DONE:
         return _to(found)
     form = SurveyForm(
         surveys.current_survey(found, SurveyKind.EXIT), request.POST if request.method == "POST" else None
@@ -113,7 +111,7 @@ def leave(request: HttpRequest, participant: Participant, task: str) -> HttpResp
 def done(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
     """Say that all is there, what happens next, and when it is paid."""
     found = _task(participant, task)
-    if transitions.next_step(found) is not transitions.Step.DONE:
+    if steps.next_step(found) is not steps.Step.DONE:
         return _to(found)
     context = {
         "task": found,
@@ -131,13 +129,13 @@ def done(request: HttpRequest, participant: Participant, task: str) -> HttpRespo
 def give_back(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
     """Ask whether the task should go to somebody else; POST gives it back, with or without a reason."""
     found = _task(participant, task)
-    if request.method != "POST" and transitions.next_step(found) in {transitions.Step.DONE, transitions.Step.RETURNED}:
+    if request.method != "POST" and steps.next_step(found) in {steps.Step.DONE, steps.Step.RETURNED}:
         return _to(found)
     form = ReturnForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
             claims.give_back(task=found, reason=form.cleaned_data["reason"], now=timezone.now())
-        except TaskProblem as problem:
+        except WorkProblem as problem:
             messages.warning(request, str(problem))
             return _to(found)
         messages.success(request, _("You gave the task back. Your text is kept."))
@@ -159,9 +157,9 @@ def _done(request: HttpRequest, task: WritingTask, work: Callable[[], object]) -
     """Do what a form asks for and go on; what cannot be done is said on the page that is due."""
     try:
         work()
-    except TaskProblem as problem:
+    except WorkProblem as problem:
         messages.warning(request, str(problem))
-        transitions.reopen_text(task=task)
+        steps.reopen_text(task=task)
     return _to(task)
 
 

@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef
 
 from crowdrag.studies.models import Participant
 
-from ..assignments import transitions
+from ..assignments import steps
 from ..assignments.leases import plan_lease_length
 from ..models import RetrievedPassage, TaskTransition, WritingLog, WritingTask
 
@@ -51,7 +51,7 @@ def load_page(*, participant: Participant, task: str) -> EditorPage:
     related = ("study__writing_plan", "topic", "style", "instructions")
     mine = WritingTask.objects.select_related(*related).filter(participant=participant, external_id=task)
     found = mine.annotate(is_begun=Exists(WritingLog.objects.filter(task=OuterRef("pk")))).first()
-    if found is None or transitions.next_step(found) is not transitions.Step.WRITE:
+    if found is None or steps.next_step(found) is not steps.Step.WRITE:
         raise NotDueError
     passages = found.topic.retrieved.select_related("passage").order_by("rank", "id")
     if found.revises_id:

@@ -14,7 +14,7 @@ from typing import Any
 from django.core import signing
 from django.db import connection, transaction
 
-from ..assignments import transitions
+from ..assignments import steps
 from ..enums import LogSource, TaskState
 from ..models import EditingSession, LogBatch, WritingLog, WritingPlan, WritingTask
 from . import codec, logs
@@ -201,7 +201,7 @@ def open_session(*, task: WritingTask, device: Mapping[str, Any], now: datetime)
 
 def _is_ready(task: WritingTask) -> bool:
     """Say whether all that comes before writing is done."""
-    return transitions.next_step(task) in (transitions.Step.WRITE, transitions.Step.EXIT)
+    return steps.next_step(task) in (steps.Step.WRITE, steps.Step.EXIT)
 
 
 def _carry_over(log: WritingLog, text: str, now: datetime) -> EditingSession:

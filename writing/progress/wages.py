@@ -19,8 +19,8 @@ from analysis.stats.bootstrap import Interval, percentile_interval
 from analysis.stats.weighted import quantile_has_interval
 from crowdrag.studies import money
 from crowdrag.studies.models import Participant, Study, User
+from writing.assignments.lifecycle import TASKS
 
-from ..assignments import payments
 from ..enums import TaskState
 from ..models import WritingPlan, WritingTask
 from . import queries
@@ -157,7 +157,7 @@ def top_up(*, study: Study, participant: Participant, by: User, now: datetime) -
     reason = _("Topped up to %(wage)s an hour.") % {"wage": money.format_amount(floor, study.currency)}
     owed = {each.row.pk: amount for each in found if (amount := top_up_amount(each, floor))}
     for task in WritingTask.objects.filter(pk__in=owed).order_by("pk"):
-        payments.pay(task=task, amount=owed[task.pk], reason=reason, by=by, now=now)
+        TASKS.pay(task, amount=owed[task.pk], reason=reason, by=by, now=now)
     return sum(owed.values())
 
 

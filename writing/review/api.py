@@ -16,11 +16,14 @@ from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
 from crowdrag.api.problems import refusal_problem
 from crowdrag.api.review_endpoints import Hold, NextWork, require_work
 from crowdrag.api.serializers import RequestBody, StrictBooleanFilter
+from crowdrag.assignments import review_locks
+from crowdrag.assignments.lifecycle import MAX_AMOUNT
+from crowdrag.assignments.models import LONGEST_REASON
+from crowdrag.assignments.problems import BadAmount, NeedsReason, PaidOtherwise, WorkProblem
 from crowdrag.recruitment.platform_actions import OrderError
-from crowdrag.studies import review_locks
 from crowdrag.studies.enums import AuditedContent, Role
+from writing.assignments.lifecycle import TASKS
 
-from ..assignments import payments, problems
 from ..corpus import queries
 from ..corpus.api import ResponseRow
 from ..enums import SurveyKind
@@ -248,9 +251,9 @@ LONGEST = 5000
 # What is wrong with what was sent, and in which field; all else is as things stand.
 REFUSED: dict[type[Exception], str] = {
     OrderError: "",
-    problems.NeedsReason: "reason",
-    problems.BadAmount: "pay_part",
-    problems.PaidOtherwise: "reason",
+    NeedsReason: "reason",
+    BadAmount: "pay_part",
+    PaidOtherwise: "reason",
 }
 
 
@@ -273,7 +276,7 @@ class ResponseRejection(RequestBody):
 
     reason = serializers.CharField(max_length=LONGEST, help_text="The writer reads it, and may contest it.")
     pay_part = serializers.IntegerField(
-        min_value=0, max_value=payments.MOST, required=False, default=0, help_text="At most its `pay`."
+        min_value=0, max_value=MAX_AMOUNT, required=False, default=0, help_text="At most its `pay`."
     )
 
 
@@ -287,8 +290,8 @@ class ResponseInclusion(RequestBody):
 class ResponsePayment(RequestBody):
     """What is paid beside. The same amount for the same reason is the same payment."""
 
-    amount = serializers.IntegerField(min_value=1, max_value=payments.MOST)
-    reason = serializers.CharField(max_length=payments.LONGEST_REASON, help_text="The writer reads it.")
+    amount = serializers.IntegerField(min_value=1, max_value=MAX_AMOUNT)
+    reason = serializers.CharField(max_length=LONGEST_REASON, help_text="The writer reads it.")
 
 
 class NextOne(NextWork):
@@ -317,7 +320,7 @@ class OnADesk(review_endpoints.ReviewEndpoint):
         """Have it decided by this call, and show the response; `fields` name others than usual."""
         try:
             do(by=self.user, now=timezone.now())
-        except (problems.TaskProblem, OrderError) as error:
+        except (WorkProblem, OrderError) as error:
             raise refusal_problem(error, REFUSED, fields) from None
         return self.shown()
 
@@ -380,7 +383,7 @@ class Paid(OnADesk):
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Owe its writer something beside: when the fault was ours, say."""
         found, given = self.work(), self.given(ResponsePayment)
-        return self.decided(lambda **who: payments.pay(task=found, **given, **who), pay_part="amount")
+        return self.decided(lambda **who: TASKS.pay(found, **given, **who), pay_part="amount")
 
 
 @extend_schema_view(

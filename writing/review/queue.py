@@ -1,7 +1,7 @@
 """Which responses wait for a reviewer, and who has which one open.
 
 Whoever opens a response for review has it for some minutes, so that several reviewers at once do not read the same one
-(`crowdrag.studies.review_locks`).
+(`crowdrag.assignments.review_locks`).
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from typing import Final
 
 from django.db.models import Count, Prefetch, Q, QuerySet
 
-from crowdrag.studies import review_locks
+from crowdrag.assignments import review_locks
 from crowdrag.studies.models import Study, User
 
 from ..enums import TaskState

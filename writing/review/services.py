@@ -10,12 +10,16 @@ from uuid import uuid4
 
 from django.db import transaction
 
+from crowdrag.assignments import decisions
+from crowdrag.assignments.lifecycle import REVERSED
+from crowdrag.assignments.problems import Erased, NotAllowed
+from crowdrag.assignments.review_locks import RELEASED
 from crowdrag.studies.enums import DecisionKind
 from crowdrag.studies.messages import services
 from crowdrag.studies.models import User
-from crowdrag.studies.review_locks import RELEASED, locked_by_another
 
-from ..assignments import leases, payments, problems, slots, transitions
+from ..assignments import leases, slots
+from ..assignments.lifecycle import TASKS
 from ..enums import SurveyKind, TaskState
 from ..models import Response, ResponseDecision, WritingTask
 from ..plans import surveys
@@ -31,17 +35,11 @@ def accept(*, task: WritingTask, by: User, now: datetime, note: str = "") -> Wri
     Accepted again it stays accepted, and is paid once. A rejected one is accepted by `reverse`. One that was erased is
     paid, and stays left out.
     """
-    task = transitions.lock(task)
+    task = TASKS.lock(task)
     if task.state == TaskState.ACCEPTED:
         return task
-    _may_decide(task, by, TaskState.ACCEPTED, now)
-    transitions.move(task, TaskState.ACCEPTED, "accepted", note=note, by=by, now=now, **RELEASED)
-    if task.pay:
-        payments.pay(task=task, amount=task.pay, reason=payments.ACCEPTED, by=by, now=now)
-    reason = note.strip() or WRITTEN_AS_ASKED
-    _decide(task.response, DecisionKind.PAY, holds=True, reason=reason, by=by, now=now)
-    if not task.response.erased_at and not task.response.decisions.filter(about=DecisionKind.INCLUDE).exists():
-        _decide(task.response, DecisionKind.INCLUDE, holds=True, reason=reason, by=by, now=now)
+    _require_decidable(task, TaskState.ACCEPTED, by, now)
+    decisions.accept(TASKS, task, task.response, note=note, default=WRITTEN_AS_ASKED, by=by, now=now)
     return task
 
 
@@ -53,20 +51,12 @@ def reject(*, task: WritingTask, reason: str, pay_part: int = 0, by: User, now: 
     ------
     NeedsReason, BadAmount, NotAllowed, UnderReview, Erased
     """
-    if not (reason := reason.strip()):
-        raise problems.NeedsReason
-    task = transitions.lock(task)
+    reason = decisions.require_reason(WritingTask, reason)
+    task = TASKS.lock(task)
     if task.state == TaskState.REJECTED:
         return task
-    _may_decide(task, by, TaskState.REJECTED, now)
-    if not 0 <= pay_part <= (task.pay or 0):
-        raise problems.BadAmount(task.pay or 0, task.study.currency)
-    transitions.move(task, TaskState.REJECTED, "rejected", note=reason, by=by, now=now, **RELEASED)
-    if pay_part:
-        payments.pay(task=task, amount=pay_part, reason=payments.PART, by=by, now=now)
-    evidence = {"amount": pay_part, "of": task.pay or 0}
-    _decide(task.response, DecisionKind.PAY, holds=pay_part > 0, reason=reason, by=by, now=now, evidence=evidence)
-    _decide(task.response, DecisionKind.INCLUDE, holds=False, reason=reason, by=by, now=now)
+    _require_decidable(task, TaskState.REJECTED, by, now)
+    decisions.reject(TASKS, task, task.response, reason=reason, pay_part=pay_part, by=by, now=now)
     slots.refill(task, now)
     return task
 
@@ -81,14 +71,13 @@ def send_back(*, task: WritingTask, note: str, by: User, now: datetime) -> Writi
     ------
     NeedsReason, NotAllowed, UnderReview, Erased
     """
-    if not (note := note.strip()):
-        raise problems.NeedsReason
-    task = transitions.lock(task)
+    note = decisions.require_reason(WritingTask, note)
+    task = TASKS.lock(task)
     if task.state == TaskState.REVISION:
         return task.revision
-    _may_decide(task, by, TaskState.REVISION, now)
-    transitions.move(task, TaskState.REVISION, "sent back", note=note, by=by, now=now, **RELEASED)
-    _decide(task.response, DecisionKind.INCLUDE, holds=False, reason=SENT_BACK, by=by, now=now)
+    _require_decidable(task, TaskState.REVISION, by, now)
+    TASKS.move(task, TaskState.REVISION, "sent back", note=note, by=by, now=now, **RELEASED)
+    decisions.decide(task.response, DecisionKind.INCLUDE, holds=False, reason=SENT_BACK, by=by, now=now)
     fresh = WritingTask.objects.create(
         study=task.study,
         external_id=uuid4().hex,
@@ -107,7 +96,7 @@ def send_back(*, task: WritingTask, note: str, by: User, now: datetime) -> Writi
         draft=task.response.text,
     )
     surveys.carry_over(task, fresh, SurveyKind.ENTRY)
-    transitions.record(fresh, "", "sent back for revision", note=note, by=by, now=now)
+    TASKS.record(fresh, "", "sent back for revision", note=note, by=by, now=now)
     return fresh
 
 
@@ -119,25 +108,21 @@ def reverse_rejection(*, task: WritingTask, note: str, by: User, now: datetime) 
     counted. Whether it counts in the analysis is a decision of its own: it does when it has its slot again. One that
     was erased is paid, no more.
     """
-    if not (note := note.strip()):
-        raise problems.NeedsReason
-    task = transitions.lock(task)
+    note = decisions.require_reason(WritingTask, note)
+    task = TASKS.lock(task)
     if task.state == TaskState.ACCEPTED:
         return task
     if task.state != TaskState.REJECTED:
-        raise problems.NotAllowed(task, TaskState.ACCEPTED)
+        raise NotAllowed(task, TaskState.ACCEPTED)
     # Taking over holds the plan, so nobody fills the slot after the look at who has it.
     may_count = task.slot is not None and not task.response.erased_at
     counts = may_count and (slots.take_over(task) or slots.holder(task) is None)
     slot = task.slot if counts else None
-    transitions.move(task, TaskState.ACCEPTED, "rejection reversed", note=note, by=by, now=now, **RELEASED, slot=slot)
-    part = task.payments.filter(reason=payments.PART).values_list("amount", flat=True).first() or 0
-    rest = (task.pay or 0) - part
-    if rest > 0:
-        payments.pay(task=task, amount=rest, reason=payments.REVERSED, by=by, now=now)
-    _decide(task.response, DecisionKind.PAY, holds=True, reason=note, by=by, now=now)
+    TASKS.move(task, TaskState.ACCEPTED, "rejection reversed", note=note, by=by, now=now, **RELEASED, slot=slot)
+    TASKS.pay_rest(task, REVERSED, by=by, now=now)
+    decisions.decide(task.response, DecisionKind.PAY, holds=True, reason=note, by=by, now=now)
     if counts:
-        _decide(task.response, DecisionKind.INCLUDE, holds=True, reason=note, by=by, now=now)
+        decisions.decide(task.response, DecisionKind.INCLUDE, holds=True, reason=note, by=by, now=now)
     if task.participant is not None:
         services.settle_contests(participant=task.participant, about=task.external_id, text=note, by=by, now=now)
     return task
@@ -160,45 +145,15 @@ def exclude(*, response: Response, reason: str, by: User, now: datetime) -> Resp
 
 @transaction.atomic
 def _change(response: Response, reason: str, by: User, now: datetime, *, holds: bool) -> ResponseDecision:
-    if not (reason := reason.strip()):
-        raise problems.NeedsReason
+    reason = decisions.require_reason(WritingTask, reason)
     response = Response.objects.select_for_update(no_key=True).get(pk=response.pk)
-    if response.erased_at:
-        raise problems.Erased
-    last = response.decisions.filter(about=DecisionKind.INCLUDE).order_by("-decided_at", "-id").first()
-    if last is not None and (last.holds, last.reason, last.decided_by_id) == (holds, reason, by.pk):
-        return last  # the same request once more
-    return _decide(response, DecisionKind.INCLUDE, holds=holds, reason=reason, by=by, now=now)
-
-
-def _decide(
-    response: Response,
-    about: DecisionKind,
-    *,
-    holds: bool,
-    reason: str,
-    by: User,
-    now: datetime,
-    evidence: dict[str, int] | None = None,
-) -> ResponseDecision:
-    if about is DecisionKind.INCLUDE and response.is_included != holds:
-        response.is_included = holds
-        response.save(update_fields=["is_included"])
-    return ResponseDecision.objects.create(
-        response=response,
-        about=about,
-        holds=holds,
-        reason=reason,
-        evidence=evidence or {},
-        decided_at=now,
-        decided_by=by,
+    decided: ResponseDecision = decisions.change_inclusion(
+        WritingTask, response, holds=holds, reason=reason, by=by, now=now
     )
+    return decided
 
 
-def _may_decide(task: WritingTask, by: User, after: TaskState, now: datetime) -> None:
-    if task.state != TaskState.SUBMITTED:
-        raise problems.NotAllowed(task, after)
-    if task.response.erased_at and after != TaskState.ACCEPTED:
-        raise problems.Erased
-    if locked_by_another(task, by, now):
-        raise problems.UnderReview(task)
+def _require_decidable(task: WritingTask, after: TaskState, by: User, now: datetime) -> None:
+    if task.state == TaskState.SUBMITTED and task.response.erased_at and after != TaskState.ACCEPTED:
+        raise Erased(WritingTask)
+    decisions.require_decidable(task, after, by, now, {TaskState.SUBMITTED})

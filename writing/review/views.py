@@ -12,13 +12,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from crowdrag.assignments.problems import WorkProblem
+from crowdrag.assignments.review_locks import resent_fields, typed_texts
 from crowdrag.studies.access import audit_subject, audited, study_page
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
-from crowdrag.studies.review_locks import resent_fields, typed_texts
+from writing.assignments.lifecycle import TASKS
 
-from ..assignments import payments
-from ..assignments.problems import TaskProblem
 from ..corpus import queries
 from ..enums import TaskState
 from ..models import Response, Style, WritingTask
@@ -123,7 +123,7 @@ def review_decide(request: HttpRequest, study: Study, task: str) -> HttpResponse
         return _show(request, found, {name: form}, status=422)
     try:
         _decide(name, found, form.cleaned_data, request)
-    except TaskProblem as problem:
+    except WorkProblem as problem:
         messages.error(request, str(problem))
         return _show(request, _task(study, task), {name: form}, status=409)
     messages.success(request, _accepted(_task(study, task)) if name == "accept" else _(SAID[name]))
@@ -142,7 +142,7 @@ def review_include(request: HttpRequest, study: Study, task: str) -> HttpRespons
     choose = services.include if form.cleaned_data["inclusion"] == "include" else services.exclude
     try:
         choose(response=found.response, reason=form.cleaned_data["why"], by=_user(request), now=timezone.now())
-    except TaskProblem as problem:
+    except WorkProblem as problem:
         messages.error(request, str(problem))
         return _show(request, _task(study, task), status=409)
     messages.success(request, _("Noted for the analysis. What is paid is a decision of its own."))
@@ -159,8 +159,8 @@ def review_pay(request: HttpRequest, study: Study, task: str) -> HttpResponse:
     if not form.is_valid():
         return _show(request, found, {"pay": form}, status=422)
     try:
-        payments.pay(task=found, **form.cleaned_data, by=_user(request), now=timezone.now())
-    except TaskProblem as problem:
+        TASKS.pay(found, **form.cleaned_data, by=_user(request), now=timezone.now())
+    except WorkProblem as problem:
         messages.error(request, str(problem))
         return _show(request, found, {"pay": form}, status=409)
     messages.success(request, _("Noted as owed to the writer."))
@@ -178,7 +178,7 @@ def review_reverse(request: HttpRequest, study: Study, task: str) -> HttpRespons
         return _show(request, found, {"reverse": form}, status=422)
     try:
         services.reverse_rejection(task=found, note=form.cleaned_data["note"], by=_user(request), now=timezone.now())
-    except TaskProblem as problem:
+    except WorkProblem as problem:
         messages.error(request, str(problem))
         return _show(request, _task(study, task), {"reverse": form}, status=409)
     messages.success(request, _("The rejection is reversed, and the rest of the pay is owed."))

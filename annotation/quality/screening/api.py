@@ -14,17 +14,16 @@ from crowdrag.api.endpoints import Endpoint
 from crowdrag.api.problems import refusal_problem
 from crowdrag.api.review_endpoints import REVIEW_NEED, Hold, NextWork, require_work
 from crowdrag.api.serializers import RequestBody
+from crowdrag.assignments import review_locks
+from crowdrag.assignments.problems import BadAmount, NeedsReason, PaidOtherwise, WorkProblem
 from crowdrag.recruitment.enums import RejectionCategory
 from crowdrag.recruitment.platform_actions import OrderError
-from crowdrag.studies import review_locks
 from crowdrag.studies.enums import AuditedContent
 
 from ...campaigns import api
 from ...campaigns.api import MOST
 from ...judging import decisions
-from ...judging import problems as judging_problems
 from ...judging.api import SEEN, ScreenedRow, of, screened
-from ...judging.problems import AssignmentProblem
 from ...models import Assignment, Campaign
 from . import dossier, queue, services
 from .forms import LONGEST
@@ -34,9 +33,9 @@ PROPOSALS = {each.name.lower(): each for each in ProposedAction}
 # What is wrong with what was sent, and in which field; all else is as things stand.
 REFUSED: dict[type[Exception], str] = {
     OrderError: "",
-    judging_problems.NeedsReason: "reason",
-    judging_problems.BadAmount: "pay_part",
-    judging_problems.PaidOtherwise: "reason",
+    NeedsReason: "reason",
+    BadAmount: "pay_part",
+    PaidOtherwise: "reason",
     services.ShortReason: "reason",
     services.NeedsCategory: "category",
     services.SingleCheck: "category",
@@ -128,7 +127,7 @@ class Decision(OnADesk):
         found = self.work()
         try:
             do(assignment=found, by=self.user, now=timezone.now())
-        except (AssignmentProblem, OrderError) as error:
+        except (WorkProblem, OrderError) as error:
             raise refusal_problem(error, REFUSED, fields) from None
         return self.shown()
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.db.models import Count
 
+from crowdrag.assignments.lifecycle import total_paid
 from crowdrag.studies.models import ParticipantMessage
 
 from ...enums import AssignmentState
-from ...judging import payments as judging_payments
 from ...judging import questionnaire_content
 from ...models import (
     Assignment,
@@ -232,4 +232,4 @@ def owed_if_accepted(assignment: Assignment) -> int:
 
 def left_of_pay(assignment: Assignment) -> int:
     """Return what of the promised pay is not owed yet, in minor units: as much can be paid with a rejection."""
-    return max((assignment.pay or 0) - judging_payments.total_paid(assignment), 0)
+    return max((assignment.pay or 0) - total_paid(assignment), 0)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
-from crowdrag.studies import review_locks
+from crowdrag.assignments import review_locks
 from crowdrag.studies.models import User
 
 from ...enums import AssignmentState

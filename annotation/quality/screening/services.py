@@ -10,13 +10,15 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from annotation.judging.lifecycle import ASSIGNMENTS
+from crowdrag.assignments.lifecycle import total_paid
+from crowdrag.assignments.problems import WorkProblem
 from crowdrag.recruitment.enums import RejectionCategory
 from crowdrag.recruitment.platform_actions import OrderError
 from crowdrag.studies.models import User
 
 from ...enums import AssignmentState
-from ...judging import decisions, payments, transitions
-from ...judging.problems import AssignmentProblem
+from ...judging import decisions
 from ...models import Assignment, AssignmentDecision, AssignmentPayment, Campaign
 from . import evidence, flags, platform_decisions, queue
 from .signals import ProposedAction
@@ -25,7 +27,7 @@ from .signals import ProposedAction
 LEAST: int = 100
 
 
-class ShortReason(AssignmentProblem):
+class ShortReason(WorkProblem):
     """The platform wants a rejection explained at length."""
 
     def __init__(self, length: int):
@@ -38,14 +40,14 @@ class ShortReason(AssignmentProblem):
         )
 
 
-class NeedsCategory(AssignmentProblem):
+class NeedsCategory(WorkProblem):
     """The platform sorts rejections by category."""
 
     def __init__(self) -> None:
         super().__init__(_("Choose the platform's category for this rejection."))
 
 
-class SingleCheck(AssignmentProblem):
+class SingleCheck(WorkProblem):
     """Rejected for a failed check where one is not enough."""
 
     def __init__(self, failed: int, needed: int):
@@ -76,11 +78,11 @@ def accept(*, assignment: Assignment, by: User, now: datetime, note: str = "") -
 
     Raises
     ------
-    AssignmentProblem
+    WorkProblem
     """
-    before = payments.total_paid(assignment)
+    before = total_paid(assignment)
     done = decisions.accept(assignment=assignment, by=by, now=now, note=note)
-    platform_decisions.order_reward(done, owed=payments.total_paid(done) - before, by=by, now=now)
+    platform_decisions.order_reward(done, owed=total_paid(done) - before, by=by, now=now)
     return done
 
 
@@ -95,12 +97,12 @@ def reject(
 
     Raises
     ------
-    AssignmentProblem
+    WorkProblem
     """
-    assignment = transitions.lock(assignment)
+    assignment = ASSIGNMENTS.lock(assignment)
     was_open = assignment.state == S.SUBMITTED
     reason = reason.strip()
-    in_full = bool(assignment.pay) and pay_part + payments.total_paid(assignment) >= (assignment.pay or 0)
+    in_full = bool(assignment.pay) and pay_part + total_paid(assignment) >= (assignment.pay or 0)
     is_told = was_open and platform_decisions.is_from_platform(assignment) and not in_full
     if is_told:
         if category not in RejectionCategory.values:
@@ -124,7 +126,7 @@ def include(*, assignment: Assignment, holds: bool, reason: str, by: User, now: 
 
     Raises
     ------
-    AssignmentProblem
+    WorkProblem
     """
     choose = decisions.include if holds else decisions.exclude
     return choose(assignment=assignment, reason=reason, evidence=_signals(assignment), by=by, now=now)
@@ -136,9 +138,9 @@ def pay(*, assignment: Assignment, amount: int, reason: str, by: User, now: date
 
     Raises
     ------
-    AssignmentProblem
+    WorkProblem
     """
-    made = payments.pay(assignment=assignment, amount=amount, reason=reason, by=by, now=now)
+    made: AssignmentPayment = ASSIGNMENTS.pay(assignment, amount=amount, reason=reason, by=by, now=now)
     platform_decisions.order_bonus(assignment, payment=made.pk, amount=amount, reason=made.reason, by=by, now=now)
     return made
 
@@ -156,7 +158,7 @@ def accept_clean(*, campaign: Campaign, until: datetime, by: User, now: datetime
             continue
         try:
             accept(assignment=one, by=by, now=now)
-        except (AssignmentProblem, OrderError):
+        except (WorkProblem, OrderError):
             passed_over += 1
         else:
             accepted += 1

@@ -13,15 +13,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
+from crowdrag.assignments import review_locks
+from crowdrag.assignments.problems import WorkProblem
+from crowdrag.assignments.review_locks import resent_fields, typed_texts
 from crowdrag.recruitment.platform_actions import OrderError
-from crowdrag.studies import review_locks
 from crowdrag.studies.access import audit_subject, audited, study_page
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
-from crowdrag.studies.review_locks import resent_fields, typed_texts
 
 from ...enums import AssignmentState
-from ...judging import decisions, problems
+from ...judging import decisions
 from ...models import Assignment, Campaign
 from . import dossier, queue, services
 from .forms import AcceptForm, BulkForm, InclusionForm, PayForm, RejectForm, ReverseForm
@@ -370,7 +371,7 @@ def _done(
     """Do what was decided; where that cannot be, answer with the page as it is now and what is the matter."""
     try:
         do({"assignment": found, "by": request.user, "now": timezone.now()})
-    except (problems.AssignmentProblem, OrderError) as problem:
+    except (WorkProblem, OrderError) as problem:
         messages.error(request, str(problem))
         campaign = found.questionnaire.campaign
         now = find(campaign.study, campaign.pk, found.external_id)

@@ -15,7 +15,7 @@ from django.db import models, transaction
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
-from .models import User
+from crowdrag.studies.models import User
 
 Work = TypeVar("Work", bound=models.Model)
 LOCK_TIME: Final = timedelta(minutes=10)

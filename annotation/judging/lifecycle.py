@@ -1,0 +1,44 @@
+"""The life of an assignment: what may follow on what, and with it the place that it holds."""
+
+from typing import Final
+
+from django.db.models import Q
+
+from crowdrag.assignments.lifecycle import Lifecycle
+
+from ..enums import HOLDING, AssignmentState
+from ..models import Assignment
+from . import slots
+from .problems import NoPlace
+
+S = AssignmentState
+
+
+def _change_place(assignment: Assignment, before: str, after: str) -> None:
+    """Give the place of the questionnaire back, or take one; NoPlace where one is needed and all are held."""
+    if before in HOLDING and after not in HOLDING:
+        slots.release(assignment)
+    needs_one = after in HOLDING and before not in HOLDING and assignment.questionnaire.campaign.has_places
+    if needs_one and not slots.take(assignment):
+        raise NoPlace(assignment)
+
+
+ASSIGNMENTS: Final = Lifecycle(
+    model=Assignment,
+    allowed={
+        S.ASSIGNED: frozenset({S.SUBMITTED, S.RETURNED, S.TIMED_OUT, S.WITHDRAWN}),
+        # The judge came back: in time they go on, too late they may hand in what they have.
+        S.RETURNED: frozenset({S.ASSIGNED, S.SUBMITTED, S.SURPLUS}),
+        # Or they say that they will not come back.
+        S.TIMED_OUT: frozenset({S.ASSIGNED, S.SUBMITTED, S.SURPLUS, S.RETURNED}),
+        S.SUBMITTED: frozenset({S.ACCEPTED, S.REJECTED, S.WITHDRAWN}),
+        S.ACCEPTED: frozenset({S.REJECTED, S.WITHDRAWN}),
+        # A rejection that was contested, and reversed: with a place, or without one.
+        S.REJECTED: frozenset({S.ACCEPTED, S.SURPLUS}),
+        S.SURPLUS: frozenset({S.SUBMITTED}),
+        S.WITHDRAWN: frozenset(),
+    },
+    in_hand=Q(state=S.ASSIGNED),
+    batch_size=500,
+    on_move=_change_place,
+)

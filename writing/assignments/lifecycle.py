@@ -1,0 +1,30 @@
+"""The life of a writing task: what may follow on what. A slot that is free again is a new row; the old one stays."""
+
+from typing import Final
+
+from django.db.models import Q
+
+from crowdrag.assignments.lifecycle import Lifecycle
+
+from ..enums import TaskState
+from ..models import WritingTask
+from .payments import order_payment
+
+S = TaskState
+TASKS: Final = Lifecycle(
+    model=WritingTask,
+    allowed={
+        S.OPEN: frozenset({S.CLAIMED}),
+        S.CLAIMED: frozenset({S.SUBMITTED, S.RETURNED}),
+        # The writer came back: in time they go on, too late they may hand in what they have.
+        S.RETURNED: frozenset({S.CLAIMED, S.SUBMITTED}),
+        S.SUBMITTED: frozenset({S.ACCEPTED, S.REJECTED, S.REVISION}),
+        # A rejection that was contested, and reversed.
+        S.REJECTED: frozenset({S.ACCEPTED}),
+        S.ACCEPTED: frozenset(),
+        S.REVISION: frozenset(),
+    },
+    in_hand=Q(state=S.CLAIMED, is_imported=False),
+    batch_size=200,
+    on_pay=order_payment,
+)
