@@ -1,4 +1,4 @@
-"""What must hold of places, assignments and judgments at any moment (`manage.py check_invariants`)."""
+"""What must hold of slots, assignments and judgments at any moment (`manage.py check_invariants`)."""
 
 from itertools import groupby
 from typing import Any
@@ -10,22 +10,22 @@ from crowdrag.studies.invariants import Invariant, Tally, register
 
 from .enums import HOLDING, AssignmentState
 from .judging.lifecycle import ASSIGNMENTS
-from .models import Assignment, AssignmentTransition, Campaign, Judgment, Place, Questionnaire
+from .models import Assignment, AssignmentTransition, Campaign, Judgment, Questionnaire, Slot
 
 # Handed in: complete, unless it was erased since.
 HANDED_IN = (AssignmentState.SUBMITTED, AssignmentState.ACCEPTED, AssignmentState.REJECTED, AssignmentState.SURPLUS)
 
-# Pairs of somebody's assignments that share an item; it is asked of those that hold or held a place only.
+# Pairs of somebody's assignments that share an item; it is asked of those that hold or held a slot only.
 _TWICE = """
     SELECT one.participant_id, e.item_id FROM annotation_assignment one
     JOIN annotation_questionnaire q ON q.id = one.questionnaire_id
-    JOIN annotation_campaign c ON c.id = q.campaign_id AND c.has_places
+    JOIN annotation_campaign c ON c.id = q.campaign_id AND c.has_slots
     JOIN annotation_questionnaireitem e ON e.questionnaire_id = one.questionnaire_id
     GROUP BY one.participant_id, e.item_id HAVING count(*) > 1
 """
 _OWN = """
-    SELECT mine.id, r.id FROM annotation_place place
-    JOIN annotation_assignment mine ON mine.id = place.holder_id
+    SELECT mine.id, r.id FROM annotation_slot slot
+    JOIN annotation_assignment mine ON mine.id = slot.holder_id
     JOIN annotation_questionnaireitem e ON e.questionnaire_id = mine.questionnaire_id
     JOIN annotation_item i ON i.id = e.item_id
     LEFT JOIN annotation_pair p ON p.id = i.pair_id
@@ -34,7 +34,7 @@ _OWN = """
 _INCOMPLETE = """
     SELECT a.id, count(*) FROM annotation_assignment a
     JOIN annotation_questionnaire q ON q.id = a.questionnaire_id
-    JOIN annotation_campaign c ON c.id = q.campaign_id AND c.has_places
+    JOIN annotation_campaign c ON c.id = q.campaign_id AND c.has_slots
     JOIN annotation_questionnaireitem e ON e.questionnaire_id = q.id
     JOIN annotation_campaigndimension asked ON asked.campaign_id = c.id
     LEFT JOIN annotation_judgment j ON j.assignment_id = a.id AND j.item_id = e.item_id
@@ -53,44 +53,44 @@ _INCOMPLETE = """
 def register_all() -> None:
     """Make them known to the command."""
     for each in (
-        Invariant("annotation.k", "Each questionnaire has k places, and at most k accepted judges.", k),
-        Invariant("annotation.places", "Who needs a place holds one of the questionnaire, and nobody else.", places),
+        Invariant("annotation.k", "Each questionnaire has k slots, and at most k accepted judges.", k),
+        Invariant("annotation.slots", "Who needs a slot holds one of the questionnaire, and nobody else.", slots),
         Invariant("annotation.twice", "Nobody is given a questionnaire or an item twice.", twice),
         Invariant("annotation.own", "Nobody judges a response that they wrote.", own),
         Invariant("annotation.assignments", "Each assignment's record leads to its state, by moves there are.", moves),
         Invariant("annotation.complete", "What was handed in is complete.", complete),
         Invariant("annotation.leases", "Each assignment in hand has a lease, and no other one does.", leases),
-        Invariant("annotation.erased", "What was erased holds no place and does not count.", erased),
+        Invariant("annotation.erased", "What was erased holds no slot and does not count.", erased),
     ):
         register(each)
 
 
 def k(tally: Tally) -> None:
-    """Count places and accepted assignments of each questionnaire that is handed out; drafts have none yet."""
-    begun = Campaign.objects.filter(has_places=True, opened_at__isnull=False)
+    """Count slots and accepted assignments of each questionnaire that is handed out; drafts have none yet."""
+    begun = Campaign.objects.filter(has_slots=True, opened_at__isnull=False)
     rows = Questionnaire.objects.filter(campaign__in=begun).annotate(
-        n=Count("places", distinct=True),
+        n=Count("slots", distinct=True),
         accepted=Count("assignments", filter=Q(assignments__state=AssignmentState.ACCEPTED), distinct=True),
     )
     tally.saw(rows.count())
     for pk, n, accepted, wanted in rows.values_list("pk", "n", "accepted", "campaign__k").order_by("pk").iterator():
         if n != wanted or accepted > wanted:
-            tally.wrong(f"questionnaire {pk}: {n} places, {accepted} accepted; k is {wanted}")
+            tally.wrong(f"questionnaire {pk}: {n} slots, {accepted} accepted; k is {wanted}")
 
 
-def places(tally: Tally) -> None:
-    """Compare states with who holds places."""
-    of_places = Assignment.objects.filter(questionnaire__campaign__has_places=True)
-    tally.saw(of_places.count())
-    for pk in of_places.filter(state__in=HOLDING, place__isnull=True).order_by("pk").values_list("pk", flat=True):
-        tally.wrong(f"assignment {pk}: it holds no place, and needs one")
-    held = Place.objects.filter(holder__isnull=False).order_by("pk")
+def slots(tally: Tally) -> None:
+    """Compare states with who holds slots."""
+    of_slots = Assignment.objects.filter(questionnaire__campaign__has_slots=True)
+    tally.saw(of_slots.count())
+    for pk in of_slots.filter(state__in=HOLDING, slot__isnull=True).order_by("pk").values_list("pk", flat=True):
+        tally.wrong(f"assignment {pk}: it holds no slot, and needs one")
+    held = Slot.objects.filter(holder__isnull=False).order_by("pk")
     for pk, holder in held.exclude(holder__state__in=HOLDING).values_list("pk", "holder"):
-        tally.wrong(f"place {pk}: held by assignment {holder}, which needs none")
+        tally.wrong(f"slot {pk}: held by assignment {holder}, which needs none")
     for pk, holder in held.exclude(holder__questionnaire=F("questionnaire")).values_list("pk", "holder"):
-        tally.wrong(f"place {pk}: held by assignment {holder} to another questionnaire")
-    for pk in Place.objects.exclude(questionnaire__campaign=F("campaign")).order_by("pk").values_list("pk", flat=True):
-        tally.wrong(f"place {pk}: its questionnaire is of another campaign")
+        tally.wrong(f"slot {pk}: held by assignment {holder} to another questionnaire")
+    for pk in Slot.objects.exclude(questionnaire__campaign=F("campaign")).order_by("pk").values_list("pk", flat=True):
+        tally.wrong(f"slot {pk}: its questionnaire is of another campaign")
 
 
 def twice(tally: Tally) -> None:
@@ -106,14 +106,14 @@ def twice(tally: Tally) -> None:
 
 def own(tally: Tally) -> None:
     """Compare judges with writers."""
-    tally.saw(Place.objects.filter(holder__isnull=False).count())
+    tally.saw(Slot.objects.filter(holder__isnull=False).count())
     for assignment, response in _rows(_OWN):
         tally.wrong(f"assignment {assignment}: its judge wrote response {response}")
 
 
 def moves(tally: Tally) -> None:
     """Follow each assignment's record; imported ones have none."""
-    rows = AssignmentTransition.objects.filter(assignment__questionnaire__campaign__has_places=True)
+    rows = AssignmentTransition.objects.filter(assignment__questionnaire__campaign__has_slots=True)
     columns = ("assignment_id", "assignment__state", "before", "after")
     found = rows.order_by("assignment_id", "pk").values_list(*columns).iterator()
     for (assignment, state), group in groupby(found, key=lambda row: row[:2]):
@@ -125,7 +125,7 @@ def moves(tally: Tally) -> None:
             at = after
         if at != state:
             tally.wrong(f"assignment {assignment}: it is {state}, and its record ends with {at}")
-    unrecorded = Assignment.objects.filter(questionnaire__campaign__has_places=True, transitions__isnull=True)
+    unrecorded = Assignment.objects.filter(questionnaire__campaign__has_slots=True, transitions__isnull=True)
     for pk in unrecorded.order_by("pk").values_list("pk", flat=True):
         tally.wrong(f"assignment {pk}: how it began is not recorded")
 
@@ -133,17 +133,17 @@ def moves(tally: Tally) -> None:
 def complete(tally: Tally) -> None:
     """Look for questions without an answer in what was handed in."""
     states = [str(state) for state in HANDED_IN]
-    tally.saw(Assignment.objects.filter(questionnaire__campaign__has_places=True, state__in=states).count())
+    tally.saw(Assignment.objects.filter(questionnaire__campaign__has_slots=True, state__in=states).count())
     for assignment, n in _rows(_INCOMPLETE, [states]):
         tally.wrong(f"assignment {assignment}: handed in, and {n} questions have no answer")
 
 
 def leases(tally: Tally) -> None:
     """Compare states with leases: one that is in hand without a lease would never be free again."""
-    of_places = Assignment.objects.filter(questionnaire__campaign__has_places=True)
-    tally.saw(of_places.count())
+    of_slots = Assignment.objects.filter(questionnaire__campaign__has_slots=True)
+    tally.saw(of_slots.count())
     in_hand = Q(state=AssignmentState.ASSIGNED)
-    wrong = of_places.filter((in_hand & Q(lease_until__isnull=True)) | (~in_hand & Q(lease_until__isnull=False)))
+    wrong = of_slots.filter((in_hand & Q(lease_until__isnull=True)) | (~in_hand & Q(lease_until__isnull=False)))
     for pk, state in wrong.order_by("pk").values_list("pk", "state"):
         tally.wrong(f"assignment {pk}: it is {state}, and its lease does not go with that")
 
@@ -152,9 +152,9 @@ def erased(tally: Tally) -> None:
     """Look for what was erased and counts again, or is there again."""
     gone = Assignment.objects.filter(participant__erased_at__isnull=False)
     tally.saw(gone.count())
-    held = Q(place__isnull=False) | Q(is_included=True) | ~Q(comment="")
+    held = Q(slot__isnull=False) | Q(is_included=True) | ~Q(comment="")
     for pk in gone.filter(held).order_by("pk").values_list("pk", flat=True):
-        tally.wrong(f"assignment {pk}: its judge was erased, and it counts, holds a place or has a comment")
+        tally.wrong(f"assignment {pk}: its judge was erased, and it counts, holds a slot or has a comment")
     words = Judgment.objects.filter(assignment__in=gone).exclude(justification="")
     for pk in words.order_by("pk").values_list("pk", flat=True):
         tally.wrong(f"judgment {pk}: its judge was erased, and it has a justification")

@@ -18,7 +18,7 @@ from .judging.models import (
     AssignmentTransition,
     ItemTime,
     Judgment,
-    Place,
+    Slot,
 )
 from .llm_judges.models import InjectionTrial, JudgingAnswer, JudgingPrompt
 from .progress.models import LiveAgreement, LiveCompetence
@@ -45,11 +45,11 @@ __all__ = [
     "LiveAgreement",
     "LiveCompetence",
     "Pair",
-    "Place",
     "PlatformSubmission",
     "Questionnaire",
     "QuestionnaireItem",
     "ShownFlag",
+    "Slot",
     "TrainingAnswer",
     "TrainingItem",
 ]

@@ -17,9 +17,9 @@ from annotation.models import (
     Item,
     Judgment,
     Pair,
-    Place,
     Questionnaire,
     QuestionnaireItem,
+    Slot,
 )
 from crowdrag.studies.enums import ParticipantKind, Role
 from crowdrag.studies.models import ConsentText, Membership, Participant, Study, User
@@ -232,9 +232,9 @@ class PlaceFactory(factory.django.DjangoModelFactory):
     """A free place; its campaign has places."""
 
     class Meta:
-        model = Place
+        model = Slot
 
-    questionnaire = factory.SubFactory(QuestionnaireFactory, campaign__has_places=True, campaign__state="DRAFT")
+    questionnaire = factory.SubFactory(QuestionnaireFactory, campaign__has_slots=True, campaign__state="DRAFT")
     campaign = factory.SelfAttribute("questionnaire.campaign")
     number = factory.Sequence(lambda n: n)
     rank = factory.LazyAttribute(lambda place: (place.questionnaire.position or 0) * 1000 + place.number)

@@ -91,7 +91,7 @@ class ArchiveTable:
 
 # A permission to recruit and to pay is given for one system: what is open here is closed in an archive.
 _CLOSED_ELSEWHERE = Case(
-    When(has_places=True, state=CampaignState.OPEN, then=Value(CampaignState.CLOSED.value)), default=F("state")
+    When(has_slots=True, state=CampaignState.OPEN, then=Value(CampaignState.CLOSED.value)), default=F("state")
 )
 
 TABLES: tuple[ArchiveTable, ...] = (
@@ -132,7 +132,7 @@ TABLES: tuple[ArchiveTable, ...] = (
         "assignments",
         annotation.Assignment,
         "questionnaire__campaign__study",
-        ignores=("annotation.Assignment:holds_a_place_or_not",),
+        ignores=("annotation.Assignment:holds_a_slot_or_not",),
     ),
     ArchiveTable(
         "assignment_transitions", annotation.AssignmentTransition, "assignment__questionnaire__campaign__study"
@@ -146,7 +146,7 @@ TABLES: tuple[ArchiveTable, ...] = (
         # They were given before the questionnaire was handed in, whatever its state is now.
         ignores=("annotation.Judgment:never_changed_once_submitted",),
     ),
-    ArchiveTable("places", annotation.Place, "campaign__study"),
+    ArchiveTable("slots", annotation.Slot, "campaign__study"),
     ArchiveTable("attention_checks", annotation.AttentionCheck, "questionnaire__campaign__study"),
     ArchiveTable("check_answers", annotation.CheckAnswer, "assignment__questionnaire__campaign__study"),
     ArchiveTable("known_labels", annotation.KnownLabel, "item__campaign__study"),

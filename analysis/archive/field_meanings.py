@@ -27,7 +27,7 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "tax": "Tax for one questionnaire, likewise.",
             "wage_floor": "The least wage per hour that the study wants to pay, likewise; null: none was set.",
             "minutes": "How many minutes people are told that a questionnaire takes.",
-            "has_places": "Whether its questionnaires were handed out here, a place for each judgment asked for.",
+            "has_slots": "Whether its questionnaires were handed out here, a place for each judgment asked for.",
             "consent_text": "What its judges are asked to agree to; null: nothing was asked here.",
             "source": "The campaign whose items and questions it asks again; null: they are its own.",
             "design": "How its questionnaires were made: what was asked for (annotation/campaigns/design.py).",
@@ -133,7 +133,7 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "external_id": "What the source called the answer that this is part of.",
         },
     ),
-    "places": (
+    "slots": (
         "The judgments that each questionnaire is to get, in campaigns that were handed out here: k rows each.",
         {
             "campaign": "In which campaign.",

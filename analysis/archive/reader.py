@@ -302,7 +302,7 @@ def _check_batch(data: dict[str, Any]) -> None:
 
 
 def _check_campaign(data: dict[str, Any]) -> None:
-    if data.get("has_places") and data["state"] == CampaignState.OPEN:
+    if data.get("has_slots") and data["state"] == CampaignState.OPEN:
         raise Mismatch("a campaign that is not open: it is opened by somebody here", "is OPEN", "state")
 
 
@@ -315,12 +315,12 @@ def check_integrity(study: Study, places: Places, problems: Problems) -> None:
     """Note every assignment that should hold a place and holds none, or holds one and should not."""
     needs = Q(state__in=HOLDING)
     wrong = Assignment.objects.filter(
-        Q(place__isnull=True) & needs | Q(place__isnull=False) & ~needs,
+        Q(slot__isnull=True) & needs | Q(slot__isnull=False) & ~needs,
         questionnaire__campaign__study=study,
-        questionnaire__campaign__has_places=True,
+        questionnaire__campaign__has_slots=True,
     )
     file = next(table.file for table in archive_tables.TABLES if table.model is Assignment)
-    for pk, state, place in wrong.order_by("pk").values_list("pk", "state", F("place")):
+    for pk, state, place in wrong.order_by("pk").values_list("pk", "state", F("slot")):
         holds = "holds a place" if place else "holds no place"
         expected = f"a place for assignments that are {', '.join(HOLDING)}, and for no others"
         problems.add(

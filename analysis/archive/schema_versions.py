@@ -46,7 +46,7 @@ TABLES: dict[str, int] = {
     "writing_prompts": 2,
     "model_answers": 2,
     "assignment_payments": 3,
-    "places": 3,
+    "slots": 3,
     "attention_checks": 3,
     "check_answers": 3,
     "known_labels": 3,
@@ -72,7 +72,7 @@ COLUMNS: dict[tuple[str, str], tuple[int, Callable[[Row], Any]]] = {
     # What columns hold that the database was given when judging came to it.
     ("campaigns", "wage_floor"): (3, _unknown),
     ("campaigns", "minutes"): (3, lambda _row: 25),
-    ("campaigns", "has_places"): (3, lambda _row: False),
+    ("campaigns", "has_slots"): (3, lambda _row: False),
     ("campaigns", "consent_text"): (3, _unknown),
     ("campaigns", "source"): (3, _unknown),
     ("campaigns", "design"): (3, lambda _row: {}),
@@ -96,11 +96,13 @@ COLUMNS: dict[tuple[str, str], tuple[int, Callable[[Row], Any]]] = {
 TABLE_NAMES: dict[str, tuple[int, str]] = {
     "editing_sessions": (4, "sittings"),
     "known_labels": (4, "gold_labels"),
+    "slots": (4, "places"),
 }
 COLUMN_NAMES: dict[tuple[str, str], tuple[int, str]] = {
     ("editing_sessions", "superseded_at"): (4, "fenced_at"),
     ("log_batches", "session"): (4, "sitting"),
     ("campaigns", "minimum_seconds"): (4, "least_seconds"),
+    ("campaigns", "has_slots"): (4, "has_places"),
     ("campaigns", "allows_comments"): (4, "takes_comments"),
     ("questionnaire_items", "has_known_label"): (4, "is_gold"),
 }

@@ -77,7 +77,7 @@ def open_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
         campaign = questionnaires.build(campaign=campaign, now=now)
     if not (found := readiness(campaign)).is_ready:
         raise NotReady(found.problems)
-    campaign.has_places, campaign.opened_at, campaign.closed_at = True, now, None
+    campaign.has_slots, campaign.opened_at, campaign.closed_at = True, now, None
     campaign.state = CampaignState.OPEN
     campaign.save()
     slots.ensure(campaign=campaign, now=now)
@@ -108,9 +108,9 @@ def _to(campaign: Campaign, wanted: CampaignState, from_: set[CampaignState], no
     WrongState
     """
     campaign = questionnaires.lock_campaign(campaign)
-    if campaign.state == wanted and campaign.has_places:
+    if campaign.state == wanted and campaign.has_slots:
         return campaign
-    if campaign.state not in from_ or not campaign.has_places:
+    if campaign.state not in from_ or not campaign.has_slots:
         raise WrongState(campaign, wanted)
     campaign.state = wanted
     campaign.closed_at = now if wanted == CampaignState.CLOSED else None

@@ -87,7 +87,7 @@ class Campaign(models.Model):
     created_at = models.DateTimeField(_("created"))
     # Whether this system hands its questionnaires out: then it has places (models/place.py), and who holds one counts.
     # Imported campaigns and those that a model judges have none.
-    has_places = models.BooleanField(default=False)
+    has_slots = models.BooleanField(default=False)
     consent_text = models.ForeignKey(ConsentText, models.PROTECT, null=True, blank=True, related_name="campaigns")
     # The campaign whose items and questions this one asks again: of experts, or of a model.
     source = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="asked_again")
@@ -128,12 +128,12 @@ class Campaign(models.Model):
             models.CheckConstraint(condition=models.Q(minutes__gte=1), name="campaign_minutes_positive"),
             models.CheckConstraint(condition=models.Q(lease_minutes__gte=1), name="campaign_lease_positive"),
             models.CheckConstraint(
-                condition=~models.Q(has_places=True, state=CampaignState.OPEN)
+                condition=~models.Q(has_slots=True, state=CampaignState.OPEN)
                 | models.Q(consent_text__isnull=False, instructions__isnull=False, opened_at__isnull=False),
                 name="campaign_open_has_instructions_and_consent",
             ),
             models.CheckConstraint(
-                condition=~models.Q(has_places=True, judges=Judges.MODEL), name="campaign_of_a_model_has_no_places"
+                condition=~models.Q(has_slots=True, judges=Judges.MODEL), name="campaign_of_a_model_has_no_places"
             ),
         ]
 

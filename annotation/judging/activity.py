@@ -20,7 +20,7 @@ from .lifecycle import ASSIGNMENTS
 
 def activities_of(study: Study) -> list[Activity]:
     """Return a study's campaigns in which people can take part: those that hand out questionnaires and were opened."""
-    found = Campaign.objects.filter(study=study, has_places=True).exclude(state=CampaignState.DRAFT)
+    found = Campaign.objects.filter(study=study, has_slots=True).exclude(state=CampaignState.DRAFT)
     return [_way(campaign) for campaign in found.select_related("consent_text").order_by("pk")]
 
 

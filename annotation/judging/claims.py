@@ -2,7 +2,7 @@
 
 Many claim at the same moment, and most of those who come last get nothing; so a claim is a few statements that the
 database keeps prepared, and whoever gets nothing is told so after the first. The person's row is locked before the
-place that they get.
+slot that they get.
 """
 
 from datetime import datetime, timedelta
@@ -22,22 +22,22 @@ from . import leases, problems, slots
 from .lifecycle import ASSIGNMENTS
 
 S = AssignmentState
-# How often another place is tried where a constraint said no. It can only be so when something other than a claim gave
+# How often another slot is tried where a constraint said no. It can only be so when something other than a claim gave
 # the person an assignment, or a response that they wrote, in the same moment.
 TRIES: Final = 5
 REFUSALS: Final = (
     "assignment_nobody_twice_on_a_questionnaire",
-    "place_nobody_twice_on_an_item",
-    "place_nobody_judges_an_own_response",
+    "slot_nobody_twice_on_an_item",
+    "slot_nobody_judges_an_own_response",
 )
 CLAIMED: Final = "claimed"
 
 _LOCK = "SELECT 1 FROM studies_participant WHERE id = %(participant)s FOR NO KEY UPDATE"
 
-# All at one moment: who has nothing in hand while no place is free has not been given the last one just now.
+# All at one moment: who has nothing in hand while no slot is free has not been given the last one just now.
 _STANDING = """
     SELECT p.withdrawn_at IS NOT NULL OR p.erased_at IS NOT NULL,
-        c.has_places AND c.state = %(open)s AND c.consent_text_id IS NOT NULL,
+        c.has_slots AND c.state = %(open)s AND c.consent_text_id IS NOT NULL,
         EXISTS (
             SELECT 1 FROM studies_arrival a JOIN studies_entrylink l ON l.id = a.link_id
             WHERE a.participant_id = %(participant)s AND l.purpose = %(purpose)s),
@@ -45,7 +45,7 @@ _STANDING = """
             SELECT 1 FROM studies_consent s WHERE s.participant_id = %(participant)s
             AND s.text_id = c.consent_text_id AND s.withdrawn_at IS NULL),
         EXISTS (SELECT 1 FROM writing_response own WHERE own.participant_id = %(participant)s),
-        EXISTS (SELECT 1 FROM annotation_place free WHERE free.campaign_id = c.id AND free.holder_id IS NULL),
+        EXISTS (SELECT 1 FROM annotation_slot free WHERE free.campaign_id = c.id AND free.holder_id IS NULL),
         (SELECT b.reason FROM studies_participantblock b WHERE b.participant_id = p.id AND b.lifted_at IS NULL),
         c.questionnaires_per_person, c.lease_minutes, c.pay,
         (SELECT json_agg(json_build_array(mine.id, mine.state, mine.session) ORDER BY mine.assigned_at, mine.id)
@@ -130,7 +130,7 @@ def purpose(campaign: Campaign | int) -> str:
 def claim(*, campaign: Campaign, participant: Participant, session: str = "", now: datetime) -> Assignment:
     """Give a person their next questionnaire; who has one in hand gets that one again.
 
-    What somebody began and lost is theirs again while a place of that questionnaire is free. `session` is the visit
+    What somebody began and lost is theirs again while a slot of that questionnaire is free. `session` is the visit
     from a recruitment platform: one visit stands for one questionnaire, unless that was returned.
 
     Raises
@@ -175,12 +175,12 @@ def obstacle(*, campaign: Campaign, participant: Participant, session: str = "")
 
 @transaction.atomic
 def resume(*, assignment: Assignment, now: datetime) -> Assignment:
-    """Let somebody go on with what they gave back or lost, while a place of the questionnaire is free.
+    """Let somebody go on with what they gave back or lost, while a slot of the questionnaire is free.
 
     Raises
     ------
     TooLate
-        if all its places are held; what is there can still be handed in.
+        if all its slots are held; what is there can still be handed in.
     WorkProblem
         for what keeps other questionnaires from them, too.
     """
@@ -213,9 +213,9 @@ def _claim(campaign: Campaign, participant: Participant, session: str, now: date
             return back
         if session and lost.session == session:
             raise problems.TooLate(Assignment.objects.get(pk=lost.pk))
-    place = slots.lock_free_slot(campaign=campaign.pk, barred=_barred(standing, campaign, participant))
-    if place is not None:
-        return _assign(standing, participant, place, session, now)
+    slot = slots.lock_free_slot(campaign=campaign.pk, barred=_barred(standing, campaign, participant))
+    if slot is not None:
+        return _assign(standing, participant, slot, session, now)
     # Who gave something back and finds nothing else may change their mind.
     for lost in standing.in_state(S.RETURNED):
         if (back := _resumed(lost.pk, session, now)) is not None:
@@ -259,11 +259,11 @@ def _visited(held: KnownAssignment, standing: ClaimContext, session: str) -> Ass
 
 
 def _assign(
-    standing: ClaimContext, participant: Participant, place: tuple[int, int], session: str, now: datetime
+    standing: ClaimContext, participant: Participant, slot: tuple[int, int], session: str, now: datetime
 ) -> Assignment:
     pay = None if standing.pay is None else Int4(standing.pay)
     arguments: dict[str, Any] = {
-        "questionnaire": Int8(place[1]),
+        "questionnaire": Int8(slot[1]),
         "participant": Int8(participant.pk),
         "external_id": uuid4().hex,
         "state": str(S.ASSIGNED),
@@ -276,18 +276,18 @@ def _assign(
     with prepared_statements.cursor() as cursor:
         cursor.execute(_ASSIGN, arguments)
         made = Assignment.from_db("default", _COLUMNS, cursor.fetchone())
-    slots.assign(place[0], made)
+    slots.assign(slot[0], made)
     return made
 
 
 def _resumed(lost: int, session: str, now: datetime) -> Assignment | None:
-    """Give somebody back what they lost, if a place of it is free."""
+    """Give somebody back what they lost, if a slot of it is free."""
     try:
-        # Undone with its savepoint where there is no place.
+        # Undone with its savepoint where there is no slot.
         with transaction.atomic():
             assignment = ASSIGNMENTS.lock_alone(lost)
             until = now + leases.lease_length(assignment.questionnaire.campaign)
             visit = session or assignment.session
             return ASSIGNMENTS.move(assignment, S.ASSIGNED, "came back", now=now, lease_until=until, session=visit)
-    except problems.NoPlace:
+    except problems.NoSlot:
         return None

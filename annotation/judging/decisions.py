@@ -1,6 +1,6 @@
 """What researchers decide. Accepting, paying and including are apart, each with its reason.
 
-An accepted assignment is one of the k. A rejected one is none: its place is free, and somebody else judges. What was
+An accepted assignment is one of the k. A rejected one is none: its slot is free, and somebody else judges. What was
 erased at its judge's wish can still be paid, and nothing else.
 """
 
@@ -31,7 +31,7 @@ JUDGED_AS_ASKED: Final = "Judged as asked."
 def accept(*, assignment: Assignment, by: User, now: datetime, note: str = "") -> Assignment:
     """Accept an assignment: it is paid, and counts in the analysis unless it was decided otherwise before.
 
-    Accepted again it stays accepted, and is paid once. A rejected one is accepted when somebody says why: with a place
+    Accepted again it stays accepted, and is paid once. A rejected one is accepted when somebody says why: with a slot
     of its questionnaire if one is free, else as surplus, paid and not counted.
 
     Raises
@@ -61,7 +61,7 @@ def reject(
     pay_part: int = 0,
     evidence: Mapping[str, Any] | None = None,
 ) -> Assignment:
-    """Reject an assignment: nothing, a part or all of its pay; left out of the analysis; its place is free again.
+    """Reject an assignment: nothing, a part or all of its pay; left out of the analysis; its slot is free again.
 
     One that was accepted may be taken back; what was paid stays paid. `evidence` is kept with the decision to leave it
     out: what stood beside it when it was decided.
@@ -83,11 +83,11 @@ def reject(
 
 @transaction.atomic
 def take_up(*, assignment: Assignment, by: User, now: datetime, note: str = "") -> Assignment:
-    """Let a surplus assignment have a place of its questionnaire that is free: it waits for a decision like any other.
+    """Let a surplus assignment have a slot of its questionnaire that is free: it waits for a decision like any other.
 
     Raises
     ------
-    NoPlace, NotAllowed, UnderReview, Erased
+    NoSlot, NotAllowed, UnderReview, Erased
     """
     assignment = ASSIGNMENTS.lock(assignment)
     if assignment.state in {S.SUBMITTED, S.ACCEPTED}:
@@ -126,7 +126,7 @@ def _reverse(assignment: Assignment, note: str, by: User, now: datetime) -> Assi
     if counts:
         try:
             ASSIGNMENTS.move(assignment, S.ACCEPTED, "rejection reversed", note=note, by=by, now=now, **RELEASED)
-        except problems.NoPlace:
+        except problems.NoSlot:
             counts = False
     if not counts:
         ASSIGNMENTS.move(

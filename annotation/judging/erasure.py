@@ -58,7 +58,7 @@ REASON = "Erased on the judge's wish."
 def erase(participant: Participant, now: datetime) -> None:
     """Erase the words and the times of a participant's judgments, and take the judgments out of the analysis.
 
-    The places that they hold are free for others. The bare votes stay, under a pseudonym that nobody is behind any
+    The slots that they hold are free for others. The bare votes stay, under a pseudonym that nobody is behind any
     more: runs that used them say so, and can still be looked at. What they are owed stays as well, and what was handed
     in gets a new name, by which researchers find it to pay for it. The caller holds the participant and has let them
     leave.

@@ -16,7 +16,7 @@ from ..enums import HOLDING, AssignmentState
 from ..models import Assignment, Campaign
 from .lifecycle import ASSIGNMENTS
 
-# These do not count as judged: somebody else may have the place.
+# These do not count as judged: somebody else may have the slot.
 NOT_JUDGED = (AssignmentState.RETURNED, AssignmentState.TIMED_OUT)
 # A sign of life that adds less than this is not written down: who answers every few seconds writes one row, not two.
 LEAST_RENEWAL = timedelta(minutes=1)
@@ -26,7 +26,7 @@ _THEIRS: Final = f"""
     JOIN annotation_questionnaire sheet ON sheet.id = mine.questionnaire_id
     JOIN annotation_campaign c ON c.id = sheet.campaign_id
     WHERE mine.external_id = %(external_id)s AND mine.participant_id = %(participant)s AND c.id = %(campaign)s
-        AND c.has_places
+        AND c.has_slots
 """  # noqa: S608 -- names of columns
 _RENEW: Final = """
     UPDATE annotation_assignment SET lease_until = %(until)s WHERE id = %(assignment)s AND state = %(assigned)s
@@ -55,7 +55,7 @@ def lease_length(campaign: Campaign) -> timedelta:
 
 
 def own_assignment(*, participant: Participant, campaign: int, external_id: str) -> Assignment | None:
-    """Return somebody's assignment in a campaign that has places; nobody else's is found."""
+    """Return somebody's assignment in a campaign that has slots; nobody else's is found."""
     arguments = {"external_id": external_id, "participant": Int8(participant.pk), "campaign": Int8(campaign)}
     found = prepared_statements.row(_THEIRS, arguments) if external_id and campaign < 2**63 else None
     if found is None:
@@ -87,7 +87,7 @@ S = AssignmentState
 
 
 def expire(*, now: datetime) -> int:
-    """Take the place from those whose lease ran out, their answers kept; count them."""
+    """Take the slot from those whose lease ran out, their answers kept; count them."""
     return ASSIGNMENTS.expire(
         lambda assignment: ASSIGNMENTS.move(assignment, S.TIMED_OUT, LEASE_OVER, now=now, lease_until=None), now=now
     )
@@ -95,7 +95,7 @@ def expire(*, now: datetime) -> int:
 
 @transaction.atomic
 def give_back(*, assignment: Assignment, reason: str = "", now: datetime) -> Assignment:
-    """Take a questionnaire back from its judge at their wish: answers stay, the place is free for somebody else."""
+    """Take a questionnaire back from its judge at their wish: answers stay, the slot is free for somebody else."""
     assignment = ASSIGNMENTS.lock(assignment)
     if assignment.state == S.RETURNED:
         return assignment
@@ -110,8 +110,8 @@ def on_withdraw(participant: Participant, now: datetime) -> None:
 
 
 def on_erase(participant: Participant, now: datetime) -> None:
-    """Free all places of somebody who has everything erased: others judge in their stead. The caller holds them."""
-    # Held first, those without a place too: whoever still answers or hands in waits, and then finds them gone.
+    """Free all slots of somebody who has everything erased: others judge in their stead. The caller holds them."""
+    # Held first, those without a slot too: whoever still answers or hands in waits, and then finds them gone.
     mine = Assignment.objects.select_for_update(no_key=True).filter(participant=participant)
     list(mine.order_by("pk").values_list("pk", flat=True))
     _withdraw(participant, list(HOLDING), "erased", now)
@@ -119,7 +119,7 @@ def on_erase(participant: Participant, now: datetime) -> None:
 
 def _withdraw(participant: Participant, states: list[AssignmentState], cause: str, now: datetime) -> None:
     mine = Assignment.objects.filter(
-        participant=participant, state__in=states, questionnaire__campaign__has_places=True
+        participant=participant, state__in=states, questionnaire__campaign__has_slots=True
     )
     for assignment in mine.order_by("pk"):
         held = ASSIGNMENTS.lock_alone(assignment.pk)

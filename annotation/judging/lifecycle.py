@@ -1,4 +1,4 @@
-"""The life of an assignment: what may follow on what, and with it the place that it holds."""
+"""The life of an assignment: what may follow on what, and with it the slot that it holds."""
 
 from typing import Final
 
@@ -9,18 +9,18 @@ from crowdrag.assignments.lifecycle import Lifecycle
 from ..enums import HOLDING, AssignmentState
 from ..models import Assignment
 from . import slots
-from .problems import NoPlace
+from .problems import NoSlot
 
 S = AssignmentState
 
 
-def _change_place(assignment: Assignment, before: str, after: str) -> None:
-    """Give the place of the questionnaire back, or take one; NoPlace where one is needed and all are held."""
+def _change_slot(assignment: Assignment, before: str, after: str) -> None:
+    """Give the slot of the questionnaire back, or take one; NoSlot where one is needed and all are held."""
     if before in HOLDING and after not in HOLDING:
         slots.release(assignment)
-    needs_one = after in HOLDING and before not in HOLDING and assignment.questionnaire.campaign.has_places
+    needs_one = after in HOLDING and before not in HOLDING and assignment.questionnaire.campaign.has_slots
     if needs_one and not slots.take(assignment):
-        raise NoPlace(assignment)
+        raise NoSlot(assignment)
 
 
 ASSIGNMENTS: Final = Lifecycle(
@@ -33,12 +33,12 @@ ASSIGNMENTS: Final = Lifecycle(
         S.TIMED_OUT: frozenset({S.ASSIGNED, S.SUBMITTED, S.SURPLUS, S.RETURNED}),
         S.SUBMITTED: frozenset({S.ACCEPTED, S.REJECTED, S.WITHDRAWN}),
         S.ACCEPTED: frozenset({S.REJECTED, S.WITHDRAWN}),
-        # A rejection that was contested, and reversed: with a place, or without one.
+        # A rejection that was contested, and reversed: with a slot, or without one.
         S.REJECTED: frozenset({S.ACCEPTED, S.SURPLUS}),
         S.SURPLUS: frozenset({S.SUBMITTED}),
         S.WITHDRAWN: frozenset(),
     },
     in_hand=Q(state=S.ASSIGNED),
     batch_size=500,
-    on_move=_change_place,
+    on_move=_change_slot,
 )

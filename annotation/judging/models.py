@@ -1,4 +1,4 @@
-"""Assignments, the places that they hold, judgments, and how long somebody looked at each item."""
+"""Assignments, the slots that they hold, judgments, and how long somebody looked at each item."""
 
 from datetime import datetime
 from typing import Any, ClassVar, Final
@@ -71,9 +71,9 @@ class Assignment(PaidWork):
             models.Index(fields=["external_id"], condition=~models.Q(external_id=""), name="assignment_by_external_id"),
         ]
         triggers = [
-            # Looked at when the transaction commits: state and place change together, one after the other.
+            # Looked at when the transaction commits: state and slot change together, one after the other.
             pgtrigger.Trigger(
-                name="holds_a_place_or_not",
+                name="holds_a_slot_or_not",
                 when=pgtrigger.After,
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("state"),  # type: ignore[no-untyped-call]
                 timing=pgtrigger.Deferred,
@@ -81,11 +81,11 @@ class Assignment(PaidWork):
                     PERFORM 1 FROM annotation_assignment a
                         JOIN annotation_questionnaire q ON q.id = a.questionnaire_id
                         JOIN annotation_campaign c ON c.id = q.campaign_id
-                        WHERE a.id = NEW.id AND c.has_places
+                        WHERE a.id = NEW.id AND c.has_slots
                         AND (a.state IN ('ASSIGNED', 'SUBMITTED', 'ACCEPTED'))
-                            <> EXISTS (SELECT 1 FROM annotation_place p WHERE p.holder_id = a.id);
+                            <> EXISTS (SELECT 1 FROM annotation_slot p WHERE p.holder_id = a.id);
                     IF FOUND THEN
-                        RAISE EXCEPTION 'assignment_holds_a_place_or_not: state and place do not go together'
+                        RAISE EXCEPTION 'assignment_holds_a_slot_or_not: state and slot do not go together'
                             USING ERRCODE = 'check_violation';
                     END IF;
                     RETURN NULL;
@@ -136,35 +136,35 @@ class AssignmentPayment(Payment):
         ]
 
 
-class PlaceQuerySet(models.QuerySet["Place"]):
-    """What can be said of places."""
+class SlotQuerySet(models.QuerySet["Slot"]):
+    """What can be said of slots."""
 
-    def open(self) -> "PlaceQuerySet":
+    def open(self) -> "SlotQuerySet":
         """Keep those that nobody holds."""
         return self.filter(holder__isnull=True)
 
 
-class Place(models.Model):
+class Slot(models.Model):
     """One of the k judgments that a questionnaire is to get; free, or held by one assignment.
 
     What is judged k times has k rows here, so that k + 1 cannot be held, whoever claims at the same moment. An
-    assignment holds a place while it is assigned, submitted or accepted; it is given back in every other state.
+    assignment holds a slot while it is assigned, submitted or accepted; it is given back in every other state.
     """
 
-    # The questionnaire's campaign: free places are found by one index, however many there are.
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="places")
-    questionnaire = models.ForeignKey(Questionnaire, models.CASCADE, related_name="places")
+    # The questionnaire's campaign: free slots are found by one index, however many there are.
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="slots")
+    questionnaire = models.ForeignKey(Questionnaire, models.CASCADE, related_name="slots")
     number = models.PositiveSmallIntegerField()
-    # Free places are taken in this order.
+    # Free slots are taken in this order.
     rank = models.BigIntegerField()
-    holder = models.OneToOneField(Assignment, models.PROTECT, null=True, blank=True, related_name="place")
+    holder = models.OneToOneField(Assignment, models.PROTECT, null=True, blank=True, related_name="slot")
 
-    objects = PlaceQuerySet.as_manager()
+    objects = SlotQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["questionnaire", "number"], name="place_number_once")]
+        constraints = [models.UniqueConstraint(fields=["questionnaire", "number"], name="slot_number_once")]
         indexes = [
-            models.Index(fields=["campaign", "rank", "id"], condition=models.Q(holder__isnull=True), name="place_free")
+            models.Index(fields=["campaign", "rank", "id"], condition=models.Q(holder__isnull=True), name="slot_free")
         ]
         triggers = [
             pgtrigger.Trigger(
@@ -173,10 +173,10 @@ class Place(models.Model):
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("campaign_id", "questionnaire_id"),  # type: ignore[no-untyped-call]
                 declare=[("ok", "boolean")],
                 func="""
-                    SELECT q.campaign_id = NEW.campaign_id AND c.has_places INTO ok FROM annotation_questionnaire q
+                    SELECT q.campaign_id = NEW.campaign_id AND c.has_slots INTO ok FROM annotation_questionnaire q
                         JOIN annotation_campaign c ON c.id = q.campaign_id WHERE q.id = NEW.questionnaire_id;
                     IF NOT ok THEN
-                        RAISE EXCEPTION 'place_of_its_questionnaires_campaign: another campaign, or one without places'
+                        RAISE EXCEPTION 'slot_of_its_questionnaires_campaign: another campaign, or one without slots'
                             USING ERRCODE = 'check_violation';
                     END IF;
                     RETURN NEW;
@@ -192,12 +192,12 @@ class Place(models.Model):
                         RETURN NEW;
                     END IF;
                     IF TG_OP = 'UPDATE' AND OLD.holder_id IS NOT NULL AND OLD.holder_id <> NEW.holder_id THEN
-                        RAISE EXCEPTION 'place_is_free_first: place % is held', NEW.id
+                        RAISE EXCEPTION 'slot_is_free_first: slot % is held', NEW.id
                             USING ERRCODE = 'check_violation';
                     END IF;
                     SELECT * INTO mine FROM annotation_assignment WHERE id = NEW.holder_id;
                     IF mine.questionnaire_id <> NEW.questionnaire_id THEN
-                        RAISE EXCEPTION 'place_of_the_same_questionnaire: the assignment is to another questionnaire'
+                        RAISE EXCEPTION 'slot_of_the_same_questionnaire: the assignment is to another questionnaire'
                             USING ERRCODE = 'check_violation';
                     END IF;
                     IF EXISTS (
@@ -208,7 +208,7 @@ class Place(models.Model):
                             AND o.participant_id = mine.participant_id
                         WHERE e.questionnaire_id = NEW.questionnaire_id
                     ) THEN
-                        RAISE EXCEPTION 'place_nobody_twice_on_an_item: this person was given one of its items before'
+                        RAISE EXCEPTION 'slot_nobody_twice_on_an_item: this person was given one of its items before'
                             USING ERRCODE = 'check_violation';
                     END IF;
                     IF EXISTS (
@@ -217,13 +217,13 @@ class Place(models.Model):
                         JOIN writing_response r ON r.id IN (i.response_id, p.a_id, p.b_id)
                         WHERE e.questionnaire_id = NEW.questionnaire_id AND r.participant_id = mine.participant_id
                     ) THEN
-                        RAISE EXCEPTION 'place_nobody_judges_an_own_response: this person wrote one of the responses'
+                        RAISE EXCEPTION 'slot_nobody_judges_an_own_response: this person wrote one of the responses'
                             USING ERRCODE = 'check_violation';
                     END IF;
                     RETURN NEW;
                 """,
             ),
-            # Looked at when the transaction commits: who lost the place has left the states that need one.
+            # Looked at when the transaction commits: who lost the slot has left the states that need one.
             pgtrigger.Trigger(
                 name="held_by_who_needs_it",
                 when=pgtrigger.After,
@@ -236,12 +236,12 @@ class Place(models.Model):
                     PERFORM 1 FROM annotation_assignment a
                         JOIN annotation_questionnaire q ON q.id = a.questionnaire_id
                         JOIN annotation_campaign c ON c.id = q.campaign_id
-                        WHERE c.has_places
+                        WHERE c.has_slots
                         AND a.id IN (NEW.holder_id, OLD.holder_id)
                         AND (a.state IN ('ASSIGNED', 'SUBMITTED', 'ACCEPTED'))
-                            <> EXISTS (SELECT 1 FROM annotation_place p WHERE p.holder_id = a.id);
+                            <> EXISTS (SELECT 1 FROM annotation_slot p WHERE p.holder_id = a.id);
                     IF FOUND THEN
-                        RAISE EXCEPTION 'place_held_by_who_needs_it: place % and its holder do not go together', NEW.id
+                        RAISE EXCEPTION 'slot_held_by_who_needs_it: slot % and its holder do not go together', NEW.id
                             USING ERRCODE = 'check_violation';
                     END IF;
                     RETURN NULL;
@@ -315,7 +315,7 @@ class Judgment(models.Model):
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("value"),  # type: ignore[no-untyped-call]
                 declare=[("over", "boolean")],
                 func="""
-                    SELECT c.has_places AND a.state IN ('SUBMITTED', 'ACCEPTED', 'REJECTED', 'SURPLUS', 'WITHDRAWN')
+                    SELECT c.has_slots AND a.state IN ('SUBMITTED', 'ACCEPTED', 'REJECTED', 'SURPLUS', 'WITHDRAWN')
                         INTO over FROM annotation_assignment a
                         JOIN annotation_questionnaire q ON q.id = a.questionnaire_id
                         JOIN annotation_campaign c ON c.id = q.campaign_id WHERE a.id = NEW.assignment_id;

@@ -1,6 +1,6 @@
 """Judging as a recruitment platform sees it: what is freed when somebody gives up, who is needed, how work stands.
 
-A place is freed only where nothing was handed in.
+A slot is freed only where nothing was handed in.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from crowdrag.recruitment.listeners import RecruitmentNeeds, StatusChanged, Visi
 from crowdrag.studies.models import Participant, Study
 
 from ..enums import AssignmentState
-from ..models import Assignment, Campaign, Place
+from ..models import Assignment, Campaign, Slot
 from .lifecycle import ASSIGNMENTS
 
 S = AssignmentState
@@ -34,16 +34,16 @@ def release_visit(
     campaign: Campaign | None = None,
     participant: Participant | None = None,
 ) -> list[Assignment]:
-    """Free the place of a visit that the platform says is over; return the assignments that this changed.
+    """Free the slot of a visit that the platform says is over; return the assignments that this changed.
 
-    `participant` is whose visit it is, where that is known: nobody's place is freed by what is said of another's.
+    `participant` is whose visit it is, where that is known: nobody's slot is freed by what is said of another's.
     Heard twice, late, or in any order it comes to the same: what was handed in here stays so, and what was begun after
     the platform spoke is another matter.
     """
     after = LOST.get(status.upper().replace("_", "-").replace(" ", "-"))
     if not session or after is None:
         return []
-    meant = Assignment.objects.filter(session=session, questionnaire__campaign__has_places=True)
+    meant = Assignment.objects.filter(session=session, questionnaire__campaign__has_slots=True)
     if campaign is not None:
         meant = meant.filter(questionnaire__campaign=campaign)
     if participant is not None:
@@ -75,7 +75,7 @@ def register() -> None:
 
 
 def on_status_changed(said: StatusChanged) -> None:
-    """Free the place of a visit that is over there, where nothing was handed in here."""
+    """Free the slot of a visit that is over there, where nothing was handed in here."""
     campaign = _campaign(said.study, said.purpose)
     if campaign is not None:
         release_visit(
@@ -93,10 +93,10 @@ def visits_needed(study: Study, purpose: str) -> RecruitmentNeeds | None:
     campaign = _campaign(study, purpose)
     if campaign is None:
         return None
-    places = Place.objects.filter(campaign=campaign)
-    done = places.filter(holder__state__in=[AssignmentState.SUBMITTED, AssignmentState.ACCEPTED]).count()
-    at_work = places.filter(holder__state=AssignmentState.ASSIGNED).count()
-    return RecruitmentNeeds(places.count() - done, at_work, dict(campaign.eligibility))
+    slots = Slot.objects.filter(campaign=campaign)
+    done = slots.filter(holder__state__in=[AssignmentState.SUBMITTED, AssignmentState.ACCEPTED]).count()
+    at_work = slots.filter(holder__state=AssignmentState.ASSIGNED).count()
+    return RecruitmentNeeds(slots.count() - done, at_work, dict(campaign.eligibility))
 
 
 def local_status(study: Study, purpose: str, visits: Sequence[Visit]) -> dict[str, LocalStatus]:

@@ -44,7 +44,7 @@ class EnoughJudged(WorkProblem):
 
 
 class TooLate(WorkProblem):
-    """The lease is over, and somebody else has the place; what is there can still be handed in."""
+    """The lease is over, and somebody else has the slot; what is there can still be handed in."""
 
     def __init__(self, assignment: Assignment):
         self.assignment = assignment
@@ -56,8 +56,8 @@ class TooLate(WorkProblem):
         )
 
 
-class NoPlace(WorkProblem):
-    """All places of the questionnaire are held."""
+class NoSlot(WorkProblem):
+    """All slots of the questionnaire are held."""
 
     def __init__(self, assignment: Assignment):
         self.assignment = assignment

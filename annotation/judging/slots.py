@@ -1,10 +1,10 @@
 """Places: k for each questionnaire of a campaign, free or held by one assignment (annotation/judging/models.py).
 
-Who holds a place is one of the k people whose judgments count. `ensure` and `extend` make places, `claimable` finds the
+Who holds a slot is one of the k people whose judgments count. `ensure` and `extend` make slots, `claimable` finds the
 next free one for a person, `take` gives one to an assignment and `let_go` takes it away. None is ever removed.
 
 Whoever says that none is free has waited for those that others were reaching for: their transactions may fail. Who
-waits for a place holds no place.
+waits for a slot holds no slot.
 """
 
 from datetime import datetime
@@ -18,14 +18,14 @@ from psycopg.types.numeric import Int8
 from crowdrag import prepared_statements
 
 from ..enums import AssignmentState
-from ..models import Assignment, Campaign, Place, Questionnaire
-from .models import PlaceQuerySet
+from ..models import Assignment, Campaign, Questionnaire, Slot
+from .models import SlotQuerySet
 
 # So many ranks belong to each questionnaire: one is filled before the next one begins.
 RANKS = 1000
 
 _ENSURE = """
-    INSERT INTO annotation_place (campaign_id, questionnaire_id, number, rank)
+    INSERT INTO annotation_slot (campaign_id, questionnaire_id, number, rank)
     SELECT q.campaign_id, q.id, n, coalesce(q.position, 0)::bigint * %(ranks)s + n
     FROM annotation_questionnaire q CROSS JOIN generate_series(0, %(k)s - 1) AS n
     WHERE q.campaign_id = %(campaign)s
@@ -55,12 +55,12 @@ _BARRED = """
         WHERE own.participant_id = %(participant)s
 """
 _CLAIMABLE = """
-    SELECT id, questionnaire_id FROM annotation_place
+    SELECT id, questionnaire_id FROM annotation_slot
     WHERE campaign_id = %(campaign)s AND holder_id IS NULL AND questionnaire_id <> ALL (%(barred)s::bigint[])
     ORDER BY rank, id LIMIT 1
 """
 _TAKE = _CLAIMABLE + " FOR UPDATE SKIP LOCKED"
-_HOLD = "UPDATE annotation_place SET holder_id = %(holder)s WHERE id = %(place)s"
+_HOLD = "UPDATE annotation_slot SET holder_id = %(holder)s WHERE id = %(slot)s"
 
 
 class FewerPlaces(ValueError):  # noqa: N818 -- it says what was asked for
@@ -75,9 +75,9 @@ class FewerPlaces(ValueError):  # noqa: N818 -- it says what was asked for
 
 @transaction.atomic
 def ensure(*, campaign: Campaign, now: datetime) -> int:
-    """Make the places that are missing, k for each questionnaire; return how many were made. Again it makes none."""
+    """Make the slots that are missing, k for each questionnaire; return how many were made. Again it makes none."""
     held = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    if not held.has_places:
+    if not held.has_slots:
         return 0
     with connection.cursor() as cursor:
         cursor.execute(_ENSURE, {"ranks": RANKS, "k": held.k, "campaign": held.pk})
@@ -86,12 +86,12 @@ def ensure(*, campaign: Campaign, now: datetime) -> int:
 
 @transaction.atomic
 def extend(*, campaign: Campaign, k: int | None = None, now: datetime) -> int:
-    """Ask for more judgments of each questionnaire, k in all, and make places for them; return how many were made.
+    """Ask for more judgments of each questionnaire, k in all, and make slots for them; return how many were made.
 
     Raises
     ------
     FewerPlaces
-        if k is less than what the campaign asks for: people may hold those places.
+        if k is less than what the campaign asks for: people may hold those slots.
     """
     held = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if k is not None and k != held.k:
@@ -104,23 +104,23 @@ def extend(*, campaign: Campaign, k: int | None = None, now: datetime) -> int:
 
 
 def count_free(campaign: Campaign) -> int:
-    """Return how many places nobody holds."""
-    return Place.objects.filter(campaign=campaign).open().count()
+    """Return how many slots nobody holds."""
+    return Slot.objects.filter(campaign=campaign).open().count()
 
 
 def count_held(campaign: Campaign) -> int:
-    """Return how many places somebody holds."""
-    return Place.objects.filter(campaign=campaign, holder__isnull=False).count()
+    """Return how many slots somebody holds."""
+    return Slot.objects.filter(campaign=campaign, holder__isnull=False).count()
 
 
 def is_full(campaign: Campaign) -> bool:
-    """Say whether nobody new gets anything soon: no place is free, and none is held by somebody who still judges."""
-    mine = Place.objects.filter(campaign=campaign)
+    """Say whether nobody new gets anything soon: no slot is free, and none is held by somebody who still judges."""
+    mine = Slot.objects.filter(campaign=campaign)
     return not mine.filter(Q(holder__isnull=True) | Q(holder__state=AssignmentState.ASSIGNED)).exists()
 
 
 def excluded_questionnaires(*, campaign: int, participant: int) -> list[int]:
-    """Return the questionnaires that somebody may not get. It is asked once for each claim: however many places there
+    """Return the questionnaires that somebody may not get. It is asked once for each claim: however many slots there
     are, they are compared with it, and not with all that somebody judged and wrote.
     """
     with prepared_statements.cursor() as cursor:
@@ -129,9 +129,9 @@ def excluded_questionnaires(*, campaign: int, participant: int) -> list[int]:
 
 
 def lock_free_slot(*, campaign: int, barred: list[int]) -> tuple[int, int] | None:
-    """Hold the next free place but of these questionnaires, until the transaction ends; None only when there is none.
+    """Hold the next free slot but of these questionnaires, until the transaction ends; None only when there is none.
 
-    The place's key comes with that of its questionnaire.
+    The slot's key comes with that of its questionnaire.
     """
     while True:
         if (found := _find(_TAKE, campaign, barred)) is not None:
@@ -143,17 +143,17 @@ def lock_free_slot(*, campaign: int, barred: list[int]) -> tuple[int, int] | Non
 
 
 def has_claimable(*, campaign: int, barred: list[int]) -> bool:
-    """Say whether there is such a place at this moment; only `claimable` can promise it."""
+    """Say whether there is such a slot at this moment; only `claimable` can promise it."""
     return _find(_CLAIMABLE, campaign, barred) is not None
 
 
 def take(assignment: Assignment) -> bool:
-    """Give an assignment a place of its questionnaire; False if none is free. The caller holds the assignment."""
+    """Give an assignment a slot of its questionnaire; False if none is free. The caller holds the assignment."""
     while True:
         open_ = of_questionnaire(assignment.questionnaire_id).open().order_by("rank", "id")
-        place = open_.select_for_update(skip_locked=True).values_list("pk", flat=True).first()
-        if place is not None:
-            assign(place, assignment)
+        slot = open_.select_for_update(skip_locked=True).values_list("pk", flat=True).first()
+        if slot is not None:
+            assign(slot, assignment)
             return True
         if (other := open_.values_list("pk", flat=True).first()) is None:
             return False
@@ -161,24 +161,24 @@ def take(assignment: Assignment) -> bool:
 
 
 def has_free(*, questionnaires: "QuerySet[Any, Any]") -> bool:
-    """Say whether one of these questionnaires has a place that nobody holds at this moment."""
-    return Place.objects.filter(questionnaire__in=questionnaires).open().exists()
+    """Say whether one of these questionnaires has a slot that nobody holds at this moment."""
+    return Slot.objects.filter(questionnaire__in=questionnaires).open().exists()
 
 
-def assign(place: int, assignment: Assignment) -> None:
-    """Write an assignment into a place that the caller has locked."""
+def assign(slot: int, assignment: Assignment) -> None:
+    """Write an assignment into a slot that the caller has locked."""
     with prepared_statements.cursor() as cursor:
-        cursor.execute(_HOLD, {"place": Int8(place), "holder": Int8(assignment.pk)})
+        cursor.execute(_HOLD, {"slot": Int8(slot), "holder": Int8(assignment.pk)})
 
 
 def release(assignment: Assignment) -> None:
-    """Make the place free that an assignment holds, if it does."""
-    Place.objects.filter(holder=assignment).update(holder=None)
+    """Make the slot free that an assignment holds, if it does."""
+    Slot.objects.filter(holder=assignment).update(holder=None)
 
 
-def of_questionnaire(questionnaire: Questionnaire | int) -> PlaceQuerySet:
-    """Return the places of a questionnaire."""
-    return Place.objects.filter(questionnaire=questionnaire)
+def of_questionnaire(questionnaire: Questionnaire | int) -> SlotQuerySet:
+    """Return the slots of a questionnaire."""
+    return Slot.objects.filter(questionnaire=questionnaire)
 
 
 def _find(query: str, campaign: int, barred: list[int]) -> tuple[int, int] | None:
@@ -190,9 +190,9 @@ def _find(query: str, campaign: int, barred: list[int]) -> tuple[int, int] | Non
     return found and (int(found[0]), int(found[1]))
 
 
-def _wait_for(place: int) -> None:
-    """Wait until nobody holds a place's row, and hold nothing: two who wait must not hold what the other waits for."""
+def _wait_for(slot: int) -> None:
+    """Wait until nobody holds a slot's row, and hold nothing: two who wait must not hold what the other waits for."""
     savepoint = transaction.savepoint()
     with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM annotation_place WHERE id = %s FOR SHARE", [place])
+        cursor.execute("SELECT 1 FROM annotation_slot WHERE id = %s FOR SHARE", [slot])
     transaction.savepoint_rollback(savepoint)

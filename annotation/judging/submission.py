@@ -1,4 +1,4 @@
-"""A questionnaire is handed in once, however often it is sent; a late one counts while a place is free, and is kept."""
+"""A questionnaire is handed in once, however often it is sent; a late one counts while a slot is free, and is kept."""
 
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -86,7 +86,7 @@ def count_missing(assignment: Assignment) -> int:
 def submit(*, assignment: Assignment, comment: str = "", now: datetime) -> Assignment:
     """Hand a questionnaire in, complete. Handed in again it stays as it was handed in first.
 
-    Who is late counts while a place of the questionnaire is free; else it is surplus: kept, and not counted.
+    Who is late counts while a slot of the questionnaire is free; else it is surplus: kept, and not counted.
 
     Raises
     ------
@@ -111,13 +111,13 @@ def submit(*, assignment: Assignment, comment: str = "", now: datetime) -> Assig
             return ASSIGNMENTS.move(
                 assignment, S.SUBMITTED, "handed in late, while a place was free", now=now, **changes
             )
-        except problems.NoPlace:
+        except problems.NoSlot:
             pass
     return ASSIGNMENTS.move(assignment, S.SURPLUS, "handed in late, when its place was gone", now=now, **changes)
 
 
 def _may_count(assignment: Assignment) -> bool:
-    """Say whether a late one may have a place: the campaign collects, and its judge has not judged enough meanwhile."""
+    """Say whether a late one may have a slot: the campaign collects, and its judge has not judged enough meanwhile."""
     campaign = assignment.questionnaire.campaign
     most = campaign.questionnaires_per_person
     if campaign.state == CampaignState.CLOSED:

@@ -119,7 +119,7 @@ def give_back(request: HttpRequest, participant: Participant, campaign: int, ass
 def own(participant: Participant, campaign: int, external_id: str) -> Assignment:
     """Return somebody's assignment, by what the address says; nobody else's is found."""
     mine = Assignment.objects.filter(
-        participant=participant, questionnaire__campaign=campaign, questionnaire__campaign__has_places=True
+        participant=participant, questionnaire__campaign=campaign, questionnaire__campaign__has_slots=True
     )
     along = ("questionnaire__campaign__study", "participant")
     return get_object_or_404(mine.select_related(*along), external_id=external_id)
@@ -175,7 +175,7 @@ def _resume(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 
 
 def _campaign(participant: Participant, pk: int) -> Campaign:
-    theirs = Campaign.objects.filter(study=participant.study, has_places=True)
+    theirs = Campaign.objects.filter(study=participant.study, has_slots=True)
     return get_object_or_404(theirs.select_related("study", "instructions", "consent_text"), pk=pk)
 
 

@@ -14,7 +14,7 @@ from crowdrag.ui import markdown
 
 from ..enums import CampaignState
 from ..judging import claims
-from ..models import Assignment, Campaign, Dimension, Judgment, Place
+from ..models import Assignment, Campaign, Dimension, Judgment, Slot
 from .overview import Phase, phase
 from .queries import StateCounts
 
@@ -67,7 +67,7 @@ def summarise(campaigns: Iterable[Campaign]) -> list[CampaignSummary]:
 def _standings(campaigns: Sequence[Campaign]) -> dict[int, StateCounts]:
     ours = [each.pk for each in campaigns]
     found = {pk: StateCounts() for pk in ours}
-    asked = Place.objects.filter(campaign__in=ours).order_by().values_list("campaign").annotate(n=Count("pk"))
+    asked = Slot.objects.filter(campaign__in=ours).order_by().values_list("campaign").annotate(n=Count("pk"))
     for campaign, number in asked:
         found[campaign].asked = number
     given = Assignment.objects.filter(questionnaire__campaign__in=ours).order_by()
@@ -91,7 +91,7 @@ def study_card(study: Study) -> dict[str, Any]:
 
 def _link(study: Study) -> EntryLink | None:
     """Return the latest open link to a campaign that is open, if there is one that does not end."""
-    judged = Campaign.objects.filter(study=study, has_places=True, state=CampaignState.OPEN)
+    judged = Campaign.objects.filter(study=study, has_slots=True, state=CampaignState.OPEN)
     purposes = [claims.purpose(pk) for pk in judged.values_list("pk", flat=True)]
     found = EntryLink.objects.filter(
         study=study, purpose__in=purposes, kind=EntryKind.OPEN, closed_at__isnull=True, expires_at__isnull=True

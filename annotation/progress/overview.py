@@ -130,7 +130,7 @@ def phase(campaign: Campaign, whole: StateCounts | None = None) -> Phase:
         return Phase.MODEL
     if campaign.state == CampaignState.DRAFT:
         return Phase.DRAFT
-    if not campaign.has_places:
+    if not campaign.has_slots:
         return Phase.IMPORTED
     if whole is not None and whole.is_complete and not whole.in_work:
         return Phase.CLOSED if campaign.state == CampaignState.CLOSED else Phase.COMPLETE

@@ -68,7 +68,7 @@ def load_assignments(campaign: Campaign) -> list[AssignmentFacts]:
 
 def load_questionnaires(campaign: Campaign) -> list[QuestionnaireFacts]:
     """Return the campaign's questionnaires in the order in which they are handed out."""
-    found = Questionnaire.objects.filter(campaign=campaign).annotate(asked=Count("places"))
+    found = Questionnaire.objects.filter(campaign=campaign).annotate(asked=Count("slots"))
     order = (F("position").asc(nulls_last=True), "pk")
     return [
         QuestionnaireFacts(*row) for row in found.order_by(*order).values_list("pk", "external_id", "position", "asked")

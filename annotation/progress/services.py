@@ -65,7 +65,7 @@ def refresh_due(*, now: datetime, at_once: int = AT_ONCE) -> int:
 
 def due(*, at_once: int = AT_ONCE) -> list[Campaign]:
     """Return the campaigns whose judgments changed since their figures were computed, those that wait longest first."""
-    handed_out = Campaign.objects.filter(has_places=True).exclude(state=CampaignState.DRAFT)
+    handed_out = Campaign.objects.filter(has_slots=True).exclude(state=CampaignState.DRAFT)
     known = handed_out.annotate(computed=Max("live_agreement__computed_at"))
     found: list[Campaign] = []
     for campaign in known.order_by(F("computed").asc(nulls_first=True), "pk"):
@@ -178,7 +178,7 @@ def extend(*, campaign: Campaign, k: int, now: datetime) -> int:
 
 
 def _check(campaign: Campaign, k: int) -> None:
-    if not campaign.has_places or campaign.state == CampaignState.DRAFT:
+    if not campaign.has_slots or campaign.state == CampaignState.DRAFT:
         raise WrongState(campaign, CampaignState.OPEN)
     if k < campaign.k:
         raise BadCampaign({"k": str(slots.FewerPlaces(campaign.k))})

@@ -215,7 +215,7 @@ class _Known(serializers.Serializer[Campaign]):
 
 def _campaign(endpoint: Endpoint) -> Campaign:
     """Return the campaign that the address names: a draft, which has no places yet, or one that was opened here."""
-    rows = api.campaigns_of_people(endpoint).filter(Q(state=CampaignState.DRAFT) | Q(has_places=True))
+    rows = api.campaigns_of_people(endpoint).filter(Q(state=CampaignState.DRAFT) | Q(has_slots=True))
     return endpoint.one(rows, pk=endpoint.kwargs["campaign"])
 
 

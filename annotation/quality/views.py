@@ -175,7 +175,7 @@ def _own(request: HttpRequest, found: Campaign) -> Item | None:
 def _campaign(study: Study, campaign: int) -> Campaign:
     """Return a campaign of people: a draft, which has no places yet, or one that was opened here."""
     of_people = Campaign.objects.filter(study=study).exclude(judges=Judges.MODEL)
-    found = of_people.filter(Q(state=CampaignState.DRAFT) | Q(has_places=True))
+    found = of_people.filter(Q(state=CampaignState.DRAFT) | Q(has_slots=True))
     return get_object_or_404(found.select_related("study"), pk=campaign)
 
 
@@ -183,7 +183,7 @@ def _campaign(study: Study, campaign: int) -> Campaign:
 @never_cache
 def train(request: HttpRequest, participant: Participant, campaign: int) -> HttpResponse:
     """Show the next training item, or what was expected of the one that was answered; POST answers one."""
-    found = get_object_or_404(Campaign.objects.filter(study=participant.study, has_places=True), pk=campaign)
+    found = get_object_or_404(Campaign.objects.filter(study=participant.study, has_slots=True), pk=campaign)
     if request.method == "POST":
         return _answered(request, participant, found)
     seen = request.GET.get("item", "")

@@ -158,18 +158,18 @@ def test_a_plan_comes_in_closed_and_a_revision_still_revises(study: Study, impor
 
 
 def test_an_open_campaign_comes_in_closed_with_all_that_its_judges_did(study: Study, imported: Study) -> None:
-    before = study.campaigns.get(has_places=True, source=None)
-    after = imported.campaigns.get(has_places=True, source=None)
+    before = study.campaigns.get(has_slots=True, source=None)
+    after = imported.campaigns.get(has_slots=True, source=None)
     assert (before.state, after.state) == (CampaignState.OPEN, CampaignState.CLOSED)
     assert imported.campaigns.get(source=after).judges == Judges.EXPERT
 
     def given(campaign: Campaign) -> list[Any]:
         assignments = Assignment.objects.filter(questionnaire__campaign=campaign).order_by("id")
-        return list(assignments.values_list("state", "external_id", "place__rank", "comment", "pay", "active_seconds"))
+        return list(assignments.values_list("state", "external_id", "slot__rank", "comment", "pay", "active_seconds"))
 
     assert [state for state, *_rest in given(after)] == AssignmentState.values
     assert given(after) == given(before)
-    assert (after.places.count(), after.places.open().count()) == (6, 3)
+    assert (after.slots.count(), after.slots.open().count()) == (6, 3)
     # What triggers hold afterwards holds for what came in too.
     surplus = Judgment.objects.filter(assignment__questionnaire__campaign=after, assignment__state="SURPLUS").first()
     with pytest.raises(IntegrityError, match="never_changed_once_submitted"):
@@ -189,7 +189,7 @@ def test_an_archive_of_an_earlier_version_is_an_equal_study(version: int) -> Non
     assert held == {table: declared[f"{names[table]}.jsonl.gz"]["content_sha256"] for table in held}
     assert len(held) == len(declared) == len(of_version(version))
     assert WritingPlan.objects.filter(study=study).exists() == (version > 1)
-    assert study.campaigns.filter(has_places=True).exists() == (version > 2)
+    assert study.campaigns.filter(has_slots=True).exists() == (version > 2)
     # Nobody holds a task for ever whose lease was not kept.
     task = study.writing_tasks.filter(state=TaskState.CLAIMED).earliest("pk")
     assert task.lease_until is not None

@@ -67,7 +67,7 @@ def changed(name: str, value: Any, line: int = 1) -> Callable[[list[Any]], list[
 
 
 def opened(rows: list[Any]) -> list[Any]:
-    return [row | {"state": "OPEN"} if row["has_places"] else row for row in rows]
+    return [row | {"state": "OPEN"} if row["has_slots"] else row for row in rows]
 
 
 def planned(rows: list[Any]) -> list[Any]:

@@ -21,8 +21,8 @@ from annotation.models import (
     KnownLabel,
     LiveAgreement,
     LiveCompetence,
-    Place,
     QuestionnaireItem,
+    Slot,
     TrainingAnswer,
     TrainingItem,
 )
@@ -44,7 +44,7 @@ def handed_out(study: Study, person: Participant, member: User, hostile: str) ->
         eligibility={"languages": ["en"]}, tax=19,
     )  # fmt: skip
     _checked(made, hostile)
-    CampaignFactory(study=study, kind=CampaignKind.EXPERT, judges=Judges.EXPERT, source=made.campaign, has_places=True,
+    CampaignFactory(study=study, kind=CampaignKind.EXPERT, judges=Judges.EXPERT, source=made.campaign, has_slots=True,
                     state=CampaignState.DRAFT)  # fmt: skip
     _asked_of_models(made, hostile)
     sheet, other = made.questionnaires
@@ -115,8 +115,8 @@ def _given(made, sheet, person: Participant, state: str, member: User, hostile: 
         assignment=given, before="ASSIGNED", after=state, cause="x", note=hostile, at=NOW, by=member
     )
     if state in _HOLD:
-        free = Place.objects.filter(questionnaire=sheet).open().order_by("rank").first()
-        Place.objects.filter(pk=free.pk).update(holder=given)
+        free = Slot.objects.filter(questionnaire=sheet).open().order_by("rank").first()
+        Slot.objects.filter(pk=free.pk).update(holder=given)
     if state in (AssignmentState.ACCEPTED, AssignmentState.REJECTED):
         AssignmentPayment.objects.create(assignment=given, amount=400, reason=state.lower(), at=NOW, by=member)
         AssignmentDecision.objects.create(

@@ -12,9 +12,9 @@ from annotation.models import (
     Dimension,
     Item,
     Pair,
-    Place,
     Questionnaire,
     QuestionnaireItem,
+    Slot,
 )
 from crowdrag.studies.entry import links
 from crowdrag.studies.enums import EntryKind, ParticipantKind, Role
@@ -128,11 +128,11 @@ class World:
 
     def held(self) -> int:
         """Return how many places somebody holds."""
-        return Place.objects.filter(campaign=self.campaign, holder__isnull=False).count()
+        return Slot.objects.filter(campaign=self.campaign, holder__isnull=False).count()
 
     def free(self) -> int:
         """Return how many places nobody holds."""
-        return Place.objects.filter(campaign=self.campaign).open().count()
+        return Slot.objects.filter(campaign=self.campaign).open().count()
 
 
 def world(
@@ -156,7 +156,7 @@ def world(
         study=study or StudyFactory(is_simulated=True),
         k=k,
         state=CampaignState.DRAFT,
-        **{"has_places": True, "pay": 400, "fee": 100, "wage_floor": 1200, **fields},
+        **{"has_slots": True, "pay": 400, "fee": 100, "wage_floor": 1200, **fields},
     )
     campaign.instructions = InstructionsFactory(study=campaign.study)
     campaign.consent_text = ConsentTextFactory(study=campaign.study, text="We record how you judge.")
@@ -195,9 +195,9 @@ def make_questionnaires(campaign: Campaign, items: list[Item], size: int) -> lis
         for sheet, group in zip(made, groups, strict=True)
         for position, item in enumerate(group)
     )
-    if campaign.has_places:
-        Place.objects.bulk_create(
-            Place(campaign=campaign, questionnaire=sheet, number=number, rank=sheet.position * 1000 + number)
+    if campaign.has_slots:
+        Slot.objects.bulk_create(
+            Slot(campaign=campaign, questionnaire=sheet, number=number, rank=sheet.position * 1000 + number)
             for sheet in made
             for number in range(campaign.k)
         )

@@ -11,7 +11,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from annotation.judging import claims, slots
-from annotation.models import Assignment, Place
+from annotation.models import Assignment, Slot
 from crowdrag.assignments.problems import NothingLeft
 from crowdrag.studies.models import Participant
 from tests.factories import NOW
@@ -20,7 +20,7 @@ from .campaigns import World
 
 # A claim and nothing else: whoever comes gets the next free place, with an assignment to stand in it.
 _PLACE = """
-    SELECT id, questionnaire_id FROM annotation_place WHERE campaign_id = %s AND holder_id IS NULL
+    SELECT id, questionnaire_id FROM annotation_slot WHERE campaign_id = %s AND holder_id IS NULL
     ORDER BY rank, id LIMIT 1 FOR UPDATE SKIP LOCKED
 """
 _ASSIGNMENT = """
@@ -55,7 +55,7 @@ def claim_bare(here: World, person: Participant) -> str:
         if (found := cursor.fetchone()) is None:
             return "none left"
         cursor.execute(_ASSIGNMENT, [found[1], person.pk, NOW, NOW])
-        cursor.execute("UPDATE annotation_place SET holder_id = %s WHERE id = %s", [cursor.fetchone()[0], found[0]])
+        cursor.execute("UPDATE annotation_slot SET holder_id = %s WHERE id = %s", [cursor.fetchone()[0], found[0]])
     return "got one"
 
 
@@ -135,13 +135,13 @@ def flood(
 def free_all(here: World) -> None:
     """Make the campaign as it was before anybody claimed."""
     with transaction.atomic():
-        Place.objects.filter(campaign=here.campaign).update(holder=None)
+        Slot.objects.filter(campaign=here.campaign).update(holder=None)
         Assignment.objects.filter(questionnaire__campaign=here.campaign).delete()
 
 
 def facts(here: World) -> dict[str, Any]:
     """Return what can be wrong after a flood: places free, held, and people who hold more than one."""
-    holders = list(Place.objects.filter(campaign=here.campaign).values_list("holder__participant", flat=True))
+    holders = list(Slot.objects.filter(campaign=here.campaign).values_list("holder__participant", flat=True))
     taken = [one for one in holders if one is not None]
     return {"free": len(holders) - len(taken), "held": len(taken), "twice": len(taken) - len(set(taken))}
 

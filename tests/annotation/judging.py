@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.db import connection
 
 from annotation.judging import answers, claims, submission
-from annotation.models import Assignment, AttentionCheck, Place, Questionnaire
+from annotation.models import Assignment, AttentionCheck, Questionnaire, Slot
 from crowdrag.studies.models import Participant
 from tests.factories import NOW
 
@@ -22,7 +22,7 @@ def sheets(count: int, **fields: object) -> World:
     responses = next(n for n in range(2, 1000) if n * (n - 1) // 2 >= count)
     here = world(topics=1, responses=responses, **{"per_questionnaire": 1, "dimensions": 1, **fields})
     for over in here.questionnaires[count:]:
-        over.places.all().delete()
+        over.slots.all().delete()
         over.entries.all().delete()
         over.delete()
     del here.questionnaires[count:]
@@ -59,7 +59,7 @@ def hand_in(assignment: Assignment, now: datetime = NOW) -> Assignment:
 
 def holders(questionnaire: Questionnaire) -> set[int]:
     """Return the keys of the assignments that hold a place of a questionnaire."""
-    held = Place.objects.filter(questionnaire=questionnaire, holder__isnull=False)
+    held = Slot.objects.filter(questionnaire=questionnaire, holder__isnull=False)
     return set(held.values_list("holder", flat=True))
 
 

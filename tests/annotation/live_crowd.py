@@ -4,7 +4,7 @@ import numpy as np
 from django.db import transaction
 
 from annotation.enums import AssignmentState
-from annotation.models import Assignment, AssignmentTransition, Judgment, Place
+from annotation.models import Assignment, AssignmentTransition, Judgment, Slot
 from tests.factories import NOW
 
 from . import campaigns
@@ -35,10 +35,10 @@ def crowded(
         for place in range(k)
     ]
     made = Assignment.objects.bulk_create(made)
-    held = list(Place.objects.filter(campaign=here.campaign).order_by("rank"))
+    held = list(Slot.objects.filter(campaign=here.campaign).order_by("rank"))
     for place, assignment in zip(held, made, strict=True):
         place.holder = assignment
-    Place.objects.bulk_update(held, ["holder"], batch_size=500)
+    Slot.objects.bulk_update(held, ["holder"], batch_size=500)
     AssignmentTransition.objects.bulk_create(
         AssignmentTransition(assignment=each, after=AssignmentState.SUBMITTED, cause="submitted", at=NOW)
         for each in made

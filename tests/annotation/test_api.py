@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from annotation.enums import AssignmentState, CampaignState, Judges
-from annotation.models import Campaign, Judgment, Place
+from annotation.models import Campaign, Judgment, Slot
 from crowdrag.accounts.enums import Scope
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
@@ -60,7 +60,7 @@ def test_a_campaign_is_made_changed_opened_paused_reopened_and_closed(study: Stu
         for _ in range(2):
             answer = client.post(address + step)
             assert (answer.status_code, answer.data.get("state")) == (200, state), step
-    assert Place.objects.filter(campaign=campaign["id"]).count() == 18
+    assert Slot.objects.filter(campaign=campaign["id"]).count() == 18
     assert not Message.objects.exists()  # nobody asked to be told
 
 

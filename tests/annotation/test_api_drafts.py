@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from annotation.campaigns import design
-from annotation.models import Campaign, Dimension, Place, Questionnaire
+from annotation.models import Campaign, Dimension, Questionnaire, Slot
 from annotation.quality import attention_checks
 from crowdrag.studies.models import Study
 
@@ -150,14 +150,14 @@ def test_a_forecast_says_what_a_campaign_comes_to_and_what_it_lacks(client: APIC
 def test_more_judgments_are_asked_for_once_however_often_it_is_sent(client: APIClient, draft: str) -> None:
     assert client.get(f"{draft}extension/", {"k": 5}).status_code == 409  # it is a draft
     client.post(f"{draft}open/")
-    asked = Place.objects.count()
+    asked = Slot.objects.count()
     said = client.get(f"{draft}extension/", {"k": 5}).json()
     assert said == {"k": 5, "more": 2, "places": asked // 3 * 2, "cost": asked // 3 * 2 * 250}
     for key in ("a", "a", "b"):
         answer = client.post(f"{draft}extension/", {"k": 5}, format="json", headers={"Idempotency-Key": key})
         assert answer.status_code == 200, answer.content
         assert answer.json()["places"] == (said["places"] if key == "a" else 0)
-    assert Place.objects.count() == asked + said["places"]
+    assert Slot.objects.count() == asked + said["places"]
     fewer = client.post(f"{draft}extension/", {"k": 2}, format="json")
     assert (fewer.status_code, fewer.json()["errors"][0]["pointer"]) == (422, "#/k")
     wrong = client.get(f"{draft}extension/", {"k": "many"})

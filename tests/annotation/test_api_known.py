@@ -117,7 +117,7 @@ def test_a_campaign_that_shows_one_at_a_time_knows_labels_of_one(client: APIClie
 
 def test_once_people_judge_nothing_of_it_changes(campaign: Campaign, client: APIClient) -> None:
     item = made(client, campaign)
-    Campaign.objects.filter(pk=campaign.pk).update(state=CampaignState.CLOSED, has_places=True)
+    Campaign.objects.filter(pk=campaign.pk).update(state=CampaignState.CLOSED, has_slots=True)
     address = at(campaign, f"known/{item['id']}/")
     answers = [
         client.put(address, {"labels": [label(campaign, -1)]}, format="json"),

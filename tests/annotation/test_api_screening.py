@@ -63,7 +63,7 @@ def test_questionnaires_are_listed_and_filtered(here: campaigns.World, client: A
     assert client.get(of(here), {"state": "LOST"}).status_code == 400
     strange = CampaignFactory().pk
     assert client.get(f"/api/v1/studies/{here.study.slug}/campaigns/{strange}/assignments/").status_code == 404
-    type(here.campaign).objects.filter(pk=here.campaign.pk).update(has_places=False)
+    type(here.campaign).objects.filter(pk=here.campaign.pk).update(has_slots=False)
     assert post(client, of(here, "assignments/next/")).status_code == 404
 
 

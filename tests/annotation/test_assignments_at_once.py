@@ -13,7 +13,7 @@ from annotation.judging import decisions as judging_decisions
 from annotation.judging import leases, platform_status, problems, submission
 from annotation.judging import slots as judging_slots
 from annotation.judging.lifecycle import ASSIGNMENTS
-from annotation.models import Assignment, AssignmentDecision, AssignmentPayment, AssignmentTransition, Judgment, Place
+from annotation.models import Assignment, AssignmentDecision, AssignmentPayment, AssignmentTransition, Judgment, Slot
 from crowdrag.studies.participants import withdrawal
 from tests.at_once import together
 from tests.factories import NOW
@@ -124,7 +124,7 @@ def test_what_is_sent_ten_times_at_once_has_one_effect_and_one_answer(
     assert AssignmentPayment.objects.count() == payments
     assert AssignmentDecision.objects.count() == decisions
     assert Judgment.objects.get().revision == (2 if what == "answer" else 1)
-    assert Place.objects.count() == (8 if what == "extend" else 4)
+    assert Slot.objects.count() == (8 if what == "extend" else 4)
 
 
 def test_of_two_tabs_that_answer_at_once_one_is_told() -> None:
@@ -217,6 +217,6 @@ def test_places_are_made_once_while_others_claim() -> None:
     people = here.judges(COPIES)
     works: list[Callable[[], Any]] = [lambda: judging_slots.extend(campaign=here.campaign, k=2, now=NOW)] * COPIES
     together([*works, *(lambda p=p: claim(here, p) for p in people)])
-    assert Place.objects.count() == 10
+    assert Slot.objects.count() == 10
     held = judging_slots.count_held(here.campaign)
     assert held == Assignment.objects.count() >= 5

@@ -6,7 +6,7 @@ from django.db import connection
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignState
 from annotation.judging import claims, leases, problems, slots
-from annotation.models import Assignment, Place, QuestionnaireItem
+from annotation.models import Assignment, QuestionnaireItem, Slot
 from crowdrag.assignments.problems import LeftStudy, NeedsConsent, NotAllowed, NothingLeft, WorkProblem
 from crowdrag.studies.models import Consent
 from crowdrag.studies.participants import withdrawal
@@ -84,9 +84,9 @@ def test_nobody_judges_what_they_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
     hand_in(leases.assignment_in_hand(here.campaign, writer))
     assert refused(here, writer) is NothingLeft
     monkeypatch.setattr(slots, "excluded_questionnaires", lambda **_arguments: [])
-    with pytest.raises(Exception, match="place_nobody_judges_an_own_response"):
+    with pytest.raises(Exception, match="slot_nobody_judges_an_own_response"):
         claim(here, writer)
-    assert Place.objects.filter(holder__isnull=False).count() == 1
+    assert Slot.objects.filter(holder__isnull=False).count() == 1
     single = world(kind="POINTWISE", topics=1, responses=3, per_questionnaire=1, dimensions=1, k=1)
     monkeypatch.setattr(slots, "excluded_questionnaires", barred)
     assert order(single, claim(single, single.writer())) == 1
@@ -184,9 +184,9 @@ def test_places_are_made_once_and_can_grow_and_not_shrink() -> None:
         slots.extend(campaign=here.campaign, k=3, now=NOW)
     claim(here, here.judge())
     assert (slots.count_free(here.campaign), slots.count_held(here.campaign)) == (11, 1)
-    ranks = Place.objects.filter(questionnaire=here.questionnaires[1]).order_by("number").values_list("rank", flat=True)
+    ranks = Slot.objects.filter(questionnaire=here.questionnaires[1]).order_by("number").values_list("rank", flat=True)
     assert list(ranks) == [1000, 1001, 1002, 1003]
-    here.change(has_places=False)
+    here.change(has_slots=False)
     assert slots.ensure(campaign=here.campaign, now=NOW) == 0
 
 

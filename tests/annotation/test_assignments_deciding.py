@@ -13,7 +13,7 @@ from annotation.judging import (
     submission,
 )
 from annotation.judging.lifecycle import ASSIGNMENTS
-from annotation.models import Assignment, AssignmentDecision, CheckAnswer, ItemTime, Judgment, Place
+from annotation.models import Assignment, AssignmentDecision, CheckAnswer, ItemTime, Judgment, Slot
 from crowdrag.assignments.lifecycle import Lifecycle, paid_of_promise
 from crowdrag.assignments.problems import BadAmount, Erased, NeedsReason, NotAllowed, PaidOtherwise, UnderReview
 from crowdrag.jobs import schedules
@@ -153,7 +153,7 @@ def test_a_move_that_another_one_forestalled_changes_nothing(here: World, done: 
     with pytest.raises(NotAllowed):
         ASSIGNMENTS.move(Assignment.objects.get(pk=done.pk), S.TIMED_OUT, "test", now=NOW)
     assert done.transitions.count() == before
-    assert Place.objects.get().holder == done
+    assert Slot.objects.get().holder == done
 
 
 def test_what_a_platform_says_frees_a_place_only_where_nothing_was_handed_in(here: World) -> None:
@@ -245,7 +245,7 @@ def test_what_was_erased_can_be_paid_and_nothing_else(here: World, done: Assignm
 
 
 def test_an_imported_campaign_has_states_without_places() -> None:
-    here = sheets(1, has_places=False)
+    here = sheets(1, has_slots=False)
     mine = Assignment.objects.create(
         questionnaire=here.questionnaires[0], participant=here.judge(), state=S.SUBMITTED, pay=10
     )

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from annotation.judging import decisions
-from annotation.models import Assignment, AssignmentTransition, Campaign, Judgment, Place
+from annotation.models import Assignment, AssignmentTransition, Campaign, Judgment, Slot
 from crowdrag.studies import invariants
 from crowdrag.studies.participants import withdrawal
 from tests.factories import NOW
@@ -45,7 +45,7 @@ def test_nothing_is_wrong_where_nothing_is(here: World) -> None:
     seen = {each.name: tally.checked for each, tally in invariants.check()}
     assert {name: n for name, n in seen.items() if name.startswith("annotation.")} == {
         "annotation.k": 3,
-        "annotation.places": 5,
+        "annotation.slots": 5,
         "annotation.twice": 5,
         "annotation.own": 3,
         "annotation.assignments": 5,
@@ -65,20 +65,20 @@ def without_triggers(sql: str) -> None:
 
 
 DAMAGE: list[tuple[str | Callable[[], Any], set[str]]] = [
-    (lambda: Place.objects.filter(holder__isnull=True).first().delete(), {"k"}),
+    (lambda: Slot.objects.filter(holder__isnull=True).first().delete(), {"k"}),
     (lambda: Campaign.objects.update(k=1), {"k"}),
-    ("UPDATE annotation_place SET holder_id = NULL", {"places"}),
+    ("UPDATE annotation_slot SET holder_id = NULL", {"slots"}),
     (
         "UPDATE annotation_assignment SET state = 'RETURNED', lease_until = NULL WHERE state = 'ASSIGNED'",
-        {"places", "assignments"},
+        {"slots", "assignments"},
     ),
     (
         (
-            "UPDATE annotation_place p SET number = 9, questionnaire_id = "
+            "UPDATE annotation_slot p SET number = 9, questionnaire_id = "
             "(SELECT max(id) FROM annotation_questionnaire) "
             "FROM annotation_assignment a WHERE a.id = p.holder_id AND a.state = 'ASSIGNED'"
         ),
-        {"k", "places"},
+        {"k", "slots"},
     ),
     (
         (

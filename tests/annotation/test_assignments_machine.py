@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignState as C
 from annotation.judging import answers, claims, decisions, leases, platform_status, problems, slots, submission
-from annotation.models import Assignment, AssignmentPayment, Item, Judgment, Place, QuestionnaireItem
+from annotation.models import Assignment, AssignmentPayment, Item, Judgment, QuestionnaireItem, Slot
 from crowdrag.assignments.problems import BadAmount, Erased, NotAllowed
 from crowdrag.studies import invariants
 from crowdrag.studies.models import Participant
@@ -232,7 +232,7 @@ class Assignments(RuleBasedStateMachine):
     def take_up(self, draw: int) -> None:
         if (one := self.pick(draw, S.SURPLUS)) is None:
             return
-        wanted = None if self.model.free(one.questionnaire) else problems.NoPlace
+        wanted = None if self.model.free(one.questionnaire) else problems.NoSlot
         if one.person in self.model.erased:
             wanted = Erased
         call = partial(decisions.take_up, assignment=self.row(one), by=self.reviewer, now=self.now)
@@ -283,7 +283,7 @@ class Assignments(RuleBasedStateMachine):
 
     @invariant()
     def exactly_the_holders_hold_places(self) -> None:
-        holders = Place.objects.filter(campaign=self.here.campaign).values_list("questionnaire", "holder")
+        holders = Slot.objects.filter(campaign=self.here.campaign).values_list("questionnaire", "holder")
         held = sorted((questionnaire, holder) for questionnaire, holder in holders if holder)
         assert held == sorted((one.questionnaire, one.pk) for one in self.known.values() if one.state in HOLDING)
         assert Counter(questionnaire for questionnaire, _holder in holders) == dict.fromkeys(

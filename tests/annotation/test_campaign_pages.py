@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from annotation.campaigns import design, launch, questionnaires, questions
 from annotation.enums import CampaignKind, CampaignState
-from annotation.models import Campaign, Place, Questionnaire
+from annotation.models import Campaign, Questionnaire, Slot
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.factories import NOW, CampaignFactory
@@ -54,7 +54,7 @@ def test_a_campaign_is_made_set_up_drawn_and_opened(study: Study) -> None:
     assert client.get(page).context["measures"].both_orders == 20
     assert client.post(page, {"do": "open"}).url == url("campaign", campaign)
     campaign.refresh_from_db()
-    assert (campaign.state, Place.objects.count()) == (CampaignState.OPEN, 30)
+    assert (campaign.state, Slot.objects.count()) == (CampaignState.OPEN, 30)
 
 
 WRONG: list[dict[str, object]] = [

@@ -45,7 +45,7 @@ def reload(campaign: Campaign) -> Campaign:
 class TestDrafting:
     def test_a_draft_has_the_questions_and_texts_of_the_paper(self) -> None:
         campaign = draft(StudyFactory())
-        assert (campaign.state, campaign.judges, campaign.k, campaign.has_places) == ("DRAFT", "CROWD", 5, False)
+        assert (campaign.state, campaign.judges, campaign.k, campaign.has_slots) == ("DRAFT", "CROWD", 5, False)
         asked = questions.questions_of(campaign)
         assert len(asked) == 7
         assert [each.values for each in asked] == [[-1, 0, 1]] * 6 + [[-1, 1]]

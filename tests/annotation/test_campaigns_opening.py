@@ -6,7 +6,7 @@ import pytest
 
 from annotation.campaigns import design, launch, problems, questionnaires, questions, services
 from annotation.enums import CampaignState
-from annotation.models import Campaign, Place, Questionnaire
+from annotation.models import Campaign, Questionnaire, Slot
 from tests.at_once import together
 from tests.factories import NOW
 from writing.models import Response
@@ -22,7 +22,7 @@ class TestOpening:
         for _ in range(2):
             opened = launch.open_campaign(campaign=campaign, now=NOW)
             assert (opened.state, opened.opened_at) == (CampaignState.OPEN, NOW)
-            assert Place.objects.filter(campaign=campaign).count() == 3 * campaign.questionnaires.count() == 18
+            assert Slot.objects.filter(campaign=campaign).count() == 3 * campaign.questionnaires.count() == 18
 
     @pytest.mark.parametrize("gone", ["instructions", "consent_text", "pay"])
     def test_what_is_missing_is_said_and_nothing_changes(self, gone: str) -> None:
@@ -81,7 +81,7 @@ class TestOpening:
         closed = launch.close_campaign(campaign=campaign, now=NOW)
         assert (closed.state, closed.closed_at) == ("CLOSED", NOW)
         assert launch.reopen_campaign(campaign=campaign, now=NOW).closed_at is None
-        assert Place.objects.filter(campaign=campaign).count() == 5 * campaign.questionnaires.count()
+        assert Slot.objects.filter(campaign=campaign).count() == 5 * campaign.questionnaires.count()
 
     def test_warnings(self) -> None:
         study = corpus(topics=4)
@@ -137,4 +137,4 @@ def _asked(left: str = "A", right: str = "B") -> questions.QuestionTerms:
 def test_opened_by_many_at_once_it_is_drawn_once() -> None:
     campaign = draft(corpus(topics=4), k=2)
     together([lambda: launch.open_campaign(campaign=campaign, now=NOW)] * 6)
-    assert (Questionnaire.objects.count(), Place.objects.count()) == (6, 12)
+    assert (Questionnaire.objects.count(), Slot.objects.count()) == (6, 12)

@@ -11,7 +11,7 @@ from django.urls import reverse
 from annotation.campaigns.problems import BadCampaign, WrongState
 from annotation.enums import AssignmentState, CampaignKind, CampaignState, Inference, Judges
 from annotation.judging import decisions, leases, submission
-from annotation.models import Assignment, Campaign, Place
+from annotation.models import Assignment, Campaign, Slot
 from annotation.progress import overview, queries, services, wages
 from annotation.progress.csv_export import TABLES
 from crowdrag.studies.enums import Role
@@ -214,13 +214,13 @@ def test_asking_for_more_says_what_it_costs_and_does_it_once() -> None:
     here = campaigns.world(k=2, pay=400, fee=100, tax=20)
     client, page = signed_in(here.study), url("campaign_extend", here)
     assert "31.20" in client.get(page, {"k": 5}).content.decode()  # 2 questionnaires, 3 more each, 5.20 a piece
-    assert Place.objects.count() == 4  # looking at it makes none
+    assert Slot.objects.count() == 4  # looking at it makes none
     for _ in range(2):
         assert client.post(page, {"k": 5}).status_code == 302
-        assert (Place.objects.count(), Campaign.objects.get().k) == (10, 5)
+        assert (Slot.objects.count(), Campaign.objects.get().k) == (10, 5)
     for bad in ("4", "0", "-1", "1001", "99999999999999999999", "x", "", "5.5"):
         assert client.post(page, {"k": bad}).status_code == client.get(page, {"k": bad}).status_code == 422
-    assert (Place.objects.count(), Campaign.objects.get().k) == (10, 5)
+    assert (Slot.objects.count(), Campaign.objects.get().k) == (10, 5)
 
 
 def test_a_draft_cannot_be_extended() -> None:

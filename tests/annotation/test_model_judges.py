@@ -63,7 +63,7 @@ def test_both_orders_are_judged_and_stored_as_they_were_presented(source, endpoi
     assert sorted(one.texts for one in server.seen) == sorted([texts, texts[::-1]])
     # The judgments are stored like anyone's, in a pool of their own.
     campaign = Campaign.objects.get(judges=Judges.MODEL)
-    assert (campaign.source, campaign.inference, campaign.has_places) == (source, Inference.COMBINED, False)
+    assert (campaign.source, campaign.inference, campaign.has_slots) == (source, Inference.COMBINED, False)
     names = campaign.asked.order_by("position").values_list("dimension__name", flat=True)
     assert list(names) == ["coverage_broad", "quality_overall"]
     assignment = Assignment.objects.get()

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignKind, CampaignState
 from annotation.judging import leases, submission
-from annotation.models import Assignment, Campaign, Item, Place, TrainingItem
+from annotation.models import Assignment, Campaign, Item, Slot, TrainingItem
 from annotation.quality import known_labels
 from annotation.quality.known_labels import LabelWithReason
 from annotation.quality.screening import queue
@@ -65,8 +65,8 @@ def test_the_queue_says_what_speaks_against_each(here: campaigns.World, client: 
         assert client.get(at("screening", here), {"list": name}).status_code == 200
     assert client.get(at("screening", here), {"list": "x", "proposal": "y", "page": "z"}).status_code == 200
     # Of models, and of imported campaigns, nothing is screened.
-    Place.objects.filter(campaign=here.campaign).delete()
-    Campaign.objects.filter(pk=here.campaign.pk).update(has_places=False)
+    Slot.objects.filter(campaign=here.campaign).delete()
+    Campaign.objects.filter(pk=here.campaign.pk).update(has_slots=False)
     for name in ("screening", "screening_accept_clean"):
         assert client.get(at(name, here)).status_code == 404
 

@@ -65,7 +65,7 @@ _OF: dict[str, Any] = {
     "/writing/plan/questions/": lambda _study: {"kind": "entry"},
     "/campaigns/{campaign}/known": _of(TrainingItem, "campaign__study", campaign="campaign_id", item="item_id"),
     "/campaigns/{campaign}/a": lambda study: _last(
-        Assignment.objects.filter(questionnaire__campaign__study=study, questionnaire__campaign__has_places=True),
+        Assignment.objects.filter(questionnaire__campaign__study=study, questionnaire__campaign__has_slots=True),
         campaign="questionnaire__campaign_id",
         assignment="external_id",
     ),

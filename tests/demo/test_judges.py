@@ -43,7 +43,7 @@ def test_the_campaign_is_open_and_some_of_it_waits_for_screening(study: Study) -
         *[AssignmentState.SUBMITTED] * 4, AssignmentState.RETURNED, AssignmentState.SUBMITTED,
     ]  # fmt: skip
     assert all(each.participant.is_simulated for each in found)
-    assert campaign.places.open().count() > campaign.questionnaires.count()
+    assert campaign.slots.open().count() > campaign.questionnaires.count()
     for each in found:
         if each.state == AssignmentState.SUBMITTED:
             assert not submission.missing_answers(each)

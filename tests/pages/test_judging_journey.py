@@ -19,7 +19,7 @@ from analysis.models import Table
 from annotation.enums import AssignmentState as S
 from annotation.imports.crowdrag25 import record_schemas
 from annotation.judging import claims, leases, submission
-from annotation.models import Assignment, Campaign, Judgment, Place
+from annotation.models import Assignment, Campaign, Judgment, Slot
 from crowdrag.jobs import lifecycle
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Participant, Study
@@ -163,7 +163,7 @@ def test_a_campaign_from_its_first_page_to_its_export(
     base = f"{live_server.url}/studies/{study.slug}"
     set_up(page, f"{base}/campaigns")
     campaign = Campaign.objects.get()
-    assert (campaign.state, Place.objects.filter(campaign=campaign).open().count()) == ("OPEN", K)
+    assert (campaign.state, Slot.objects.filter(campaign=campaign).open().count()) == ("OPEN", K)
     link = make_link(page, base)
 
     # By keys, with time taken.
@@ -176,7 +176,7 @@ def test_a_campaign_from_its_first_page_to_its_export(
     # One begins, and gives it back.
     returned = claims.claim(campaign=campaign, participant=people.judge(), now=timezone.now())
     leases.give_back(assignment=returned, now=timezone.now())
-    assert Place.objects.filter(campaign=campaign).open().count() == K - 1
+    assert Slot.objects.filter(campaign=campaign).open().count() == K - 1
     # One is in a hurry: left, left, left.
     hasty = people.judge()
     second = judge_elsewhere(hasty, campaign, minutes=0, value=-1)
@@ -192,7 +192,7 @@ def test_a_campaign_from_its_first_page_to_its_export(
     page.locator("[data-review-panel=x] [name=reason]").fill("All answered alike in less than a minute.")
     assert decide(page, second, "[data-review-panel=x] [type=submit]") == S.REJECTED
     assert not second.is_included
-    assert Place.objects.filter(campaign=campaign).open().count() == 1
+    assert Slot.objects.filter(campaign=campaign).open().count() == 1
     enter(late.context, live_server.url, hasty)
     late.goto(f"{live_server.url}/work/{study.slug}/")
     expect(late.get_by_text("All answered alike in less than a minute.").first).to_be_visible()
@@ -202,9 +202,9 @@ def test_a_campaign_from_its_first_page_to_its_export(
     for waiting in (first, third):
         page.goto(f"{base}/campaigns/{campaign.pk}/screening/{waiting.external_id}/")
         assert decide(page, waiting, "#accept-form button") == S.ACCEPTED
-    holders = Place.objects.filter(campaign=campaign).values_list("holder", flat=True)
+    holders = Slot.objects.filter(campaign=campaign).values_list("holder", flat=True)
     assert sorted(holders) == sorted([first.pk, third.pk])
-    assert not Place.objects.filter(campaign=campaign).open().exists()
+    assert not Slot.objects.filter(campaign=campaign).open().exists()
 
     analysed_and_exported(study, [first, third])
 

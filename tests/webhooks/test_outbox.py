@@ -114,7 +114,7 @@ def test_a_campaign_of_judgments_that_is_closed_is_told_once(there: Receiver) ->
     study = subscribed(there).webhook.study
     campaign = CampaignFactory(study=study, name="Tides")
     # As one that was opened and is paused: what opening asks for is another test's matter.
-    type(campaign).objects.update(has_places=True, state=CampaignState.PAUSED, opened_at=NOW)
+    type(campaign).objects.update(has_slots=True, state=CampaignState.PAUSED, opened_at=NOW)
     launch.close_campaign(campaign=campaign, now=NOW)
     launch.close_campaign(campaign=campaign, now=NOW + timedelta(hours=1))
     (message,) = said()

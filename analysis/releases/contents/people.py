@@ -125,7 +125,7 @@ class People:
 
     @cached_property
     def _campaigns(self) -> dict[int, tuple[str, bool]]:
-        rows = Campaign.objects.filter(study=self._study).values_list("pk", "consent_text__name", "has_places")
+        rows = Campaign.objects.filter(study=self._study).values_list("pk", "consent_text__name", "has_slots")
         return {pk: (name or "", handed_out) for pk, name, handed_out in rows}
 
     @cached_property

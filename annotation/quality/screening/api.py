@@ -229,4 +229,4 @@ class Clean(Endpoint):
 
 def handed_out(endpoint: Endpoint, pk: int) -> Campaign:
     """Return a campaign whose questionnaires are handed out; of models' and imported ones nothing is decided."""
-    return endpoint.one(api.campaigns_of_people(endpoint).filter(has_places=True), pk=pk)
+    return endpoint.one(api.campaigns_of_people(endpoint).filter(has_slots=True), pk=pk)

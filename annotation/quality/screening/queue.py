@@ -11,7 +11,7 @@ from crowdrag.assignments import review_locks
 from crowdrag.studies.models import User
 
 from ...enums import AssignmentState
-from ...models import Assignment, AssignmentTransition, Campaign, Place
+from ...models import Assignment, AssignmentTransition, Campaign, Slot
 from . import flags
 from .flags import Proposal
 from .signals import ProposedAction
@@ -107,5 +107,5 @@ def take_next(
 
 def free_places(questionnaires: Iterable[int]) -> dict[int, int]:
     """Return how many places of each questionnaire nobody holds: what a surplus one could be taken up into."""
-    found = Place.objects.open().filter(questionnaire__in=set(questionnaires)).order_by()
+    found = Slot.objects.open().filter(questionnaire__in=set(questionnaires)).order_by()
     return dict(found.values_list("questionnaire").annotate(n=Count("pk")).values_list(F("questionnaire"), "n"))

@@ -208,7 +208,7 @@ def address(name: str, found: Assignment, request: HttpRequest) -> str:
 
 def _campaign(study: Study, campaign: int) -> Campaign:
     """Return a campaign whose questionnaires were handed out; of models' and imported ones nothing is decided."""
-    found = Campaign.objects.filter(study=study, has_places=True).select_related("study")
+    found = Campaign.objects.filter(study=study, has_slots=True).select_related("study")
     return get_object_or_404(found, pk=campaign)
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from annotation.enums import AssignmentState as S
-from annotation.models import Assignment, Place, QuestionnaireItem
+from annotation.models import Assignment, QuestionnaireItem, Slot
 from tests.factories import NOW
 
 from .campaigns import World
@@ -42,42 +42,42 @@ def refused(name: str, change: Callable[[], object]) -> None:
 
 def test_state_and_place_go_together(here: World) -> None:
     mine = claim(here, here.judge())
-    name = "assignment_holds_a_place_or_not"
+    name = "assignment_holds_a_slot_or_not"
     refused(name, lambda: Assignment.objects.filter(pk=mine.pk).update(state=S.RETURNED, lease_until=None))
     refused(name, lambda: assign(here))
-    refused("place_held_by_who_needs_it", lambda: Place.objects.filter(holder=mine).update(holder=None))
+    refused("slot_held_by_who_needs_it", lambda: Slot.objects.filter(holder=mine).update(holder=None))
     done = Assignment.objects.create(questionnaire=here.questionnaires[2], participant=here.judge(), state=S.SURPLUS)
-    free = Place.objects.filter(questionnaire=done.questionnaire).first()
-    refused("place_held_by_who_needs_it", lambda: Place.objects.filter(pk=free.pk).update(holder=done))
+    free = Slot.objects.filter(questionnaire=done.questionnaire).first()
+    refused("slot_held_by_who_needs_it", lambda: Slot.objects.filter(pk=free.pk).update(holder=done))
 
 
 def test_a_place_that_is_held_must_be_free_first(here: World) -> None:
     mine = claim(here, here.judge())
-    refused("place_is_free_first", lambda: Place.objects.filter(holder=mine).update(holder=assign(here, 0)))
+    refused("slot_is_free_first", lambda: Slot.objects.filter(holder=mine).update(holder=assign(here, 0)))
 
 
 def test_one_assignment_holds_one_place_of_its_own_questionnaire(here: World) -> None:
     mine = claim(here, here.judge())
-    other = Place.objects.filter(questionnaire=mine.questionnaire).open().get()
-    refused("place_holder_id_key", lambda: Place.objects.filter(pk=other.pk).update(holder=mine))
-    elsewhere = Place.objects.filter(questionnaire=here.questionnaires[1]).first()
-    stray = lambda: Place.objects.filter(pk=elsewhere.pk).update(holder=assign(here))  # noqa: E731
-    refused("place_of_the_same_questionnaire", stray)
+    other = Slot.objects.filter(questionnaire=mine.questionnaire).open().get()
+    refused("slot_holder_id_key", lambda: Slot.objects.filter(pk=other.pk).update(holder=mine))
+    elsewhere = Slot.objects.filter(questionnaire=here.questionnaires[1]).first()
+    stray = lambda: Slot.objects.filter(pk=elsewhere.pk).update(holder=assign(here))  # noqa: E731
+    refused("slot_of_the_same_questionnaire", stray)
 
 
 def test_a_place_is_there_once_and_of_its_questionnaires_campaign(here: World) -> None:
-    place = Place.objects.first()
+    place = Slot.objects.first()
     place.pk = None
-    refused("place_number_once", lambda: place.save(force_insert=True))
+    refused("slot_number_once", lambda: place.save(force_insert=True))
     other = sheets(1)
     refused(
-        "place_of_its_questionnaires_campaign",
-        lambda: Place.objects.create(campaign=other.campaign, questionnaire=here.questionnaires[0], number=7, rank=7),
+        "slot_of_its_questionnaires_campaign",
+        lambda: Slot.objects.create(campaign=other.campaign, questionnaire=here.questionnaires[0], number=7, rank=7),
     )
-    here.change(has_places=False)
+    here.change(has_slots=False)
     refused(
-        "place_of_its_questionnaires_campaign",
-        lambda: Place.objects.create(campaign=here.campaign, questionnaire=here.questionnaires[0], number=7, rank=7),
+        "slot_of_its_questionnaires_campaign",
+        lambda: Slot.objects.create(campaign=here.campaign, questionnaire=here.questionnaires[0], number=7, rank=7),
     )
 
 
@@ -87,10 +87,10 @@ def test_nobody_holds_a_place_twice_on_a_questionnaire_or_an_item_or_an_own_resp
     refused("assignment_nobody_twice_on_a_questionnaire", lambda: assign(here, 0, person))
 
     def hold(assignment: Assignment) -> None:
-        free = Place.objects.filter(questionnaire=assignment.questionnaire).open().first()
-        Place.objects.filter(pk=free.pk).update(holder=assignment)
+        free = Slot.objects.filter(questionnaire=assignment.questionnaire).open().first()
+        Slot.objects.filter(pk=free.pk).update(holder=assignment)
 
     shared = mine.questionnaire.entries.get().item
     QuestionnaireItem.objects.create(questionnaire=here.questionnaires[2], item=shared, position=1)
-    refused("place_nobody_twice_on_an_item", lambda: hold(assign(here, 2, person)))
-    refused("place_nobody_judges_an_own_response", lambda: hold(assign(here, 0, here.writer())))
+    refused("slot_nobody_twice_on_an_item", lambda: hold(assign(here, 2, person)))
+    refused("slot_nobody_judges_an_own_response", lambda: hold(assign(here, 0, here.writer())))
