@@ -118,9 +118,7 @@ def on_erase(participant: Participant, now: datetime) -> None:
 
 
 def _withdraw(participant: Participant, states: list[AssignmentState], cause: str, now: datetime) -> None:
-    mine = Assignment.objects.filter(
-        participant=participant, state__in=states, questionnaire__campaign__has_slots=True
-    )
+    mine = Assignment.objects.filter(participant=participant, state__in=states, questionnaire__campaign__has_slots=True)
     for assignment in mine.order_by("pk"):
         held = ASSIGNMENTS.lock_alone(assignment.pk)
         if held.state in states:

@@ -14,6 +14,7 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Value
 from django.db.models.functions import Now
 
+from .delivery_queue import Backoff
 from .enums import OPEN, RunState, UnitState
 from .models import Run, Unit, UnitQuerySet
 
@@ -22,8 +23,7 @@ DATABASE_AWAY = (OperationalError, InterfaceError)
 MAX_ATTEMPTS = 3
 # A unit at which so many workers vanished is what makes them vanish (memory, say).
 MAX_LOST = 10
-BACKOFF = timedelta(seconds=2)
-LONGEST_BACKOFF = timedelta(minutes=5)
+BACKOFF = Backoff.exponential(timedelta(seconds=2), timedelta(minutes=5), tries=MAX_LOST + 1, factor=4)
 
 
 def lease_duration() -> timedelta:
@@ -44,11 +44,6 @@ def time_expression(now: datetime | None) -> Any:
 def time_after(now: datetime | None, by: timedelta) -> Any:
     """Return the time that much later, as an expression."""
     return ExpressionWrapper(time_expression(now) + Value(by), output_field=DateTimeField())
-
-
-def backoff_delay(times: int) -> timedelta:
-    """Return how long to wait after the given number of failures (at least one): 2 s, 8 s, 32 s and so on."""
-    return min(BACKOFF * int(4 ** (times - 1)), LONGEST_BACKOFF)
 
 
 class LeaseLostError(Exception):
@@ -168,7 +163,7 @@ def fail(unit: Unit, *, error: str, final: bool = False, now: datetime | None = 
     if final or attempts >= MAX_ATTEMPTS:
         end = {"state": UnitState.FAILED, "finished_at": time_expression(now)}
     else:
-        end = {"state": UnitState.PENDING, "due_at": time_after(now, backoff_delay(attempts))}
+        end = {"state": UnitState.PENDING, "due_at": time_after(now, BACKOFF.waits[attempts - 1])}
     held_unit(unit).update(attempts=attempts, error=error, lease_until=None, **end)
 
 
@@ -187,7 +182,8 @@ def return_expired(*, run: Run | None = None, now: datetime | None = None) -> in
                 }
             else:
                 # The first loss is bad luck and costs no time.
-                end = {"state": UnitState.PENDING, "due_at": time_after(now, backoff_delay(lost) - BACKOFF)}
+                wait = BACKOFF.waits[lost - 1] - BACKOFF.waits[0]
+                end = {"state": UnitState.PENDING, "due_at": time_after(now, wait)}
             held_unit(unit).update(lost=lost, lease_until=None, **end)
     return len(units)
 

@@ -1,6 +1,7 @@
 """Celery carries the work; it knows nothing of it. A message only says: something may be due in this queue."""
 
 import logging
+from datetime import timedelta
 from typing import Any
 
 from amqp.exceptions import ChannelError
@@ -10,6 +11,8 @@ from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
 from crowdrag.celery import app
+
+from .enums import Queue
 
 # More messages than this wake nobody faster: each worker goes on until nothing is due.
 MOST_MESSAGES = 16
@@ -38,6 +41,22 @@ def wake(*, queue: str, messages: int = 1) -> bool:
                 app.send_task(work.name, kwargs={"queue": queue}, queue=queue, retry=False, connection=connection)
     except BROKER_ERRORS as error:
         log.warning("The broker took no message for queue %s, the sweep will send it: %s", queue, error)
+        return False
+    return True
+
+
+def call_soon(name: str, about: str, *, expires: timedelta = timedelta(minutes=1)) -> bool:
+    """Have a worker of the default queue run a task; say whether the broker took it. The sweep asks again if not.
+
+    A message that waited for longer than it takes to expire says nothing that the next one does not say.
+    """
+    try:
+        with impatient_connection() as connection:
+            app.send_task(
+                name, queue=Queue.DEFAULT, retry=False, connection=connection, expires=expires.total_seconds()
+            )
+    except BROKER_ERRORS as error:
+        log.warning("The broker took no message about %s: %s", about, error)
         return False
     return True
 

@@ -51,6 +51,15 @@ class OrderState(models.TextChoices):
     DROPPED = "DROPPED", _("dropped")
 
 
+class EventState(models.TextChoices):
+    """How an event stands that the platform told of."""
+
+    WAITING = "WAITING", _("waiting")
+    SENDING = "SENDING", _("being handled")
+    DONE = "DONE", _("done")
+    FAILED = "FAILED", _("given up")
+
+
 class RejectionCategory(models.TextChoices):
     """Why a submission is rejected, as the platform sorts it."""
 

@@ -1,13 +1,16 @@
 """Studies and submissions as a platform has them, what it is told to do, and what it told by itself."""
 
+from typing import ClassVar
+
 from django.conf import settings
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from crowdrag.jobs.delivery_queue import QueuedRow
 from crowdrag.studies.models import EntryLink, Participant, Study
 
-from .enums import OrderKind, OrderState, StudyStatus, SubmissionStatus
+from .enums import EventState, OrderKind, OrderState, StudyStatus, SubmissionStatus
 
 
 class PlatformStudy(models.Model):
@@ -117,8 +120,11 @@ class Submission(models.Model):
         return self.external_id
 
 
-class PlatformOrder(models.Model):
+class PlatformOrder(QueuedRow):
     """One thing that the platform is told to do. The same key is the same order."""
+
+    # Of what is unknown it is looked up what came of it.
+    STATES_DUE: ClassVar[tuple[str, ...]] = (OrderState.WAITING, OrderState.UNKNOWN)
 
     platform_study = models.ForeignKey(PlatformStudy, models.CASCADE, related_name="orders")
     submission = models.ForeignKey(Submission, models.CASCADE, null=True, blank=True, related_name="orders")
@@ -129,18 +135,14 @@ class PlatformOrder(models.Model):
     # What the platform said on the way, and what was seen before: enough to tell afterwards whether it was done.
     progress = models.JSONField(default=dict, blank=True)
     state = models.CharField(_("state"), max_length=8, choices=OrderState.choices, default=OrderState.WAITING)
-    tries = models.PositiveSmallIntegerField(_("tries"), default=0)
-    # Counts each time that somebody takes the order, and never back: whoever holds an older number decides nothing.
-    attempt = models.PositiveIntegerField(default=0)
-    due_at = models.DateTimeField()
-    lease_until = models.DateTimeField(null=True, blank=True)
     error = models.TextField(_("last problem"), blank=True)
     created_at = models.DateTimeField(_("ordered"))
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     done_at = models.DateTimeField(_("done"), null=True, blank=True)
 
-    class Meta:
+    class Meta(QueuedRow.Meta):
         constraints = [
+            *QueuedRow.Meta.constraints,
             models.UniqueConstraint(fields=["platform_study", "key"], name="platform_order_key_unique"),
             models.CheckConstraint(condition=models.Q(kind__in=OrderKind.values), name="platform_order_kind_known"),
             models.CheckConstraint(condition=models.Q(state__in=OrderState.values), name="platform_order_state_known"),
@@ -148,11 +150,6 @@ class PlatformOrder(models.Model):
                 condition=models.Q(kind=OrderKind.PLACES, submission__isnull=True)
                 | (~models.Q(kind=OrderKind.PLACES) & models.Q(submission__isnull=False)),
                 name="platform_order_is_about_somebody_or_about_places",
-            ),
-            models.CheckConstraint(
-                condition=models.Q(state=OrderState.SENDING, lease_until__isnull=False)
-                | (~models.Q(state=OrderState.SENDING) & models.Q(lease_until__isnull=True)),
-                name="platform_order_sending_has_a_lease",
             ),
             # Of two bonuses for one person the second is sent when the outcome of the first is known: what was paid
             # is told apart by what the platform lists.
@@ -173,7 +170,7 @@ class PlatformOrder(models.Model):
         return "paying" in self.progress and self.state != OrderState.DONE
 
 
-class PlatformEvent(models.Model):
+class PlatformEvent(QueuedRow):
     """One event of a webhook. The same event delivered again is the same row."""
 
     event_id = models.CharField(max_length=200, unique=True)
@@ -184,11 +181,19 @@ class PlatformEvent(models.Model):
     sent_at = models.DateTimeField(_("sent"))
     received_at = models.DateTimeField(_("received"))
     handled_at = models.DateTimeField(_("handled"), null=True, blank=True)
-    due_at = models.DateTimeField()
-    tries = models.PositiveSmallIntegerField(default=0)
+    state = models.CharField(_("state"), max_length=8, choices=EventState.choices, default=EventState.WAITING)
     note = models.CharField(_("what came of it"), max_length=300, blank=True)
 
-    class Meta:
+    class Meta(QueuedRow.Meta):
+        constraints = [
+            *QueuedRow.Meta.constraints,
+            models.CheckConstraint(condition=models.Q(state__in=EventState.values), name="platform_event_state_known"),
+            models.CheckConstraint(
+                condition=models.Q(handled_at__isnull=True, state__in=[EventState.WAITING, EventState.SENDING])
+                | models.Q(handled_at__isnull=False, state__in=[EventState.DONE, EventState.FAILED]),
+                name="platform_event_handled_has_a_time",
+            ),
+        ]
         indexes = [
             models.Index(
                 fields=["due_at"], condition=models.Q(handled_at__isnull=True), name="platform_event_unhandled"

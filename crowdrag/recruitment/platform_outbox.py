@@ -15,10 +15,10 @@ import logging
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
+from crowdrag.jobs.delivery_queue import Backoff, DeliveryQueue
 from crowdrag.studies import money
 from crowdrag.studies.models import Participant
 
@@ -68,55 +68,31 @@ class OutcomeUnclear(SendOutcome):
         self.wait = wait
 
 
-# Longer than all tries of all requests of one order.
-LEASE: Final = timedelta(minutes=5)
-RELATED: Final = ("platform_study__study", "platform_study__link", "submission")
 _UNSETTLED: Final = (OrderState.WAITING, OrderState.SENDING, OrderState.UNKNOWN)
 
 
-def claim(*, now: datetime) -> PlatformOrder | None:
-    """Take an order that is due, so that nobody else sends it; None where there is none.
-
-    An order whose worker died is taken again when the lease is over; what may have been sent stands in `progress`.
-    """
-    passed: set[int] = set()
-    while (pk := _next(now, passed)) is not None:
-        passed.add(pk)  # if somebody else takes it at this moment, it is theirs; nobody waits for it
-        try:
-            with transaction.atomic():
-                held = PlatformOrder.objects.select_for_update(skip_locked=True, no_key=True, of=("self",))
-                order = held.select_related(*RELATED).filter(_due(now), pk=pk).first()
-                if order is None:
-                    continue
-                order.state, order.lease_until = OrderState.SENDING, now + LEASE
-                order.tries += 1
-                order.attempt += 1
-                order.save(update_fields=["state", "lease_until", "tries", "attempt"])
-        except IntegrityError:
-            # Another bonus of the same person is under way since a moment: this one's turn comes.
-            PlatformOrder.objects.filter(pk=pk, state=OrderState.WAITING).update(due_at=now + timedelta(seconds=30))
-            continue
-        # What was read under the lock is returned, and not read again: by now it may be somebody else's.
-        return order
-    return None
-
-
-def _due(now: datetime) -> Q:
-    waiting = Q(state__in=[OrderState.WAITING, OrderState.UNKNOWN], due_at__lte=now)
-    return waiting | Q(state=OrderState.SENDING, lease_until__lte=now)
-
-
-def _next(now: datetime, passed: set[int]) -> int | None:
-    """Return the next order that is due; of two about the same person the earlier first."""
+def _nothing_earlier(_now: datetime) -> Any:
+    """Match what is about nobody, or about somebody of whom no earlier order is open."""
     earlier = PlatformOrder.objects.filter(
         submission=OuterRef("submission"), state__in=_UNSETTLED, pk__lt=OuterRef("pk")
     )
-    rows = (
-        PlatformOrder.objects.filter(_due(now))
-        .exclude(pk__in=passed)
-        .exclude(Q(submission__isnull=False) & Exists(earlier))
-    )
-    return rows.order_by("due_at", "pk").values_list("pk", flat=True).first()
+    return Q(submission__isnull=True) | ~Exists(earlier)
+
+
+def _let_the_other_bonus_pass(pk: int, now: datetime) -> None:
+    """Wait a little: another bonus of the same person is under way since a moment."""
+    PlatformOrder.objects.filter(pk=pk, state=OrderState.WAITING).update(due_at=now + timedelta(seconds=30))
+
+
+# The lease is longer than all tries of all requests of one order. What may have been sent stands in `progress`.
+QUEUE: Final = DeliveryQueue(
+    PlatformOrder,
+    lease=timedelta(minutes=5),
+    related=("platform_study__study", "platform_study__link", "submission"),
+    is_ready=_nothing_earlier,
+    on_conflict=_let_the_other_bonus_pass,
+)
+BACKOFF: Final = Backoff.exponential(timedelta(seconds=30), timedelta(hours=1), tries=20)
 
 
 # Payments are made "in the following minutes" (api-reference/bonuses/pay-bonus-payments).
@@ -141,8 +117,7 @@ def pay_bonus(client: Client, order: PlatformOrder, row: dict[str, Any], *, now:
     paying = {"id": set_up, "before": _count_paid_before(order, row, amount), "at": now.isoformat()}
     order.progress = order.progress | {"paying": paying}
     # Written down and committed before it is sent: whoever finds this order later knows that it may have been.
-    ours = PlatformOrder.objects.filter(pk=order.pk, state=OrderState.SENDING, attempt=order.attempt)
-    if not ours.update(progress=order.progress):
+    if not QUEUE.held(order).update(progress=order.progress):
         raise OutcomeUnclear(_("Somebody else has this order."), LOOK_AGAIN)
     try:
         endpoints.pay_bonus(client, set_up)
@@ -177,9 +152,6 @@ def _look_up(order: PlatformOrder, row: dict[str, Any], now: datetime) -> None:
     )
 
 
-MOST_TRIES: Final = 20
-FIRST_WAIT: Final = timedelta(seconds=30)
-LONGEST_WAIT: Final = timedelta(hours=1)
 # A decision waits so long for the person to hand in there; then somebody should look.
 PATIENCE: Final = timedelta(days=2)
 AT_ONCE: Final = 50
@@ -195,7 +167,7 @@ def send_due(client: Client, *, now: datetime, at_once: int = AT_ONCE) -> int:
     """Send what is due; return how many orders were settled."""
     settled = 0
     for _number in range(at_once):
-        order = claim(now=now)
+        order = QUEUE.claim(now)
         if order is None:
             break
         settled += send(client, order, now=now)
@@ -314,32 +286,26 @@ def _open_places(client: Client, order: PlatformOrder, now: datetime) -> None:
 
 def _settle(order: PlatformOrder, state: OrderState, error: str, now: datetime) -> bool:
     done_at = now if state == OrderState.DONE else None
-    _write(order, state=state, error=error, done_at=done_at)
+    QUEUE.settle(order, progress=order.progress, state=state, error=error, done_at=done_at)
     return True
 
 
 def _wait(order: PlatformOrder, error: str, due_at: datetime, *, counts: bool) -> bool:
-    tries = order.tries if counts else max(order.tries - 1, 0)
     state = OrderState.UNKNOWN if order.may_be_paid else OrderState.WAITING
-    _write(order, state=state, error=error, due_at=due_at, tries=tries)
+    let_go = QUEUE.settle if counts else QUEUE.put_back
+    let_go(order, progress=order.progress, state=state, error=error, due_at=due_at)
     return False
 
 
 def _retry_later(order: PlatformOrder, error: str, now: datetime) -> bool:
     if order.may_be_paid:
         return _mark_unknown(order, error, now + LOOK_AGAIN)
-    if order.tries >= MOST_TRIES:
+    wait = BACKOFF.after(order.tries)
+    if wait is None:
         return _settle(order, OrderState.FAILED, error, now)
-    wait = min(FIRST_WAIT * 2 ** min(order.tries - 1, 10), LONGEST_WAIT)
     return _wait(order, error, now + wait, counts=True)
 
 
 def _mark_unknown(order: PlatformOrder, error: str, due_at: datetime) -> bool:
-    _write(order, state=OrderState.UNKNOWN, error=error, due_at=due_at)
+    QUEUE.settle(order, progress=order.progress, state=OrderState.UNKNOWN, error=error, due_at=due_at)
     return False
-
-
-def _write(order: PlatformOrder, **fields: Any) -> None:
-    # Only while it is ours: a worker that was away for longer than its lease decides nothing.
-    rows = PlatformOrder.objects.filter(pk=order.pk, state=OrderState.SENDING, attempt=order.attempt)
-    rows.update(**{"lease_until": None, "progress": order.progress, **fields})

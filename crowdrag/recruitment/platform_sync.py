@@ -6,11 +6,8 @@ from datetime import datetime
 from typing import Final
 
 from django.db import connection
-from django.db.models import Q
 
 from . import platform_outbox, polling, webhooks
-from .enums import OrderState
-from .models import PlatformEvent, PlatformOrder
 from .prolific.account import get_account
 from .prolific.client import Client
 from .prolific.errors import BusyError, NotConfiguredError, PlatformError
@@ -22,15 +19,13 @@ log = logging.getLogger(__name__)
 
 def is_due(now: datetime) -> bool:
     """Say whether there is anything to say or to ask."""
-    if PlatformEvent.objects.filter(handled_at__isnull=True, due_at__lte=now).exists():
+    if webhooks.QUEUE.due(now).exists():
         return True
     try:
         get_account()
     except NotConfiguredError:
         return False
-    waiting = Q(state__in=[OrderState.WAITING, OrderState.UNKNOWN], due_at__lte=now)
-    orders = PlatformOrder.objects.filter(waiting | Q(state=OrderState.SENDING, lease_until__lte=now))
-    return orders.exists() or bool(polling.due_studies(now))
+    return platform_outbox.QUEUE.due(now).exists() or bool(polling.due_studies(now))
 
 
 def synchronise(*, now: datetime) -> bool:

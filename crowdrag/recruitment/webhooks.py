@@ -21,10 +21,12 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from crowdrag.jobs.delivery_queue import Backoff, DeliveryQueue
 from crowdrag.studies.models import Arrival
 from crowdrag.studies.participants import identity
 
 from . import polling, submission_sync
+from .enums import EventState
 from .models import PlatformEvent, PlatformStudy, Submission
 from .prolific import endpoints
 from .prolific.account import get_account, webhook_secret
@@ -89,7 +91,7 @@ def receive(*, body: bytes, headers: WebhookHeaders, now: datetime) -> bool:
 
     Raises
     ------
-    NotSetUpError, TooLargeError, ForgedError, HookError
+    NotSetUpError, TooLargeError, ForgedError, WebhookError
     """
     requested = verify(body=body, headers=headers, now=now)
     event = _parse_body(body)
@@ -164,22 +166,17 @@ def _parse_body(body: bytes) -> dict[str, Any]:
 
 
 AT_ONCE: Final = 200
-MOST_TRIES: Final = 12
-FIRST_WAIT: Final = timedelta(seconds=30)
-LONGEST_WAIT: Final = timedelta(hours=1)
+# In the order in which things happened. The lease is longer than all tries of all requests about one event.
+QUEUE: Final = DeliveryQueue(PlatformEvent, lease=timedelta(minutes=5), order=("sent_at", "pk"))
+BACKOFF: Final = Backoff.exponential(timedelta(seconds=30), timedelta(hours=1), tries=12)
 log = logging.getLogger(__name__)
 
 
-def due_events(now: datetime) -> list[PlatformEvent]:
-    """Return what waits to be handled, oldest first."""
-    rows = PlatformEvent.objects.filter(handled_at__isnull=True, due_at__lte=now)
-    return list(rows.order_by("sent_at", "pk")[:AT_ONCE])
-
-
 def handle_due(client: Client | None, *, now: datetime) -> int:
-    """Handle what waits. Without a client, only what can be said without asking the platform."""
-    handled = 0
-    for event in due_events(now):
+    """Handle what waits, the earliest first. Without a client, only what can be said without asking the platform."""
+    handled, passed = 0, set[int]()
+    while len(passed) < AT_ONCE and (event := QUEUE.claim(now, passed=passed)) is not None:
+        passed.add(event.pk)
         try:
             handled += handle(client, event, now=now)
         except PlatformError as error:
@@ -191,7 +188,7 @@ def handle_due(client: Client | None, *, now: datetime) -> int:
 
 
 def handle(client: Client | None, event: PlatformEvent, *, now: datetime) -> bool:
-    """Handle one event; say whether it is done with."""
+    """Handle one event that was claimed; say whether it is done with."""
     if event.kind == endpoints.STUDY_CHANGED:
         note = _handle_study(client, event, now)
     elif event.kind == endpoints.SUBMISSION_CHANGED:
@@ -199,10 +196,10 @@ def handle(client: Client | None, event: PlatformEvent, *, now: datetime) -> boo
     else:
         note = "not of use here"
     if note is None:
+        QUEUE.put_back(event)
         return False
     # Who it was about is not kept: the visit knows, and of a visit that is not ours nothing is kept.
-    rows = PlatformEvent.objects.filter(pk=event.pk, handled_at__isnull=True)
-    rows.update(handled_at=now, note=note, identity_hash=None)
+    QUEUE.settle(event, state=EventState.DONE, handled_at=now, note=note, identity_hash=None)
     return True
 
 
@@ -257,14 +254,13 @@ def _find_study(session: str) -> PlatformStudy | None:
 
 
 def _postpone(event: PlatformEvent, error: str, now: datetime) -> None:
-    tries = event.tries + 1
-    wait = min(FIRST_WAIT * 2 ** min(event.tries, 10), LONGEST_WAIT)
-    rows = PlatformEvent.objects.filter(pk=event.pk, handled_at__isnull=True)
-    if tries >= MOST_TRIES:
+    wait = BACKOFF.after(event.tries)
+    if wait is None:
         # Nothing is lost: the listing of the study says the same.
-        rows.update(tries=tries, handled_at=now, note=f"given up: {error}"[:300], identity_hash=None)
+        note = f"given up: {error}"[:300]
+        QUEUE.settle(event, state=EventState.FAILED, handled_at=now, note=note, identity_hash=None)
     else:
-        rows.update(tries=tries, due_at=now + wait, note=error[:300])
+        QUEUE.settle(event, state=EventState.WAITING, due_at=now + wait, note=error[:300])
 
 
 def subscribe(*, base: str) -> list[str]:

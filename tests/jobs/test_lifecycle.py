@@ -231,7 +231,7 @@ def test_notes_add_up_the_first_reason_to_be_stale_stays_and_waits_grow_up_to_a_
         lifecycle.mark_stale(run=run, reason=reason)
     run.refresh_from_db()
     assert (run.summary, run.inputs_digest, run.stale_reason) == ({"a": 1, "b": 2}, "d", "a response was erased")
-    assert [leases.backoff_delay(n).total_seconds() for n in (1, 2, 3, 4, 5, 9)] == [2, 8, 32, 128, 300, 300]
+    assert [leases.BACKOFF.waits[n - 1].total_seconds() for n in (1, 2, 3, 4, 5, 9)] == [2, 8, 32, 128, 300, 300]
 
 
 def test_code_version_names_the_commit_where_git_knows_it(settings, tmp_path: Path) -> None:

@@ -212,11 +212,11 @@ def test_a_worker_that_dies_after_paying_is_found_out(
     there: Prolific, client_there: Client, made: PlatformStudy, session: str
 ) -> None:
     platform_actions.grant_bonus(**about(made, session), amount=425, reason="thanks")
-    order = platform_outbox.claim(now=NOW)
+    order = platform_outbox.QUEUE.claim(NOW)
     assert order is not None
     with pytest.raises(platform_outbox.Done):
         platform_outbox._send(client_there, order, NOW)  # and here it dies, before it writes down that it is done
-    assert platform_outbox.claim(now=NOW + timedelta(minutes=1)) is None
+    assert platform_outbox.QUEUE.claim(NOW + timedelta(minutes=1)) is None
     platform_outbox.send_due(client_there, now=NOW + timedelta(minutes=10))
     assert state_of(order) == OrderState.DONE
     assert there.paid == [(session, 425)]
@@ -284,7 +284,7 @@ def test_whatever_is_lost_the_effect_is_one(  # noqa: C901
     now = NOW
     for number in range(40):
         now += timedelta(minutes=30)
-        if number < dies and (held := platform_outbox.claim(now=now)) is not None:
+        if number < dies and (held := platform_outbox.QUEUE.claim(now)) is not None:
             try:
                 platform_outbox._send(client_there, held, now)
             except Exception:  # noqa: BLE001
@@ -318,8 +318,8 @@ def test_two_who_hold_one_order_pay_once(
     order = platform_actions.grant_bonus(**about(made, session), amount=425, reason="thanks")
     later = NOW + timedelta(minutes=10)
     held = [
-        platform_outbox.claim(now=NOW),
-        platform_outbox.claim(now=later),
+        platform_outbox.QUEUE.claim(NOW),
+        platform_outbox.QUEUE.claim(later),
     ]  # the first one's lease is over; it is only slow
     assert None not in held
     assert held[0].attempt < held[1].attempt  # type: ignore[union-attr]

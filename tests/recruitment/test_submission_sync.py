@@ -171,11 +171,14 @@ def paid_and_forgotten(there: Prolific, client_there: Client) -> tuple[PlatformS
 
 
 def notice(session: str, status: str, event_id: str = "late") -> PlatformEvent:
-    """What the platform tells of a visit by itself: it names the person."""
-    return PlatformEvent.objects.create(
+    """What the platform tells of a visit by itself: it names the person; a worker has it."""
+    PlatformEvent.objects.create(
         event_id=event_id, kind=endpoints.SUBMISSION_CHANGED, resource_id=session, status=status,
         identity_hash=identity.identity_hash(f"prolific:{PERSON}"), sent_at=NOW, received_at=NOW, due_at=NOW,
     )  # fmt: skip
+    event = webhooks.QUEUE.claim(NOW)
+    assert event is not None
+    return event
 
 
 @pytest.mark.parametrize("is_forgotten", [False, True])

@@ -28,8 +28,8 @@ pytestmark = pytest.mark.django_db
         ("webhook_state_known", lambda: Webhook.objects.update(state="ASLEEP")),
         ("webhook_former_secret_has_an_end", lambda: Webhook.objects.update(former_secret=b"x")),
         ("webhook_former_secret_has_an_end", lambda: Webhook.objects.update(former_until=NOW)),
-        ("webhook_delivery_sending_has_a_lease", lambda: Delivery.objects.update(state=DeliveryState.SENDING)),
-        ("webhook_delivery_sending_has_a_lease", lambda: Delivery.objects.update(lease_until=NOW)),
+        ("delivery_sending_has_a_lease", lambda: Delivery.objects.update(state=DeliveryState.SENDING)),
+        ("delivery_sending_has_a_lease", lambda: Delivery.objects.update(lease_until=NOW)),
         ("webhook_delivery_done_has_a_time", lambda: Delivery.objects.update(state=DeliveryState.DONE)),
         ("webhook_delivery_state", lambda: Delivery.objects.update(state="LOST")),
         (

@@ -128,17 +128,17 @@ def test_a_fault_of_ours_loses_no_message(there: Receiver) -> None:
 
 def test_one_that_a_dead_worker_held_is_sent_when_its_lease_is_over(there: Receiver) -> None:
     sent_test(subscribed(there).webhook)
-    assert deliveries.claim(now=NOW) is not None
-    assert deliver(NOW + deliveries.LEASE - timedelta(seconds=1)) == 0
-    assert deliver(NOW + deliveries.LEASE) == 1
+    assert deliveries.QUEUE.claim(NOW) is not None
+    assert deliver(NOW + deliveries.QUEUE.lease - timedelta(seconds=1)) == 0
+    assert deliver(NOW + deliveries.QUEUE.lease) == 1
 
 
 def test_a_worker_that_was_away_for_longer_than_its_lease_writes_nothing(there: Receiver) -> None:
     delivery = sent_test(subscribed(there).webhook)
-    slow = deliveries.claim(now=NOW)
+    slow = deliveries.QUEUE.claim(NOW)
     assert slow is not None
-    assert deliver(NOW + deliveries.LEASE) == 1
-    assert not deliveries.settle(slow, state=DeliveryState.WAITING, due_at=NOW)
+    assert deliver(NOW + deliveries.QUEUE.lease) == 1
+    assert not deliveries.QUEUE.settle(slow, state=DeliveryState.WAITING, due_at=NOW)
     delivery.refresh_from_db()
     assert delivery.state == DeliveryState.DONE
 

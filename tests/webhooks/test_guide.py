@@ -60,4 +60,4 @@ def test_the_guide_names_every_event_and_the_waits() -> None:
     said = re.search(r"tried again after (.*?): ten times", text, re.DOTALL)
     assert said
     waits = [int(n) * units[unit] for n, unit in re.findall(r"(\d+) (s|min|h)\b", said[1])]
-    assert waits == [wait.total_seconds() for wait in deliveries.RETRY_WAITS]
+    assert waits == [wait.total_seconds() for wait in deliveries.BACKOFF.waits]

@@ -1,0 +1,140 @@
+"""What is sent or handled once in effect: rows are taken under a lease, tried again later, and given up in the end.
+
+Webhook deliveries, what a recruitment platform is to do, and what it tells by itself are such rows. One worker at a
+time has a row: it is taken with `SKIP LOCKED`, and every write names the attempt, so that whoever was away for longer
+than the lease writes nothing. A row whose worker died is taken again when its lease is over.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import accumulate
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar
+
+from django.db import IntegrityError, models, transaction
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_lazy as _
+
+WAITING: Final = "WAITING"
+SENDING: Final = "SENDING"
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """How long to wait after the first try, the second, and so on; after the last wait comes the last try."""
+
+    waits: tuple[timedelta, ...]
+
+    @classmethod
+    def exponential(cls, first: timedelta, longest: timedelta, *, tries: int, factor: int = 2) -> Self:
+        """Return waits that grow by a factor up to the longest one, for so many tries in all."""
+        waits = accumulate(range(tries - 2), lambda wait, _: min(wait * factor, longest), initial=min(first, longest))
+        return cls(tuple(waits)[: tries - 1])
+
+    def after(self, tries: int) -> timedelta | None:
+        """Return how long to wait after so many tries (at least one); None when that was the last one."""
+        return self.waits[tries - 1] if tries <= len(self.waits) else None
+
+
+class QueuedRow(models.Model):
+    """One row of a queue; the subclass has a `state`, which is `WAITING`, `SENDING`, or what it ended in."""
+
+    state: Any
+    STATES_DUE: ClassVar[tuple[str, ...]] = (WAITING,)
+
+    tries = models.PositiveSmallIntegerField(_("tries"), default=0)
+    # Counts each time that somebody takes the row, and never back: whoever holds an older number writes nothing.
+    attempt = models.PositiveIntegerField(default=0)
+    due_at = models.DateTimeField()
+    lease_until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state=SENDING, lease_until__isnull=False)
+                | (~Q(state=SENDING) & Q(lease_until__isnull=True)),
+                name="%(class)s_sending_has_a_lease",
+            ),
+        ]
+
+
+Row = TypeVar("Row", bound=QueuedRow)
+
+
+@dataclass(frozen=True)
+class DeliveryQueue(Generic[Row]):
+    """The rows of one model.
+
+    Attributes
+    ----------
+    lease
+        longer than one try may take.
+    related
+        what is read along with a row that is taken.
+    where
+        what must hold of a row, when it is chosen and when it is taken.
+    is_ready
+        what must hold when it is chosen: nothing else comes first.
+    order
+        which of those that are due comes first.
+    on_conflict
+        what to do with a row that a constraint keeps back, since another one was taken at the same moment.
+    """
+
+    model: type[Row]
+    lease: timedelta
+    related: tuple[str, ...] = ()
+    where: Q = Q()  # noqa: RUF009 -- never changed
+    is_ready: Callable[[datetime], Any] = lambda _now: Q()
+    order: tuple[str, ...] = ("due_at", "pk")
+    on_conflict: Callable[[int, datetime], None] = lambda _pk, _now: None
+
+    def due(self, now: datetime) -> QuerySet[Row]:
+        """Return what may be taken now."""
+        return self.model._default_manager.filter(self._is_due(now), self.is_ready(now))
+
+    def claim(self, now: datetime, *, passed: Collection[int] = ()) -> Row | None:
+        """Take a row that is due, but none of those that were passed by, so that nobody else has it; None without one.
+
+        What was read under the lock is returned, and not read again: by then it may be somebody else's.
+        """
+        tried = set(passed)
+        while (pk := self._next(now, tried)) is not None:
+            tried.add(pk)  # if somebody else takes it at this moment, it is theirs; nobody waits for it
+            try:
+                with transaction.atomic():
+                    locked = self.model._default_manager.select_for_update(skip_locked=True, no_key=True, of=("self",))
+                    row = locked.select_related(*self.related).filter(self._is_due(now), pk=pk).first()
+                    if row is None:
+                        continue
+                    row.state, row.lease_until = SENDING, now + self.lease
+                    row.tries += 1
+                    row.attempt += 1
+                    row.save(update_fields=["state", "lease_until", "tries", "attempt"])
+            except IntegrityError:
+                self.on_conflict(pk, now)
+                continue
+            return row
+        return None
+
+    def held(self, row: Row) -> QuerySet[Row]:
+        """Return the row, if it is still held by this attempt; every write goes through here."""
+        return self.model._default_manager.filter(pk=row.pk, state=SENDING, attempt=row.attempt)
+
+    def settle(self, row: Row, **fields: Any) -> bool:
+        """Write down what came of a try, and let the row go; say whether it was still held."""
+        return bool(self.held(row).update(**{"lease_until": None, **fields}))
+
+    def put_back(self, row: Row, **fields: Any) -> bool:
+        """Let a row go as if it had not been tried: nothing was wrong with it."""
+        return self.settle(row, **{"state": WAITING, "tries": max(row.tries - 1, 0), **fields})
+
+    def _is_due(self, now: datetime) -> Q:
+        waiting = Q(state__in=self.model.STATES_DUE, due_at__lte=now)
+        return (waiting | Q(state=SENDING, lease_until__lte=now)) & self.where
+
+    def _next(self, now: datetime, tried: set[int]) -> int | None:
+        rows = self.due(now).exclude(pk__in=tried).order_by(*self.order)
+        pk: int | None = rows.values_list("pk", flat=True).first()
+        return pk
