@@ -2,7 +2,7 @@
 
 from .experiments.models import Finding, Generation
 from .inputs.models import LogMeasures, Snapshot
-from .methods.reference_metrics.models import Encoder, Encoding, Likeness
+from .methods.reference_metrics.models import Encoder, Encoding, SimilarityScore
 from .releases.models import Release, ReleaseFile, ReleaseLink, ReleasePerson, ReleaseTable
 from .releases.personal_data.models import PersonalFinding
 from .tables.models import Table
@@ -12,7 +12,6 @@ __all__ = [
     "Encoding",
     "Finding",
     "Generation",
-    "Likeness",
     "LogMeasures",
     "PersonalFinding",
     "Release",
@@ -20,6 +19,7 @@ __all__ = [
     "ReleaseLink",
     "ReleasePerson",
     "ReleaseTable",
+    "SimilarityScore",
     "Snapshot",
     "Table",
 ]

@@ -78,10 +78,10 @@ def work(work: kinds.Work) -> Callable[[], None]:
     except NothingToAnalyseError as error:
         raise kinds.InputRejectedError([{"message": str(error)}]) from error
     try:
-        likenesses = similarity.read_scores(run.study, inputs.responses, named=settings.bertscore)
+        similarity_scores = similarity.read_scores(run.study, inputs.responses, named=settings.bertscore)
     except BadParameterError as error:
         raise kinds.InputRejectedError([{"message": str(error)}]) from error
-    inputs = replace(inputs, likenesses=likenesses)
+    inputs = replace(inputs, similarity_scores=similarity_scores)
     texts = Texts(run.study, inputs)
     try:
         results = compute(inputs, settings=settings, seed=run.seed, texts=texts, report=work.report)
@@ -100,7 +100,7 @@ def _store(run: Run, inputs: Inputs, results: Results, mark: dict[str, int], tak
 
 def _scores(inputs: Inputs) -> dict[str, str]:
     """Whose BERTScores the inputs hold, where they hold any."""
-    found = inputs.likenesses
+    found = inputs.similarity_scores
     return {"bertscore": f"{found.model}, layer {found.layer}, {found.version}"} if found else {}
 
 

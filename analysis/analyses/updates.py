@@ -68,7 +68,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
         raise kinds.InputRejectedError([{"message": str(error)}]) from error
     if not len(inputs.main.unit):
         raise kinds.InputRejectedError([{"message": str(NO_JUDGMENTS)}])
-    inputs = replace(inputs, likenesses=before.likenesses)
+    inputs = replace(inputs, similarity_scores=before.similarity_scores)
     earlier = ReusableFits(before, kept.pop(FITS), kept)
     results = compute(inputs, settings=settings, seed=run.seed, report=work.report, earlier=earlier)
     since = mark["judgments"] - base.snapshot.mark.get("judgments", 0)

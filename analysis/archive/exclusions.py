@@ -46,7 +46,7 @@ MODELS: dict[str, str] = {
     "webhooks.Delivery": TOLD,
     "analysis.Encoder": ENCODED,
     "analysis.Encoding": ENCODED,
-    "analysis.Likeness": ENCODED,
+    "analysis.SimilarityScore": ENCODED,
     "analysis.Finding": "What an experiment found on its way, question by question: its result tables were made of it.",
     "analysis.PersonalFinding": "What of people's texts is released was decided by accounts of one system, for its own "
     "releases; the texts are here.",

@@ -101,7 +101,7 @@ class Wage:
 
 
 @dataclass(frozen=True)
-class Likenesses:
+class SimilarityScores:
     """BERTScore F1 of responses, as they stood when a run read them, and what computed them.
 
     `pairs` are two places in the responses, the lower one first, and the F1 (None: undefined). Of responses with the
@@ -194,7 +194,7 @@ class Inputs:
     `processes` what their logs tell, `wages` what they and the judges were paid, in `currency`; `language` is that of
     the texts. `models` are the participants that are language models with the model that each is:
     the same model is another participant with another prompt, and one that writes another than one that judges.
-    `likenesses` are BERTScores where somebody had them computed.
+    `similarity_scores` are BERTScores where somebody had them computed.
     `schema` is how they are written down: 1 knows neither texts nor their writing.
     """
 
@@ -215,13 +215,13 @@ class Inputs:
     language: str = "en"
     currency: str = ""
     models: tuple[tuple[str, str], ...] = ()
-    likenesses: Likenesses | None = None
+    similarity_scores: SimilarityScores | None = None
     schema: int = SCHEMA
 
-    def likeness(self, candidate: int, reference: int) -> float | None:
+    def similarity(self, candidate: int, reference: int) -> float | None:
         """The BERTScore F1 of two responses by their places; None where it was not computed or is undefined."""
         one, other = sorted((self._first_of_text[candidate], self._first_of_text[reference]))
-        return self._likeness.get((one, other))
+        return self._f1_by_pair.get((one, other))
 
     @cached_property
     def _first_of_text(self) -> list[int]:
@@ -230,9 +230,9 @@ class Inputs:
         return [seen.setdefault(response.text, place) for place, response in enumerate(self.responses)]
 
     @cached_property
-    def _likeness(self) -> dict[tuple[int, int], float | None]:
+    def _f1_by_pair(self) -> dict[tuple[int, int], float | None]:
         """By places; two responses of one text are as alike as can be, where that text is no empty one."""
-        pairs = self.likenesses.pairs if self.likenesses else ()
+        pairs = self.similarity_scores.pairs if self.similarity_scores else ()
         same = {(place, place): 1.0 for *places, f1 in pairs if f1 is not None for place in places}
         return same | {(first, second): f1 for first, second, f1 in pairs}
 
@@ -324,8 +324,8 @@ class Inputs:
             }
         if self.models:
             header["models"] = self.models
-        if self.likenesses:
-            header["likenesses"] = _values(self.likenesses)
+        if self.similarity_scores:
+            header["likenesses"] = _values(self.similarity_scores)
         text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         arrays = [_bytes(getattr(self.pools[name], column)) for name in sorted(self.pools) for column in COLUMNS]
         return [text.encode(), *arrays]
@@ -373,18 +373,18 @@ def unpack(packed: bytes) -> Inputs:
         language=header.get("language", "en"),
         currency=header.get("currency", ""),
         models=tuple((participant, model) for participant, model in header.get("models", ())),
-        likenesses=_likenesses(header.get("likenesses")),
+        similarity_scores=_similarity_scores(header.get("likenesses")),
     )
 
 
-def _likenesses(values: list[Any] | None) -> Likenesses | None:
+def _similarity_scores(values: list[Any] | None) -> SimilarityScores | None:
     if values is None:
         return None
     model, layer, version, pairs = values
-    return Likenesses(model, layer, version, tuple((first, second, f1) for first, second, f1 in pairs))
+    return SimilarityScores(model, layer, version, tuple((first, second, f1) for first, second, f1 in pairs))
 
 
-def _values(record: Dimension | Response | Answer | Process | Wage | Likenesses) -> list[Any]:
+def _values(record: Dimension | Response | Answer | Process | Wage | SimilarityScores) -> list[Any]:
     kind: type = type(record)
     return [getattr(record, name) for name in _names(kind)]
 

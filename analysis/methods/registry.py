@@ -158,7 +158,7 @@ def compute(
         step=step.say,
         redrawn=redrawn,
         earlier=earlier,
-        similarity=inputs.likeness if inputs.likenesses else None,
+        similarity=inputs.similarity if inputs.similarity_scores else None,
     )
     for method in methods:
         step(str(method.title))

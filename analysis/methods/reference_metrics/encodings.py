@@ -18,7 +18,7 @@ from writing.models import Response
 from ...inputs import arrays
 from ...inputs.texts import Digest
 from ..settings import BadParameterError
-from .models import Encoder, Encoding, Likeness
+from .models import Encoder, Encoding, SimilarityScore
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def scored(encoder: Encoder | None, texts: Collection[str]) -> set[Pair]:
     """Pairs of these texts that were scored before."""
     if encoder is None:
         return set()
-    rows = Likeness.objects.filter(encoder=encoder, first__in=texts, second__in=texts)
+    rows = SimilarityScore.objects.filter(encoder=encoder, first__in=texts, second__in=texts)
     return set(rows.values_list("first", "second"))
 
 
@@ -162,9 +162,9 @@ def keep(
         ignore_conflicts=True,
         batch_size=50,
     )
-    Likeness.objects.bulk_create(
+    SimilarityScore.objects.bulk_create(
         (
-            Likeness(encoder=by, first=first, second=second, precision=_kept(score.precision),
+            SimilarityScore(encoder=by, first=first, second=second, precision=_kept(score.precision),
                      recall=_kept(score.recall), f1=_kept(score.f1))
             for (first, second), score in sorted(scores.items())
             if {first, second} <= there
@@ -179,7 +179,7 @@ def forget(study: Study) -> None:
     gone = Encoding.objects.filter(encoder__study=study).exclude(Exists(there.filter(digest=OuterRef("text"))))
     gone.delete()
     for side in ("first", "second"):
-        rows = Likeness.objects.filter(encoder__study=study)
+        rows = SimilarityScore.objects.filter(encoder__study=study)
         rows.exclude(Exists(there.filter(digest=OuterRef(side)))).delete()
 
 
@@ -191,7 +191,9 @@ def _kept(value: float) -> float | None:
 NO_SCORES = "none"
 
 
-def read_scores(study: Study, responses: Sequence[arrays.Response], *, named: str = "") -> arrays.Likenesses | None:
+def read_scores(
+    study: Study, responses: Sequence[arrays.Response], *, named: str = ""
+) -> arrays.SimilarityScores | None:
     """Read the scores of these responses by the model named, else by the one used last; None if there are none.
 
     Raises
@@ -214,9 +216,9 @@ def read_scores(study: Study, responses: Sequence[arrays.Response], *, named: st
     place: dict[str, int] = {}
     for i, response in enumerate(responses):
         place.setdefault(response.text, i)
-    rows = Likeness.objects.filter(encoder=encoder, first__in=place, second__in=place)
+    rows = SimilarityScore.objects.filter(encoder=encoder, first__in=place, second__in=place)
     pairs = sorted(
         (min(place[first], place[second]), max(place[first], place[second]), f1)
         for first, second, f1 in rows.values_list("first", "second", "f1")
     )
-    return arrays.Likenesses(encoder.model, encoder.layer, encoder.version, tuple(pairs)) if pairs else None
+    return arrays.SimilarityScores(encoder.model, encoder.layer, encoder.version, tuple(pairs)) if pairs else None
