@@ -1,6 +1,6 @@
 """Tables of the analysis, one model a file."""
 
-from .experiments.models import Finding, Generation
+from .experiments.models import Generation, UnitResult
 from .inputs.models import LogMeasures, Snapshot
 from .methods.reference_metrics.models import Encoder, Encoding, SimilarityScore
 from .releases.models import Release, ReleaseFile, ReleaseLink, ReleasePerson, ReleaseTable
@@ -10,7 +10,6 @@ from .tables.models import Table
 __all__ = [
     "Encoder",
     "Encoding",
-    "Finding",
     "Generation",
     "LogMeasures",
     "PersonalFinding",
@@ -22,4 +21,5 @@ __all__ = [
     "SimilarityScore",
     "Snapshot",
     "Table",
+    "UnitResult",
 ]

@@ -174,12 +174,12 @@ class Stage:
     Attributes
     ----------
     name : str
-        Keys of its findings begin with "NAME:".
+        Keys of its results begin with "NAME:".
     title : str
         What the progress says.
     work : callable(Job) -> mapping of str to JSON value
         What one unit found, by key (the query's id, say, without the stage's name). It writes nothing; equal inputs,
-        parameters and seed find the same. `Job` has the payload, the generator (counted), earlier findings, chance.
+        parameters and seed find the same. `Job` has the payload, the generator (counted), earlier results, chance.
     units : callable(Collection, parameters) -> payloads
     """
 
@@ -210,7 +210,7 @@ class Experiment:
         In the order of the report; the headline one first.
     figures : tuple of Figure
     compute : callable(Job) -> rows by table
-        The result tables from all findings: the run's last unit, after all stages.
+        The result tables from all unit results: the run's last unit, after all stages.
     estimate : callable(Collection, parameters) -> Estimate
     methods : callable(Run, rows by table) -> Methods
         The paragraph for a paper, with references (analysis/reports/methods_text.py shows how one is written).

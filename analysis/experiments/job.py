@@ -26,7 +26,7 @@ from analysis.stats.random_streams import named_rng
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
-from . import findings
+from . import unit_results
 from .experiment import Payload
 
 Report = Callable[[int, int, str], None]
@@ -174,18 +174,18 @@ class Job:
         characters. In the first stages nothing says that all of it is there.
         """
         prefix = f"{stage}:"
-        kept = {key.removeprefix(prefix): data for key, data in findings.stream(self.run, prefix)}
+        kept = {key.removeprefix(prefix): data for key, data in unit_results.stream(self.run, prefix)}
         return {name: kept[name] for name in self.by_id if name in kept} | kept
 
     def each_found(self, stage: str, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
         """Yield names with what an earlier stage found under them, in the names' order, without holding all of it."""
         prefix = f"{stage}:"
-        for key, data in findings.of_keys(self.run, [f"{prefix}{name}" for name in names]):
+        for key, data in unit_results.of_keys(self.run, [f"{prefix}{name}" for name in names]):
             yield key.removeprefix(prefix), data
 
     def found_of(self, stage: str, key: str) -> Any:
-        """Return one finding of an earlier stage; raises `LookupError` where there is none."""
-        return findings.one(self.run, f"{stage}:{key}")
+        """Return one result of an earlier stage; raises `LookupError` where there is none."""
+        return unit_results.one(self.run, f"{stage}:{key}")
 
     def rng(self, name: str) -> np.random.Generator:
         """Return the source of chance of this purpose: equal seeds and names draw the same, whatever else is drawn."""

@@ -9,19 +9,19 @@ from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
 
-class Finding(models.Model):
+class UnitResult(models.Model):
     """One thing that an experiment found, under a key that is unique in its run (docs/methods/experiments.md).
 
     `usage` is what generators were asked for it: counts by the names of `analysis.rag.protocols.Usage`.
     """
 
-    run = models.ForeignKey(Run, models.CASCADE, related_name="findings")
+    run = models.ForeignKey(Run, models.CASCADE, related_name="unit_results")
     key = models.CharField(max_length=300)
     data = models.JSONField(encoder=DjangoJSONEncoder)
     usage = models.JSONField(default=dict)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "key"], name="finding_once_per_key")]
+        constraints = [models.UniqueConstraint(fields=["run", "key"], name="unit_result_once_per_key")]
         triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
 
 

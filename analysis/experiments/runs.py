@@ -22,7 +22,7 @@ from crowdrag.llm.forecasts import Speed
 
 from ..tables.models import Table
 from ..tables.rows import Row
-from . import findings, generators, question_sets, wording
+from . import generators, question_sets, unit_results, wording
 from .experiment import BadParameterError, CostEstimate, Experiment
 from .job import Job
 from .question_sets import BadFileError
@@ -277,7 +277,7 @@ def work(experiment: Experiment, work: kinds.Work) -> Callable[[], None]:
 
 
 def _keep(job: Job, found: dict[str, Any]) -> None:
-    findings.keep(job.run, found, usage=job.usage)
+    unit_results.keep(job.run, found, usage=job.usage)
     _publish(job)
 
 
@@ -293,7 +293,7 @@ def _tabulate(experiment: Experiment, job: Job) -> Callable[[], None]:
 def _conclude(job: Job, made: dict[str, Any], headline: str) -> None:
     Table.objects.bulk_create(Table(run=job.run, name=name, rows=rows) for name, rows in made.items())
     _publish(job)
-    found = summary(made, headline, findings.usage(job.run))
+    found = summary(made, headline, unit_results.usage(job.run))
     lifecycle.note(run=job.run, summary=found)
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from analysis.analyses import services as analyses_services
 from analysis.archive import services as archive_services
 from analysis.experiments.experiment import PREFIX
-from analysis.models import Finding, LogMeasures, Table
+from analysis.models import LogMeasures, Table, UnitResult
 from analysis.releases.choices import Choices
 from analysis.releases.personal_data import detection
 from analysis.reports import services as reports_services
@@ -299,7 +299,7 @@ def _experimented(study: Study) -> None:
         study=study, kind=f"{PREFIX}answers", state="DONE", code_version="1", created_at=NOW, finished_at=NOW,
         parameters={"collection": {"source": "study"}},
     )  # fmt: skip
-    Finding.objects.create(run=run, key="answer:1", data={"answer": word("finding")})
+    UnitResult.objects.create(run=run, key="answer:1", data={"answer": word("finding")})
     made = Path(tempfile.mkdtemp()) / "split.zip"
     made.write_text(f"trained on {word('artifact')}")
     run_files.publish_artifact(run=run, name="split.zip", path=made)

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from analysis.experiments import services
-from analysis.models import Finding, Generation, Table
+from analysis.models import Generation, Table, UnitResult
 from crowdrag.jobs import lifecycle, worker
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
@@ -25,11 +25,11 @@ def erase(who: Participant) -> None:
 def test_a_finished_one_is_stale_and_keeps_tables_alone(experiment, study, endpoint):
     run = run_it(experiment, study)
     rows = Table.objects.get(run=run).rows
-    assert Finding.objects.filter(run=run).exists()
+    assert UnitResult.objects.filter(run=run).exists()
     erase(Participant.objects.get(study=study))
     run.refresh_from_db()
     assert (run.state, bool(run.stale_at)) == (RunState.DONE, True)
-    assert not Finding.objects.filter(run=run).exists()
+    assert not UnitResult.objects.filter(run=run).exists()
     assert not Generation.objects.filter(study=study).exists()
     assert Table.objects.get(run=run).rows == rows, "means over questions name nobody"
 
@@ -55,7 +55,7 @@ def test_one_at_work_ends_and_cannot_go_on_with_what_a_worker_still_remembers(ex
     assert run.state == RunState.CANCELLED
     run = lifecycle.wait(lifecycle.resume(run=run))
     assert run.state == RunState.FAILED
-    assert not Finding.objects.filter(run=run).exists()
+    assert not UnitResult.objects.filter(run=run).exists()
 
 
 def test_a_unit_that_had_read_it_keeps_nothing(experiment, study, endpoint):
@@ -74,7 +74,7 @@ def test_a_unit_that_had_read_it_keeps_nothing(experiment, study, endpoint):
         patch.setitem(experiment.stages[0].__dict__, "work", answer_and_be_disturbed)
         assert worker.work_next(run)
     assert seen
-    assert not Finding.objects.filter(run=run).exists()
+    assert not UnitResult.objects.filter(run=run).exists()
 
 
 def test_who_only_judged_changes_nothing_and_nobody_does_in_a_run_on_a_file(experiment, study, endpoint):
@@ -86,4 +86,4 @@ def test_who_only_judged_changes_nothing_and_nobody_does_in_a_run_on_a_file(expe
     erase(Participant.objects.get(study=study, erased_at=None))
     run.refresh_from_db()
     assert run.stale_at is None
-    assert Finding.objects.filter(run=run).exists()
+    assert UnitResult.objects.filter(run=run).exists()
