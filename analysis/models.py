@@ -4,7 +4,7 @@ from .experiments.models import Generation, UnitResult
 from .inputs.models import LogMeasures, Snapshot
 from .methods.reference_metrics.models import Encoder, Encoding, SimilarityScore
 from .releases.models import Release, ReleaseFile, ReleaseLink, ReleasePerson, ReleaseTable
-from .releases.personal_data.models import PersonalFinding
+from .releases.personal_data.models import PersonalDataFinding
 from .tables.models import Table
 
 __all__ = [
@@ -12,7 +12,7 @@ __all__ = [
     "Encoding",
     "Generation",
     "LogMeasures",
-    "PersonalFinding",
+    "PersonalDataFinding",
     "Release",
     "ReleaseFile",
     "ReleaseLink",

@@ -19,7 +19,7 @@ from ..experiments import erasure
 from ..inputs import arrays
 from ..inputs.models import Snapshot
 from ..methods.reference_metrics import encodings
-from ..releases.personal_data.models import PersonalFinding
+from ..releases.personal_data.models import PersonalDataFinding
 from ..reports import services as reports_services
 from ..tables.models import Table
 from ..tables.run_tables import UPDATE
@@ -52,7 +52,7 @@ def erase(participant: Participant, now: datetime) -> None:
     _remove(reports_services.all_packed(participant.study))
     encodings.forget(participant.study)
     erasure.erase(participant, reason=REASON, now=now)
-    PersonalFinding.objects.filter(participant=participant).delete()
+    PersonalDataFinding.objects.filter(participant=participant).delete()
 
 
 def _begin_anew(participant: Participant, now: datetime) -> None:

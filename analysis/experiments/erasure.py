@@ -24,9 +24,9 @@ from .models import UnitResult
 def erase(participant: Participant, *, reason: str, now: datetime) -> None:
     """Mark experiments on the study's own texts as stale and remove what they found question by question.
 
-    Unit results hold answers to texts, which may say what was erased in other words. Tables stay, without rows that name
-    the person or a response of theirs; those of texts and answers are emptied. One that is not done ends, and cannot be
-    resumed with what a worker remembers. Runs on a file that was handed in have nothing of anybody.
+    Unit results hold answers to texts, which may say what was erased in other words. Tables stay, without rows that
+    name the person or a response of theirs; those of texts and answers are emptied. One that is not done ends, and
+    cannot be resumed with what a worker remembers. Runs on a file that was handed in have nothing of anybody.
     """
     cached_generator.forget(participant.study)
     wrote = set(Response.objects.filter(participant=participant).values_list("external_id", flat=True))

@@ -25,7 +25,7 @@ from .formats.about import About, Creator
 from .models import Release, ReleaseFile, ReleaseTable
 from .personal_data import detection
 from .personal_data import services as personal_data_services
-from .personal_data.models import PersonalFinding
+from .personal_data.models import PersonalDataFinding
 
 #: The tables whose rows are figures of their own, with their names.
 COUNTED = (
@@ -217,7 +217,7 @@ def waiting(release: Release) -> int:
 
 def findings(study: Study, *, page: str | None, only_open: bool) -> dict[str, Any]:
     """Return places in texts that look like personal data, a page of them, with the text around each."""
-    found = PersonalFinding.objects.filter(study=study).select_related("participant", "decided_by").in_order()
+    found = PersonalDataFinding.objects.filter(study=study).select_related("participant", "decided_by").in_order()
     counts = found.order_by().aggregate(all=Count("pk"), open=Count("pk", filter=Q(verdict="")))
     shown: Page[Any] = Paginator(found.undecided() if only_open else found, FINDINGS).get_page(page)
     return {"page": shown, "rows": personal_data_services.shown(shown), "counts": counts, "only_open": only_open}

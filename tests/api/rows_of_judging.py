@@ -9,7 +9,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from analysis.enums import PersonalKind, ReleaseState, TextSource
-from analysis.models import PersonalFinding, Release, ReleaseFile, ReleaseLink, Table
+from analysis.models import PersonalDataFinding, Release, ReleaseFile, ReleaseLink, Table
 from annotation.enums import CampaignState, JudgingOutcome
 from annotation.models import (
     Assignment,
@@ -186,9 +186,9 @@ def release_links(study: Study, count: int) -> dict[str, Any]:
 
 def findings(study: Study, count: int) -> dict[str, Any]:
     response = ResponseFactory(study=study, topic__study=study, style__study=study)
-    PersonalFinding.objects.bulk_create(
+    PersonalDataFinding.objects.bulk_create(
         [
-            PersonalFinding(
+            PersonalDataFinding(
                 study=study,
                 participant=response.participant,
                 source=TextSource.RESPONSE,

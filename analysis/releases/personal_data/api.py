@@ -17,7 +17,7 @@ from crowdrag.studies.enums import AuditedContent, Role
 
 from ...enums import PersonalKind, PersonalVerdict, TextSource
 from . import services
-from .models import PersonalFinding
+from .models import PersonalDataFinding
 
 MOST = 2**63 - 1
 
@@ -71,10 +71,10 @@ class FindingFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes 
     )
 
     class Meta:
-        model = PersonalFinding
+        model = PersonalDataFinding
         fields: ClassVar[list[str]] = []
 
-    def only_undecided(self, rows: Any, _name: str, wanted: bool) -> QuerySet[PersonalFinding]:
+    def only_undecided(self, rows: Any, _name: str, wanted: bool) -> QuerySet[PersonalDataFinding]:
         """Keep those that wait, or those that do not."""
         return rows.undecided() if wanted else rows.exclude(verdict="")  # type: ignore[no-any-return]
 
@@ -103,7 +103,7 @@ class Findings(ListEndpoint):
 
     needs: ClassVar = {"GET": Need(Role.REVIEWER)}
     shows = AuditedContent.PEOPLE
-    queryset = PersonalFinding.objects.select_related("participant", "decided_by")
+    queryset = PersonalDataFinding.objects.select_related("participant", "decided_by")
     serializer_class = FindingRow
     filterset_class = FindingFilter
 

@@ -14,7 +14,7 @@ from writing.models import RetrievedPassage
 from ...enums import PersonalKind, TextSource
 from ..choices import Choices, Logs
 from . import free_texts, rules
-from .models import PersonalFinding
+from .models import PersonalDataFinding
 
 Report = Callable[[int, str], None]
 BATCH = 500
@@ -86,7 +86,7 @@ def look(*, study: Study, choices: Choices, now: datetime, report: Report | None
 
 
 @transaction.atomic
-def keep(*, study: Study, found: list[PersonalFinding], where: Collection[TextSource], now: datetime) -> None:
+def keep(*, study: Study, found: list[PersonalDataFinding], where: Collection[TextSource], now: datetime) -> None:
     """Keep what was found; what these texts held before and hold no more goes, with the decision on it.
 
     Of a person who had their texts erased meanwhile nothing is kept.
@@ -97,17 +97,17 @@ def keep(*, study: Study, found: list[PersonalFinding], where: Collection[TextSo
     living = set(there.order_by("pk").values_list("pk", flat=True))
     rest = iter([each for each in found if each.participant_id in living])
     while batch := list(islice(rest, BATCH)):
-        PersonalFinding.objects.bulk_create(
+        PersonalDataFinding.objects.bulk_create(
             batch,
             update_conflicts=True,
             unique_fields=["source", "row", "field", "start", "end", "kind"],
             update_fields=["in_passages", "found_at"],
         )
-    PersonalFinding.objects.filter(study=study, source__in=where, found_at__lt=now).delete()
+    PersonalDataFinding.objects.filter(study=study, source__in=where, found_at__lt=now).delete()
 
 
-def _row(study: Study, found: Detection, now: datetime) -> PersonalFinding:
-    return PersonalFinding(
+def _row(study: Study, found: Detection, now: datetime) -> PersonalDataFinding:
+    return PersonalDataFinding(
         study=study, participant_id=found.participant, source=found.source, row=found.row, field=found.field,
         kind=found.kind, start=found.start, end=found.end, in_passages=found.in_passages, found_at=now,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from writing.models import WritingLog
 from ...enums import PersonalVerdict, TextSource
 from ..choices import Choices
 from . import detection
-from .models import PersonalFinding
+from .models import PersonalDataFinding
 
 BLACK = "█"
 UNDECIDED = "something in it looks like personal data, and nobody has decided what to do with it"
@@ -91,6 +91,6 @@ class Redaction:
 
 
 def _decisions(study: Study, where: Collection[TextSource]) -> dict[tuple[object, ...], str]:
-    rows = PersonalFinding.objects.filter(study=study, source__in=where)
+    rows = PersonalDataFinding.objects.filter(study=study, source__in=where)
     columns = ("source", "row", "field", "start", "end", "kind", "verdict")
     return {tuple(row[:-1]): row[-1] for row in rows.values_list(*columns).iterator(chunk_size=2000)}
