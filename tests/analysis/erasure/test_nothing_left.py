@@ -36,7 +36,7 @@ def test_the_search_finds_everything_before_and_the_tombstone_alone_after(
     ids = everywhere.Words(person.external_id, bytes(person.identity).decode(), bytes(person.identity_hash).hex())
     before, files_before = everywhere.in_database(words), everywhere.in_files(words, [folder])
     assert len(before) > 25, sorted(before)
-    assert {"writing_logbatch", "analysis_finding", "llm_call", "studies_enquiry", "api_keptreply"} <= set(before)
+    assert {"writing_logbatch", "analysis_unitresult", "llm_call", "studies_enquiry", "api_keptreply"} <= set(before)
     assert len(files_before) > 8, sorted(files_before)
     assert "analysis_snapshot" in everywhere.in_database(ids)
 
