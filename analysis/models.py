@@ -1,6 +1,6 @@
 """Tables of the analysis, one model a file."""
 
-from .experiments.models import Generation, UnitResult
+from .experiments.models import CachedOutput, UnitResult
 from .inputs.models import LogMeasures, Snapshot
 from .methods.reference_metrics.models import Encoder, Encoding, SimilarityScore
 from .releases.models import Release, ReleaseFile, ReleaseLink, ReleasePerson, ReleaseTable
@@ -8,9 +8,9 @@ from .releases.personal_data.models import PersonalDataFinding
 from .tables.models import Table
 
 __all__ = [
+    "CachedOutput",
     "Encoder",
     "Encoding",
-    "Generation",
     "LogMeasures",
     "PersonalDataFinding",
     "Release",

@@ -51,7 +51,7 @@ MODELS: dict[str, str] = {
     "made of it.",
     "analysis.PersonalDataFinding": "What of people's texts is released was decided by accounts of one system, for its "
     "own releases; the texts are here.",
-    "analysis.Generation": "What a model in a worker wrote, kept so that it is written once: tables were made of it.",
+    "analysis.CachedOutput": "What a model in a worker wrote, kept so that it is written once: tables were made of it.",
     "analysis.Release": RELEASED,
     "analysis.ReleaseFile": RELEASED,
     "analysis.ReleaseTable": RELEASED,

@@ -24,7 +24,7 @@ from crowdrag.llm.replies import clean
 from crowdrag.studies.models import Participant, Study
 
 from ..methods.settings import BadParameterError
-from .models import Generation
+from .models import CachedOutput
 
 #: Digests that are looked up in one query.
 LOOKED_UP = 1000
@@ -173,11 +173,11 @@ class CachedGenerator:
         except _NOT_TO_BE_HAD as error:
             raise BadParameterError(str(error)) from error
 
-    def _look_up(self, digests: Iterable[str]) -> dict[str, Generation]:
+    def _look_up(self, digests: Iterable[str]) -> dict[str, CachedOutput]:
         wanted = sorted(set(digests))
-        found: dict[str, Generation] = {}
+        found: dict[str, CachedOutput] = {}
         for start in range(0, len(wanted), LOOKED_UP):
-            rows = Generation.objects.filter(digest__in=wanted[start : start + LOOKED_UP])
+            rows = CachedOutput.objects.filter(digest__in=wanted[start : start + LOOKED_UP])
             found |= {row.digest: row for row in rows}
         return found
 
@@ -199,16 +199,16 @@ class CachedGenerator:
     def _keep_likelihoods(self, values: dict[str, float]) -> dict[str, float | None]:
         return {row.digest: row.likelihood for row in self._stored([self._row(*one) for one in values.items()])}
 
-    def _row(self, key: str, likelihood: float | None = None, **fields: Any) -> Generation:
-        return Generation(digest=key, generator=self.name[:400], study=self._study, likelihood=likelihood, **fields)
+    def _row(self, key: str, likelihood: float | None = None, **fields: Any) -> CachedOutput:
+        return CachedOutput(digest=key, generator=self.name[:400], study=self._study, likelihood=likelihood, **fields)
 
     @transaction.atomic
-    def _stored(self, rows: list[Generation]) -> Iterable[Generation]:
+    def _stored(self, rows: list[CachedOutput]) -> Iterable[CachedOutput]:
         """Store rows; return those that are in the store now. What was made of texts since erased is not stored."""
         _hold(self._study, shared=True)
         if _erased(self._study) != self._erased:
             return rows
-        Generation.objects.bulk_create(rows, ignore_conflicts=True)
+        CachedOutput.objects.bulk_create(rows, ignore_conflicts=True)
         return self._look_up(row.digest for row in rows).values()
 
 
@@ -234,7 +234,7 @@ def forget(study: Study) -> None:
     It costs nothing but generating it again.
     """
     _hold(study, shared=False)
-    Generation.objects.filter(study=study).delete()
+    CachedOutput.objects.filter(study=study).delete()
 
 
 # Each unit makes a generator, and a GGUF file's settings stand among all its words.
@@ -254,12 +254,12 @@ def _hold(study: Study | None, *, shared: bool) -> None:
         return
     kind = "_shared" if shared else ""
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT pg_advisory_xact_lock{kind}(hashtext('crowdrag.generations'), %s)", [study.pk])
+        cursor.execute(f"SELECT pg_advisory_xact_lock{kind}(hashtext('crowdrag.cached_outputs'), %s)", [study.pk])
 
 
 def _digest(*parts: str) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _output(row: Generation) -> Output:
+def _output(row: CachedOutput) -> Output:
     return Output(row.text, row.prompt_tokens, row.completion_tokens, is_stored=True)

@@ -25,7 +25,7 @@ class UnitResult(models.Model):
         triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
 
 
-class Generation(models.Model):
+class CachedOutput(models.Model):
     """A generator's output to one prompt, or how likely it found a text after one (docs/guides/gpu.md).
 
     `digest` is the SHA-256 of the generator's name and all of the prompt, so that whatever asks the same finds it; the
@@ -35,7 +35,7 @@ class Generation(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     generator = models.CharField(max_length=400)
     # The study that asked first; its deletion takes the texts along. Empty: asked for no study's texts.
-    study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="generations")
+    study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="cached_outputs")
     text = models.TextField(blank=True)
     # Mean log-likelihood per token (nats) of a given text; null where a text was written.
     likelihood = models.FloatField(null=True, blank=True)
@@ -45,7 +45,7 @@ class Generation(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=Q(digest__regex=r"^[0-9a-f]{64}$"), name="generation_digest_is_sha256"),
+            models.CheckConstraint(condition=Q(digest__regex=r"^[0-9a-f]{64}$"), name="cached_output_digest_is_sha256"),
         ]
 
     def __str__(self) -> str:

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from analysis.experiments import services
-from analysis.models import Generation, Table, UnitResult
+from analysis.models import CachedOutput, Table, UnitResult
 from crowdrag.jobs import lifecycle, worker
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
@@ -30,7 +30,7 @@ def test_a_finished_one_is_stale_and_keeps_tables_alone(experiment, study, endpo
     run.refresh_from_db()
     assert (run.state, bool(run.stale_at)) == (RunState.DONE, True)
     assert not UnitResult.objects.filter(run=run).exists()
-    assert not Generation.objects.filter(study=study).exists()
+    assert not CachedOutput.objects.filter(study=study).exists()
     assert Table.objects.get(run=run).rows == rows, "means over questions name nobody"
 
 
