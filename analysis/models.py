@@ -5,7 +5,7 @@ from .inputs.models import LogMeasures, Snapshot
 from .methods.reference_metrics.models import Encoder, Encoding, SimilarityScore
 from .releases.models import Release, ReleaseFile, ReleaseLink, ReleasePerson, ReleaseTable
 from .releases.personal_data.models import PersonalDataFinding
-from .tables.models import Table
+from .tables.models import ResultTable
 
 __all__ = [
     "CachedOutput",
@@ -18,8 +18,8 @@ __all__ = [
     "ReleaseLink",
     "ReleasePerson",
     "ReleaseTable",
+    "ResultTable",
     "SimilarityScore",
     "Snapshot",
-    "Table",
     "UnitResult",
 ]

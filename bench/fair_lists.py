@@ -34,13 +34,13 @@ def run() -> list[dict]:
 
 
 def _rows(server: Counting, data: Path) -> list[dict]:
-    from analysis.models import Table
+    from analysis.models import ResultTable
 
     began = time.perf_counter()
     made = _worked_on(server, data)
     seconds = time.perf_counter() - began
     labelled, lists, rankings = _wanted(made)
-    costs = {row["step"]: row for row in Table.objects.get(run=made, name="fair_costs").rows}
+    costs = {row["step"]: row for row in ResultTable.objects.get(run=made, name="fair_costs").rows}
     # Labels show one document or none; no list of the run is as short.
     alone = sum(asked.count("text ") <= 1 for asked in server.seen)
     detail = f"{seconds:.0f} s, load average {os.getloadavg()[0]:.1f}"

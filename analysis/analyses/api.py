@@ -23,11 +23,11 @@ from crowdrag.studies.enums import AuditedContent, Role
 from ..methods.settings import PARAMETERS
 from ..parameters import BadParameterError, Parameter
 from ..tables import run_tables
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from . import services
 
 # Names alone: rows of a table may be of any size.
-NAMES = Prefetch("tables", Table.objects.only("id", "run_id", "name"), to_attr="own_tables")
+NAMES = Prefetch("tables", ResultTable.objects.only("id", "run_id", "name"), to_attr="own_tables")
 
 
 class ResultRow(serializers.ModelSerializer[Run]):
@@ -156,4 +156,8 @@ class OneTable(Endpoint):
 
 def _of(endpoint: Endpoint) -> QuerySet[Run]:
     done = Run.objects.filter(study=endpoint.study, state=RunState.DONE)
-    return done.filter(Exists(Table.objects.filter(run=OuterRef("pk")))).select_related("study").prefetch_related(NAMES)
+    return (
+        done.filter(Exists(ResultTable.objects.filter(run=OuterRef("pk"))))
+        .select_related("study")
+        .prefetch_related(NAMES)
+    )

@@ -29,7 +29,7 @@ from ..methods.registry import Results, compute
 from ..methods.reusable_fits import FITS
 from ..methods.settings import AnalysisSettings, BadParameterError
 from ..tables import run_tables
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from ..tables.run_tables import ANALYSIS, UPDATE, AnalysisState
 
 KIND = ANALYSIS
@@ -94,7 +94,7 @@ def _store(run: Run, inputs: Inputs, results: Results, mark: dict[str, int], tak
     snapshots.keep(run=run, inputs=inputs, mark=mark, taken_at=taken_at)
     # An update begins with fits: where nobody has judged yet, it is left to a full analysis.
     kept = results.tables | ({FITS: results.fits} if len(inputs.main.unit) else {})
-    Table.objects.bulk_create(Table(run=run, name=name, rows=rows) for name, rows in kept.items())
+    ResultTable.objects.bulk_create(ResultTable(run=run, name=name, rows=rows) for name, rows in kept.items())
     lifecycle.note(run=run, summary={**results.summary, **_scores(inputs)}, inputs_digest=inputs.digest)
 
 

@@ -25,7 +25,7 @@ from ..methods.registry import Results, compute
 from ..methods.reusable_fits import FITS, ReusableFits
 from ..methods.settings import AnalysisSettings
 from ..tables import run_tables
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from ..tables.run_tables import UPDATE, UPDATE_OF
 from .services import KIND
 
@@ -76,14 +76,14 @@ def work(work: kinds.Work) -> Callable[[], None]:
 
 
 def _rows(run: Run, name: str) -> list[list[dict[str, Any]]]:
-    return list(Table.objects.filter(run=run, name=name).values_list("rows", flat=True))
+    return list(ResultTable.objects.filter(run=run, name=name).values_list("rows", flat=True))
 
 
 def _store(
     run: Run, base: Run, inputs: Inputs, results: Results, mark: dict[str, int], taken_at: datetime, since: int
 ) -> None:
     snapshots.keep(run=run, inputs=inputs, mark=mark, taken_at=taken_at)
-    Table.objects.bulk_create(Table(run=run, name=name, rows=rows) for name, rows in results.tables.items())
+    ResultTable.objects.bulk_create(ResultTable(run=run, name=name, rows=rows) for name, rows in results.tables.items())
     lifecycle.note(
         run=run, summary=results.summary | {UPDATE_OF: str(base.key), "since": since}, inputs_digest=inputs.digest
     )
@@ -151,4 +151,4 @@ def due(*, now: datetime) -> Iterator[Run]:
 
 def has_fits(run: Run) -> bool:
     """Whether an update can begin with a run."""
-    return Table.objects.filter(run=run, name=FITS).exists()
+    return ResultTable.objects.filter(run=run, name=FITS).exists()

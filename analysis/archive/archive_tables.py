@@ -22,7 +22,7 @@ from crowdrag.studies.models import Study
 from writing import models as writing
 
 from ..inputs.models import Snapshot
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from . import columns, exclusions, schema_versions
 from .columns import ArchiveColumn, Places
 
@@ -33,7 +33,7 @@ Converter = Callable[[Any], Any]
 
 
 def _finished_analyses() -> Q:
-    tables, snapshots = Table.objects.filter(run=OuterRef("pk")), Snapshot.objects.filter(run=OuterRef("pk"))
+    tables, snapshots = ResultTable.objects.filter(run=OuterRef("pk")), Snapshot.objects.filter(run=OuterRef("pk"))
     return Q(state=RunState.DONE) & (Q(Exists(tables)) | Q(Exists(snapshots)))
 
 
@@ -150,7 +150,7 @@ TABLES: tuple[ArchiveTable, ...] = (
     ArchiveTable("injection_trials", annotation.InjectionTrial, "pair__study"),
     ArchiveTable("platform_submissions", annotation.PlatformSubmission, "campaign__study"),
     ArchiveTable("runs", Run, only=_finished_analyses),
-    ArchiveTable("result_tables", Table, "run__study", lambda: Q(run__state=RunState.DONE), chunk=1),
+    ArchiveTable("result_tables", ResultTable, "run__study", lambda: Q(run__state=RunState.DONE), chunk=1),
     ArchiveTable("snapshots", Snapshot, "run__study", lambda: Q(run__state=RunState.DONE), chunk=1),
 )
 # The study itself: one row that is filled in, not added.

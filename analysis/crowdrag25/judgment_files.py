@@ -23,7 +23,7 @@ from crowdrag.studies.models import Participant, Study
 from writing.models import Response
 
 from ..inputs import arrays
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from ..tables.run_tables import ANALYSIS
 from . import inclusion
 from .inclusion import ExclusionCounts
@@ -360,5 +360,5 @@ def _gold(run: Run) -> dict[tuple[str, str, str], Row]:
 
 
 def _table(run: Run, name: str) -> list[Row]:
-    found = Table.objects.filter(run=run, name=name).first()
+    found = ResultTable.objects.filter(run=run, name=name).first()
     return found.rows if found else []

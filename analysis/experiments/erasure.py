@@ -13,7 +13,7 @@ from crowdrag.jobs.models import Artifact, Run
 from crowdrag.studies.models import Participant
 from writing.models import Response
 
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from ..tables.run_tables import used_texts_of_study
 from ..tables.table import Holds, get
 from . import cached_generator
@@ -50,9 +50,9 @@ def _remove_files(run: Run) -> None:
 
 
 def _take_out(run: Run, named: set[str]) -> None:
-    with pgtrigger.ignore("analysis.Table:never_updated"):
-        for table in Table.objects.filter(run=run).order_by("pk"):
+    with pgtrigger.ignore("analysis.ResultTable:never_updated"):
+        for table in ResultTable.objects.filter(run=run).order_by("pk"):
             rows = () if get(table.name).holds is Holds.TEXTS else table.rows
             kept = [row for row in rows if not any(isinstance(v, str) and v in named for v in row.values())]
             if len(kept) < len(table.rows):
-                Table.objects.filter(pk=table.pk).update(rows=kept)
+                ResultTable.objects.filter(pk=table.pk).update(rows=kept)

@@ -20,7 +20,7 @@ from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run, RunQuerySet
 from crowdrag.llm.forecasts import Speed
 
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from ..tables.rows import Row
 from . import generators, question_sets, unit_results, wording
 from .experiment import BadParameterError, CostEstimate, Experiment
@@ -291,7 +291,7 @@ def _tabulate(experiment: Experiment, job: Job) -> Callable[[], None]:
 
 
 def _conclude(job: Job, made: dict[str, Any], headline: str) -> None:
-    Table.objects.bulk_create(Table(run=job.run, name=name, rows=rows) for name, rows in made.items())
+    ResultTable.objects.bulk_create(ResultTable(run=job.run, name=name, rows=rows) for name, rows in made.items())
     _publish(job)
     found = summary(made, headline, unit_results.usage(job.run))
     lifecycle.note(run=job.run, summary=found)

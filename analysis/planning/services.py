@@ -19,7 +19,7 @@ from crowdrag.studies.models import Study, User
 
 from ..figures import figure
 from ..tables import table
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from ..tables.rows import Row, number
 from ..tables.run_tables import PLAN
 from . import compute, expectations
@@ -71,33 +71,33 @@ def work(work: kinds.Work) -> Callable[[], None]:
 
 
 def _keep(run: Run, position: int, found: list[Row], expected: dict[str, Any]) -> None:
-    Table.objects.create(run=run, name=f"{PART}{position}", rows=found)
+    ResultTable.objects.create(run=run, name=f"{PART}{position}", rows=found)
     lifecycle.note(run=run, summary={"expected": expected})
 
 
 def finish(run: Run) -> None:
     """Put the parts together: what stays are the tables."""
     made = compute.tables(PlanParameters.read(run.parameters), _parts(run))
-    Table.objects.bulk_create(Table(run=run, name=name, rows=each) for name, each in made.items())
-    Table.objects.filter(run=run, name__startswith=PART).delete()
+    ResultTable.objects.bulk_create(ResultTable(run=run, name=name, rows=each) for name, each in made.items())
+    ResultTable.objects.filter(run=run, name__startswith=PART).delete()
 
 
 def tables(run: Run) -> compute.Tables:
     """The tables as they stand: whole when the run is done, of what was simulated so far before."""
     stored = dict(
-        Table.objects.filter(run=run, name__in=("plan", "plan_costs", "plan_next")).values_list("name", "rows")
+        ResultTable.objects.filter(run=run, name__in=("plan", "plan_costs", "plan_next")).values_list("name", "rows")
     )
     return stored or compute.tables(PlanParameters.read(run.parameters), _parts(run))
 
 
 def progress_mark(run: Run) -> int:
     """How many units' results are there: what was drawn of fewer is out of date."""
-    return Table.objects.filter(run=run).count()
+    return ResultTable.objects.filter(run=run).count()
 
 
 def _parts(run: Run) -> list[Row]:
     """What was simulated, in the order of the units, whichever was done first."""
-    kept = Table.objects.filter(run=run, name__startswith=PART).values_list("name", "rows")
+    kept = ResultTable.objects.filter(run=run, name__startswith=PART).values_list("name", "rows")
     in_order = sorted(kept, key=lambda part: int(part[0].removeprefix(PART)))
     return [row for _name, part in in_order for row in part]
 

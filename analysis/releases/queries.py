@@ -16,7 +16,7 @@ from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
 from ..enums import PUBLIC_RELEASES, ReleaseState
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from ..tables.run_tables import ANALYSIS
 from . import services as releases_services
 from .choices import Choices
@@ -248,7 +248,7 @@ def chosen(choices: Choices) -> list[tuple[str, str]]:
 
 def run_choices(study: Study) -> list[tuple[str, str]]:
     """Return the finished runs that made tables, by key, with words to tell them apart."""
-    made = Table.objects.filter(run=OuterRef("pk"))
+    made = ResultTable.objects.filter(run=OuterRef("pk"))
     done = Run.objects.filter(Exists(made), study=study, state=RunState.DONE, stale_at__isnull=True)
     return [(str(run.key), kinds.run_reference(run)) for run in done.newest_first()[:RUNS]]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from analysis.analyses import services as analyses_services
-from analysis.models import Table
+from analysis.models import ResultTable
 from analysis.planning import compute as planning_tables
 from analysis.planning import expectations, queries
 from analysis.planning import services as planning_services
@@ -106,19 +106,19 @@ def test_a_plan_shows_what_it_has_so_far_and_goes_on_after_a_cancel():
     before = planning_services.tables(run)
     assert before["plan"] == []
     assert len(before["plan_costs"]) == 4
-    Table.objects.create(run=run, name="plan_part_0", rows=_simulated(run, 0))
+    ResultTable.objects.create(run=run, name="plan_part_0", rows=_simulated(run, 0))
     partly = by_measure(planning_services.tables(run)["plan"], 3, 6)
     assert {row["simulations"] for row in partly.values()} == {5}
     text = visit(study).content.decode()
     assert f'hx-get="{page(study, f"{run.key}/")}' in text
     assert f"/planner/{run.key}/chart.svg?of=1" in text
     assert visit(study, f"{run.key}/chart.svg").content.startswith(b"<svg")
-    Table.objects.filter(run=run).delete()
+    ResultTable.objects.filter(run=run).delete()
     run = lifecycle.cancel(run=run)
     assert visit(study).context["run"] == run
     run = lifecycle.wait(lifecycle.resume(run=run))
     assert run.state == RunState.DONE
-    assert not Table.objects.filter(run=run, name__startswith=planning_services.PART).exists()
+    assert not ResultTable.objects.filter(run=run, name__startswith=planning_services.PART).exists()
 
 
 def test_costs_are_those_that_the_campaign_forecasts():

@@ -11,7 +11,7 @@ from crowdrag.jobs.models import Run
 from writing.models import Response
 
 from ...methods.reusable_fits import FITS
-from ...tables.models import Table as Kept
+from ...tables.models import ResultTable
 from ...tables.run_tables import used_texts_of_study
 from ...tables.table import PARTICIPANT, RESPONSE, Holds, Table, get
 from .content_table import ContentColumn, ContentTable, Row, Type
@@ -43,7 +43,7 @@ class Results:
         if not self.runs:
             return
         yield self._of_runs()
-        kept = Kept.objects.filter(run__in=self.runs).exclude(name=FITS)
+        kept = ResultTable.objects.filter(run__in=self.runs).exclude(name=FITS)
         for name in kept.order_by("name").values_list("name", flat=True).distinct():
             if self._is_chosen(name):
                 yield self._of_name(name)
@@ -98,7 +98,7 @@ class Results:
     def _rows(self, name: str, *, count: bool = False) -> Iterator[Row]:
         """Yield what a table holds, the database taking it apart row by row."""
         each = Func("rows", function="jsonb_array_elements", output_field=JSONField(), set_returning=True)
-        kept = Kept.objects.filter(run__in=self.runs, name=name).order_by("run__finished_at", "run_id")
+        kept = ResultTable.objects.filter(run__in=self.runs, name=name).order_by("run__finished_at", "run_id")
         for run, row in kept.annotate(row=each).values_list("run_id", "row").iterator(CHUNK):
             # Nobody's consent, nor the terms of a passage, can be looked up for these.
             is_nameless = get(name).holds is Holds.TEXTS and run in self._of_study

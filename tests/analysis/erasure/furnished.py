@@ -14,7 +14,7 @@ from django.utils import timezone
 from analysis.analyses import services as analyses_services
 from analysis.archive import services as archive_services
 from analysis.experiments.experiment import PREFIX
-from analysis.models import LogMeasures, Table, UnitResult
+from analysis.models import LogMeasures, ResultTable, UnitResult
 from analysis.releases.choices import Choices
 from analysis.releases.personal_data import detection
 from analysis.reports import services as reports_services
@@ -303,7 +303,7 @@ def _experimented(study: Study) -> None:
     made = Path(tempfile.mkdtemp()) / "split.zip"
     made.write_text(f"trained on {word('artifact')}")
     run_files.publish_artifact(run=run, name="split.zip", path=made)
-    Table.objects.create(run=run, name="answers", rows=[{"response": "r", "n": 1}])
+    ResultTable.objects.create(run=run, name="answers", rows=[{"response": "r", "n": 1}])
     assert Artifact.objects.filter(run=run).exists()
 
 

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from analysis.experiments import question_sets, services, unit_results
 from analysis.experiments.experiment import BadParameterError, get
-from analysis.models import Table, UnitResult
+from analysis.models import ResultTable, UnitResult
 from analysis.rag.protocols import Collection, Document, Query, Usage
 from crowdrag.jobs import kinds, lifecycle, run_files, worker
 from crowdrag.jobs.models import Run
@@ -36,7 +36,7 @@ def test_stages_come_one_after_the_other_and_end_in_tables(experiment, study, en
     assert stages == [(0, "answer")] * 3 + [(1, "score"), (2, "tables")]
     run = lifecycle.wait(run)
     assert run.state == "DONE", run.error
-    rows = Table.objects.get(run=run, name=planted.TABLE).rows
+    rows = ResultTable.objects.get(run=run, name=planted.TABLE).rows
     # Closed form: without passages no answer is right, with them all but the last.
     assert [(row["condition"], row["score"], row["n"]) for row in rows] == [("bare", 0.0, 5), ("full", 0.8, 5)]
     assert sorted(UnitResult.objects.filter(run=run).values_list("key", flat=True)) == sorted(
@@ -48,7 +48,7 @@ def test_equal_inputs_make_equal_rows_and_the_second_run_calls_nobody(experiment
     first, calls = run_it(experiment, study), Call.objects.count()
     second = run_it(experiment, study)
     assert first.inputs_digest == second.inputs_digest != ""
-    tables = [list(Table.objects.filter(run=run).values_list("name", "rows")) for run in (first, second)]
+    tables = [list(ResultTable.objects.filter(run=run).values_list("name", "rows")) for run in (first, second)]
     assert tables[0] == tables[1]
     assert Call.objects.count() == calls == 6  # "ok:wrong" alone is the same prompt five times
     assert (first.summary["usage"]["calls"], first.summary["usage"]["stored"]) == (6, 4)

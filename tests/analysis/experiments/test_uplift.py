@@ -12,7 +12,7 @@ from analysis.experiments.experiment import BadParameterError, get
 from analysis.experiments.uplift_rag import questions, stages
 from analysis.experiments.uplift_rag.parameters import UpliftRagParameters
 from analysis.figures import figure, renderer
-from analysis.models import Table, UnitResult
+from analysis.models import ResultTable, UnitResult
 from analysis.rag.protocols import Collection, Query
 from analysis.rag.uplift_rag import reranker
 from analysis.tables.table import TABLES
@@ -71,7 +71,7 @@ def _line(query: Query) -> dict:
 
 def rows(run: Run) -> dict[str, list[dict]]:
     assert run.state == "DONE", (run.error, run.problems)
-    return dict(Table.objects.filter(run=run).values_list("name", "rows"))
+    return dict(ResultTable.objects.filter(run=run).values_list("name", "rows"))
 
 
 def one(rows: list[dict], **wanted) -> dict:
