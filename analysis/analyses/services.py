@@ -100,8 +100,8 @@ def _store(run: Run, inputs: Inputs, results: Results, mark: dict[str, int], tak
 
 def _scores(inputs: Inputs) -> dict[str, str]:
     """Whose BERTScores the inputs hold, where they hold any."""
-    found = inputs.similarity_scores
-    return {"bertscore": f"{found.model}, layer {found.layer}, {found.version}"} if found else {}
+    scores = inputs.similarity_scores
+    return {"bertscore": f"{scores.model}, layer {scores.layer}, {scores.version}"} if scores else {}
 
 
 def result_url(run: Run) -> str:
@@ -150,8 +150,8 @@ def _shown(study: Study, done: RunQuerySet, key: uuid.UUID | None, *, live: bool
     from . import updates  # it needs what stands above
 
     if key:
-        asked = Run.objects.filter(study=study, state=RunState.DONE).select_related("study", "created_by")
-        run = asked.get(key=key, kind__in=(KIND, UPDATE))
+        finished = Run.objects.filter(study=study, state=RunState.DONE).select_related("study", "created_by")
+        run = finished.get(key=key, kind__in=(KIND, UPDATE))
         return run_tables.full_analysis_of(run) or run, run
     full = done.newest_first().first()
     updated = updates.latest(full) if full and live and not full.stale_at else None

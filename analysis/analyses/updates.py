@@ -54,7 +54,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
     base = run_tables.full_analysis_of(run)
     if base is None:
         raise kinds.InputRejectedError([{"message": str(SUPERSEDED)}])
-    kept = {name: list(found[0]) for name in (FITS, "gold", "grades") if (found := _rows(base, name))}
+    kept = {name: list(stored[0]) for name in (FITS, "gold", "grades") if (stored := _rows(base, name))}
     if FITS not in kept:
         raise kinds.InputRejectedError([{"message": str(NOT_KEPT)}])
     settings = AnalysisSettings.read(base.parameters)
@@ -99,8 +99,8 @@ def _forget_older(run: Run) -> None:
 
 def latest(base: Run) -> Run | None:
     """The latest finished update of a full analysis, if there is one."""
-    found = Run.objects.filter(kind=UPDATE, study=base.study_id, state=RunState.DONE, stale_at__isnull=True)
-    return found.filter(updates_of(base)).select_related("study", "created_by").newest_first().first()
+    updates = Run.objects.filter(kind=UPDATE, study=base.study_id, state=RunState.DONE, stale_at__isnull=True)
+    return updates.filter(updates_of(base)).select_related("study", "created_by").newest_first().first()
 
 
 def updates_of(base: Run) -> Q:
@@ -143,9 +143,9 @@ def due(*, now: datetime) -> Iterator[Run]:
             continue
         snapshot = Snapshot.objects.only("mark", "created_at").get(run=base)
         known, since = (last.parameters[MARK], last.created_at) if last else (snapshot.mark, snapshot.created_at)
-        given = Assignment.objects.filter(questionnaire__campaign__study=base.study_id)
+        assignments = Assignment.objects.filter(questionnaire__campaign__study=base.study_id)
         # Cheap first: most of the time nothing happened at all.
-        if changed_since(given, since - OVERLAP, COUNTED) and snapshots.inputs_fingerprint(base.study) != known:
+        if changed_since(assignments, since - OVERLAP, COUNTED) and snapshots.inputs_fingerprint(base.study) != known:
             yield base
 
 

@@ -69,16 +69,16 @@ class ArchiveTable:
 
     def columns_of(self, version: int) -> tuple[ArchiveColumn, ...]:
         """Return the columns that it has in archives of a schema version."""
-        return tuple(each for each in self.columns if schema_versions.has_column(version, self.name, each.name))
+        return tuple(column for column in self.columns if schema_versions.has_column(version, self.name, column.name))
 
     def sources(self, version: int) -> "list[str | Combinable]":
         """Return where the values of its columns are read from."""
-        return [self.instead.get(each.name, each.source) for each in self.columns_of(version)]
+        return [self.instead.get(column.name, column.source) for column in self.columns_of(version)]
 
     @property
     def own_references(self) -> tuple[str, ...]:
         """The columns that refer to rows of this table itself: to earlier ones."""
-        return tuple(each.name for each in self.columns if each.references == self.name)
+        return tuple(column.name for column in self.columns if column.references == self.name)
 
 
 # A permission to recruit and to pay is given for one system: what is open here is closed in an archive.
@@ -186,20 +186,20 @@ def of_version(version: int) -> tuple[ArchiveTable, ...]:
 
 def dumpers(table: ArchiveTable, study: Study, places: Places, version: int = SCHEMA_VERSION) -> list[Converter]:
     """Return what turns each column's value of the database into one of JSON."""
-    found = []
+    converters = []
     for column in table.columns_of(version):
         dump, _load = _TRANSLATED.get((table.name, column.name), (None, None))
-        found.append(dump(study, places) if dump else column.dumper(places))
-    return found
+        converters.append(dump(study, places) if dump else column.dumper(places))
+    return converters
 
 
 def loaders(table: ArchiveTable, study: Study, places: Places) -> list[Converter]:
     """Return what turns each column's checked value into one of the database."""
-    found = []
+    converters = []
     for column in table.columns:
         _dump, load = _TRANSLATED.get((table.name, column.name), (None, None))
-        found.append(load(study, places) if load else column.loader(places))
-    return found
+        converters.append(load(study, places) if load else column.loader(places))
+    return converters
 
 
 def is_referred_to(name: str) -> bool:

@@ -171,11 +171,11 @@ class Pool:
 
     def known_of(self, dimension: int) -> Ints:
         """The known label of each unit on a dimension, -1 where none is known."""
-        found = np.full(len(self.units), -1, dtype=np.int64)
-        for unit, asked, value in self.known:
-            if asked == dimension:
-                found[unit] = value
-        return found
+        labels = np.full(len(self.units), -1, dtype=np.int64)
+        for unit, label_dimension, value in self.known:
+            if label_dimension == dimension:
+                labels[unit] = value
+        return labels
 
     def first_votes(self, k: int | None = None) -> NDArray[np.bool_]:
         """Which judgments are among the first k of their unit and dimension; k by default as the campaign asked."""
@@ -227,13 +227,13 @@ class Inputs:
     def _first_of_text(self) -> list[int]:
         """For each response the first one with its text."""
         seen: dict[str, int] = {}
-        return [seen.setdefault(response.text, place) for place, response in enumerate(self.responses)]
+        return [seen.setdefault(response.text, index) for index, response in enumerate(self.responses)]
 
     @cached_property
     def _f1_by_pair(self) -> dict[tuple[int, int], float | None]:
         """By places; two responses of one text are as alike as can be, where that text is no empty one."""
         pairs = self.similarity_scores.pairs if self.similarity_scores else ()
-        same = {(place, place): 1.0 for *places, f1 in pairs if f1 is not None for place in places}
+        same = {(index, index): 1.0 for *places, f1 in pairs if f1 is not None for index in places}
         return same | {(first, second): f1 for first, second, f1 in pairs}
 
     @property
@@ -252,12 +252,12 @@ class Inputs:
 
     def without_writing_of(self, participant: str) -> "Inputs":
         """The same without what somebody said about their responses, how they wrote them, and what they were paid."""
-        theirs = {place for place, response in enumerate(self.responses) if response.participant == participant}
+        theirs = {index for index, response in enumerate(self.responses) if response.participant == participant}
         return replace(
             self,
-            answers=tuple(each for each in self.answers if each.response not in theirs),
-            processes=tuple(each for each in self.processes if each.response not in theirs),
-            wages=tuple(each for each in self.wages if each.response not in theirs),
+            answers=tuple(answer for answer in self.answers if answer.response not in theirs),
+            processes=tuple(process for process in self.processes if process.response not in theirs),
+            wages=tuple(wage for wage in self.wages if wage.response not in theirs),
         )
 
     def without_name_of(self, participant: str) -> "Inputs":
@@ -271,7 +271,7 @@ class Inputs:
 
         return replace(
             self,
-            responses=tuple(replace(each, participant=known(each.participant)) for each in self.responses),
+            responses=tuple(replace(response, participant=known(response.participant)) for response in self.responses),
             pools={
                 key: replace(pool, participants=tuple(map(known, pool.participants)))
                 for key, pool in self.pools.items()
@@ -391,7 +391,7 @@ def _values(record: Dimension | Response | Answer | Process | Wage | SimilarityS
 
 @cache
 def _names(record: type) -> list[str]:
-    return [each.name for each in fields(record)]
+    return [field.name for field in fields(record)]
 
 
 def _bytes(array: Ints) -> bytes:

@@ -44,8 +44,8 @@ def full_analysis_of(run: Run) -> Run | None:
     """The full analysis that a run is an update of; None of a run that is none, or whose analysis is gone."""
     if run.kind != UPDATE:
         return None
-    found = Run.objects.filter(study=run.study_id, key=run.parameters.get(UPDATE_OF)).select_related("study")
-    return found.exclude(kind=UPDATE).first()
+    analyses = Run.objects.filter(study=run.study_id, key=run.parameters.get(UPDATE_OF)).select_related("study")
+    return analyses.exclude(kind=UPDATE).first()
 
 
 def read(run: Run, *names: str) -> dict[str, list[Row]]:
@@ -53,11 +53,11 @@ def read(run: Run, *names: str) -> dict[str, list[Row]]:
 
     What an update did not make anew is the full analysis's that it is an update of.
     """
-    found = _read(run, names)
-    if missing := [name for name in names if name not in found]:
+    tables = _read(run, names)
+    if missing := [name for name in names if name not in tables]:
         base = full_analysis_of(run)
-        found |= _read(base, missing) if base else {}
-    return {name: found.get(name, []) for name in names}
+        tables |= _read(base, missing) if base else {}
+    return {name: tables.get(name, []) for name in names}
 
 
 def _read(run: Run, names: Sequence[str]) -> dict[str, list[Row]]:
@@ -92,8 +92,8 @@ def names(run: Run) -> list[str]:
 
 def in_order(names: Iterable[str]) -> list[str]:
     """Return those of these names that are of result tables, in the order of docs/results.md."""
-    there = set(names)
-    return [name for name in TABLES if name in there]
+    present = set(names)
+    return [name for name in TABLES if name in present]
 
 
 def table(run: Run, name: str) -> WholeTable:
