@@ -31,7 +31,7 @@ KIND = PLAN
 PART = "plan_part_"
 
 
-def start(*, study: Study, asked: PlanParameters, by: User | None = None, seed: int = 0) -> Run:
+def start(*, study: Study, parameters: PlanParameters, by: User | None = None, seed: int = 0) -> Run:
     """Start a plan.
 
     Raises
@@ -41,44 +41,44 @@ def start(*, study: Study, asked: PlanParameters, by: User | None = None, seed: 
     """
     if seed < 0:
         raise BadPlanError(f"The seed must not be negative, it is {seed}.")
-    return lifecycle.start(study=study, kind=KIND, parameters=asked.write(), by=by, seed=seed)
+    return lifecycle.start(study=study, kind=KIND, parameters=parameters.write(), by=by, seed=seed)
 
 
 def units(run: Run) -> Iterable[dict[str, Any]]:
     """A unit for each round and design: all designs of a round before any of the next."""
-    asked = PlanParameters.read(run.parameters)
-    for number_, simulations in enumerate(asked.rounds):
-        for k, topics in asked.points():
+    parameters = PlanParameters.read(run.parameters)
+    for number_, simulations in enumerate(parameters.rounds):
+        for k, topics in parameters.points():
             yield {"round": number_, "k": k, "topics": topics, "simulations": simulations}
 
 
 def work(work: kinds.Work) -> Callable[[], None]:
     """Simulate some studies of one design and analyse them; the effect keeps what they found."""
-    asked, payload = PlanParameters.read(work.run.parameters), work.unit.payload
+    parameters, payload = PlanParameters.read(work.run.parameters), work.unit.payload
     k, topics, count = payload["k"], payload["topics"], payload["simulations"]
     work.report(0, count, "Reading what to expect")
     try:
-        expected = expectations.expectation(asked, study_id=work.run.study_id, seed=work.run.seed)
+        expected = expectations.expectation(parameters, study_id=work.run.study_id, seed=work.run.seed)
     except (BadPlanError, BadDesignError, NothingFoundError) as error:
         raise kinds.InputRejectedError([{"message": str(error)}]) from error
     rng = named_rng(work.run.seed, f"plan {k} {topics} {payload['round']}")
-    found: list[Row] = []
+    rows: list[Row] = []
     for done in range(count):
         work.report(done, count, f"{topics} topics, {k} judges")
-        values = analyse(simulate(asked.design(k, topics), expected, rng), rng)
-        found.append({"k": k, "topics": topics} | {name: number(values[name]) for name in MEASURES})
-    return partial(_keep, work.run, work.unit.position, found, expectations.expectation_in_numbers(asked, expected))
+        values = analyse(simulate(parameters.design(k, topics), expected, rng), rng)
+        rows.append({"k": k, "topics": topics} | {name: number(values[name]) for name in MEASURES})
+    return partial(_keep, work.run, work.unit.position, rows, expectations.expectation_in_numbers(parameters, expected))
 
 
-def _keep(run: Run, position: int, found: list[Row], expected: dict[str, Any]) -> None:
-    ResultTable.objects.create(run=run, name=f"{PART}{position}", rows=found)
+def _keep(run: Run, position: int, rows: list[Row], expected: dict[str, Any]) -> None:
+    ResultTable.objects.create(run=run, name=f"{PART}{position}", rows=rows)
     lifecycle.note(run=run, summary={"expected": expected})
 
 
 def finish(run: Run) -> None:
     """Put the parts together: what stays are the tables."""
-    made = compute.tables(PlanParameters.read(run.parameters), _parts(run))
-    ResultTable.objects.bulk_create(ResultTable(run=run, name=name, rows=each) for name, each in made.items())
+    tables = compute.tables(PlanParameters.read(run.parameters), _parts(run))
+    ResultTable.objects.bulk_create(ResultTable(run=run, name=name, rows=rows) for name, rows in tables.items())
     ResultTable.objects.filter(run=run, name__startswith=PART).delete()
 
 

@@ -56,16 +56,16 @@ def decide(
     VerdictError
         if a reason is missing, or a piece of a log is to be blacked out.
     """
-    said = reason.strip()
-    if verdict == PersonalVerdict.KEEP and not said:
+    stated_reason = reason.strip()
+    if verdict == PersonalVerdict.KEEP and not stated_reason:
         raise VerdictError(_("Say why this is released although it is personal data."))
     chosen = PersonalDataFinding.objects.select_for_update().filter(study=study, pk__in=findings).order_by("pk")
-    if verdict == PersonalVerdict.REDACT and any(each.source == TextSource.LOG for each in chosen):
+    if verdict == PersonalVerdict.REDACT and any(finding.source == TextSource.LOG for finding in chosen):
         raise VerdictError(
             _("In a log nothing can be blacked out: it would not make the text then. Leave it out, or release it.")
         )
-    return PersonalDataFinding.objects.filter(pk__in=[each.pk for each in chosen]).update(
-        verdict=verdict, reason=said[:500], decided_at=now or timezone.now(), decided_by=by
+    return PersonalDataFinding.objects.filter(pk__in=[finding.pk for finding in chosen]).update(
+        verdict=verdict, reason=stated_reason[:500], decided_at=now or timezone.now(), decided_by=by
     )
 
 
@@ -78,7 +78,7 @@ def shown(findings: Iterable[PersonalDataFinding]) -> list[FindingInText]:
     """Return findings with the text around them, read where it stands: for a page of them, not for all."""
     page = list(findings)
     stand = _texts(page)
-    return [_shown(each, stand.get(_place(each), "")) for each in page]
+    return [_shown(finding, stand.get(_place(finding), "")) for finding in page]
 
 
 def _shown(finding: PersonalDataFinding, text: str) -> FindingInText:
@@ -101,14 +101,14 @@ def _texts(findings: Sequence[PersonalDataFinding]) -> dict[Place, str]:
     Rows are looked up in the findings' study.
     """
     rows: dict[str, set[int]] = defaultdict(set)
-    for each in findings:
-        rows[each.source].add(each.row)
-    studies = {each.study_id for each in findings}
-    found: dict[Place, str] = {}
+    for finding in findings:
+        rows[finding.source].add(finding.row)
+    studies = {finding.study_id for finding in findings}
+    texts: dict[Place, str] = {}
     for source, keys in rows.items():
-        for place, text in _READ[TextSource(source)](studies, keys):
-            found.setdefault(place, text)
-    return found
+        for where, text in _READ[TextSource(source)](studies, keys):
+            texts.setdefault(where, text)
+    return texts
 
 
 def _responses(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
@@ -128,7 +128,9 @@ def _comments(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
 
 def _answers(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
     rows = SurveyAnswers.objects.filter(task__study__in=studies, pk__in=keys).values_list("pk", "answers")
-    return (((TextSource.SURVEY, pk, field), str(text)) for pk, told in rows for field, text in (told or {}).items())
+    return (
+        ((TextSource.SURVEY, pk, field), str(text)) for pk, answers in rows for field, text in (answers or {}).items()
+    )
 
 
 def _logs(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
