@@ -60,7 +60,7 @@ def _load(model: str) -> Entailment:
     from analysis.rag.generation.model_cache import MODELS
 
     try:
-        model_loaded: CrossEncoder = MODELS.take((NLI, model), partial(CrossEncoder.load, model))
+        cross_encoder: CrossEncoder = MODELS.take((NLI, model), partial(CrossEncoder.load, model))
     except (checkpoints.NeuralPartsMissingError, checkpoints.ModelMissingError, NoEntailmentLabelError) as error:
         raise BadParameterError(str(error)) from error
-    return model_loaded
+    return cross_encoder

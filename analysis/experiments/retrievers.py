@@ -116,7 +116,7 @@ def _load(kind: str, model: str) -> Dense | Splade:
 
     try:
         load = Dense.load if kind == DENSE else Splade.load
-        model_loaded: Dense | Splade = MODELS.take((kind, model), partial(load, model))
+        retrieval_model: Dense | Splade = MODELS.take((kind, model), partial(load, model))
     except (
         checkpoints.NeuralPartsMissingError,
         checkpoints.ModelMissingError,
@@ -124,4 +124,4 @@ def _load(kind: str, model: str) -> Dense | Splade:
         NoVocabularyWeightsError,
     ) as error:
         raise BadParameterError(str(error)) from error
-    return model_loaded
+    return retrieval_model

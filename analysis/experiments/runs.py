@@ -245,14 +245,14 @@ def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.La
         run.summary[EXPECTED] = expected(experiment.estimate(collection, parameters))
     if collection.left_out:
         run.summary["left_out"] = dict(collection.left_out)
-    units_planned: list[dict[str, Any] | kinds.LaterUnit] = []
+    later_units: list[dict[str, Any] | kinds.LaterUnit] = []
     try:
         for number, stage in enumerate(experiment.stages):
             units = stage.units(collection, parameters)
-            units_planned += [kinds.LaterUnit(number, {"stage": stage.name} | payload) for payload in units]
+            later_units += [kinds.LaterUnit(number, {"stage": stage.name} | payload) for payload in units]
     except BadParameterError as error:  # the parameters do not go with these questions
         raise _rejection(error) from error
-    return [*units_planned, kinds.LaterUnit(len(experiment.stages), {"stage": TABLES})]
+    return [*later_units, kinds.LaterUnit(len(experiment.stages), {"stage": TABLES})]
 
 
 def work(experiment: Experiment, work: kinds.Work) -> Callable[[], None]:

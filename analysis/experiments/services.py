@@ -326,14 +326,14 @@ def with_candidates(
     who = retrievers.searcher(searcher)
     try:
         with corpora.Corpus.open(corpus) as opened:
-            questions_found = qa.read(questions, corpus=opened)
-            questions_found = search.retrieve(questions_found, opened, who, n) if n else questions_found
+            collection = qa.read(questions, corpus=opened)
+            collection = search.retrieve(collection, opened, who, n) if n else collection
     except (fields.BadCollectionError, NoDocumentsError, OSError) as error:
         raise BadCollectionError(str(error)) from error
     with tempfile.TemporaryDirectory() as folder:
         by = re.sub(r"\W+", "-", searcher)
         name = f"{_stem(questions)}-{n}-by-{by}-of-{_stem(corpus)}" if n else f"{_stem(questions)}-of-{_stem(corpus)}"
-        return upload_questions(study, _written(Path(folder) / f"{name}.jsonl.gz", questions_found))
+        return upload_questions(study, _written(Path(folder) / f"{name}.jsonl.gz", collection))
 
 
 def _stem(path: Path) -> str:

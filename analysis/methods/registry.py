@@ -64,8 +64,8 @@ for _method in METHODS:
 
 def pages(methods: Iterable[Method] = METHODS) -> list[Page]:
     """Return the pages of results in the order of the navigation; a method without one has a page of its tables."""
-    pages_found = dict.fromkeys(page for method in methods for page in method.pages or (generic_page(method),))
-    return sorted(pages_found, key=lambda page: page.order)
+    pages_of_methods = dict.fromkeys(page for method in methods for page in method.pages or (generic_page(method),))
+    return sorted(pages_of_methods, key=lambda page: page.order)
 
 
 def generic_page(method: Method) -> Page:

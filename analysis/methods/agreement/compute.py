@@ -187,11 +187,11 @@ def expert_masks(expert: Fitted, main: Fitted, masks: dict[str, Mask]) -> dict[s
     """The crowd's splits for the experts' pairs; those that the crowd did not judge are in the complete one only."""
     unit_index = {unit[:2]: i for i, unit in enumerate(main.pool.units)}
     known = [unit_index.get(unit[:2], -1) for unit in expert.pool.units]
-    expert_masks_by_split = {Split.COMPLETE.value: np.ones(len(known), dtype=bool)}
+    masks_of_expert_pairs = {Split.COMPLETE.value: np.ones(len(known), dtype=bool)}
     for split, mask in masks.items():
         if split != Split.COMPLETE:
-            expert_masks_by_split[split] = np.array([i >= 0 and bool(mask[i]) for i in known], dtype=bool)
-    return expert_masks_by_split
+            masks_of_expert_pairs[split] = np.array([i >= 0 and bool(mask[i]) for i in known], dtype=bool)
+    return masks_of_expert_pairs
 
 
 def judged_by(others: Fitted, main: Fitted) -> Mask:

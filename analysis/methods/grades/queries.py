@@ -101,8 +101,8 @@ def _groups(study: Study, rows: list[Row], topics: list[str], dimensions: list[s
         if row["topic"] in by_topic:
             by_topic[row["topic"]].setdefault(row["response"], {})[row["dimension"]] = row
     names = [name for responses in by_topic.values() for name in responses]
-    responses_found = Response.objects.filter(study=study, external_id__in=names).with_people()
-    about = {response.external_id: response for response in responses_found}
+    graded_responses = Response.objects.filter(study=study, external_id__in=names).with_people()
+    about = {response.external_id: response for response in graded_responses}
     groups = []
     for topic, responses in by_topic.items():
         members: list[dict[str, Any]] = [
