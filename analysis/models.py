@@ -1,25 +1,25 @@
 """Tables of the analysis, one model a file."""
 
-from .experiments.models import Finding, Generation
+from .experiments.models import CachedOutput, UnitResult
 from .inputs.models import LogMeasures, Snapshot
-from .methods.reference_metrics.models import Encoder, Encoding, Likeness
+from .methods.reference_metrics.models import Encoder, Encoding, SimilarityScore
 from .releases.models import Release, ReleaseFile, ReleaseLink, ReleasePerson, ReleaseTable
-from .releases.personal_data.models import PersonalFinding
-from .tables.models import Table
+from .releases.personal_data.models import PersonalDataFinding
+from .tables.models import ResultTable
 
 __all__ = [
+    "CachedOutput",
     "Encoder",
     "Encoding",
-    "Finding",
-    "Generation",
-    "Likeness",
     "LogMeasures",
-    "PersonalFinding",
+    "PersonalDataFinding",
     "Release",
     "ReleaseFile",
     "ReleaseLink",
     "ReleasePerson",
     "ReleaseTable",
+    "ResultTable",
+    "SimilarityScore",
     "Snapshot",
-    "Table",
+    "UnitResult",
 ]

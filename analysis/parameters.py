@@ -98,4 +98,4 @@ def parameter(default: Any, label: str | Promise, kind: Kind, **more: Any) -> An
 def parameters_of(settings: type) -> tuple[Parameter, ...]:
     """Return the parameters of a dataclass in their order."""
     declared: Iterable[Any] = fields(settings)
-    return tuple(Parameter(name=each.name, **each.metadata[_KEY]) for each in declared if _KEY in each.metadata)
+    return tuple(Parameter(name=field.name, **field.metadata[_KEY]) for field in declared if _KEY in field.metadata)

@@ -33,7 +33,7 @@ def visible(text: str) -> str:
 
     Texts of studies are written by others: a name must not be able to look like another, or to reorder a line.
     """
-    return "".join(_shown(each, before) for before, each in zip(" " + text, text, strict=False))
+    return "".join(_shown(character, before) for before, character in zip(" " + text, text, strict=False))
 
 
 def _shown(character: str, before: str) -> str:
@@ -51,7 +51,7 @@ def code(character: str) -> str:
 
 def breakable(text: str) -> str:
     """Let words break that are longer than a column: an invisible space after every so many letters."""
-    return _LONG.sub(lambda found: "\u200b".join(_pieces(found[0])), text)
+    return _LONG.sub(lambda match: "\u200b".join(_pieces(match[0])), text)
 
 
 def _pieces(word: str) -> list[str]:
@@ -111,8 +111,8 @@ def _mine(value: str, prefix: str) -> str | None:
     return None if "url(" in _LOCAL.sub("", local) or "javascript:" in value.lower() else local
 
 
-def _renamed(prefix: str, found: re.Match[str]) -> str:
-    return f"url(#{prefix}-{found[1]})"
+def _renamed(prefix: str, match: re.Match[str]) -> str:
+    return f"url(#{prefix}-{match[1]})"
 
 
 if TYPE_CHECKING:
@@ -159,13 +159,13 @@ def compile_pdf(source: bytes, data: dict[str, Any], *, at: datetime) -> bytes:
     problem = ""
     for standards in STANDARDS:
         for _attempt in range(_ATTEMPTS):
-            made, problem = _compiled(source, written, at, standards)
-            if made is not None:
-                return made
+            document, problem = _compiled(source, written, at, standards)
+            if document is not None:
+                return document
             lacking = _undrawable(problem)
             if not lacking:
                 break
-            written = "".join(code(each) if each in lacking else each for each in written)
+            written = "".join(code(character) if character in lacking else character for character in written)
         if _UNCOPIED not in problem:
             break
     raise CannotSetError(problem)
@@ -177,13 +177,13 @@ def _compiled(source: bytes, written: str, at: datetime, standards: "list[PDFSta
 
     inputs, time = {"data": written}, int(at.timestamp())
     try:
-        made = typst.compile(source, format="pdf", sys_inputs=inputs, timestamp=time, pdf_standards=standards)
+        document = typst.compile(source, format="pdf", sys_inputs=inputs, timestamp=time, pdf_standards=standards)
     except typst.TypstError as error:
         return None, f"{error.message}\n{error.diagnostic}"
-    return bytes(made), ""
+    return bytes(document), ""
 
 
-def _undrawable(said: str) -> set[str]:
+def _undrawable(problem: str) -> set[str]:
     """Which letters Typst says that no font has."""
-    texts = (_ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) for text in _MISSING.findall(said))
+    texts = (_ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) for text in _MISSING.findall(problem))
     return {letter for text in texts for letter in text if ord(letter) > 127}

@@ -34,13 +34,13 @@ def run() -> list[dict]:
 
 
 def _rows(server: Counting, data: Path) -> list[dict]:
-    from analysis.models import Table
+    from analysis.models import ResultTable
 
     began = time.perf_counter()
     made = _worked_on(server, data)
     seconds = time.perf_counter() - began
     labelled, lists, rankings = _wanted(made)
-    costs = {row["step"]: row for row in Table.objects.get(run=made, name="fair_costs").rows}
+    costs = {row["step"]: row for row in ResultTable.objects.get(run=made, name="fair_costs").rows}
     # Labels show one document or none; no list of the run is as short.
     alone = sum(asked.count("text ") <= 1 for asked in server.seen)
     detail = f"{seconds:.0f} s, load average {os.getloadavg()[0]:.1f}"
@@ -114,7 +114,7 @@ def _questions() -> list[dict]:
 
 def _wanted(made: Any) -> tuple[int, int, int]:
     """Labels, distinct lists and rankings of the questions that took part, from the sampled rankings themselves."""
-    from analysis.experiments import findings, question_sets, retrievers
+    from analysis.experiments import question_sets, retrievers, unit_results
     from analysis.rag.fair_rag.rankings import rank
     from analysis.rag.fair_rag.utility import Labels
     from analysis.stats.random_streams import named_rng
@@ -123,7 +123,7 @@ def _wanted(made: Any) -> tuple[int, int, int]:
     labels = lists = rankings = 0
     for query in collection.queries:
         labels += len(query.documents) + 1
-        found = findings.one(made, f"labels:{query.id}")
+        found = unit_results.one(made, f"labels:{query.id}")
         if found["reason"]:
             continue
         ranked = rank(

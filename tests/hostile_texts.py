@@ -100,7 +100,9 @@ READERS: dict[str, Reader] = {
     "replies.rating": replies.rating,
     "replies.reading": _reply,
     "rules.find": rules.find,
-    "rules.find (answers)": lambda text: rules.find(text, own=("a a a", text[:1000]), known=frozenset({"abcdef"})),
+    "rules.find (answers)": lambda text: rules.find(
+        text, own_answers=("a a a", text[:1000]), known=frozenset({"abcdef"})
+    ),
     "rules.may_hold": lambda text: rules.may_hold([text]),
     "showing.blocks": response_layout.blocks,
     "statements.parse": lambda text: statements.parse(text, passages=20),

@@ -23,11 +23,11 @@ from crowdrag.studies.enums import AuditedContent, Role
 from ..methods.settings import PARAMETERS
 from ..parameters import BadParameterError, Parameter
 from ..tables import run_tables
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from . import services
 
 # Names alone: rows of a table may be of any size.
-NAMES = Prefetch("tables", Table.objects.only("id", "run_id", "name"), to_attr="own_tables")
+NAMES = Prefetch("tables", ResultTable.objects.only("id", "run_id", "name"), to_attr="own_tables")
 
 
 class ResultRow(serializers.ModelSerializer[Run]):
@@ -114,12 +114,12 @@ class ResultsOfStudy(ListEndpoint):
     @extend_schema(request=NewAnalysis, responses={202: Started})
     def post(self, request: Request, study: str) -> Response:
         """Start an analysis. It stands among the runs at once, and here when it is done."""
-        given = self.given(NewAnalysis)
+        body = self.given(NewAnalysis)
         try:
-            run = services.start(study=self.study, by=self.user, seed=given["seed"], parameters=given["parameters"])
+            run = services.start(study=self.study, by=self.user, seed=body["seed"], parameters=body["parameters"])
         except BadParameterError as error:
-            said = [{"pointer": "#/parameters", "detail": str(error), "code": "refused"}]
-            raise Problem("refused", str(error), errors=said) from None
+            errors = [{"pointer": "#/parameters", "detail": str(error), "code": "refused"}]
+            raise Problem("refused", str(error), errors=errors) from None
         except services.NothingToAnalyseError as error:
             raise Problem("conflict", str(error)) from None
         where = request.build_absolute_uri(reverse("api_run", args=[self.study.slug, run.key]))
@@ -148,12 +148,16 @@ class OneTable(Endpoint):
         """Show a table whole. What an update did not make anew is that of the analysis that it is an update of."""
         run = self.one(_of(self), key=key)
         try:
-            found = run_tables.table(run, name)
+            table = run_tables.table(run, name)
         except run_tables.UnknownTableError:
             raise Problem("not-found") from None
-        return Response({"name": name, "columns": found.columns, "rows": found.rows})
+        return Response({"name": name, "columns": table.columns, "rows": table.rows})
 
 
 def _of(endpoint: Endpoint) -> QuerySet[Run]:
     done = Run.objects.filter(study=endpoint.study, state=RunState.DONE)
-    return done.filter(Exists(Table.objects.filter(run=OuterRef("pk")))).select_related("study").prefetch_related(NAMES)
+    return (
+        done.filter(Exists(ResultTable.objects.filter(run=OuterRef("pk"))))
+        .select_related("study")
+        .prefetch_related(NAMES)
+    )

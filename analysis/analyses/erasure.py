@@ -19,9 +19,9 @@ from ..experiments import erasure
 from ..inputs import arrays
 from ..inputs.models import Snapshot
 from ..methods.reference_metrics import encodings
-from ..releases.personal_data.models import PersonalFinding
+from ..releases.personal_data.models import PersonalDataFinding
 from ..reports import services as reports_services
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from ..tables.run_tables import UPDATE
 from ..tables.table import Holds, get
 from .services import KIND as ANALYSIS
@@ -52,7 +52,7 @@ def erase(participant: Participant, now: datetime) -> None:
     _remove(reports_services.all_packed(participant.study))
     encodings.forget(participant.study)
     erasure.erase(participant, reason=REASON, now=now)
-    PersonalFinding.objects.filter(participant=participant).delete()
+    PersonalDataFinding.objects.filter(participant=participant).delete()
 
 
 def _begin_anew(participant: Participant, now: datetime) -> None:
@@ -81,13 +81,13 @@ def _strip(snapshot: Snapshot, used: arrays.Inputs, pseudonym: str) -> None:
 
 
 def _forget(run: Run, pseudonym: str, responses: frozenset[str]) -> None:
-    with pgtrigger.ignore("analysis.Table:never_updated"):
-        for table in Table.objects.filter(run=run).order_by("pk"):
+    with pgtrigger.ignore("analysis.ResultTable:never_updated"):
+        for table in ResultTable.objects.filter(run=run).order_by("pk"):
             kept = [row for row in table.rows if not _holds(row, pseudonym)]
             if get(table.name).holds is Holds.WRITING:
                 kept = [row for row in kept if row["response"] not in responses]
             if len(kept) < len(table.rows):
-                Table.objects.filter(pk=table.pk).update(rows=kept)
+                ResultTable.objects.filter(pk=table.pk).update(rows=kept)
     _remove([file for file in Artifact.objects.filter(run=run).order_by("pk") if _file_holds(file, pseudonym)])
 
 

@@ -62,12 +62,12 @@ class ListedAnalysis:
 
 def report(run: Run) -> dict[str, Any]:
     """Return what the page of a report shows."""
-    made = builder.report(run)
-    references = made.methods.references
+    document = builder.report(run)
+    references = document.methods.references
     return {
-        "report": made,
-        "methods": [bibliography.in_words(each, references) for each in made.methods.paragraphs],
-        "references": [bibliography.listed(each) for each in references],
+        "report": document,
+        "methods": [bibliography.in_words(paragraph, references) for paragraph in document.methods.paragraphs],
+        "references": [bibliography.listed(reference) for reference in references],
         "bibtex": bibliography.bibtex(references),
         "packed": services.packed(run),
         "packing": services.at_work(run),
@@ -77,7 +77,9 @@ def report(run: Run) -> dict[str, Any]:
 def analyses(study: Study, *, page: str | None) -> dict[str, Any]:
     """Return the finished analyses of a study, the latest first."""
     shown = Paginator(_finished(study), ANALYSES_PER_PAGE).get_page(page)
-    snapshots = {each.run_id: each for each in Snapshot.objects.defer("payload").filter(run__in=list(shown))}
+    snapshots = {
+        snapshot.run_id: snapshot for snapshot in Snapshot.objects.defer("payload").filter(run__in=list(shown))
+    }
     now = inputs_snapshots.inputs_fingerprint(study)
     rows = [
         ListedAnalysis(

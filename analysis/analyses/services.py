@@ -29,7 +29,7 @@ from ..methods.registry import Results, compute
 from ..methods.reusable_fits import FITS
 from ..methods.settings import AnalysisSettings, BadParameterError
 from ..tables import run_tables
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from ..tables.run_tables import ANALYSIS, UPDATE, AnalysisState
 
 KIND = ANALYSIS
@@ -78,10 +78,10 @@ def work(work: kinds.Work) -> Callable[[], None]:
     except NothingToAnalyseError as error:
         raise kinds.InputRejectedError([{"message": str(error)}]) from error
     try:
-        likenesses = similarity.read_scores(run.study, inputs.responses, named=settings.bertscore)
+        similarity_scores = similarity.read_scores(run.study, inputs.responses, named=settings.bertscore)
     except BadParameterError as error:
         raise kinds.InputRejectedError([{"message": str(error)}]) from error
-    inputs = replace(inputs, likenesses=likenesses)
+    inputs = replace(inputs, similarity_scores=similarity_scores)
     texts = Texts(run.study, inputs)
     try:
         results = compute(inputs, settings=settings, seed=run.seed, texts=texts, report=work.report)
@@ -94,14 +94,14 @@ def _store(run: Run, inputs: Inputs, results: Results, mark: dict[str, int], tak
     snapshots.keep(run=run, inputs=inputs, mark=mark, taken_at=taken_at)
     # An update begins with fits: where nobody has judged yet, it is left to a full analysis.
     kept = results.tables | ({FITS: results.fits} if len(inputs.main.unit) else {})
-    Table.objects.bulk_create(Table(run=run, name=name, rows=rows) for name, rows in kept.items())
+    ResultTable.objects.bulk_create(ResultTable(run=run, name=name, rows=rows) for name, rows in kept.items())
     lifecycle.note(run=run, summary={**results.summary, **_scores(inputs)}, inputs_digest=inputs.digest)
 
 
 def _scores(inputs: Inputs) -> dict[str, str]:
     """Whose BERTScores the inputs hold, where they hold any."""
-    found = inputs.likenesses
-    return {"bertscore": f"{found.model}, layer {found.layer}, {found.version}"} if found else {}
+    scores = inputs.similarity_scores
+    return {"bertscore": f"{scores.model}, layer {scores.layer}, {scores.version}"} if scores else {}
 
 
 def result_url(run: Run) -> str:
@@ -150,8 +150,8 @@ def _shown(study: Study, done: RunQuerySet, key: uuid.UUID | None, *, live: bool
     from . import updates  # it needs what stands above
 
     if key:
-        asked = Run.objects.filter(study=study, state=RunState.DONE).select_related("study", "created_by")
-        run = asked.get(key=key, kind__in=(KIND, UPDATE))
+        finished = Run.objects.filter(study=study, state=RunState.DONE).select_related("study", "created_by")
+        run = finished.get(key=key, kind__in=(KIND, UPDATE))
         return run_tables.full_analysis_of(run) or run, run
     full = done.newest_first().first()
     updated = updates.latest(full) if full and live and not full.stale_at else None

@@ -25,7 +25,7 @@ from ..methods.registry import Results, compute
 from ..methods.reusable_fits import FITS, ReusableFits
 from ..methods.settings import AnalysisSettings
 from ..tables import run_tables
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from ..tables.run_tables import UPDATE, UPDATE_OF
 from .services import KIND
 
@@ -54,7 +54,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
     base = run_tables.full_analysis_of(run)
     if base is None:
         raise kinds.InputRejectedError([{"message": str(SUPERSEDED)}])
-    kept = {name: list(found[0]) for name in (FITS, "gold", "grades") if (found := _rows(base, name))}
+    kept = {name: list(stored[0]) for name in (FITS, "gold", "grades") if (stored := _rows(base, name))}
     if FITS not in kept:
         raise kinds.InputRejectedError([{"message": str(NOT_KEPT)}])
     settings = AnalysisSettings.read(base.parameters)
@@ -68,7 +68,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
         raise kinds.InputRejectedError([{"message": str(error)}]) from error
     if not len(inputs.main.unit):
         raise kinds.InputRejectedError([{"message": str(NO_JUDGMENTS)}])
-    inputs = replace(inputs, likenesses=before.likenesses)
+    inputs = replace(inputs, similarity_scores=before.similarity_scores)
     earlier = ReusableFits(before, kept.pop(FITS), kept)
     results = compute(inputs, settings=settings, seed=run.seed, report=work.report, earlier=earlier)
     since = mark["judgments"] - base.snapshot.mark.get("judgments", 0)
@@ -76,14 +76,14 @@ def work(work: kinds.Work) -> Callable[[], None]:
 
 
 def _rows(run: Run, name: str) -> list[list[dict[str, Any]]]:
-    return list(Table.objects.filter(run=run, name=name).values_list("rows", flat=True))
+    return list(ResultTable.objects.filter(run=run, name=name).values_list("rows", flat=True))
 
 
 def _store(
     run: Run, base: Run, inputs: Inputs, results: Results, mark: dict[str, int], taken_at: datetime, since: int
 ) -> None:
     snapshots.keep(run=run, inputs=inputs, mark=mark, taken_at=taken_at)
-    Table.objects.bulk_create(Table(run=run, name=name, rows=rows) for name, rows in results.tables.items())
+    ResultTable.objects.bulk_create(ResultTable(run=run, name=name, rows=rows) for name, rows in results.tables.items())
     lifecycle.note(
         run=run, summary=results.summary | {UPDATE_OF: str(base.key), "since": since}, inputs_digest=inputs.digest
     )
@@ -99,8 +99,8 @@ def _forget_older(run: Run) -> None:
 
 def latest(base: Run) -> Run | None:
     """The latest finished update of a full analysis, if there is one."""
-    found = Run.objects.filter(kind=UPDATE, study=base.study_id, state=RunState.DONE, stale_at__isnull=True)
-    return found.filter(updates_of(base)).select_related("study", "created_by").newest_first().first()
+    updates = Run.objects.filter(kind=UPDATE, study=base.study_id, state=RunState.DONE, stale_at__isnull=True)
+    return updates.filter(updates_of(base)).select_related("study", "created_by").newest_first().first()
 
 
 def updates_of(base: Run) -> Q:
@@ -143,12 +143,12 @@ def due(*, now: datetime) -> Iterator[Run]:
             continue
         snapshot = Snapshot.objects.only("mark", "created_at").get(run=base)
         known, since = (last.parameters[MARK], last.created_at) if last else (snapshot.mark, snapshot.created_at)
-        given = Assignment.objects.filter(questionnaire__campaign__study=base.study_id)
+        assignments = Assignment.objects.filter(questionnaire__campaign__study=base.study_id)
         # Cheap first: most of the time nothing happened at all.
-        if changed_since(given, since - OVERLAP, COUNTED) and snapshots.inputs_fingerprint(base.study) != known:
+        if changed_since(assignments, since - OVERLAP, COUNTED) and snapshots.inputs_fingerprint(base.study) != known:
             yield base
 
 
 def has_fits(run: Run) -> bool:
     """Whether an update can begin with a run."""
-    return Table.objects.filter(run=run, name=FITS).exists()
+    return ResultTable.objects.filter(run=run, name=FITS).exists()

@@ -81,9 +81,9 @@ def done_run(request: HttpRequest, study: Study) -> tuple[Run, bool]:
 
 
 def _key(request: HttpRequest) -> uuid.UUID | None:
-    given = request.GET.get("run")
+    key = request.GET.get("run")
     try:
-        return uuid.UUID(given) if given else None
+        return uuid.UUID(key) if key else None
     except ValueError:
         raise Http404("This is not the key of a run.") from None
 
@@ -153,11 +153,11 @@ def participant(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
 def pair(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """Show the two responses of a pair and the votes behind its labels."""
     pairs = Pair.objects.select_related("a__topic", *Response.label_needs("a", "b"))
-    found = get_object_or_404(pairs, study=study, pk=pk)
-    audit_subject(request, None, found.pk)
+    shown_pair = get_object_or_404(pairs, study=study, pk=pk)
+    audit_subject(request, None, shown_pair.pk)
     state = state_of(request, study, live=True)
-    context = page_context(request, state, "pairs", needs_judgments=True) | {"pair": found}
-    return render(request, "analysis/pair.html", context | competence_queries.pair(study, state, found))
+    context = page_context(request, state, "pairs", needs_judgments=True) | {"pair": shown_pair}
+    return render(request, "analysis/pair.html", context | competence_queries.pair(study, state, shown_pair))
 
 
 @study_page(Role.EDITOR)
@@ -202,8 +202,8 @@ def report_file(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 def pack(request: HttpRequest, study: Study) -> HttpResponse:
     """Start packing everything of a report, and go and see how it gets on."""
     run, _is_named = done_run(request, study)
-    made = reports_services.start(run=run, by=request.user)  # type: ignore[arg-type]
-    return redirect("run", slug=study.slug, key=made.key)
+    packing = reports_services.start(run=run, by=request.user)  # type: ignore[arg-type]
+    return redirect("run", slug=study.slug, key=packing.key)
 
 
 @study_page(Role.VIEWER)
@@ -211,8 +211,8 @@ def pack(request: HttpRequest, study: Study) -> HttpResponse:
 def analyses(request: HttpRequest, study: Study) -> HttpResponse:
     """List the finished analyses."""
     state = state_of(request, study)
-    found = reports_queries.analyses(study, page=request.GET.get("page"))
-    return render(request, "analysis/analyses.html", page_context(request, state, "analyses") | found)
+    listing = reports_queries.analyses(study, page=request.GET.get("page"))
+    return render(request, "analysis/analyses.html", page_context(request, state, "analyses") | listing)
 
 
 @study_page(Role.VIEWER)
@@ -230,11 +230,11 @@ def compare(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _asked(request: HttpRequest, study: Study, name: str) -> Run | None:
     """The analysis asked for under this name, if one is."""
-    given = request.GET.get(name)
-    if not given:
+    key_text = request.GET.get(name)
+    if not key_text:
         return None
     try:
-        key = uuid.UUID(given)
+        key = uuid.UUID(key_text)
     except ValueError:
         raise Http404("This is not the key of a run.") from None
     runs = Run.objects.filter(study=study, kind=services.KIND, state=RunState.DONE).select_related("study")

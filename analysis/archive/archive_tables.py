@@ -22,7 +22,7 @@ from crowdrag.studies.models import Study
 from writing import models as writing
 
 from ..inputs.models import Snapshot
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from . import columns, exclusions, schema_versions
 from .columns import ArchiveColumn, Places
 
@@ -33,7 +33,7 @@ Converter = Callable[[Any], Any]
 
 
 def _finished_analyses() -> Q:
-    tables, snapshots = Table.objects.filter(run=OuterRef("pk")), Snapshot.objects.filter(run=OuterRef("pk"))
+    tables, snapshots = ResultTable.objects.filter(run=OuterRef("pk")), Snapshot.objects.filter(run=OuterRef("pk"))
     return Q(state=RunState.DONE) & (Q(Exists(tables)) | Q(Exists(snapshots)))
 
 
@@ -81,12 +81,12 @@ class ArchiveTable:
 
     def sources(self, version: int) -> "list[str | Combinable]":
         """Return where the values of its columns are read from."""
-        return [self.instead.get(each.name, each.source) for each in self.columns_of(version)]
+        return [self.instead.get(column.name, column.source) for column in self.columns_of(version)]
 
     @property
     def own_references(self) -> tuple[str, ...]:
         """The columns that refer to rows of this table itself: to earlier ones."""
-        return tuple(each.name for each in self.columns if each.references == self.name)
+        return tuple(column.name for column in self.columns if column.references == self.name)
 
 
 # A permission to recruit and to pay is given for one system: what is open here is closed in an archive.
@@ -158,7 +158,7 @@ TABLES: tuple[ArchiveTable, ...] = (
     ArchiveTable("injection_trials", annotation.InjectionTrial, "pair__study"),
     ArchiveTable("platform_submissions", annotation.PlatformSubmission, "campaign__study"),
     ArchiveTable("runs", Run, only=_finished_analyses),
-    ArchiveTable("result_tables", Table, "run__study", lambda: Q(run__state=RunState.DONE), chunk=1),
+    ArchiveTable("result_tables", ResultTable, "run__study", lambda: Q(run__state=RunState.DONE), chunk=1),
     ArchiveTable("snapshots", Snapshot, "run__study", lambda: Q(run__state=RunState.DONE), chunk=1),
 )
 # The study itself: one row that is filled in, not added.
@@ -194,20 +194,20 @@ def of_version(version: int) -> tuple[ArchiveTable, ...]:
 
 def dumpers(table: ArchiveTable, study: Study, places: Places, version: int = SCHEMA_VERSION) -> list[Converter]:
     """Return what turns each column's value of the database into one of JSON."""
-    found = []
+    converters = []
     for column in table.columns_of(version):
         dump, _load = _TRANSLATED.get((table.name, column.name), (None, None))
-        found.append(dump(study, places) if dump else column.dumper(places))
-    return found
+        converters.append(dump(study, places) if dump else column.dumper(places))
+    return converters
 
 
 def loaders(table: ArchiveTable, study: Study, places: Places) -> list[Converter]:
     """Return what turns each column's checked value into one of the database."""
-    found = []
+    converters = []
     for column in table.columns:
         _dump, load = _TRANSLATED.get((table.name, column.name), (None, None))
-        found.append(load(study, places) if load else column.loader(places))
-    return found
+        converters.append(load(study, places) if load else column.loader(places))
+    return converters
 
 
 def is_referred_to(name: str) -> bool:

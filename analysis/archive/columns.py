@@ -62,16 +62,16 @@ class Places:
 
     def number(self, table: str, pk: int) -> int:
         """Return the line of a row, from 1. The rows were noted in ascending order of their keys."""
-        place = self.find(table, pk)
-        if place is None:
+        line = self.find(table, pk)
+        if line is None:
             raise DanglingError(table, pk)
-        return place
+        return line
 
     def find(self, table: str, pk: int) -> int | None:
         """Return the line of a row, from 1, or None where it is not there (any more)."""
         keys = self._keys[table]
-        place = bisect_left(keys, pk)
-        return place + 1 if place < len(keys) and keys[place] == pk else None
+        index = bisect_left(keys, pk)
+        return index + 1 if index < len(keys) and keys[index] == pk else None
 
     def key(self, table: str, number: int) -> int:
         """Return the primary key of the row of a line."""
@@ -89,10 +89,10 @@ class Moment(Field):
         if not isinstance(value, str):
             raise self.refuse(value)
         try:
-            found = datetime.fromisoformat(value)
-            if found.tzinfo is None:
+            time = datetime.fromisoformat(value)
+            if time.tzinfo is None:
                 raise self.refuse(value)
-            return found.astimezone(UTC)
+            return time.astimezone(UTC)
         except (ValueError, OverflowError):
             raise self.refuse(value) from None
 
@@ -141,16 +141,16 @@ class Json(Field):
         number = fields.Number()
         rest = [value]
         while rest:
-            found = rest.pop()
-            if isinstance(found, str):
-                text.clean(found)
-            elif isinstance(found, dict):
-                rest.extend(found)
-                rest.extend(found.values())
-            elif isinstance(found, list):
-                rest.extend(found)
-            elif isinstance(found, float):
-                number.clean(found)
+            part = rest.pop()
+            if isinstance(part, str):
+                text.clean(part)
+            elif isinstance(part, dict):
+                rest.extend(part)
+                rest.extend(part.values())
+            elif isinstance(part, list):
+                rest.extend(part)
+            elif isinstance(part, float):
+                number.clean(part)
         return value
 
 
@@ -279,16 +279,16 @@ CURRENT, COUNTS = "is_current", ("judgments", "responses")
 def dump_facts(study: Study, _places: Places) -> Converter:
     """Leave out of a platform's facts whatever is the platform's id of one of the study's people."""
     people = Participant.objects.filter(study=study, identity_hash__isnull=False)
-    identities = frozenset(bytes(each) for each in people.values_list("identity_hash", flat=True) if each)
+    identities = frozenset(bytes(identity) for identity in people.values_list("identity_hash", flat=True) if identity)
 
     def is_id(value: Any) -> bool:
         return isinstance(value, str | int) and identity_hash(str(value)) in identities
 
     def without_ids(value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: without_ids(each) for key, each in value.items() if not is_id(key) and not is_id(each)}
+            return {key: without_ids(item) for key, item in value.items() if not is_id(key) and not is_id(item)}
         if isinstance(value, list):
-            return [without_ids(each) for each in value if not is_id(each)]
+            return [without_ids(item) for item in value if not is_id(item)]
         return value
 
     return without_ids if identities else lambda facts: facts
@@ -358,5 +358,5 @@ def check_snapshot(row: dict[str, Any], judgments: int) -> None:
         raise Mismatch(f"{expected} of at most {MAX_SNAPSHOT} bytes", "is larger, or does not say", "payload")
     if digest != row["digest"]:
         raise Mismatch(f"{expected} with the digest {row['digest']}", f"its digest is {digest}", "payload")
-    if any(((each < 0) | (each > judgments)).any() for each in lines):
+    if any(((references < 0) | (references > judgments)).any() for references in lines):
         raise Mismatch(expected, f"names judgments beyond the {judgments} that are here", "payload")

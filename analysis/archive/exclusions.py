@@ -46,11 +46,12 @@ MODELS: dict[str, str] = {
     "webhooks.Delivery": TOLD,
     "analysis.Encoder": ENCODED,
     "analysis.Encoding": ENCODED,
-    "analysis.Likeness": ENCODED,
-    "analysis.Finding": "What an experiment found on its way, question by question: its result tables were made of it.",
-    "analysis.PersonalFinding": "What of people's texts is released was decided by accounts of one system, for its own "
-    "releases; the texts are here.",
-    "analysis.Generation": "What a model in a worker wrote, kept so that it is written once: tables were made of it.",
+    "analysis.SimilarityScore": ENCODED,
+    "analysis.UnitResult": "What an experiment found on its way, question by question: its result tables were "
+    "made of it.",
+    "analysis.PersonalDataFinding": "What of people's texts is released was decided by accounts of one system, for its "
+    "own releases; the texts are here.",
+    "analysis.CachedOutput": "What a model in a worker wrote, kept so that it is written once: tables were made of it.",
     "analysis.Release": RELEASED,
     "analysis.ReleaseFile": RELEASED,
     "analysis.ReleaseTable": RELEASED,

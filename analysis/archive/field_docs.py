@@ -140,25 +140,25 @@ def left_out_of_archive() -> dict[str, str]:
 
 
 def _table(table: ArchiveTable) -> dict[str, Any]:
-    own = {"name": "id", "type": "integer", "nullable": False, "meaning": ID}
+    id_field = {"name": "id", "type": "integer", "nullable": False, "meaning": ID}
     return {
         "meaning": TABLES[table.name][0],
-        "fields": [own, *(_field(table, each) for each in table.columns)],
+        "fields": [id_field, *(_field(table, column) for column in table.columns)],
     }
 
 
 def _field(table: ArchiveTable, column: ArchiveColumn) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "name": column.name,
         "type": column.type,
         "nullable": column.nullable,
         "meaning": meaning_of(table.name, column.name),
     }
     if column.references:
-        found["references"] = column.references
+        entry["references"] = column.references
     if isinstance(column.check, OneOf):
-        found["values"] = list(column.check.values)
-    return found
+        entry["values"] = list(column.check.values)
+    return entry
 
 
 def as_markdown() -> str:

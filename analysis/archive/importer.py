@@ -57,9 +57,9 @@ def read(files: Inputs, options: Options, problems: Problems, report: Report) ->
     if len(inputs) != 1:
         problems.add(file="", expected="one archive", message=f"there are {len(inputs)} files")
         problems.refuse_any()
-    given = _given(inputs[0])
-    with given.opened(problems, report) as archive:
-        return ArchiveInput(given.name, given.open, reader.check(archive, problems, report=report))
+    archive_input = _given(inputs[0])
+    with archive_input.opened(problems, report) as archive:
+        return ArchiveInput(archive_input.name, archive_input.open, reader.check(archive, problems, report=report))
 
 
 def _given(handed_in: dict[str, Any]) -> ArchiveInput:
@@ -73,7 +73,7 @@ def _given(handed_in: dict[str, Any]) -> ArchiveInput:
 
 
 @transaction.atomic
-def store(*, study: Study, given: ArchiveInput) -> dict[str, Any]:
+def store(*, study: Study, archive_input: ArchiveInput) -> dict[str, Any]:
     """Fill an empty study with a checked archive; leave one alone that holds exactly that. Return a summary.
 
     Raises
@@ -83,13 +83,13 @@ def store(*, study: Study, given: ArchiveInput) -> dict[str, Any]:
     """
     bulk.lock_imports(study)
     problems = Problems()
-    with given.opened(problems) as archive:
+    with archive_input.opened(problems) as archive:
         changed = is_empty(study)
         if changed:
             restore(archive, study=study)
         else:
             _refuse_other(study, archive)
-    return {"made": given.rows} if changed else {"held_already": given.rows}
+    return {"made": archive_input.rows} if changed else {"held_already": archive_input.rows}
 
 
 def _refuse_other(study: Study, archive: Archive) -> None:
@@ -139,7 +139,7 @@ def _restore_table(table: ArchiveTable, archive: Archive, study: Study, places: 
     convert = loaders(table, study, places)
     sources = [column.source for column in table.columns]
     names = [column.name for column in table.columns]
-    own = {"study": study} if table.path == "study" else {}
+    fixed = {"study": study} if table.path == "study" else {}
     keeps = is_referred_to(table.name)
     keep = partial(places.settle, table.name) if keeps else lambda _pks: None
     batch: list[Any] = []
@@ -150,7 +150,7 @@ def _restore_table(table: ArchiveTable, archive: Archive, study: Study, places: 
             _insert(table, batch, line - 1, keep)
             batch, size = [], 0
         values = {source: load(data[name]) for source, name, load in zip(sources, names, convert, strict=True)}
-        batch.append(table.model(**own, **values))
+        batch.append(table.model(**fixed, **values))
         if keeps:
             places.add(table.name, PENDING)
         size += sum(len(value) for value in data.values() if isinstance(value, str | bytes))
@@ -170,17 +170,17 @@ def _insert(table: ArchiveTable, batch: list[Any], last_line: int, keep: Callabl
     """Insert rows in their order, and note their keys in it."""
     try:
         with _ignoring(table), transaction.atomic():
-            made = table.model._default_manager.bulk_create(batch)
+            inserted = table.model._default_manager.bulk_create(batch)
     except (IntegrityError, DataError) as error:
         problems = Problems()
         message = f"a row from line {last_line - len(batch) + 1} on breaks a rule: {str(error).splitlines()[0]}"
         problems.add(file=table.file, line=last_line, expected="rows that go together", message=message)
         raise BadInput(problems.found) from error
-    keep([row.pk for row in made])
+    keep([row.pk for row in inserted])
 
 
-def _store(study: Study, found: ArchiveInput, _now: datetime) -> Stored:
-    return Stored(store(study=study, given=found))
+def _store(study: Study, archive_input: ArchiveInput, _now: datetime) -> Stored:
+    return Stored(store(study=study, archive_input=archive_input))
 
 
 def register() -> None:

@@ -96,36 +96,36 @@ def _read(zipped: zipfile.ZipFile, name: str, problems: Problems) -> Archive:
     known = {MANIFEST}
     for version in schema_versions.READABLE:
         known |= {table.file_in(version) for table in archive_tables.of_version(version)}
-    found: dict[str, zipfile.ZipInfo] = {}
+    entries: dict[str, zipfile.ZipInfo] = {}
     for info in zipped.infolist():
         if info.filename not in known:
             problems.add(file=info.filename, expected="the files of an archive only", message="is no such file")
-        elif info.filename in found:
+        elif info.filename in entries:
             problems.add(file=info.filename, expected="each file once", message="is there twice")
         elif info.compress_type not in ZIP_METHODS:
             problems.add(file=info.filename, expected=ZIP_EXPECTED, message="it is compressed with another method")
         elif info.flag_bits & 1:
             problems.add(file=info.filename, expected="files without a password", message="is encrypted")
-        found[info.filename] = info
-    if MANIFEST not in found:
+        entries[info.filename] = info
+    if MANIFEST not in entries:
         problems.add(file=name, expected="an archive made by `crowdrag export`", message=f"there is no {MANIFEST}")
         problems.refuse_any()
     manifest = _manifest(zipped, problems)
     version = manifest["schema_version"]
     expected = {table.file_in(version) for table in archive_tables.of_version(version)}
     files = _declared(manifest, expected, problems)
-    for path in sorted(expected - set(found)):
+    for path in sorted(expected - set(entries)):
         problems.add(file=path, expected="all files of an archive", message="is missing")
-    for path in sorted(set(found) & known - expected - {MANIFEST}):
+    for path in sorted(set(entries) & known - expected - {MANIFEST}):
         message = f"is none of schema version {version}"
         problems.add(file=path, expected="the files of an archive only", message=message)
     problems.refuse_any()
     for path, declared in files.items():
-        if found[path].file_size != declared.bytes:
-            message = f"has {found[path].file_size}"
+        if entries[path].file_size != declared.bytes:
+            message = f"has {entries[path].file_size}"
             problems.add(file=path, expected=f"{declared.bytes} bytes, as the manifest says", message=message)
     problems.refuse_any()
-    members = {path: Member(path, declared.bytes, _opener(zipped, found[path])) for path, declared in files.items()}
+    members = {path: Member(path, declared.bytes, _opener(zipped, entries[path])) for path, declared in files.items()}
     return Archive(files, members, manifest)
 
 
@@ -140,19 +140,19 @@ def _manifest(zipped: zipfile.ZipFile, problems: Problems) -> dict[str, Any]:
         problems.add(file=MANIFEST, expected=f"at most {MAX_MANIFEST} bytes", message="is larger")
         problems.refuse_any()
     try:
-        found = json.loads(text)
+        manifest = json.loads(text)
     except (ValueError, RecursionError) as error:
         problems.add(file=MANIFEST, expected="JSON", message=f"cannot be read: {error}")
         problems.refuse_any()
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        message = f"got {quote_value(found.get('format') if isinstance(found, dict) else found)}"
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        message = f"got {quote_value(manifest.get('format') if isinstance(manifest, dict) else manifest)}"
         problems.add(file=MANIFEST, field="format", expected=f"{FORMAT}, made by `crowdrag export`", message=message)
-    elif not _is_readable(found.get("schema_version")):
+    elif not _is_readable(manifest.get("schema_version")):
         expected = f"{SCHEMA_VERSION} or less, which this version reads; export it again, or update this system"
-        message = f"got {quote_value(found.get('schema_version'))}"
+        message = f"got {quote_value(manifest.get('schema_version'))}"
         problems.add(file=MANIFEST, field="schema_version", expected=expected, message=message)
     problems.refuse_any()
-    return found  # type: ignore[no-any-return] # it is an object, see above
+    return manifest  # type: ignore[no-any-return] # it is an object, see above
 
 
 def _is_readable(version: Any) -> bool:
@@ -160,12 +160,12 @@ def _is_readable(version: Any) -> bool:
 
 
 def _declared(manifest: dict[str, Any], expected: set[str], problems: Problems) -> dict[str, DeclaredFile]:
-    given = manifest.get("files")
+    listed = manifest.get("files")
     files: dict[str, DeclaredFile] = {}
-    for number, each in enumerate(given if isinstance(given, list) else []):
-        declared = _one_declared(each)
+    for number, entry in enumerate(listed if isinstance(listed, list) else []):
+        declared = _one_declared(entry)
         if declared is None:
-            message = f"got {quote_value(each)}"
+            message = f"got {quote_value(entry)}"
             problems.add(
                 file=MANIFEST, field=f"files[{number}]", expected="path, rows, sizes and sums", message=message
             )
@@ -186,15 +186,15 @@ def _declared(manifest: dict[str, Any], expected: set[str], problems: Problems) 
     return files
 
 
-def _one_declared(each: Any) -> DeclaredFile | None:
-    if not isinstance(each, dict) or not all(
-        isinstance(each.get(name), str) for name in ("path", "sha256", "content_sha256")
+def _one_declared(entry: Any) -> DeclaredFile | None:
+    if not isinstance(entry, dict) or not all(
+        isinstance(entry.get(name), str) for name in ("path", "sha256", "content_sha256")
     ):
         return None
-    sizes = [each.get(name) for name in ("rows", "bytes", "content_bytes")]
+    sizes = [entry.get(name) for name in ("rows", "bytes", "content_bytes")]
     if not all(isinstance(size, int) and size >= 0 for size in sizes):
         return None
-    return DeclaredFile(**{name: each[name] for name in DeclaredFile.__dataclass_fields__})
+    return DeclaredFile(**{name: entry[name] for name in DeclaredFile.__dataclass_fields__})
 
 
 def _verify(archive: Archive, problems: Problems, report: Report) -> None:
@@ -202,18 +202,18 @@ def _verify(archive: Archive, problems: Problems, report: Report) -> None:
     total = sum(declared.bytes for declared in archive.files.values())
     done = 0
     for path, declared in archive.files.items():
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         try:
             with archive.members[path].open() as entry:
                 while chunk := entry.read(CHUNK):
-                    found.update(chunk)
+                    digest.update(chunk)
                     done += len(chunk)
                     report(done, total, path)
         except UNREADABLE as error:
             problems.add(file=path, expected="a file that is whole", message=f"cannot be read: {error}")
             continue
-        if found.hexdigest() != declared.sha256:
-            message = f"its SHA-256 is {found.hexdigest()}"
+        if digest.hexdigest() != declared.sha256:
+            message = f"its SHA-256 is {digest.hexdigest()}"
             problems.add(file=path, expected=f"{declared.sha256}, as the manifest says", message=message)
     problems.refuse_any()
 
@@ -262,18 +262,18 @@ def rows(
     member, limits = archive.members[path], archive.files[path].limits
     known = {"id", *shape}
     for line, text in json_lines.texts(member, problems, limits=limits):
-        found = json_lines.parse_json(text, problems, file=path, line=line)
-        if found is json_lines.MISSING:
+        record = json_lines.parse_json(text, problems, file=path, line=line)
+        if record is json_lines.MISSING:
             continue
-        if isinstance(found, dict) and (unknown := found.keys() - known):
+        if isinstance(record, dict) and (unknown := record.keys() - known):
             message = f"no such field: {', '.join(sorted(unknown))}"
             problems.add(file=path, line=line, expected="the fields of this schema version", message=message)
             continue
-        data = json_lines.check_record(found, shape, problems, file=path, line=line)
+        data = json_lines.check_record(record, shape, problems, file=path, line=line)
         if data is None:
             continue
-        if found.get("id") != line:
-            problems.add(file=path, line=line, field="id", expected=str(line), message=f"got {found.get('id')!r}")
+        if record.get("id") != line:
+            problems.add(file=path, line=line, field="id", expected=str(line), message=f"got {record.get('id')!r}")
         completed = schema_versions.completed(version, table.name, data)
         _check_content(table, path, completed, places, problems, line)
         yield line, completed
@@ -320,8 +320,8 @@ def check_integrity(study: Study, places: Places, problems: Problems) -> None:
         questionnaire__campaign__has_slots=True,
     )
     file = next(table.file for table in archive_tables.TABLES if table.model is Assignment)
-    for pk, state, place in wrong.order_by("pk").values_list("pk", "state", F("slot")):
-        holds = "holds a place" if place else "holds no place"
+    for pk, state, slot in wrong.order_by("pk").values_list("pk", "state", F("slot")):
+        holds = "holds a place" if slot else "holds no place"
         expected = f"a place for assignments that are {', '.join(HOLDING)}, and for no others"
         problems.add(
             file=file, line=places.find("assignments", pk) or 0, field="state", expected=expected,

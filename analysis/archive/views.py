@@ -32,7 +32,8 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         "page": page,
         "rows": [
-            {"artifact": each, "format": kinds.title(each.run.kind), "left_out": _left_out(each)} for each in page
+            {"artifact": artifact, "format": kinds.title(artifact.run.kind), "left_out": _left_out(artifact)}
+            for artifact in page
         ],
         "at_work": [{"run": run, "title": kinds.title(run.kind)} for run in services.at_work(study)],
         "may_export": request.study_role >= Role.EDITOR,  # type: ignore[attr-defined]
@@ -42,8 +43,8 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _left_out(artifact: Artifact) -> dict[str, int] | None:
     """Return what an export does not hold, or None where its format holds everything."""
-    found: dict[str, int] | None = artifact.run.summary.get(services.LEFT_OUT)
-    return found
+    omitted: dict[str, int] | None = artifact.run.summary.get(services.LEFT_OUT)
+    return omitted
 
 
 @study_page(Role.EDITOR)

@@ -105,11 +105,11 @@ class Package:
             digesting = _Digesting(entry)
             # No name and no time in its header.
             with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=digesting, mtime=0) as zipped:
-                found = Lines(zipped.write)
-                yield found
-                found.flush()
+                lines = Lines(zipped.write)
+                yield lines
+                lines.flush()
         self.files.append(
-            WrittenFile(path, found.rows, digesting.size, digesting.sha256, found.content_bytes, found.content_sha256)
+            WrittenFile(path, lines.rows, digesting.size, digesting.sha256, lines.content_bytes, lines.content_sha256)
         )
 
     def manifest(self, content: dict[str, Any]) -> None:
@@ -214,14 +214,14 @@ def counts(study: Study) -> dict[str, int]:
 
 def content(study: Study, version: int = SCHEMA_VERSION) -> dict[str, str]:
     """Return the digest of each table as an archive of a version would hold it: equal digests, equal studies."""
-    found = {}
+    digests = {}
     places = Places()
     for table in archive_tables.of_version(version):
         lines = Lines(lambda _data: None)
         write_table(table, study, places, lines, version=version)
         lines.flush()
-        found[table.name] = lines.content_sha256
-    return found
+        digests[table.name] = lines.content_sha256
+    return digests
 
 
 def licences(study: Study) -> dict[str, Any]:

@@ -41,13 +41,13 @@ _VOTES: Meanings = {
 
 
 def _ratings() -> Meanings:
-    found: Meanings = {
+    meanings: Meanings = {
         "submission_id": ("text or null", "The questionnaire that held the pair."),
         **_PAIR,
         "worker": ("list of text", "Who voted, by pseudonym; votes stand in this order."),
     }
     for name in NAMES:
-        found |= {
+        meanings |= {
             f"{name}_vote": ("list of A, N, B or null", f"Their votes on {name}; null: none that counts."),
             f"{name}_spam_probability": ("list of number or null", f"How likely each of them spams on {name}."),
             f"{name}_p_a": ("number or null", "The probability that the left response is better."),
@@ -55,7 +55,7 @@ def _ratings() -> Meanings:
             f"{name}_p_b": ("number or null", "The probability that the right response is better."),
             f"{name}_gold": ("a, n, b or null", "The label that is most probable."),
         }
-    return found
+    return meanings
 
 
 FILES: dict[str, tuple[str, Meanings]] = {
@@ -200,12 +200,12 @@ def of_files(paths: Iterable[str]) -> dict[str, Any]:
     """Return the field dictionary of these files."""
     files = {path(name): about for name, about in FILES.items()}
     return {
-        each: {
-            "meaning": files[each][0],
+        file_path: {
+            "meaning": files[file_path][0],
             "fields": [
                 {"name": name, "type": kind, "nullable": kind.endswith(("null", "absent")), "meaning": meaning}
-                for name, (kind, meaning) in files[each][1].items()
+                for name, (kind, meaning) in files[file_path][1].items()
             ],
         }
-        for each in paths
+        for file_path in paths
     }

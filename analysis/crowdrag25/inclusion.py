@@ -49,15 +49,15 @@ def topics(study: Study, left_out: ExclusionCounts) -> "QuerySet[Topic]":
     )
     left_out.add(GAPS, current.count() - whole.count())
     left_out.add(NARRATIVES, whole.exclude(narrative="").count())
-    said = ~Q(passage__title="") | ~Q(passage__url="") | Q(score__isnull=False)
-    left_out.add(PASSAGES, RetrievedPassage.objects.filter(said, topic__in=whole.values("id")).count())
+    has_more = ~Q(passage__title="") | ~Q(passage__url="") | Q(score__isnull=False)
+    left_out.add(PASSAGES, RetrievedPassage.objects.filter(has_more, topic__in=whole.values("id")).count())
     return whole.order_by("id")
 
 
 def responses(study: Study, left_out: ExclusionCounts) -> "QuerySet[Response]":
     """Return the responses that are released, in the order in which they came."""
     uncounted = ExclusionCounts()
-    found = Response.objects.filter(study=study)
+    released = Response.objects.filter(study=study)
     steps = (
         (ERASED, Q(erased_at__isnull=True)),
         (EXCLUDED, Q(is_included=True)),
@@ -65,13 +65,13 @@ def responses(study: Study, left_out: ExclusionCounts) -> "QuerySet[Response]":
         (OLDER, Q(topic__in=Topic.objects.filter(study=study).current())),
         (GAPS, Q(topic__in=topics(study, uncounted).values("id"))),
     )
-    before = found.count()
+    before = released.count()
     for reason, condition in steps:
-        found = found.filter(condition)
-        now = found.count()
+        released = released.filter(condition)
+        now = released.count()
         left_out.add(reason, before - now)
         before = now
-    return found.order_by("id")
+    return released.order_by("id")
 
 
 def keeps_its_log(responses_: "QuerySet[Response]") -> "QuerySet[Response]":

@@ -23,7 +23,7 @@ from crowdrag.studies.models import Participant, Study
 from writing.models import Response
 
 from ..inputs import arrays
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from ..tables.run_tables import ANALYSIS
 from . import inclusion
 from .inclusion import ExclusionCounts
@@ -77,8 +77,8 @@ class JudgingFiles:
 
     def votes(self) -> Iterator[Row]:
         """Yield the crowd's votes on pairs."""
-        found = self._judgments.filter(item__campaign__in=self._campaigns(Judges.CROWD, CampaignKind.PAIRWISE))
-        for answer in self._answers(self._first(self._included(found)), LETTERS):
+        judgments = self._judgments.filter(item__campaign__in=self._campaigns(Judges.CROWD, CampaignKind.PAIRWISE))
+        for answer in self._answers(self._first(self._included(judgments)), LETTERS):
             yield {
                 "submission_id": answer["submission"],
                 "worker": answer["worker"],
@@ -89,8 +89,8 @@ class JudgingFiles:
 
     def pointwise(self) -> Iterator[Row]:
         """Yield the crowd's pointwise ratings: a worker's rows of a submission in the order of the items."""
-        found = self._judgments.filter(item__campaign__in=self._campaigns(Judges.CROWD, CampaignKind.POINTWISE))
-        for answer in self._answers(self._included(found), record_schemas.SCALE):
+        judgments = self._judgments.filter(item__campaign__in=self._campaigns(Judges.CROWD, CampaignKind.POINTWISE))
+        for answer in self._answers(self._included(judgments), record_schemas.SCALE):
             yield {
                 "submission_id": answer["submission"],
                 "submitted_at": _milliseconds(next(filter(None, answer["judged_at"]), None)),
@@ -102,8 +102,8 @@ class JudgingFiles:
 
     def experts(self) -> Iterator[Row]:
         """Yield the experts' votes. Those that the analysis leaves out are there too, as in the published file."""
-        found = self._judgments.filter(item__campaign__judges=Judges.EXPERT)
-        for answer in self._answers(self._first(self._pairs(found)), LETTERS):
+        judgments = self._judgments.filter(item__campaign__judges=Judges.EXPERT)
+        for answer in self._answers(self._first(self._pairs(judgments)), LETTERS):
             clicks = zip(record_schemas.CLICK_NAMES, answer["judged_at"], strict=True)
             times = dict([*clicks, ("submit", answer["submitted_at"])])
             yield {
@@ -122,17 +122,17 @@ class JudgingFiles:
 
     def individual(self) -> Iterator[Row]:
         """Yield models' judgments of one dimension at a time, with their justifications, if there are any."""
-        found = self._of_models(Inference.INDIVIDUAL, counts=False)
-        if found.exclude(justification="").exists():
-            for answer in self._answers(found, LETTERS, counts=False):
+        judgments = self._of_models(Inference.INDIVIDUAL, counts=False)
+        if judgments.exclude(justification="").exists():
+            for answer in self._answers(judgments, LETTERS, counts=False):
                 yield _ratings(answer, [named for _, named in record_schemas.QUESTIONS.values()])
 
     def models(self) -> Iterator[Row]:
         """Yield models' judgments under both inferences."""
         letters = {value: letter.lower() for value, letter in LETTERS.items()}
         for inference in (Inference.COMBINED, Inference.INDIVIDUAL):
-            found = self._of_models(inference, counts=inference == Inference.INDIVIDUAL)
-            for answer in self._answers(found, letters, counts=inference == Inference.INDIVIDUAL):
+            judgments = self._of_models(inference, counts=inference == Inference.INDIVIDUAL)
+            for answer in self._answers(judgments, letters, counts=inference == Inference.INDIVIDUAL):
                 values = dict(zip(NAMES, answer["values"], strict=True))
                 yield {**_pair(answer), **_judge(answer), "inference": inference.value.lower(), **values}
 
@@ -144,14 +144,14 @@ class JudgingFiles:
         """Yield the platform's records of submissions."""
         every = PlatformSubmission.objects.filter(campaign__study=self._study)
         withheld = ~Q(Exists(inclusion.timing_of(Participant.objects.filter(pk=OuterRef("participant")))))
-        found = every.exclude(Q(participant__isnull=False) & withheld)
-        self._left_out.add(inclusion.TIMES, every.count() - found.count())
-        for each in found.select_related("participant").order_by("id").iterator(chunk_size=CHUNK):
+        submissions = every.exclude(Q(participant__isnull=False) & withheld)
+        self._left_out.add(inclusion.TIMES, every.count() - submissions.count())
+        for submission in submissions.select_related("participant").order_by("id").iterator(chunk_size=CHUNK):
             yield {
-                "worker": each.participant.external_id if each.participant else None,
-                "submission": each.external_id,
-                "time_taken": each.seconds,
-                "approvals": each.approvals,
+                "worker": submission.participant.external_id if submission.participant else None,
+                "submission": submission.external_id,
+                "time_taken": submission.seconds,
+                "approvals": submission.approvals,
             }
 
     def questionnaires(self) -> dict[tuple[str, str], str]:
@@ -160,33 +160,33 @@ class JudgingFiles:
             questionnaire__campaign__in=self._campaigns(Judges.CROWD, CampaignKind.PAIRWISE)
         )
         columns = ("item__pair__a__external_id", "item__pair__b__external_id", "questionnaire__external_id")
-        found: dict[tuple[str, str], str] = {}
+        names: dict[tuple[str, str], str] = {}
         for a, b, name in entries.order_by("questionnaire_id", "id").values_list(*columns).iterator(chunk_size=CHUNK):
-            found.setdefault((a, b), name)
-        return found
+            names.setdefault((a, b), name)
+        return names
 
     def _campaigns(self, judges: str, kind: str) -> "QuerySet[Campaign]":
         return Campaign.objects.filter(study=self._study, judges=judges, kind=kind).order_by().values("pk")  # type: ignore[return-value]
 
-    def _included(self, found: "QuerySet[Judgment]") -> "QuerySet[Judgment]":
-        return self._kept(found, found.filter(assignment__is_included=True), EXCLUDED)
+    def _included(self, judgments: "QuerySet[Judgment]") -> "QuerySet[Judgment]":
+        return self._kept(judgments, judgments.filter(assignment__is_included=True), EXCLUDED)
 
-    def _first(self, found: "QuerySet[Judgment]") -> "QuerySet[Judgment]":
-        return self._kept(found, found.filter(repeat=0), REPEATED)
+    def _first(self, judgments: "QuerySet[Judgment]") -> "QuerySet[Judgment]":
+        return self._kept(judgments, judgments.filter(repeat=0), REPEATED)
 
-    def _pairs(self, found: "QuerySet[Judgment]", *, counts: bool = True) -> "QuerySet[Judgment]":
-        return self._kept(found, found.filter(item__pair__isnull=False), POINTWISE_OTHERS, counts=counts)
+    def _pairs(self, judgments: "QuerySet[Judgment]", *, counts: bool = True) -> "QuerySet[Judgment]":
+        return self._kept(judgments, judgments.filter(item__pair__isnull=False), POINTWISE_OTHERS, counts=counts)
 
     def _of_models(self, inference: str, *, counts: bool = True) -> "QuerySet[Judgment]":
-        found = self._judgments.filter(item__campaign__judges=Judges.MODEL, item__campaign__inference=inference)
-        return self._pairs(found, counts=counts)
+        judgments = self._judgments.filter(item__campaign__judges=Judges.MODEL, item__campaign__inference=inference)
+        return self._pairs(judgments, counts=counts)
 
     def _kept(
-        self, found: "QuerySet[Judgment]", kept: "QuerySet[Judgment]", reason: str, *, counts: bool = True
+        self, judgments: "QuerySet[Judgment]", kept: "QuerySet[Judgment]", reason: str, *, counts: bool = True
     ) -> "QuerySet[Judgment]":
         """Return those kept; the others are left out for this reason."""
         if counts:
-            self._leave_out(reason, found.count() - kept.count())
+            self._leave_out(reason, judgments.count() - kept.count())
         return kept
 
     def _leave_out(self, reason: str, count: int) -> None:
@@ -201,16 +201,16 @@ class JudgingFiles:
     def _justification(self, row: Row) -> str:
         return str(row["justification"])
 
-    def _answers(self, found: "QuerySet[Judgment]", words: dict[int, Any], *, counts: bool = True) -> Iterator[Row]:
+    def _answers(self, judgments: "QuerySet[Judgment]", words: dict[int, Any], *, counts: bool = True) -> Iterator[Row]:
         """Yield answers in the order in which votes count: a value for each of the seven dimensions, or None.
 
         `counts`: these judgments are in no other file, so what is left out of them is counted here.
         """
-        place = QuestionnaireItem.objects.filter(
+        questionnaire_items = QuestionnaireItem.objects.filter(
             questionnaire=OuterRef("assignment__questionnaire"), item=OuterRef("item")
         )
         order = ("assignment__questionnaire_id", "assignment_id", "repeat", "position", "item_id", "id")
-        rows = found.annotate(position=Subquery(place.values("position")[:1])).order_by(*order)
+        rows = judgments.annotate(position=Subquery(questionnaire_items.values("position")[:1])).order_by(*order)
         columns = [*_COLUMNS.values(), "position"]
         names = [*_COLUMNS, "position"]
         dicts = (dict(zip(names, row, strict=True)) for row in rows.values_list(*columns).iterator(chunk_size=CHUNK))
@@ -243,11 +243,11 @@ class JudgingFiles:
 
 def as_columns(rows: Iterator[Row]) -> dict[str, dict[str, Any]]:
     """Return rows as the published file of the experts holds them: column -> {row number: value}."""
-    found: dict[str, dict[str, Any]] = {}
+    columns: dict[str, dict[str, Any]] = {}
     for number, row in enumerate(rows):
         for name, value in row.items():
-            found.setdefault(name, {})[str(number)] = value
-    return found
+            columns.setdefault(name, {})[str(number)] = value
+    return columns
 
 
 def _pair(answer: Row) -> Row:
@@ -319,8 +319,8 @@ def rows(analysis: Analysis, questionnaires: dict[tuple[str, str], str], release
     dimensions = {n: dimension for n, dimension in dimensions.items() if dimension.name in NAMES}
     first = np.flatnonzero(pool.first_votes())
     votes: dict[int, list[int]] = defaultdict(list)
-    for place in first.tolist():
-        votes[int(pool.unit[place])].append(place)
+    for index in first.tolist():
+        votes[int(pool.unit[index])].append(index)
     for unit, (left, right, topic, _item) in enumerate(pool.units):
         if left < 0 or right < 0 or unit not in votes:
             continue
@@ -328,9 +328,9 @@ def rows(analysis: Analysis, questionnaires: dict[tuple[str, str], str], release
         if a not in released or b not in released:
             continue
         cast: dict[int, dict[int, int]] = defaultdict(dict)  # dimension -> who -> which answer
-        for place in votes[unit]:
-            cast[int(pool.dimension[place])][int(pool.coder[place])] = int(pool.value[place])
-        who = list(dict.fromkeys(coder for each in cast.values() for coder in each))
+        for index in votes[unit]:
+            cast[int(pool.dimension[index])][int(pool.coder[index])] = int(pool.value[index])
+        who = list(dict.fromkeys(coder for answers_of_coder in cast.values() for coder in answers_of_coder))
         row: Row = {
             "submission_id": questionnaires.get((a, b)),
             "query_id": taken.topics[topic],
@@ -349,10 +349,10 @@ def rows(analysis: Analysis, questionnaires: dict[tuple[str, str], str], release
 
 
 def _labels(dimension: arrays.Dimension, label: Row | None) -> Row:
-    found = {f"{dimension.name}_p_{letter}": label[f"p_{letter}"] if label else None for letter in "anb"}
+    labels = {f"{dimension.name}_p_{letter}": label[f"p_{letter}"] if label else None for letter in "anb"}
     if 0 not in dimension.values:
-        del found[f"{dimension.name}_p_n"]  # nobody could answer so
-    return found | {f"{dimension.name}_gold": label["label"] if label else None}
+        del labels[f"{dimension.name}_p_n"]  # nobody could answer so
+    return labels | {f"{dimension.name}_gold": label["label"] if label else None}
 
 
 def _gold(run: Run) -> dict[tuple[str, str, str], Row]:
@@ -360,5 +360,5 @@ def _gold(run: Run) -> dict[tuple[str, str, str], Row]:
 
 
 def _table(run: Run, name: str) -> list[Row]:
-    found = Table.objects.filter(run=run, name=name).first()
-    return found.rows if found else []
+    table = ResultTable.objects.filter(run=run, name=name).first()
+    return table.rows if table else []

@@ -28,22 +28,24 @@ def _as_submitted(response: Response) -> str:
     return response.text
 
 
-def topics(found: "QuerySet[Topic]") -> Iterator[Row]:
+def topics(topics_released: "QuerySet[Topic]") -> Iterator[Row]:
     """Yield each topic with its passages in the order of their ranks."""
-    for topic in _with_passages(found).iterator(chunk_size=CHUNK):
+    for topic in _with_passages(topics_released).iterator(chunk_size=CHUNK):
         yield {"topic": topic.external_id, "query": topic.query, **_passages(topic)}
 
 
 def tasks(responses: "QuerySet[Response]", left_out: ExclusionCounts) -> Iterator[Row]:
     """Yield each human response's task with the answers to its surveys, as far as the layout has the question."""
     answers = SurveyAnswers.objects.order_by("id")
-    found = _human(responses).select_related("topic", "style", "participant", "task")
-    for response in found.prefetch_related(Prefetch("task__survey_answers", answers)).iterator(chunk_size=CHUNK):
-        given: Row = {}
-        for each in response.task.survey_answers.all() if response.task else ():
-            given |= each.answers
-        held = {name: value for name, value in given.items() if name in QUESTIONS and _is_held(name, value)}
-        left_out.add(OTHER_SURVEYS, len(given) - len(held))
+    human_responses = _human(responses).select_related("topic", "style", "participant", "task")
+    for response in human_responses.prefetch_related(Prefetch("task__survey_answers", answers)).iterator(
+        chunk_size=CHUNK
+    ):
+        answers_given: Row = {}
+        for survey_answers in response.task.survey_answers.all() if response.task else ():
+            answers_given |= survey_answers.answers
+        held = {name: value for name, value in answers_given.items() if name in QUESTIONS and _is_held(name, value)}
+        left_out.add(OTHER_SURVEYS, len(answers_given) - len(held))
         yield {
             "response": response.external_id,
             "worker": response.participant.external_id,
@@ -92,8 +94,8 @@ def model_responses(
     responses: "QuerySet[Response]", text_of: Callable[[Response], str] = _as_submitted
 ) -> Iterator[Row]:
     """Yield each response of a model or a RAG system; `text_of` says what is given of its text."""
-    found = responses.exclude(origin=Origin.HUMAN).select_related("topic", "style", "participant")
-    for response in found.iterator(chunk_size=CHUNK):
+    model_written = responses.exclude(origin=Origin.HUMAN).select_related("topic", "style", "participant")
+    for response in model_written.iterator(chunk_size=CHUNK):
         yield {
             "response": response.external_id,
             "topic": response.topic.external_id,
@@ -117,17 +119,17 @@ def parsed(responses: "QuerySet[Response]", text_of: Callable[[Response], str] =
     What `text_of` gives of a response's text is as long as the text, so that its statements' spans hold.
     """
     topics_ = Prefetch("topic", _with_passages(Topic.objects.all()))
-    found = queries.with_statements(responses.select_related("style", "participant")).prefetch_related(topics_)  # type: ignore[arg-type]
-    for response in found.iterator(chunk_size=CHUNK):
+    prefetched = queries.with_statements(responses.select_related("style", "participant")).prefetch_related(topics_)  # type: ignore[arg-type]
+    for response in prefetched.iterator(chunk_size=CHUNK):
         passages = _passages(response.topic)
         ids = passages["references_ids"]
         text = text_of(response)
         statements: list[Row] = [
             {
-                "text": text[each.start : each.end].strip() + each.closing,
-                "citations": [ids[citation.retrieved.rank] for citation in each.citations.all()],
+                "text": text[statement.start : statement.end].strip() + statement.closing,
+                "citations": [ids[citation.retrieved.rank] for citation in statement.citations.all()],
             }
-            for each in response.statements.all()
+            for statement in response.statements.all()
         ]
         yield {
             "response": response.external_id,
@@ -147,14 +149,14 @@ def _human(responses: "QuerySet[Response]") -> "QuerySet[Response]":
     return responses.filter(origin=Origin.HUMAN)
 
 
-def _with_passages(found: "QuerySet[Topic]") -> "QuerySet[Topic]":
-    return found.prefetch_related(
+def _with_passages(topics_released: "QuerySet[Topic]") -> "QuerySet[Topic]":
+    return topics_released.prefetch_related(
         Prefetch("retrieved", RetrievedPassage.objects.select_related("passage").order_by("rank", "id"))
     )
 
 
 def _passages(topic: Topic) -> dict[str, list[str]]:
-    passages = [each.passage for each in topic.retrieved.all()]
+    passages = [retrieved.passage for retrieved in topic.retrieved.all()]
     return {
         "references_ids": [passage.external_id for passage in passages],
         "references_texts": [passage.text for passage in passages],

@@ -133,7 +133,7 @@ class Experiments(Endpoint):
 
     def get(self, request: Request, study: str) -> Response:
         """List the experiments that can be started, each with its parameters, and the models that may answer."""
-        rows = [_row(each) for each in experiment.EXPERIMENTS.values()]
+        rows = [_row(offered) for offered in experiment.EXPERIMENTS.values()]
         return Response(OfferedRow({"results": rows, "generators": [name for name, _title in services.offered()]}).data)
 
 
@@ -142,22 +142,22 @@ class Ordering(Endpoint):
 
     needs: ClassVar = {"POST": STARTED}
 
-    def ordered(self, name: str, given: dict[str, Any]) -> services.Order:
+    def ordered(self, name: str, body: dict[str, Any]) -> services.Order:
         """Return what is ordered, checked; refuse what cannot be."""
         if name not in experiment.EXPERIMENTS:
             raise Problem("not-found")
-        if taken := sorted(set(given["parameters"]) & set(experiment.COMMON)):
+        if taken := sorted(set(body["parameters"]) & set(experiment.COMMON)):
             raise _refused(_("Not a parameter of its own: %(names)s.") % {"names": ", ".join(taken)}, "#/parameters")
-        if not _is_storable(given["parameters"]):
+        if not _is_storable(body["parameters"]):
             raise _refused(_("Some text holds characters that cannot be stored."), "#/parameters")
         try:
-            collection = self._collection(**given["collection"])
+            collection = self._collection(**body["collection"])
         except BadParameterError as error:
             raise _refused(str(error), "#/collection") from None
-        common = {"collection": collection, "generator": given["generator"], "queries": given["queries"]}
+        common = {"collection": collection, "generator": body["generator"], "queries": body["queries"]}
         try:
-            parameters = {**given["parameters"], **common}
-            return services.order(experiment.EXPERIMENTS[name], self.study, parameters, seed=given["seed"])
+            parameters = {**body["parameters"], **common}
+            return services.order(experiment.EXPERIMENTS[name], self.study, parameters, seed=body["seed"])
         except BadParameterError as error:
             raise _refused(str(error), "#/parameters") from None
 
@@ -175,11 +175,13 @@ class Estimated(Ordering):
         """Show what an experiment would come to; nothing is stored or asked."""
         order = self.ordered(name, self.given(Ordered))
         try:
-            found = services.forecast(order)
+            forecast = services.forecast(order)
         except (BadParameterError, BadCollectionError) as error:
             raise _refused(str(error), "#/collection") from None
-        found_as = {field: getattr(found, field) for field in ("units", "currency", "seconds", "problem", "estimate")}
-        money = {"cost": found.cost, "left": found.left, "is_over_budget": found.is_over_budget}
+        found_as = {
+            field: getattr(forecast, field) for field in ("units", "currency", "seconds", "problem", "estimate")
+        }
+        money = {"cost": forecast.cost, "left": forecast.left, "is_over_budget": forecast.is_over_budget}
         plain = {key: float(value) if isinstance(value, Decimal) else value for key, value in money.items()}
         return Response(EstimateRow({**found_as, **plain, "order": order.digest}).data)
 
@@ -190,12 +192,12 @@ class Started(Ordering):
     @extend_schema(request=Begun, responses={202: StartedRow})
     def post(self, request: Request, study: str, name: str) -> Response:
         """Start an experiment. It stands among the runs at once, and among the results when it is done."""
-        given = self.given(Begun)
-        wanted = given.pop("order")
-        order = self.ordered(name, given)
-        if wanted and wanted != order.digest:
-            said = _("This is not what was estimated: ask again what it comes to, and send that `order`.")
-            raise _refused(said, "#/order")
+        body = self.given(Begun)
+        expected_digest = body.pop("order")
+        order = self.ordered(name, body)
+        if expected_digest and expected_digest != order.digest:
+            message = _("This is not what was estimated: ask again what it comes to, and send that `order`.")
+            raise _refused(message, "#/order")
         try:
             run = services.start(order, by=self.user)
         except kinds.InputRejectedError as error:
@@ -204,18 +206,22 @@ class Started(Ordering):
         return Response(StartedRow(run).data, status=202, headers={"Location": where})
 
 
-def _row(each: Experiment) -> dict[str, Any]:
-    usual = each.own({}).to_dict()
+def _row(experiment_offered: Experiment) -> dict[str, Any]:
+    usual = experiment_offered.own({}).to_dict()
     fields = [
         {
             "name": field.name, "label": str(field.label), "help": str(field.help), "kind": field.kind,
             "least": field.least, "most": field.most, "choices": [value for value, _label in field.choices],
             "default": usual.get(field.name),
         }
-        for field in each.fields
+        for field in experiment_offered.fields
     ]  # fmt: skip
-    told = {"name": each.name, "title": str(each.title), "about": str(each.about)}
-    return {**told, "sources": list(each.collections), "parameters": fields}
+    description = {
+        "name": experiment_offered.name,
+        "title": str(experiment_offered.title),
+        "about": str(experiment_offered.about),
+    }
+    return {**description, "sources": list(experiment_offered.collections), "parameters": fields}
 
 
 def _is_storable(value: Any) -> bool:
@@ -223,9 +229,9 @@ def _is_storable(value: Any) -> bool:
     if isinstance(value, str):
         return "\0" not in value and not any("\ud800" <= sign <= "\udfff" for sign in value)
     if isinstance(value, dict):
-        return all(_is_storable(each) for pair in value.items() for each in pair)
+        return all(_is_storable(part) for pair in value.items() for part in pair)
     return not isinstance(value, list) or all(map(_is_storable, value))
 
 
-def _refused(said: str, pointer: str) -> Problem:
-    return Problem("refused", said, errors=[{"pointer": pointer, "detail": said, "code": "refused"}])
+def _refused(message: str, pointer: str) -> Problem:
+    return Problem("refused", message, errors=[{"pointer": pointer, "detail": message, "code": "refused"}])

@@ -24,7 +24,7 @@ from crowdrag.llm.replies import clean
 from crowdrag.studies.models import Participant, Study
 
 from ..methods.settings import BadParameterError
-from .models import Generation
+from .models import CachedOutput
 
 #: Digests that are looked up in one query.
 LOOKED_UP = 1000
@@ -62,7 +62,7 @@ class CachedGenerator:
         self._options = options
         self._study = study
         self._check = check
-        self._heard: Callable[[int], None] = lambda _answers: None
+        self._on_answers: Callable[[int], None] = lambda _answers: None
         self._erased = _erased(study)
 
     @property
@@ -92,23 +92,23 @@ class CachedGenerator:
             If the device's memory does not hold the model, or one prompt.
         """
         digests = {prompt: digest(self.name, prompt) for prompt in prompts}
-        found = self._look_up(digests.values())
-        self._heard(len(found))
+        stored = self._look_up(digests.values())
+        self._on_answers(len(stored))
         fresh: dict[str, Output] = {}
-        if missing := [prompt for prompt, key in digests.items() if key not in found]:
+        if missing := [prompt for prompt, key in digests.items() if key not in stored]:
             with model_cache.one_job(self._prepared.device, check=self._check):
                 # Somebody may have generated them while the device was theirs.
-                found |= self._look_up(digests[prompt] for prompt in missing)
-                missing = [prompt for prompt in missing if digests[prompt] not in found]
+                stored |= self._look_up(digests[prompt] for prompt in missing)
+                missing = [prompt for prompt in missing if digests[prompt] not in stored]
                 self._check()
                 for batch in self._loaded.stream(missing) if missing else ():
                     fresh |= self._keep({digests[prompt]: output for prompt, output in batch})
                     self._check()
-                    self._heard(len(batch))
-        outputs, seen = [], set(found)
+                    self._on_answers(len(batch))
+        outputs, seen = [], set(stored)
         for prompt in prompts:
             key = digests[prompt]
-            output = _output(found[key]) if key in found else fresh[key]
+            output = _output(stored[key]) if key in stored else fresh[key]
             outputs.append(replace(output, is_stored=True) if key in seen else output)
             seen.add(key)
         return outputs
@@ -116,12 +116,12 @@ class CachedGenerator:
     def ensemble(self, prompts: Sequence[Prompt], weights: Floats) -> Output:
         """Answer all prompts as one, kept as outputs are; see `analysis.rag.generation.model`."""
         key = ensemble_digest(self.name, prompts, weights)
-        if (found := self._look_up([key])) == {}:
+        if (stored := self._look_up([key])) == {}:
             with model_cache.one_job(self._prepared.device, check=self._check):
-                if (found := self._look_up([key])) == {}:
+                if (stored := self._look_up([key])) == {}:
                     self._check()
                     return self._keep({key: self._loaded.ensemble(prompts, weights)})[key]
-        return _output(found[key])
+        return _output(stored[key])
 
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
         """Mean log-likelihood per token of each continuation after its prompt; see `score`."""
@@ -139,22 +139,24 @@ class CachedGenerator:
         keys = [likelihood_digest(self.name, *pair) for pair in zip(prompts, continuations, strict=True)]
         values = {key: row.likelihood for key, row in self._look_up(keys).items()}
         stored = set(values)
-        self._heard(sum(key in stored for key in keys))
+        self._on_answers(sum(key in stored for key in keys))
         if any(key not in values for key in keys):
             with model_cache.one_job(self._prepared.device, check=self._check):
                 values |= {key: row.likelihood for key, row in self._look_up(keys).items()}
-                missing = [place for place, key in enumerate(keys) if key not in values]
-                asked = [prompts[place] for place in missing], [continuations[place] for place in missing]
-                for batch in self._loaded.stream_likelihoods(*asked) if missing else ():
-                    values |= self._keep_likelihoods({keys[missing[place]]: value for place, value in batch})
+                missing = [index for index, key in enumerate(keys) if key not in values]
+                arguments = [prompts[index] for index in missing], [continuations[index] for index in missing]
+                for batch in self._loaded.stream_likelihoods(*arguments) if missing else ():
+                    values |= self._keep_likelihoods({keys[missing[index]]: value for index, value in batch})
                     self._check()
-                    self._heard(len(batch))
-        found = np.array([np.nan if (value := values.get(key)) is None else value for key in keys], dtype=np.float64)
-        return Scored(found, tuple(Output("", is_stored=key in stored) for key in keys))
+                    self._on_answers(len(batch))
+        likelihoods = np.array(
+            [np.nan if (value := values.get(key)) is None else value for key in keys], dtype=np.float64
+        )
+        return Scored(likelihoods, tuple(Output("", is_stored=key in stored) for key in keys))
 
-    def heard_by(self, heard: Callable[[int], None]) -> CachedGenerator:
+    def with_callback(self, on_answers: Callable[[int], None]) -> CachedGenerator:
         """The same generator, which tells of answers when they have come; what is raised then ends the generating."""
-        self._heard = heard
+        self._on_answers = on_answers
         return self
 
     @cached_property
@@ -173,13 +175,13 @@ class CachedGenerator:
         except _NOT_TO_BE_HAD as error:
             raise BadParameterError(str(error)) from error
 
-    def _look_up(self, digests: Iterable[str]) -> dict[str, Generation]:
-        wanted = sorted(set(digests))
-        found: dict[str, Generation] = {}
-        for start in range(0, len(wanted), LOOKED_UP):
-            rows = Generation.objects.filter(digest__in=wanted[start : start + LOOKED_UP])
-            found |= {row.digest: row for row in rows}
-        return found
+    def _look_up(self, digests: Iterable[str]) -> dict[str, CachedOutput]:
+        keys = sorted(set(digests))
+        rows_by_digest: dict[str, CachedOutput] = {}
+        for start in range(0, len(keys), LOOKED_UP):
+            rows = CachedOutput.objects.filter(digest__in=keys[start : start + LOOKED_UP])
+            rows_by_digest |= {row.digest: row for row in rows}
+        return rows_by_digest
 
     def _keep(self, outputs: dict[str, Output]) -> dict[str, Output]:
         """Store outputs without an error; return what is in the store now, with what is not to be stored."""
@@ -199,16 +201,16 @@ class CachedGenerator:
     def _keep_likelihoods(self, values: dict[str, float]) -> dict[str, float | None]:
         return {row.digest: row.likelihood for row in self._stored([self._row(*one) for one in values.items()])}
 
-    def _row(self, key: str, likelihood: float | None = None, **fields: Any) -> Generation:
-        return Generation(digest=key, generator=self.name[:400], study=self._study, likelihood=likelihood, **fields)
+    def _row(self, key: str, likelihood: float | None = None, **fields: Any) -> CachedOutput:
+        return CachedOutput(digest=key, generator=self.name[:400], study=self._study, likelihood=likelihood, **fields)
 
     @transaction.atomic
-    def _stored(self, rows: list[Generation]) -> Iterable[Generation]:
+    def _stored(self, rows: list[CachedOutput]) -> Iterable[CachedOutput]:
         """Store rows; return those that are in the store now. What was made of texts since erased is not stored."""
         _hold(self._study, shared=True)
         if _erased(self._study) != self._erased:
             return rows
-        Generation.objects.bulk_create(rows, ignore_conflicts=True)
+        CachedOutput.objects.bulk_create(rows, ignore_conflicts=True)
         return self._look_up(row.digest for row in rows).values()
 
 
@@ -234,7 +236,7 @@ def forget(study: Study) -> None:
     It costs nothing but generating it again.
     """
     _hold(study, shared=False)
-    Generation.objects.filter(study=study).delete()
+    CachedOutput.objects.filter(study=study).delete()
 
 
 # Each unit makes a generator, and a GGUF file's settings stand among all its words.
@@ -254,12 +256,12 @@ def _hold(study: Study | None, *, shared: bool) -> None:
         return
     kind = "_shared" if shared else ""
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT pg_advisory_xact_lock{kind}(hashtext('crowdrag.generations'), %s)", [study.pk])
+        cursor.execute(f"SELECT pg_advisory_xact_lock{kind}(hashtext('crowdrag.cached_outputs'), %s)", [study.pk])
 
 
 def _digest(*parts: str) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _output(row: Generation) -> Output:
+def _output(row: CachedOutput) -> Output:
     return Output(row.text, row.prompt_tokens, row.completion_tokens, is_stored=True)

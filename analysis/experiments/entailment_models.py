@@ -31,8 +31,8 @@ def check(name: str) -> None:
         It says which there are.
     """
     if name not in offered():
-        said = _("There is no entailment by %(name)r here; there are %(known)s. The operator names models.")
-        raise BadParameterError(said % {"name": name, "known": ", ".join(map(repr, offered()))})
+        message = _("There is no entailment by %(name)r here; there are %(known)s. The operator names models.")
+        raise BadParameterError(message % {"name": name, "known": ", ".join(map(repr, offered()))})
 
 
 def entailment(name: str, generator: Generator) -> Entailment | None:
@@ -60,7 +60,7 @@ def _load(model: str) -> Entailment:
     from analysis.rag.generation.model_cache import MODELS
 
     try:
-        found: CrossEncoder = MODELS.take((NLI, model), partial(CrossEncoder.load, model))
+        cross_encoder: CrossEncoder = MODELS.take((NLI, model), partial(CrossEncoder.load, model))
     except (checkpoints.NeuralPartsMissingError, checkpoints.ModelMissingError, NoEntailmentLabelError) as error:
         raise BadParameterError(str(error)) from error
-    return found
+    return cross_encoder

@@ -13,20 +13,20 @@ from crowdrag.jobs.models import Artifact, Run
 from crowdrag.studies.models import Participant
 from writing.models import Response
 
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from ..tables.run_tables import used_texts_of_study
 from ..tables.table import Holds, get
 from . import cached_generator
 from .experiment import PREFIX
-from .models import Finding
+from .models import UnitResult
 
 
 def erase(participant: Participant, *, reason: str, now: datetime) -> None:
     """Mark experiments on the study's own texts as stale and remove what they found question by question.
 
-    Findings hold answers to texts, which may say what was erased in other words. Tables stay, without rows that name
-    the person or a response of theirs; those of texts and answers are emptied. One that is not done ends, and cannot be
-    resumed with what a worker remembers. Runs on a file that was handed in have nothing of anybody.
+    Unit results hold answers to texts, which may say what was erased in other words. Tables stay, without rows that
+    name the person or a response of theirs; those of texts and answers are emptied. One that is not done ends, and
+    cannot be resumed with what a worker remembers. Runs on a file that was handed in have nothing of anybody.
     """
     cached_generator.forget(participant.study)
     wrote = set(Response.objects.filter(participant=participant).values_list("external_id", flat=True))
@@ -37,22 +37,22 @@ def erase(participant: Participant, *, reason: str, now: datetime) -> None:
             with suppress(lifecycle.NotActiveError):  # it ended before
                 lifecycle.cancel(run=run, now=now)
             lifecycle.mark_stale(run=run, reason=reason, now=now)
-            Finding.objects.filter(run=run).delete()
+            UnitResult.objects.filter(run=run).delete()
             _remove_files(run)
             _take_out(run, wrote | {participant.external_id})
 
 
 def _remove_files(run: Run) -> None:
-    """Remove what a run made of the texts: lists of its findings, models that were fitted to them."""
+    """Remove what a run made of the texts: lists of its results, models that were fitted to them."""
     for artifact in Artifact.objects.filter(run=run).order_by("pk"):
         transaction.on_commit(partial(default_storage.delete, str(artifact.file.name)))
         artifact.delete()
 
 
 def _take_out(run: Run, named: set[str]) -> None:
-    with pgtrigger.ignore("analysis.Table:never_updated"):
-        for table in Table.objects.filter(run=run).order_by("pk"):
+    with pgtrigger.ignore("analysis.ResultTable:never_updated"):
+        for table in ResultTable.objects.filter(run=run).order_by("pk"):
             rows = () if get(table.name).holds is Holds.TEXTS else table.rows
             kept = [row for row in rows if not any(isinstance(v, str) and v in named for v in row.values())]
             if len(kept) < len(table.rows):
-                Table.objects.filter(pk=table.pk).update(rows=kept)
+                ResultTable.objects.filter(pk=table.pk).update(rows=kept)

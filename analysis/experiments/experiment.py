@@ -70,7 +70,7 @@ class ExperimentParameters(Protocol):
     """An experiment's own parameters: a frozen dataclass, all of whose fields have defaults."""
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Read them; what is missing has its default.
 
         Raises
@@ -174,12 +174,12 @@ class Stage:
     Attributes
     ----------
     name : str
-        Keys of its findings begin with "NAME:".
+        Keys of its results begin with "NAME:".
     title : str
         What the progress says.
     work : callable(Job) -> mapping of str to JSON value
         What one unit found, by key (the query's id, say, without the stage's name). It writes nothing; equal inputs,
-        parameters and seed find the same. `Job` has the payload, the generator (counted), earlier findings, chance.
+        parameters and seed find the same. `Job` has the payload, the generator (counted), earlier results, chance.
     units : callable(Collection, parameters) -> payloads
     """
 
@@ -210,7 +210,7 @@ class Experiment:
         In the order of the report; the headline one first.
     figures : tuple of Figure
     compute : callable(Job) -> rows by table
-        The result tables from all findings: the run's last unit, after all stages.
+        The result tables from all unit results: the run's last unit, after all stages.
     estimate : callable(Collection, parameters) -> Estimate
     methods : callable(Run, rows by table) -> Methods
         The paragraph for a paper, with references (analysis/reports/methods_text.py shows how one is written).
@@ -243,7 +243,7 @@ class Experiment:
     @property
     def table_names(self) -> tuple[str, ...]:
         """The names of its tables in their order."""
-        return tuple(each.name for each in self.tables)
+        return tuple(table.name for table in self.tables)
 
     @property
     def kind(self) -> str:
@@ -259,8 +259,8 @@ class Experiment:
         folds = self.folds
         if folds is None:
             return None
-        own = self.own(parameters)
-        return lambda collection: folds(collection, own)
+        own_parameters = self.own(parameters)
+        return lambda collection: folds(collection, own_parameters)
 
 
 EXPERIMENTS: dict[str, Experiment] = {}
@@ -293,7 +293,7 @@ class ParameterReader(ABC):
     """An experiment's parameters: fields with defaults, a rule for one value (`read`), and one for all (`check`)."""
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Read them; what is missing has its default.
 
         Raises
@@ -301,13 +301,13 @@ class ParameterReader(ABC):
         BadParameterError
             If one is unknown, of another kind, out of bounds, or does not go with another.
         """
-        usual = {each.name: each.default for each in fields(cls)}
-        if unknown := sorted(set(given) - set(usual)):
-            said = _("There is no parameter %(unknown)s; there are %(known)s.")
-            raise BadParameterError(said % {"unknown": ", ".join(unknown), "known": ", ".join(sorted(usual))})
-        made = cls(**{name: cls.read(name, usual[name], value) for name, value in given.items()})
-        made.check()
-        return made
+        usual = {parameter_field.name: parameter_field.default for parameter_field in fields(cls)}
+        if unknown := sorted(set(values) - set(usual)):
+            message = _("There is no parameter %(unknown)s; there are %(known)s.")
+            raise BadParameterError(message % {"unknown": ", ".join(unknown), "known": ", ".join(sorted(usual))})
+        parameters = cls(**{name: cls.read(name, usual[name], value) for name, value in values.items()})
+        parameters.check()
+        return parameters
 
     def to_dict(self) -> dict[str, Any]:
         """Write all of them as JSON values."""
@@ -326,7 +326,7 @@ class ParameterReader(ABC):
 def _written(value: Any) -> Any:
     if not isinstance(value, tuple):
         return value
-    return [str(each) if isinstance(each, str) else each for each in value]  # members of enumerations as their values
+    return [str(item) if isinstance(item, str) else item for item in value]  # members of enumerations as their values
 
 
 #: What may stand in it beside the parameters, and of which kind it is.
@@ -357,27 +357,27 @@ def read_configuration(path: Path) -> dict[str, Any]:
         If the file cannot be read, is no TOML, or holds a key that is unknown or of another kind; it says which.
     """
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        configuration = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadParameterError(
             _("%(path)s cannot be read: %(why)s.") % {"path": path, "why": error.strerror}
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadParameterError(_("%(path)s is no TOML: %(why)s.") % {"path": path, "why": error}) from error
-    parameters = found.pop(PARAMETERS, {})
+    parameters = configuration.pop(PARAMETERS, {})
     if not isinstance(parameters, dict):
         raise BadParameterError(_("%(path)s: parameters is a table, [parameters].") % {"path": path})
-    for key, value in found.items():
+    for key, value in configuration.items():
         _check(path, key, value)
-    for key in PATHS & set(found):
-        found[key] = path.parent / found[key]
-    return {**found, PARAMETERS: parameters}
+    for key in PATHS & set(configuration):
+        configuration[key] = path.parent / configuration[key]
+    return {**configuration, PARAMETERS: parameters}
 
 
 def _check(path: Path, key: str, value: Any) -> None:
     if key not in KEYS:
-        said = _("%(path)s: there is no key %(key)s; there are %(known)s, and the table [parameters].")
-        raise BadParameterError(said % {"path": path, "key": key, "known": ", ".join(KEYS)})
+        message = _("%(path)s: there is no key %(key)s; there are %(known)s, and the table [parameters].")
+        raise BadParameterError(message % {"path": path, "key": key, "known": ", ".join(KEYS)})
     if type(value) is not KEYS[key]:
-        said = _("%(path)s: %(key)s is %(kind)s, not %(given)r.")
-        raise BadParameterError(said % {"path": path, "key": key, "kind": _KINDS[KEYS[key]], "given": value})
+        message = _("%(path)s: %(key)s is %(kind)s, not %(given)r.")
+        raise BadParameterError(message % {"path": path, "key": key, "kind": _KINDS[KEYS[key]], "given": value})

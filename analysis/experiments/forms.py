@@ -47,19 +47,19 @@ class NumbersField(forms.CharField):
 
     def prepare_value(self, value: Any) -> Any:
         """Write numbers with commas."""
-        return value if isinstance(value, str) or value is None else ", ".join(f"{each:g}" for each in value)
+        return value if isinstance(value, str) or value is None else ", ".join(f"{number:g}" for number in value)
 
     def clean(self, value: Any) -> list[float]:
         """Return the numbers in their order."""
-        given = super().clean(value) or ""
+        text = super().clean(value) or ""
         try:
-            found = [(int if self.whole else float)(part) for part in given.replace(",", " ").split()]
+            numbers = [(int if self.whole else float)(part) for part in text.replace(",", " ").split()]
         except ValueError:
             raise forms.ValidationError(_("Numbers with commas between them, as in: 1, 2, 4.")) from None
-        if any(not self._is_within(each) for each in found):
-            said = _("Each must be from %(least)s to %(most)s.")
-            raise forms.ValidationError(said % {"least": _bound(self.least), "most": _bound(self.most)})
-        return list(found)
+        if any(not self._is_within(number) for number in numbers):
+            message = _("Each must be from %(least)s to %(most)s.")
+            raise forms.ValidationError(message % {"least": _bound(self.least), "most": _bound(self.most)})
+        return list(numbers)
 
     def _is_within(self, value: float) -> bool:
         return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
@@ -106,9 +106,9 @@ class ExperimentForm(forms.Form):
         self.experiment, self.study, self.by = experiment, study, by
         self._set_choices()
         usual = experiment.own({}).to_dict()
-        for each in experiment.fields:
-            models = services.offered(is_here=each.is_here) if each.kind == "model" else []
-            self.fields[OWN + each.name] = _control(each, usual.get(each.name), models)
+        for parameter_field in experiment.fields:
+            models = services.offered(is_here=parameter_field.is_here) if parameter_field.kind == "model" else []
+            self.fields[OWN + parameter_field.name] = _control(parameter_field, usual.get(parameter_field.name), models)
 
     def _set_choices(self) -> None:
         offered = [name for name in self.experiment.collections if name in FORMATS]
@@ -122,12 +122,14 @@ class ExperimentForm(forms.Form):
         styles = Style.objects.filter(study=self.study).order_by("name").values_list("name", "label").distinct()
         self._choices("style", [("", _("any style")), *styles])
         stored = run_files.reusable_uploads(self.study)[:SHOWN_UPLOADS]
-        kept = [(each.pk, f"{each.name} · {filesizeformat(each.size)} · {each.sha256[:8]}") for each in stored]
+        kept = [
+            (upload.pk, f"{upload.name} · {filesizeformat(upload.size)} · {upload.sha256[:8]}") for upload in stored
+        ]
         self._choices("upload", [("", _("none")), *kept])
         self._choices("generator", services.offered())
         self.fields["generator"].initial = services.default_parameters(self.study)
-        wanted = "; ".join(f"{FORMATS[name].title}: {WRITTEN[name]}" for name in offered)
-        self.fields["file"].help_text = f"{wanted}. {KEPT}"
+        formats = "; ".join(f"{FORMATS[name].title}: {WRITTEN[name]}" for name in offered)
+        self.fields["file"].help_text = f"{formats}. {KEPT}"
         if not offered:
             for name in ("upload", "file"):
                 del self.fields[name]
@@ -143,16 +145,27 @@ class ExperimentForm(forms.Form):
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The fields under what they are about; what is advanced comes apart."""
-        own = [self[OWN + each.name] for each in self.experiment.fields if not each.is_advanced]
+        own_fields = [
+            self[OWN + parameter_field.name]
+            for parameter_field in self.experiment.fields
+            if not parameter_field.is_advanced
+        ]
         return [
             (_("Questions"), [self[name] for name in self.QUESTIONS if name in self.fields]),
             (_("Model"), [self["generator"]]),
-            *([(_("Method"), own)] if own else []),
+            *([(_("Method"), own_fields)] if own_fields else []),
         ]
 
     def advanced(self) -> list[forms.BoundField]:
         """Fields that most leave as they are."""
-        return [*(self[OWN + each.name] for each in self.experiment.fields if each.is_advanced), self["seed"]]
+        return [
+            *(
+                self[OWN + parameter_field.name]
+                for parameter_field in self.experiment.fields
+                if parameter_field.is_advanced
+            ),
+            self["seed"],
+        ]
 
     def clean(self) -> dict[str, Any]:
         """Refuse what cannot be run; a file that can be read is stored, so that it need not be sent again."""
@@ -161,20 +174,20 @@ class ExperimentForm(forms.Form):
             return cleaned
         if cleaned["source"] in run_tables.OF_STUDY:
             cleaned["file"] = cleaned["upload"] = None
-        elif (given := cleaned.get("file")) is not None:
-            self._store(given)
+        elif (uploaded := cleaned.get("file")) is not None:
+            self._store(uploaded)
         elif not cleaned.get("upload"):
             self.add_error("upload", _("Choose a file that was handed in before, or a new one."))
         if not self.errors:
             self._check()
         return cleaned
 
-    def _store(self, given: "UploadedFile[bytes]") -> None:
-        if given.size is not None and given.size > MOST_BYTES:
-            said = _("This file is larger than %(most)s: start the experiment by its command instead.")
-            self.add_error("file", said % {"most": filesizeformat(MOST_BYTES)})
+    def _store(self, uploaded: "UploadedFile[bytes]") -> None:
+        if uploaded.size is not None and uploaded.size > MOST_BYTES:
+            message = _("This file is larger than %(most)s: start the experiment by its command instead.")
+            self.add_error("file", message % {"most": filesizeformat(MOST_BYTES)})
             return
-        stored = run_files.store_upload(study=self.study, source=given, by=self.by)
+        stored = run_files.store_upload(study=self.study, source=uploaded, by=self.by)
         try:
             self._read(stored)
         except BadFileError as error:
@@ -207,7 +220,7 @@ class ExperimentForm(forms.Form):
     def refuse(self, error: Exception) -> None:
         """Say what is wrong, at the field of the parameter whose name the message begins with."""
         name = str(error).split(maxsplit=1)[0] if str(error) else ""
-        field = next((each for each in (OWN + name, name) if each in self.fields), None)
+        field = next((name_in_form for name_in_form in (OWN + name, name) if name_in_form in self.fields), None)
         self.add_error(field, str(error))
 
     def order(self, *, now: datetime | None = None) -> services.Order:
@@ -217,16 +230,18 @@ class ExperimentForm(forms.Form):
     def parameters(self) -> dict[str, Any]:
         """What was set, as a run's parameters; what is left empty has its default."""
         cleaned = self.cleaned_data
-        own = {
-            each.name: (each, cleaned.get(OWN + each.name)) for each in self.experiment.fields if self._is_sent(each)
+        sent = {
+            parameter_field.name: (parameter_field, cleaned.get(OWN + parameter_field.name))
+            for parameter_field in self.experiment.fields
+            if self._is_sent(parameter_field)
         }
-        given = {name: value for name, (each, value) in own.items() if _is_said(each, value)}
+        values = {name: value for name, (parameter_field, value) in sent.items() if _is_said(parameter_field, value)}
         common = {"generator": cleaned["generator"], "queries": cleaned.get("queries") or 0}
-        return {"collection": self._collection(), **common, **given}
+        return {"collection": self._collection(), **common, **values}
 
-    def _is_sent(self, each: ParameterField) -> bool:
+    def _is_sent(self, parameter_field: ParameterField) -> bool:
         """Whether a control came with the form: one that did not has its default, not its choice ""."""
-        name = OWN + each.name
+        name = OWN + parameter_field.name
         return not self.fields[name].widget.value_omitted_from_data(self.data, self.files, self.add_prefix(name))
 
     def _collection(self) -> dict[str, Any]:
@@ -240,51 +255,70 @@ def initial(experiment: Experiment, parameters: Mapping[str, Any], seed: int) ->
     """What the form shows of a run that is to be made again, a little otherwise."""
     collection = parameters.get("collection") or {}
     common = {name: collection.get(name) for name in ("source", "style", "upload", "others")}
-    own = {OWN + each.name: parameters.get(each.name) for each in experiment.fields}
-    found = {**common, **own, "generator": parameters.get("generator"), "queries": parameters.get("queries")}
-    return {name: value for name, value in found.items() if value is not None} | {"seed": seed}
+    own_values = {
+        OWN + parameter_field.name: parameters.get(parameter_field.name) for parameter_field in experiment.fields
+    }
+    values = {**common, **own_values, "generator": parameters.get("generator"), "queries": parameters.get("queries")}
+    return {name: value for name, value in values.items() if value is not None} | {"seed": seed}
 
 
-def _control(each: ParameterField, usual: Any, models: list[tuple[str, str]]) -> forms.Field:
+def _control(parameter_field: ParameterField, usual: Any, models: list[tuple[str, str]]) -> forms.Field:
     """A parameter as a field of the form."""
     options: dict[str, Any] = {
-        "label": each.label, "help_text": _help(each), "initial": usual,
-        "required": each.kind != "flag" and usual not in (None, "", [], ()),
+        "label": parameter_field.label, "help_text": _help(parameter_field), "initial": usual,
+        "required": parameter_field.kind != "flag" and usual not in (None, "", [], ()),
     }  # fmt: skip
-    if each.kind == "integer":
-        return forms.IntegerField(min_value=_whole(each.least), max_value=_whole(each.most), **options)
-    if each.kind == "number":
+    if parameter_field.kind == "integer":
+        return forms.IntegerField(
+            min_value=_whole(parameter_field.least), max_value=_whole(parameter_field.most), **options
+        )
+    if parameter_field.kind == "number":
         step = forms.NumberInput(attrs={"step": "any"})
-        return forms.FloatField(min_value=each.least, max_value=each.most, widget=step, **options)
-    if each.kind == "numbers":
+        return forms.FloatField(min_value=parameter_field.least, max_value=parameter_field.most, widget=step, **options)
+    if parameter_field.kind == "numbers":
         whole = bool(usual) and all(isinstance(value, int) for value in usual)
-        return NumbersField(least=each.least, most=each.most, whole=whole, max_length=400, **options)
-    if each.kind == "flag":
+        return NumbersField(
+            least=parameter_field.least, most=parameter_field.most, whole=whole, max_length=400, **options
+        )
+    if parameter_field.kind == "flag":
         return forms.BooleanField(**options)
-    if each.kind == "choice":
+    if parameter_field.kind == "choice":
         # Where one of the choices is "", as "not measured" is, it says something, and is no answer that is missing.
-        is_required = options["required"] and "" not in dict(each.choices)
-        return forms.ChoiceField(choices=each.choices, **options | {"required": is_required})
-    if each.kind == "choices":
-        return forms.MultipleChoiceField(choices=each.choices, widget=forms.CheckboxSelectMultiple, **options)
-    if each.kind == "model":
+        is_required = options["required"] and "" not in dict(parameter_field.choices)
+        return forms.ChoiceField(choices=parameter_field.choices, **options | {"required": is_required})
+    if parameter_field.kind == "choices":
+        return forms.MultipleChoiceField(
+            choices=parameter_field.choices, widget=forms.CheckboxSelectMultiple, **options
+        )
+    if parameter_field.kind == "model":
         return forms.ChoiceField(choices=[("", _("none")), *models], **options | {"required": False})
-    return forms.CharField(max_length=_whole(each.most), **options)
+    return forms.CharField(max_length=_whole(parameter_field.most), **options)
 
 
-def _help(each: ParameterField) -> str:
+def _help(parameter_field: ParameterField) -> str:
     """What a parameter does, and within which bounds."""
-    said = ""
-    if each.kind in {"integer", "number", "numbers"} and each.least is not None and each.most is not None:
-        said = _("From %(least)s to %(most)s.") % {"least": _bound(each.least), "most": _bound(each.most)}
-    elif each.kind in {"integer", "number", "numbers"} and each.least is not None:
-        said = _("%(least)s or more.") % {"least": _bound(each.least)}
-    return f"{each.help} {said}".strip()
+    bounds = ""
+    if (
+        parameter_field.kind in {"integer", "number", "numbers"}
+        and parameter_field.least is not None
+        and parameter_field.most is not None
+    ):
+        bounds = _("From %(least)s to %(most)s.") % {
+            "least": _bound(parameter_field.least),
+            "most": _bound(parameter_field.most),
+        }
+    elif parameter_field.kind in {"integer", "number", "numbers"} and parameter_field.least is not None:
+        bounds = _("%(least)s or more.") % {"least": _bound(parameter_field.least)}
+    return f"{parameter_field.help} {bounds}".strip()
 
 
-def _is_said(each: ParameterField, value: Any) -> bool:
+def _is_said(parameter_field: ParameterField, value: Any) -> bool:
     """Whether a parameter was set; what is left empty has its default."""
-    return value is not None and value != [] and (each.kind != "choice" or value in dict(each.choices))
+    return (
+        value is not None
+        and value != []
+        and (parameter_field.kind != "choice" or value in dict(parameter_field.choices))
+    )
 
 
 def _whole(bound: float | None) -> int | None:

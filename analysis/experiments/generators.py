@@ -46,15 +46,15 @@ class EndpointGenerator:
     sampling : mapping of str to JSON value
         Parameters of the server's own that are sent with each prompt (`top_p`, `seed`, ...). One named as a prompt's
         own replaces it, and an empty one takes it away: some models accept no temperature.
-    heard : callable(int)
-        Is told how many answers have come since it was told last.
+    on_answers : callable(int)
+        Called with the number of new answers.
     """
 
     endpoint: Endpoint
     study: Study | None
     purpose: str
     sampling: Mapping[str, Any] = field(default_factory=dict)
-    heard: Callable[[int], None] = field(default=lambda _answers: None, compare=False, repr=False)
+    on_answers: Callable[[int], None] = field(default=lambda _answers: None, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -127,37 +127,37 @@ class EndpointGenerator:
         crowdrag.llm.forecasts.UnansweredError, crowdrag.llm.gateway.GatewayError
             As `generate`.
         """
-        found = np.full(len(prompts), np.nan)
-        pairs = {place: pair for place, pair in enumerate(zip(prompts, continuations, strict=True)) if pair[1].strip()}
+        likelihoods = np.full(len(prompts), np.nan)
+        pairs = {index: pair for index, pair in enumerate(zip(prompts, continuations, strict=True)) if pair[1].strip()}
         outputs = [Output("")] * len(prompts)
         if not pairs:
-            return Scored(found, tuple(outputs), (np.zeros(0),) * len(prompts))
+            return Scored(likelihoods, tuple(outputs), (np.zeros(0),) * len(prompts))
         # The shortest tells whether the server can at all, before the others are asked and paid.
-        first = min(pairs, key=lambda place: _length(*pairs[place]))
+        first = min(pairs, key=lambda index: _length(*pairs[index]))
         [answer] = self._asked([_scored(*pairs[first])]) if self.endpoint.supports_logprobs else [None]
         if answer is None or not answer.logprobs:
-            said = f" It says: {answer.error}" if answer is not None and answer.error else ""
+            server_message = f" It says: {answer.error}" if answer is not None and answer.error else ""
             raise NoLikelihoodsError(
                 f"{self.endpoint} does not say how likely a given text is: most chat servers score only what they "
-                f"write themselves. vLLM does; so does a model in this process (“model:NAME”).{said}"
+                f"write themselves. vLLM does; so does a model in this process (“model:NAME”).{server_message}"
             )
         answers = self._asked(gateway.LazyRequests(list(pairs.values()), lambda pair: _scored(*pair)))
         tokens = [np.zeros(0)] * len(prompts)
-        for (place, (_prompt, text)), known in zip(pairs.items(), answers, strict=True):
-            tokens[place] = _spelling(known.logprobs or [], text.strip())
-            found[place] = tokens[place].mean() if tokens[place].size else np.nan
+        for (index, (_prompt, text)), known in zip(pairs.items(), answers, strict=True):
+            tokens[index] = _spelling(known.logprobs or [], text.strip())
+            likelihoods[index] = tokens[index].mean() if tokens[index].size else np.nan
             # The first was paid when it was asked alone.
-            outputs[place] = _taken(answer if place == first else known)
-        return Scored(found, tuple(outputs), tuple(tokens))
+            outputs[index] = _taken(answer if index == first else known)
+        return Scored(likelihoods, tuple(outputs), tuple(tokens))
 
-    def heard_by(self, heard: Callable[[int], None]) -> EndpointGenerator:
+    def with_callback(self, on_answers: Callable[[int], None]) -> EndpointGenerator:
         """The same generator, which tells of each answer when it has come; what is raised then ends the asking."""
-        return replace(self, heard=heard)
+        return replace(self, on_answers=on_answers)
 
     def _asked(self, requests: Sequence[gateway.Request]) -> list[gateway.Answer]:
         answers = gateway.complete_many(
             endpoint=self.endpoint, requests=requests, study=self.study, purpose=self.purpose,
-            on_answer=lambda _answer: self.heard(1), check=lambda: self.heard(0),
+            on_answer=lambda _answer: self.on_answers(1), check=lambda: self.on_answers(0),
         )  # fmt: skip
         forecasts.check_answered(self.endpoint, answers)
         return answers
@@ -344,11 +344,11 @@ def endpoint(name: str) -> Endpoint:
     BadParameterError
         If there is none; it names those there are.
     """
-    found = Endpoint.objects.allowed().filter(name=name).first()
-    if found is None:
+    endpoint_row = Endpoint.objects.allowed().filter(name=name).first()
+    if endpoint_row is None:
         names = ", ".join(Endpoint.objects.allowed().order_by("name").values_list("name", flat=True)) or "none"
         raise BadParameterError(f"There is no endpoint {name!r} that may be asked; there are: {names}.")
-    return found
+    return endpoint_row
 
 
 def _value(text: str) -> Any:

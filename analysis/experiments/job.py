@@ -26,7 +26,7 @@ from analysis.stats.random_streams import named_rng
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
-from . import findings
+from . import unit_results
 from .experiment import Payload
 
 Report = Callable[[int, int, str], None]
@@ -36,8 +36,8 @@ Report = Callable[[int, int, str], None]
 class StreamingGenerator(Protocol):
     """A generator that tells of its answers as they come."""
 
-    def heard_by(self, heard: Callable[[int], None]) -> Generator:
-        """Return one that calls `heard` with how many have come since the last time; what it raises ends the asking."""
+    def with_callback(self, on_answers: Callable[[int], None]) -> Generator:
+        """Return one that calls `on_answers` with the number of new answers; what it raises ends the run."""
         ...
 
 
@@ -72,12 +72,12 @@ class CountedGenerator:
 
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
         """Mean log-likelihood per token of each continuation after its prompt."""
-        asked = [pair for pair in zip(prompts, continuations, strict=True) if pair[1].strip()]
-        self._begin(len(set(asked)))
+        pairs = [pair for pair in zip(prompts, continuations, strict=True) if pair[1].strip()]
+        self._begin(len(set(pairs)))
         if not isinstance(self._generator, ScoringGenerator):
-            found = self._generator.likelihoods(prompts, continuations)
-            self._usage.calls += len(set(asked))
-            return found
+            likelihoods = self._generator.likelihoods(prompts, continuations)
+            self._usage.calls += len(set(pairs))
+            return likelihoods
         return self._scored(self._generator, prompts, continuations).values
 
     def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Scored:
@@ -151,10 +151,10 @@ class Job:
 
     def model(self, named: str) -> Generator:
         """Return another generator, as a field of kind "model" names it, counted with the rest."""
-        made = self.make(named)
-        if isinstance(made, StreamingGenerator):
-            made = made.heard_by(self._heard)
-        return CountedGenerator(made, self.usage, self._begin)
+        generator = self.make(named)
+        if isinstance(generator, StreamingGenerator):
+            generator = generator.with_callback(self._on_answers)
+        return CountedGenerator(generator, self.usage, self._begin)
 
     @property
     def queries(self) -> list[Query]:
@@ -167,25 +167,25 @@ class Job:
         """All queries by their ids."""
         return {query.id: query for query in self.collection.queries}
 
-    def found(self, stage: str) -> dict[str, Any]:
-        """Return what an earlier stage found, by key.
+    def results(self, stage: str) -> dict[str, Any]:
+        """Return the results of an earlier stage, by key.
 
         Keys that are ids of queries come first, in the collection's order; others after them, in the order of their
         characters. In the first stages nothing says that all of it is there.
         """
         prefix = f"{stage}:"
-        kept = {key.removeprefix(prefix): data for key, data in findings.stream(self.run, prefix)}
+        kept = {key.removeprefix(prefix): data for key, data in unit_results.stream(self.run, prefix)}
         return {name: kept[name] for name in self.by_id if name in kept} | kept
 
-    def each_found(self, stage: str, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-        """Yield names with what an earlier stage found under them, in the names' order, without holding all of it."""
+    def results_of(self, stage: str, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+        """Yield names with the results of an earlier stage, in the names' order, without holding all of them."""
         prefix = f"{stage}:"
-        for key, data in findings.of_keys(self.run, [f"{prefix}{name}" for name in names]):
+        for key, data in unit_results.of_keys(self.run, [f"{prefix}{name}" for name in names]):
             yield key.removeprefix(prefix), data
 
-    def found_of(self, stage: str, key: str) -> Any:
-        """Return one finding of an earlier stage; raises `LookupError` where there is none."""
-        return findings.one(self.run, f"{stage}:{key}")
+    def result(self, stage: str, key: str) -> Any:
+        """Return one result of an earlier stage; raises `LookupError` where there is none."""
+        return unit_results.one(self.run, f"{stage}:{key}")
 
     def rng(self, name: str) -> np.random.Generator:
         """Return the source of chance of this purpose: equal seeds and names draw the same, whatever else is drawn."""
@@ -214,8 +214,8 @@ class Job:
         if not self._by_answer:
             self._asked, self._answered = answers, 0
 
-    def _heard(self, answers: int) -> None:
-        """Take down that some have come."""
+    def _on_answers(self, answers: int) -> None:
+        """Count new answers."""
         self._answered += answers
         if self._by_answer or self._told[1]:
             self.look()

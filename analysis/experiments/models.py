@@ -9,23 +9,23 @@ from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
 
-class Finding(models.Model):
+class UnitResult(models.Model):
     """One thing that an experiment found, under a key that is unique in its run (docs/methods/experiments.md).
 
     `usage` is what generators were asked for it: counts by the names of `analysis.rag.protocols.Usage`.
     """
 
-    run = models.ForeignKey(Run, models.CASCADE, related_name="findings")
+    run = models.ForeignKey(Run, models.CASCADE, related_name="unit_results")
     key = models.CharField(max_length=300)
     data = models.JSONField(encoder=DjangoJSONEncoder)
     usage = models.JSONField(default=dict)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "key"], name="finding_once_per_key")]
+        constraints = [models.UniqueConstraint(fields=["run", "key"], name="unit_result_once_per_key")]
         triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
 
 
-class Generation(models.Model):
+class CachedOutput(models.Model):
     """A generator's output to one prompt, or how likely it found a text after one (docs/guides/gpu.md).
 
     `digest` is the SHA-256 of the generator's name and all of the prompt, so that whatever asks the same finds it; the
@@ -35,7 +35,7 @@ class Generation(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     generator = models.CharField(max_length=400)
     # The study that asked first; its deletion takes the texts along. Empty: asked for no study's texts.
-    study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="generations")
+    study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="cached_outputs")
     text = models.TextField(blank=True)
     # Mean log-likelihood per token (nats) of a given text; null where a text was written.
     likelihood = models.FloatField(null=True, blank=True)
@@ -45,7 +45,7 @@ class Generation(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=Q(digest__regex=r"^[0-9a-f]{64}$"), name="generation_digest_is_sha256"),
+            models.CheckConstraint(condition=Q(digest__regex=r"^[0-9a-f]{64}$"), name="cached_output_digest_is_sha256"),
         ]
 
     def __str__(self) -> str:

@@ -52,33 +52,35 @@ def listing(study: Study, name: str, number: str | None) -> dict[str, Any]:
     named = [EXPERIMENTS[name]] if name else list(EXPERIMENTS.values())
     page: Page[Run] | None = None
     shown = []
-    for each in named:
-        found = _runs(study, each.kind)
+    for experiment in named:
+        runs = _runs(study, experiment.kind)
         if name:
-            page = Paginator(found, RUNS_PER_PAGE).get_page(number)
+            page = Paginator(runs, RUNS_PER_PAGE).get_page(number)
             rows = list(page)
         else:
-            rows = list(found[:LATEST])
+            rows = list(runs[:LATEST])
         far = progress.measure_listed(rows)
-        finished = found.filter(state=RunState.DONE).count()
-        shown.append(ExperimentRuns(each, [_listed(each, run, far[run.pk]) for run in rows], found.count(), finished))
+        finished = runs.filter(state=RunState.DONE).count()
+        shown.append(
+            ExperimentRuns(experiment, [_listed(experiment, run, far[run.pk]) for run in rows], runs.count(), finished)
+        )
     return {"offered": shown, "page": page, "only": named[0] if name else None}
 
 
 def _runs(study: Study, kind: str) -> RunQuerySet:
-    found = Run.objects.filter(study=study, kind=kind).with_unit_counts()
-    return found.select_related("study", "created_by").newest_first()
+    runs = Run.objects.filter(study=study, kind=kind).with_unit_counts()
+    return runs.select_related("study", "created_by").newest_first()
 
 
 def _listed(experiment: Experiment, run: Run, far: progress.Progress) -> ListedRun:
-    said = collection_label(run.parameters.get("collection") or {})
-    return ListedRun(run, said, experiments_services.changed_parameters(experiment, run), spent(run), far)
+    questions = collection_label(run.parameters.get("collection") or {})
+    return ListedRun(run, questions, experiments_services.changed_parameters(experiment, run), spent(run), far)
 
 
 def settled(order: experiments_services.Order) -> list[tuple[str, Any]]:
     """What an order was settled to, as the page shows it before it starts."""
-    found = [(_("Questions"), collection_label(order.parameters["collection"])), (_("Seed"), order.seed)]
-    return [*found, (_("Model"), order.parameters["generator"])]
+    settings = [(_("Questions"), collection_label(order.parameters["collection"])), (_("Seed"), order.seed)]
+    return [*settings, (_("Model"), order.parameters["generator"])]
 
 
 def spent(run: Run) -> dict[str, Any] | None:
@@ -91,7 +93,7 @@ def spent(run: Run) -> dict[str, Any] | None:
 
 def result(run: Run) -> dict[str, Any]:
     """Return what the page of one run shows, whatever its state."""
-    found: dict[str, Any] = {
+    context: dict[str, Any] = {
         "experiment": EXPERIMENTS.get(run.kind.removeprefix(PREFIX)),
         "collection_said": collection_label(run.parameters.get("collection") or {}),
         "usage": spent(run),
@@ -101,14 +103,16 @@ def result(run: Run) -> dict[str, Any]:
         "warnings": experiments_runs.warnings(run),
         "seconds": (run.finished_at - run.started_at).total_seconds() if run.finished_at and run.started_at else None,
     }
-    if run.state != RunState.DONE or found["experiment"] is None:
-        return found
-    made = builder.report(run)
-    return found | {
-        "report": made,
-        "methods": [bibliography.in_words(each, made.methods.references) for each in made.methods.paragraphs],
-        "references": [bibliography.listed(each) for each in made.methods.references],
-        "bibtex": bibliography.bibtex(made.methods.references),
+    if run.state != RunState.DONE or context["experiment"] is None:
+        return context
+    document = builder.report(run)
+    return context | {
+        "report": document,
+        "methods": [
+            bibliography.in_words(paragraph, document.methods.references) for paragraph in document.methods.paragraphs
+        ],
+        "references": [bibliography.listed(reference) for reference in document.methods.references],
+        "bibtex": bibliography.bibtex(document.methods.references),
         "packed": reports_services.packed(run),
         "packing": reports_services.at_work(run),
         "files": Artifact.objects.filter(run=run).order_by("name"),

@@ -115,25 +115,25 @@ def read(name: str, path: Path, *, called: str = "", others: int = 0, rng: np.ra
         If there is no such format, or the file is not in it: with the line, where there is one.
     """
     if name not in FORMATS:
-        said = _("There is no format %(name)r; there are %(listed)s.")
-        raise BadCollectionError(said % {"name": name, "listed": ", ".join(FORMATS)})
+        message = _("There is no format %(name)r; there are %(listed)s.")
+        raise BadCollectionError(message % {"name": name, "listed": ", ".join(FORMATS)})
     form = FORMATS[name]
     if others and not form.draws:
         raise BadCollectionError(_("Files of this format cannot take documents of other questions: leave it at 0."))
     called = called or path.name
     reader = import_module(f"analysis.rag.collections.{form.module}").read
     try:
-        found: Collection = reader(path, name=called.split(".")[0])
-        found = candidates.without_repeats(found) if form.is_bank else found
-        return candidates.with_others(found, others, rng) if others else found
+        questions: Collection = reader(path, name=called.split(".")[0])
+        questions = candidates.without_repeats(questions) if form.is_bank else questions
+        return candidates.with_others(questions, others, rng) if others else questions
     except (fields.BadCollectionError, ValueError, OSError, EOFError) as error:
         raise _refused(error, path, called) from error
 
 
-def with_others(found: Collection, others: int, folds: Mapping[str, int], rng: np.random.Generator) -> Collection:
+def with_others(questions: Collection, others: int, folds: Mapping[str, int], rng: np.random.Generator) -> Collection:
     """Give each question documents of other questions of its own fold; refused where a fold has too few."""
     try:
-        return candidates.with_others(found, others, rng, folds=folds)
+        return candidates.with_others(questions, others, rng, folds=folds)
     except candidates.TooFewDocumentsError as error:
         raise BadCollectionError(str(error)) from error
 
@@ -143,7 +143,7 @@ def _refused(error: Exception, path: Path, called: str) -> BadFileError:
     message = str(error).replace(path.name, called)
     if not isinstance(error, fields.BadCollectionError):
         return BadFileError(message, [{"file": called, "message": message}])
-    line = error.place.removeprefix("line ")
+    line = error.location.removeprefix("line ")
     problem: dict[str, Any] = {"file": called, "field": error.field, "expected": error.expected, "message": message}
     return BadFileError(message, [problem | ({"line": int(line)} if line.isdecimal() else {})])
 
@@ -167,7 +167,7 @@ def of_responses(study: Study, style: str = "") -> Collection:
     queries = tuple(
         Query(topic.external_id, topic.query, (), tuple(documents[topic.external_id]))
         for topic in topics
-        if len({each.author for each in documents[topic.external_id]}) > 1
+        if len({document.author for document in documents[topic.external_id]}) > 1
     )
     alone = len(topics) - len(queries)
     return Collection(study.slug, queries, (("fewer than two authors", alone),) if alone else ())
@@ -212,23 +212,25 @@ def collection(parameters: Mapping[str, Any], study: Study, *, seed: int = 0, fo
     BadCollectionError
         If there is no such source or upload, or the file is not what it is said to be: with file and line.
     """
-    asked = parameters.get("collection") or {"source": STUDY}
-    if not isinstance(asked, Mapping):
-        raise BadCollectionError(_("The collection is an object with a source, not %(given)r.") % {"given": asked})
-    source = asked.get("source", STUDY)
+    source_parameters = parameters.get("collection") or {"source": STUDY}
+    if not isinstance(source_parameters, Mapping):
+        raise BadCollectionError(
+            _("The collection is an object with a source, not %(given)r.") % {"given": source_parameters}
+        )
+    source = source_parameters.get("source", STUDY)
     if source in OF_STUDY:
-        found = (of_study if source == STUDY else of_responses)(study, asked.get("style") or "")
+        questions = (of_study if source == STUDY else of_responses)(study, source_parameters.get("style") or "")
     else:
-        upload = Upload.objects.filter(study=study, pk=asked.get("upload") or 0).first()
+        upload = Upload.objects.filter(study=study, pk=source_parameters.get("upload") or 0).first()
         if upload is None:
             raise BadCollectionError(_("The file is not among those that were uploaded to this study."))
-        others = int(asked.get("others") or 0)
-        if others and folds and asked.get(APART):
+        others = int(source_parameters.get("others") or 0)
+        if others and folds and source_parameters.get(APART):
             plain = _of_file(source, upload.file.path, upload.name, 0, seed)
-            found = draw_questions(plain, parameters.get("queries") or 0, seed)
-            return with_others(found, others, folds(found), _chance(seed))
-        found = _of_file(source, upload.file.path, upload.name, others, seed)
-    return draw_questions(found, parameters.get("queries") or 0, seed)
+            questions = draw_questions(plain, parameters.get("queries") or 0, seed)
+            return with_others(questions, others, folds(questions), _chance(seed))
+        questions = _of_file(source, upload.file.path, upload.name, others, seed)
+    return draw_questions(questions, parameters.get("queries") or 0, seed)
 
 
 @lru_cache(maxsize=KEPT)
@@ -241,12 +243,12 @@ def _chance(seed: int) -> np.random.Generator:
     return named_rng(seed, "documents of other questions")
 
 
-def draw_questions(found: Collection, most: int, seed: int) -> Collection:
+def draw_questions(questions: Collection, most: int, seed: int) -> Collection:
     """Draw so many queries at most; those that are drawn stay in their order. 0: all."""
-    if not most or most >= len(found.queries):
-        return found
-    places = named_rng(seed, "experiment queries").choice(len(found.queries), size=most, replace=False)
-    return replace(found, queries=tuple(found.queries[place] for place in sorted(places)))
+    if not most or most >= len(questions.queries):
+        return questions
+    places = named_rng(seed, "experiment queries").choice(len(questions.queries), size=most, replace=False)
+    return replace(questions, queries=tuple(questions.queries[index] for index in sorted(places)))
 
 
 def of_study(study: Study, style: str = "") -> Collection:
@@ -284,13 +286,13 @@ def path_of(run: Run) -> Path | None:
     return None if upload is None else Path(upload.file.path)
 
 
-def digest(found: Collection) -> str:
+def digest(questions: Collection) -> str:
     """SHA-256 of all that a collection holds: equal ones ask the same."""
     sha256 = hashlib.sha256()
     # Question by question, as one JSON text of a large collection would take more memory than the collection.
-    sha256.update(f'{{"left_out":{_json(found.left_out)},"name":"","queries":['.encode())
-    for place, query in enumerate(found.queries):
-        sha256.update(("," * (place > 0) + _json(asdict(query))).encode())
+    sha256.update(f'{{"left_out":{_json(questions.left_out)},"name":"","queries":['.encode())
+    for index, query in enumerate(questions.queries):
+        sha256.update(("," * (index > 0) + _json(asdict(query))).encode())
     sha256.update(b"]}")
     return sha256.hexdigest()
 
@@ -314,12 +316,12 @@ def of_run(run: Run, *, folds: Folds | None = None) -> Collection:
         _kept.pop(run.pk, None)
         raise BadCollectionError(_("What this run asks about was erased in part: start it anew, without that."))
     if run.pk not in _kept:
-        found = collection(run.parameters, run.study, seed=run.seed, folds=folds)
-        if digest(found) != run.inputs_digest:
+        questions = collection(run.parameters, run.study, seed=run.seed, folds=folds)
+        if digest(questions) != run.inputs_digest:
             raise BadCollectionError(
                 _("The questions are others than when this run was started: start it anew, so that all is of one kind.")
             )
-        _kept[run.pk] = found
+        _kept[run.pk] = questions
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
     _kept.move_to_end(run.pk)

@@ -49,10 +49,10 @@ def _parameter(name: str, value: Value, collection: str) -> Value:
 
 
 def _left_out(run: Run) -> list[str]:
-    found = run.summary.get("left_out") or {}
-    if not found:
+    omitted = run.summary.get("left_out") or {}
+    if not omitted:
         return []
-    listed = ", ".join(f"{n} ({reason})" for reason, n in found.items())
+    listed = ", ".join(f"{n} ({reason})" for reason, n in omitted.items())
     return [f"Left out while all of the data was read, before questions were drawn from it: {listed}."]
 
 
@@ -61,17 +61,19 @@ def _took(run: Run) -> list[str]:
     usage = run.summary.get("usage")
     if usage is None:
         return []
-    asked = f"{usage['calls']:,} prompts were generated for this run, and {usage['stored']:,} had been answered before"
+    prompts = (
+        f"{usage['calls']:,} prompts were generated for this run, and {usage['stored']:,} had been answered before"
+    )
     tokens = f"{usage['prompt_tokens']:,} prompt tokens and {usage['completion_tokens']:,} completion tokens"
-    found = [f"{asked} and cost nothing. With these, {tokens} were read and written."]
+    sentences = [f"{prompts} and cost nothing. With these, {tokens} were read and written."]
     if usage.get("failed"):
-        found.append(f"{usage['failed']:,} prompts have no answer: the generator refused them or failed.")
+        sentences.append(f"{usage['failed']:,} prompts have no answer: the generator refused them or failed.")
     if cost := Decimal(str(usage.get("cost") or 0)):
-        found.append(f"The calls cost {money.format_cost(cost, currency_of(run))}.")
+        sentences.append(f"The calls cost {money.format_cost(cost, currency_of(run))}.")
     if run.started_at and run.finished_at:
         seconds = (run.finished_at - run.started_at).total_seconds()
-        found.append(f"From the first unit to the last it took {wording.many(round(seconds), 'second')}.")
-    return found
+        sentences.append(f"From the first unit to the last it took {wording.many(round(seconds), 'second')}.")
+    return sentences
 
 
 def parameters_in_words(run: Run) -> dict[str, Any]:

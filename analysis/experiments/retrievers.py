@@ -44,8 +44,8 @@ def check(names: Sequence[str]) -> None:
     """
     for name in names:
         if name not in offered():
-            said = _("There is no retriever %(name)r here; there are %(known)s. The operator names models.")
-            raise BadParameterError(said % {"name": name, "known": ", ".join(offered())})
+            message = _("There is no retriever %(name)r here; there are %(known)s. The operator names models.")
+            raise BadParameterError(message % {"name": name, "known": ", ".join(offered())})
 
 
 def can_score(names: Sequence[str], query: Query) -> bool:
@@ -116,7 +116,7 @@ def _load(kind: str, model: str) -> Dense | Splade:
 
     try:
         load = Dense.load if kind == DENSE else Splade.load
-        found: Dense | Splade = MODELS.take((kind, model), partial(load, model))
+        retrieval_model: Dense | Splade = MODELS.take((kind, model), partial(load, model))
     except (
         checkpoints.NeuralPartsMissingError,
         checkpoints.ModelMissingError,
@@ -124,4 +124,4 @@ def _load(kind: str, model: str) -> Dense | Splade:
         NoVocabularyWeightsError,
     ) as error:
         raise BadParameterError(str(error)) from error
-    return found
+    return retrieval_model

@@ -20,9 +20,9 @@ from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run, RunQuerySet
 from crowdrag.llm.forecasts import Speed
 
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from ..tables.rows import Row
-from . import findings, generators, question_sets, wording
+from . import generators, question_sets, unit_results, wording
 from .experiment import BadParameterError, CostEstimate, Experiment
 from .job import Job
 from .question_sets import BadFileError
@@ -35,26 +35,26 @@ UNREADABLE, NONE_READ, EMPTY, FEW, BARE = "unreadable", "none_read", "empty", "f
 ENOUGH = 10
 
 
-def summary(made: Mapping[str, Sequence[Row]], headline: str, usage: Usage) -> dict[str, Any]:
+def summary(tables: Mapping[str, Sequence[Row]], headline: str, usage: Usage) -> dict[str, Any]:
     """What the summary of a run says of its tables and of what was asked for them."""
-    found: dict[str, Any] = {"usage": asdict(usage)}
-    counted = [row for rows in made.values() for row in rows if row.get(UNREADABLE)]
+    facts: dict[str, Any] = {"usage": asdict(usage)}
+    counted = [row for rows in tables.values() for row in rows if row.get(UNREADABLE)]
     if counted:
-        found[UNREADABLE] = sum(row[UNREADABLE] for row in counted)
-        found[NONE_READ] = all(row[UNREADABLE] + row.get("failed", 0) == row.get("prompts") for row in counted)
-    if headline in made and not any(row.get("n", 1) for row in made[headline]):
-        found[EMPTY] = True
-    if any(row["method"] == "uplift" and row["documents"] == 0 for row in made.get("uplift_inputs", ())):
-        found[BARE] = True
-    if 0 < (questions := _questions(made, headline)) < ENOUGH:
-        found[FEW] = questions
-    return found
+        facts[UNREADABLE] = sum(row[UNREADABLE] for row in counted)
+        facts[NONE_READ] = all(row[UNREADABLE] + row.get("failed", 0) == row.get("prompts") for row in counted)
+    if headline in tables and not any(row.get("n", 1) for row in tables[headline]):
+        facts[EMPTY] = True
+    if any(row["method"] == "uplift" and row["documents"] == 0 for row in tables.get("uplift_inputs", ())):
+        facts[BARE] = True
+    if 0 < (questions := _questions(tables, headline)) < ENOUGH:
+        facts[FEW] = questions
+    return facts
 
 
-def _questions(made: Mapping[str, Sequence[Row]], headline: str) -> int:
+def _questions(tables: Mapping[str, Sequence[Row]], headline: str) -> int:
     """Of how many questions the numbers are at most: these are resampled, however often each was measured."""
-    by_query = [len({row["query"] for row in rows}) for rows in made.values() if rows and "query" in rows[0]]
-    rows = made.get(headline) or [row for each in made.values() for row in each if "questions" in row]
+    by_query = [len({row["query"] for row in rows}) for rows in tables.values() if rows and "query" in rows[0]]
+    rows = tables.get(headline) or [row for table_rows in tables.values() for row in table_rows if "questions" in row]
     of_rows = max((row.get("questions", row.get("n")) or 0 for row in rows), default=0)
     return min(of_rows, max(by_query)) if by_query else of_rows
 
@@ -62,37 +62,39 @@ def _questions(made: Mapping[str, Sequence[Row]], headline: str) -> int:
 def warnings(run: Run) -> list[str]:
     """What whoever reads the result has to know first: that nobody answered, that nothing could be measured."""
     usage = run.summary.get("usage") or {}
-    asked, failed = usage.get("calls", 0) + usage.get("stored", 0), usage.get("failed", 0)
-    found = []
-    if asked and failed >= asked:
-        said = _("The model refused or failed to answer every prompt (%(n)s): what stands here says nothing about it.")
-        found.append(said % {"n": f"{failed:,}"})
+    prompts, failed = usage.get("calls", 0) + usage.get("stored", 0), usage.get("failed", 0)
+    messages = []
+    if prompts and failed >= prompts:
+        message = _(
+            "The model refused or failed to answer every prompt (%(n)s): what stands here says nothing about it."
+        )
+        messages.append(message % {"n": f"{failed:,}"})
     elif run.summary.get(NONE_READ):
-        said = _("None of the model's replies (%(n)s) could be read as an answer: all of them count as wrong.")
-        found.append(said % {"n": f"{run.summary[UNREADABLE]:,}"})
+        message = _("None of the model's replies (%(n)s) could be read as an answer: all of them count as wrong.")
+        messages.append(message % {"n": f"{run.summary[UNREADABLE]:,}"})
     if run.summary.get(EMPTY):
-        found.append(_("No question was left to measure, so the tables are empty; why each fell out stands below."))
+        messages.append(_("No question was left to measure, so the tables are empty; why each fell out stands below."))
     if run.summary.get(BARE):
-        said = _(
+        message = _(
             "Uplift RAG handed over no document: to its rerankers none was likelier than %(threshold)s to help. The "
             "table of what stands ahead says whether they rank better than the retriever; if so, that of thresholds "
             "what lower ones would hand over."
         )
-        found.append(said % {"threshold": f"{run.parameters.get('threshold', 0.5):g}"})
+        messages.append(message % {"threshold": f"{run.parameters.get('threshold', 0.5):g}"})
     if run.summary.get(FEW):
-        said = _("No number here is of more than %(n)s questions: intervals by resampling so few are too narrow.")
-        found.append(said % {"n": run.summary[FEW]})
-    return found
+        message = _("No number here is of more than %(n)s questions: intervals by resampling so few are too narrow.")
+        messages.append(message % {"n": run.summary[FEW]})
+    return messages
 
 
 def losses(run: Run) -> list[str]:
     """How many prompts have no answer, and how many replies could not be read; nothing where there are none."""
-    found = []
+    messages = []
     if failed := (run.summary.get("usage") or {}).get("failed", 0):
-        found.append(_("%(n)s refused or failed") % {"n": f"{failed:,}"})
+        messages.append(_("%(n)s refused or failed") % {"n": f"{failed:,}"})
     if unreadable := run.summary.get(UNREADABLE, 0):
-        found.append(_("%(n)s replies not to be read") % {"n": f"{unreadable:,}"})
-    return found
+        messages.append(_("%(n)s replies not to be read") % {"n": f"{unreadable:,}"})
+    return messages
 
 
 _ANSWERS: Final = gettext_lazy(
@@ -114,7 +116,7 @@ ADVICE: Final[Mapping[str, str | Promise]] = {
 }
 
 
-def why_none(experiment: Experiment, collection: Collection, own: Any) -> str:
+def why_none(experiment: Experiment, collection: Collection, parameters: Any) -> str:
     """Say why no question of a collection can take part, and what to do; "" where one can.
 
     Raises
@@ -123,10 +125,10 @@ def why_none(experiment: Experiment, collection: Collection, own: Any) -> str:
         Where it is the parameters that leave all of them out.
     """
     if not collection.queries:
-        said, reasons = [_("There are no questions to ask.")], dict(collection.left_out)
-        said += [_("Left out: %(why)s.") % {"why": _listed(reasons)}] if reasons else []
-        return " ".join([*said, *_do(reasons)])
-    reasons = dict(experiment.left_out(collection, own)) if experiment.left_out else {}
+        sentences, reasons = [_("There are no questions to ask.")], dict(collection.left_out)
+        sentences += [_("Left out: %(why)s.") % {"why": _listed(reasons)}] if reasons else []
+        return " ".join([*sentences, *_do(reasons)])
+    reasons = dict(experiment.left_out(collection, parameters)) if experiment.left_out else {}
     if sum(reasons.values()) < len(collection.queries):
         return ""
     none = _("None of the questions can take part: %(why)s.") % {"why": _listed(reasons)}
@@ -153,37 +155,37 @@ class ThroughputShare:
     completion: float
 
 
-def seconds(speed: Speed, found: CostEstimate, share: ThroughputShare | None = None) -> float:
+def seconds(speed: Speed, estimate: CostEstimate, share: ThroughputShare | None = None) -> float:
     """How long an estimate's prompts probably take.
 
     Parameters
     ----------
     speed : Speed
-    found : Estimate
+    estimate : Estimate
         Its upper bound of what is written is brought down to what answers lately had of what they might have.
     share : Share, optional
         What an earlier run asked for of its estimate; then nothing else is brought down.
     """
-    likely = found.likely or found
-    calls = found.calls * share.prompt if share else likely.calls
+    likely = estimate.likely or estimate
+    calls = estimate.calls * share.prompt if share else likely.calls
     if share is None:
         share = ThroughputShare(
-            likely.prompt_tokens / max(found.prompt_tokens, 1), speed.written * _ratio(likely, found)
+            likely.prompt_tokens / max(estimate.prompt_tokens, 1), speed.written * _ratio(likely, estimate)
         )
     return speed.asks * speed.seconds(
         calls=calls,
-        prompt_tokens=share.prompt * found.prompt_tokens,
-        completion_tokens=share.completion * found.completion_tokens,
+        prompt_tokens=share.prompt * estimate.prompt_tokens,
+        completion_tokens=share.completion * estimate.completion_tokens,
     )
 
 
-def _ratio(likely: CostEstimate, found: CostEstimate) -> float:
-    return likely.completion_tokens / max(found.completion_tokens, 1)
+def _ratio(likely: CostEstimate, estimate: CostEstimate) -> float:
+    return likely.completion_tokens / max(estimate.completion_tokens, 1)
 
 
-def expected(found: CostEstimate) -> dict[str, int]:
+def expected(estimate: CostEstimate) -> dict[str, int]:
     """What a run's summary keeps of its estimate."""
-    return {"prompt_tokens": found.prompt_tokens, "completion_tokens": found.completion_tokens}
+    return {"prompt_tokens": estimate.prompt_tokens, "completion_tokens": estimate.completion_tokens}
 
 
 def share_of_latest(kind: str, generator: str) -> ThroughputShare | None:
@@ -212,8 +214,8 @@ def of_runs(kind: str, generator: str) -> Speed | None:
     tokens = share * (usage["prompt_tokens"] + usage["completion_tokens"])
     if tokens <= 0:
         return None
-    each = (run.finished_at - run.started_at).total_seconds() / tokens
-    return Speed(each, each)
+    seconds_per_token = (run.finished_at - run.started_at).total_seconds() / tokens
+    return Speed(seconds_per_token, seconds_per_token)
 
 
 def _done(kind: str, generator: str) -> RunQuerySet:
@@ -228,11 +230,11 @@ TABLES = "tables"
 def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.LaterUnit]:
     """Plan all units; the collection's digest becomes the run's."""
     try:
-        own = experiment.own(run.parameters)
+        parameters = experiment.own(run.parameters)
         collection = question_sets.collection(
             run.parameters, run.study, seed=run.seed, folds=experiment.dividing(run.parameters)
         )
-        nobody = why_none(experiment, collection, own)
+        nobody = why_none(experiment, collection, parameters)
     except (BadParameterError, question_sets.BadCollectionError) as error:
         raise _rejection(error) from error
     if nobody:
@@ -240,17 +242,17 @@ def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.La
     run.inputs_digest = question_sets.digest(collection)
     run.summary |= {"collection": collection.name, "queries": len(collection.queries)}
     with suppress(BadParameterError):  # said where its units are planned
-        run.summary[EXPECTED] = expected(experiment.estimate(collection, own))
+        run.summary[EXPECTED] = expected(experiment.estimate(collection, parameters))
     if collection.left_out:
         run.summary["left_out"] = dict(collection.left_out)
-    found: list[dict[str, Any] | kinds.LaterUnit] = []
+    later_units: list[dict[str, Any] | kinds.LaterUnit] = []
     try:
         for number, stage in enumerate(experiment.stages):
-            units = stage.units(collection, own)
-            found += [kinds.LaterUnit(number, {"stage": stage.name} | payload) for payload in units]
+            units = stage.units(collection, parameters)
+            later_units += [kinds.LaterUnit(number, {"stage": stage.name} | payload) for payload in units]
     except BadParameterError as error:  # the parameters do not go with these questions
         raise _rejection(error) from error
-    return [*found, kinds.LaterUnit(len(experiment.stages), {"stage": TABLES})]
+    return [*later_units, kinds.LaterUnit(len(experiment.stages), {"stage": TABLES})]
 
 
 def work(experiment: Experiment, work: kinds.Work) -> Callable[[], None]:
@@ -267,34 +269,34 @@ def work(experiment: Experiment, work: kinds.Work) -> Callable[[], None]:
         )
         if name == TABLES:
             return _tabulate(experiment, job)
-        stage = next(each for each in experiment.stages if each.name == name)
+        stage = next(candidate for candidate in experiment.stages if candidate.name == name)
         job.report(0, 0, str(stage.title))
         with model_cache.looking(job.look):
-            found = stage.work(job)
+            results = stage.work(job)
     except (BadParameterError, question_sets.BadCollectionError) as error:
         raise _rejection(error) from error
-    return partial(_keep, job, {f"{name}:{key}": data for key, data in found.items()})
+    return partial(_keep, job, {f"{name}:{key}": data for key, data in results.items()})
 
 
-def _keep(job: Job, found: dict[str, Any]) -> None:
-    findings.keep(job.run, found, usage=job.usage)
+def _keep(job: Job, results: dict[str, Any]) -> None:
+    unit_results.keep(job.run, results, usage=job.usage)
     _publish(job)
 
 
 def _tabulate(experiment: Experiment, job: Job) -> Callable[[], None]:
     job.report(0, 0, _("Tables"))
-    made = experiment.compute(job)
-    if unknown := sorted(set(made) - set(experiment.table_names)):
+    tables = experiment.compute(job)
+    if unknown := sorted(set(tables) - set(experiment.table_names)):
         raise ValueError(f"{experiment.name} makes tables that it does not name: {', '.join(unknown)}.")
-    kept = {name: made[name] for name in experiment.table_names if name in made}
+    kept = {name: tables[name] for name in experiment.table_names if name in tables}
     return partial(_conclude, job, kept, experiment.table_names[0])
 
 
-def _conclude(job: Job, made: dict[str, Any], headline: str) -> None:
-    Table.objects.bulk_create(Table(run=job.run, name=name, rows=rows) for name, rows in made.items())
+def _conclude(job: Job, tables: dict[str, Any], headline: str) -> None:
+    ResultTable.objects.bulk_create(ResultTable(run=job.run, name=name, rows=rows) for name, rows in tables.items())
     _publish(job)
-    found = summary(made, headline, findings.usage(job.run))
-    lifecycle.note(run=job.run, summary=found)
+    run_facts = summary(tables, headline, unit_results.usage(job.run))
+    lifecycle.note(run=job.run, summary=run_facts)
 
 
 def _publish(job: Job) -> None:
@@ -337,6 +339,6 @@ def register(experiment: Experiment) -> None:
     )
 
 
-def size(experiment: Experiment, collection: Collection, own: Any) -> int:
+def size(experiment: Experiment, collection: Collection, parameters: Any) -> int:
     """How many units a run of this collection has."""
-    return 1 + sum(1 for stage in experiment.stages for _unit in stage.units(collection, own))
+    return 1 + sum(1 for stage in experiment.stages for _unit in stage.units(collection, parameters))

@@ -59,16 +59,18 @@ class Order:
     @cached_property
     def collection(self) -> Collection:
         """Its questions; raises `BadCollectionError`."""
-        found = question_sets.collection(
+        questions = question_sets.collection(
             self.parameters, self.study, seed=self.seed, folds=self.experiment.dividing(self.parameters)
         )
-        if len(found.queries) > MOST_QUERIES:
-            said = _("These are %(n)s questions, and a run takes %(most)s at most: say how many are to be drawn.")
-            raise question_sets.BadCollectionError(said % {"n": f"{len(found.queries):,}", "most": f"{MOST_QUERIES:,}"})
-        return found
+        if len(questions.queries) > MOST_QUERIES:
+            message = _("These are %(n)s questions, and a run takes %(most)s at most: say how many are to be drawn.")
+            raise question_sets.BadCollectionError(
+                message % {"n": f"{len(questions.queries):,}", "most": f"{MOST_QUERIES:,}"}
+            )
+        return questions
 
 
-def order(experiment: Experiment, study: Study, given: Mapping[str, Any], *, seed: int = 0) -> Order:
+def order(experiment: Experiment, study: Study, parameters: Mapping[str, Any], *, seed: int = 0) -> Order:
     """Check parameters and fill in what is not said, so that a run says all that it was made with.
 
     Raises
@@ -79,28 +81,34 @@ def order(experiment: Experiment, study: Study, given: Mapping[str, Any], *, see
     """
     if seed < 0:
         raise BadParameterError(_("The seed must not be negative, it is %(seed)s.") % {"seed": seed})
-    own = experiment.own(given).to_dict()
-    collection = dict(given.get("collection") or {"source": experiment.collections[0]})
+    own_parameters = experiment.own(parameters).to_dict()
+    collection = dict(parameters.get("collection") or {"source": experiment.collections[0]})
     if collection.get("source") not in experiment.collections:
-        said = _("%(title)s cannot be run on %(source)r; it takes %(known)s.")
+        message = _("%(title)s cannot be run on %(source)r; it takes %(known)s.")
         known = ", ".join(experiment.collections)
-        raise BadParameterError(said % {"title": experiment.title, "source": collection.get("source"), "known": known})
+        raise BadParameterError(
+            message % {"title": experiment.title, "source": collection.get("source"), "known": known}
+        )
     for mark in (question_sets.APART, question_sets.NEAR):
         collection.pop(mark, None)
         if experiment.folds is not None:
             collection[mark] = True
-    queries = given.get("queries") or 0
+    queries = parameters.get("queries") or 0
     if not isinstance(queries, int) or queries < 0:
         raise BadParameterError(_("queries is %(given)r; it is a whole number, 0 for all.") % {"given": queries})
-    common = {"collection": collection, "generator": str(given.get("generator") or ""), "queries": queries}
-    for name in (common["generator"], *_models(experiment, own)):
+    common = {"collection": collection, "generator": str(parameters.get("generator") or ""), "queries": queries}
+    for name in (common["generator"], *_models(experiment, own_parameters)):
         generators.generator({"generator": name}, study=study, purpose=experiment.kind)
-    return Order(experiment, study, common | own, seed)
+    return Order(experiment, study, common | own_parameters, seed)
 
 
-def _models(experiment: Experiment, own: Mapping[str, Any]) -> list[str]:
+def _models(experiment: Experiment, own_parameters: Mapping[str, Any]) -> list[str]:
     """Other generators that the parameters name."""
-    return [own[each.name] for each in experiment.fields if each.kind == "model" and own.get(each.name)]
+    return [
+        own_parameters[parameter_field.name]
+        for parameter_field in experiment.fields
+        if parameter_field.kind == "model" and own_parameters.get(parameter_field.name)
+    ]
 
 
 @dataclass(frozen=True)
@@ -137,7 +145,7 @@ class CostForecast:
         return self.left is not None and self.cost > self.left
 
 
-def forecast(asked: Order) -> CostForecast:
+def forecast(order: Order) -> CostForecast:
     """Say what an order comes to.
 
     Raises
@@ -145,53 +153,53 @@ def forecast(asked: Order) -> CostForecast:
     BadParameterError, BadCollectionError
         If the questions cannot be read, or not with these parameters.
     """
-    collection, own = asked.collection, asked.experiment.own(asked.parameters)
-    if nobody := experiments_runs.why_none(asked.experiment, collection, own):
-        return _why_nothing(asked, nobody)
-    found = asked.experiment.estimate(collection, own)
-    found = replace(found, note=f"{found.note} {_too_long(collection, own)}".strip())
-    endpoint, problem, left = _endpoint(asked.parameters["generator"]), "", None
+    collection, own_parameters = order.collection, order.experiment.own(order.parameters)
+    if nobody := experiments_runs.why_none(order.experiment, collection, own_parameters):
+        return _why_nothing(order, nobody)
+    estimate = order.experiment.estimate(collection, own_parameters)
+    estimate = replace(estimate, note=f"{estimate.note} {_too_long(collection, own_parameters)}".strip())
+    endpoint, problem, left = _endpoint(order.parameters["generator"]), "", None
     cost = Decimal(0)
     if endpoint is not None:
-        worst = found.worst
+        worst = estimate.worst
         cost = ledger.price(endpoint=endpoint, prompt=worst.prompt_tokens, completion=worst.completion_tokens)
-        left = None if endpoint.is_free else ledger.remaining(study=asked.study)
+        left = None if endpoint.is_free else ledger.remaining(study=order.study)
         try:
-            ledger.admit(study=asked.study, endpoint=endpoint)
+            ledger.admit(study=order.study, endpoint=endpoint)
         except gateway.GatewayError as error:
             problem = problem or str(error)
     return CostForecast(
-        estimate=found,
-        units=experiments_runs.size(asked.experiment, collection, own),
+        estimate=estimate,
+        units=experiments_runs.size(order.experiment, collection, own_parameters),
         cost=cost,
-        currency=endpoint.currency if endpoint else asked.study.currency,
+        currency=endpoint.currency if endpoint else order.study.currency,
         left=left,
-        seconds=_seconds(asked, found, endpoint),
+        seconds=_seconds(order, estimate, endpoint),
         problem=problem,
         left_out=collection.left_out,
     )
 
 
-def _why_nothing(asked: Order, why: str) -> CostForecast:
+def _why_nothing(order: Order, why: str) -> CostForecast:
     """What an order comes to in which no question takes part."""
-    none = CostEstimate(0, 0, 0, left_out=len(asked.collection.queries))
+    none = CostEstimate(0, 0, 0, left_out=len(order.collection.queries))
     return CostForecast(
-        none, units=0, cost=Decimal(0), currency=asked.study.currency, left=None, seconds=None, problem=why,
-        left_out=asked.collection.left_out,
+        none, units=0, cost=Decimal(0), currency=order.study.currency, left=None, seconds=None, problem=why,
+        left_out=order.collection.left_out,
     )  # fmt: skip
 
 
-def _too_long(collection: Collection, own: Any) -> str:
+def _too_long(collection: Collection, parameters: Any) -> str:
     """Say so where right answers are longer than what may be written: that measures length and nothing else."""
     words = [max(len(answer.split()) for answer in query.answers) for query in collection.queries if query.answers]
-    tokens = getattr(own, "max_tokens", 0)
+    tokens = getattr(parameters, "max_tokens", 0)
     if not tokens or not words or median(words) <= tokens:
         return ""
-    said = _(
+    message = _(
         "Half of the right answers have %(words)s words or more, and the model may write %(tokens)s tokens: raise "
         "max_tokens, and ask for long answers where there is an instruction."
     )
-    return said % {"words": f"{median(words):,.0f}", "tokens": tokens}
+    return message % {"words": f"{median(words):,.0f}", "tokens": tokens}
 
 
 def _endpoint(named: str) -> Endpoint | None:
@@ -199,24 +207,24 @@ def _endpoint(named: str) -> Endpoint | None:
     return Endpoint.objects.filter(name=read.name).first() if read.where == ENDPOINT else None
 
 
-def _seconds(asked: Order, found: CostEstimate, endpoint: Endpoint | None) -> float | None:
+def _seconds(order: Order, estimate: CostEstimate, endpoint: Endpoint | None) -> float | None:
     """Time at the generator's pace: of an endpoint's latest answers, else of its latest run of this kind."""
-    if not found.calls:
-        return found.seconds
-    kind, generator = asked.experiment.kind, asked.parameters["generator"]
+    if not estimate.calls:
+        return estimate.seconds
+    kind, generator = order.experiment.kind, order.parameters["generator"]
     share = experiments_runs.share_of_latest(kind, generator)
     speed = forecasts.measure_speed(endpoint, kind) if endpoint is not None else None
     if endpoint is not None and speed is not None:
-        return experiments_runs.seconds(speed.at_once(found.calls, endpoint), found, share) + found.seconds
+        return experiments_runs.seconds(speed.at_once(estimate.calls, endpoint), estimate, share) + estimate.seconds
     speed = experiments_runs.of_runs(kind, generator)
     # A run's time holds its other work already.
-    return None if speed is None else max(experiments_runs.seconds(speed, found, share), found.seconds)
+    return None if speed is None else max(experiments_runs.seconds(speed, estimate, share), estimate.seconds)
 
 
-def start(asked: Order, *, by: User | None = None) -> Run:
+def start(order: Order, *, by: User | None = None) -> Run:
     """Start the run; raises `kinds.InputRejectedError` where its questions cannot be read."""
     return lifecycle.start(
-        study=asked.study, kind=asked.experiment.kind, parameters=asked.parameters, by=by, seed=asked.seed
+        study=order.study, kind=order.experiment.kind, parameters=order.parameters, by=by, seed=order.seed
     )
 
 
@@ -241,7 +249,7 @@ def offered(*, is_here: bool = False) -> list[tuple[str, str]]:
     if is_here:
         return here
     allowed = Endpoint.objects.allowed().order_by("name")
-    endpoints = [(f"endpoint:{each.name}", f"{each.name} ({each.model})") for each in allowed]
+    endpoints = [(f"endpoint:{endpoint.name}", f"{endpoint.name} ({endpoint.model})") for endpoint in allowed]
     return [*endpoints, *here]
 
 
@@ -259,8 +267,8 @@ def default_parameters(study: Study) -> str:
 def upload_questions(study: Study, path: Path) -> Upload:
     """Store a file of this machine with a study; one that is there with the same name and content is taken."""
     _size, digest = file_storage.file_digest(path)
-    there = Upload.objects.filter(study=study, name=path.name, sha256=digest).order_by("-pk").first()
-    return there or run_files.store_upload(study=study, source=path)
+    upload = Upload.objects.filter(study=study, name=path.name, sha256=digest).order_by("-pk").first()
+    return upload or run_files.store_upload(study=study, source=path)
 
 
 def of_upload(study: Study, source: str, pk: int, others: int = 0) -> dict[str, Any]:
@@ -274,8 +282,8 @@ def of_upload(study: Study, source: str, pk: int, others: int = 0) -> dict[str, 
     upload = Upload.objects.filter(study=study, pk=pk).first()
     if upload is None:
         raise BadParameterError(_("The file is not among those that were handed in to this study."))
-    found = {"source": source, "upload": upload.pk, "name": upload.name, "sha256": upload.sha256}
-    return found | ({"others": others} if others else {})
+    parameters = {"source": source, "upload": upload.pk, "name": upload.name, "sha256": upload.sha256}
+    return parameters | ({"others": others} if others else {})
 
 
 #: Candidates of a question, where nobody says how many.
@@ -313,28 +321,28 @@ def with_candidates(
         If the searcher is not offered, or n is out of bounds.
     """
     if not 0 <= n <= MOST_CANDIDATES:
-        said = _("candidates is %(n)s; it is a whole number from 0 to %(most)s.")
-        raise BadParameterError(said % {"n": n, "most": MOST_CANDIDATES})
+        message = _("candidates is %(n)s; it is a whole number from 0 to %(most)s.")
+        raise BadParameterError(message % {"n": n, "most": MOST_CANDIDATES})
     who = retrievers.searcher(searcher)
     try:
         with corpora.Corpus.open(corpus) as opened:
-            found = qa.read(questions, corpus=opened)
-            found = search.retrieve(found, opened, who, n) if n else found
+            collection = qa.read(questions, corpus=opened)
+            collection = search.retrieve(collection, opened, who, n) if n else collection
     except (fields.BadCollectionError, NoDocumentsError, OSError) as error:
         raise BadCollectionError(str(error)) from error
     with tempfile.TemporaryDirectory() as folder:
         by = re.sub(r"\W+", "-", searcher)
         name = f"{_stem(questions)}-{n}-by-{by}-of-{_stem(corpus)}" if n else f"{_stem(questions)}-of-{_stem(corpus)}"
-        return upload_questions(study, _written(Path(folder) / f"{name}.jsonl.gz", found))
+        return upload_questions(study, _written(Path(folder) / f"{name}.jsonl.gz", collection))
 
 
 def _stem(path: Path) -> str:
     return path.name.split(".")[0]
 
 
-def _written(path: Path, found: Collection) -> Path:
+def _written(path: Path, questions: Collection) -> Path:
     """Equal questions are equal files, byte for byte: neither name nor time stands in them."""
     with path.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
-        for row in qa.write(found.queries):
+        for row in qa.write(questions.queries):
             packed.write((json.dumps(row, ensure_ascii=False) + "\n").encode())
     return path

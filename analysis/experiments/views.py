@@ -106,7 +106,7 @@ def compare(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _beside(request: HttpRequest, study: Study) -> HttpResponse:
-    keys = dict.fromkeys(_uuid(given) for given in request.GET.getlist("run"))
+    keys = dict.fromkeys(_uuid(key) for key in request.GET.getlist("run"))
     runs = list(_finished(study).filter(key__in=keys).order_by("created_at", "id"))
     problem = ""
     if len(runs) < len(keys) or len(runs) < 2:
@@ -141,8 +141,8 @@ def _expected(order: services.Order, form: ExperimentForm | None = None) -> dict
 def _again(request: HttpRequest, study: Study, experiment: experiments.Experiment) -> dict[str, Any]:
     """The parameters of a run that is to be made again a little otherwise (`?like=key`)."""
     runs = Run.objects.filter(study=study, kind=experiment.kind)
-    if given := request.GET.get("like"):
-        run = get_object_or_404(runs, key=_uuid(given))
+    if key := request.GET.get("like"):
+        run = get_object_or_404(runs, key=_uuid(key))
         return initial(experiment, run.parameters, run.seed)
     return {}
 
@@ -156,10 +156,10 @@ def _experiment(name: str) -> experiments.Experiment:
 
 def _asked(request: HttpRequest, study: Study, name: str) -> Run | None:
     """The finished run asked for under this name, if one is."""
-    given = request.GET.get(name)
-    if not given:
+    key = request.GET.get(name)
+    if not key:
         return None
-    return get_object_or_404(_finished(study), key=_uuid(given))
+    return get_object_or_404(_finished(study), key=_uuid(key))
 
 
 def _finished(study: Study) -> QuerySet[Run]:
@@ -167,9 +167,9 @@ def _finished(study: Study) -> QuerySet[Run]:
     return runs.select_related("study")
 
 
-def _uuid(given: str) -> uuid.UUID:
+def _uuid(key: str) -> uuid.UUID:
     try:
-        return uuid.UUID(given)
+        return uuid.UUID(key)
     except ValueError:
         raise Http404("This is not the key of a run.") from None
 

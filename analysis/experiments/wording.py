@@ -47,10 +47,10 @@ def model(named: str) -> str:
         return named
     about = [f"{name}={value}" for name, value in read.options.items()]
     if read.where == "endpoint":
-        found = Endpoint.objects.filter(name=read.name).values_list("model", flat=True).first()
-        if found is None:
+        endpoint_model = Endpoint.objects.filter(name=read.name).values_list("model", flat=True).first()
+        if endpoint_model is None:
             return named
-        return _beside(found, [f"endpoint {read.name}", *about])
+        return _beside(endpoint_model, [f"endpoint {read.name}", *about])
     folder = PurePath(read.name)
     return _beside(folder.name if folder.is_absolute() else read.name, about)
 
@@ -90,37 +90,39 @@ def _beside(name: str, about: list[str]) -> str:
 EARLIER = "trained"
 
 
-def collection_label(asked: Mapping[str, Any]) -> str:
+def collection_label(source_parameters: Mapping[str, Any]) -> str:
     """A run's parameter `collection` in words."""
-    source = asked.get("source", STUDY)
+    source = source_parameters.get("source", STUDY)
     if source in OF_STUDY:
-        style = asked.get("style")
+        style = source_parameters.get("style")
         if source == RESPONSES:
-            said = _("responses of this study")
-            return _("%(responses)s in %(style)s") % {"responses": said, "style": style} if style else said
-        said = _("topics of this study")
-        return _("%(topics)s, answers in %(style)s") % {"topics": said, "style": style} if style else said
+            label = _("responses of this study")
+            return _("%(responses)s in %(style)s") % {"responses": label, "style": style} if style else label
+        label = _("topics of this study")
+        return _("%(topics)s, answers in %(style)s") % {"topics": label, "style": style} if style else label
     title = FORMATS[source].title if source in FORMATS else source
-    said = f"{asked.get('name', '–')} ({title})"
-    if asked.get("others") and asked.get(APART):
-        said += _(", with %(n)s passages of other questions of the same split each") % {"n": asked["others"]}
-    elif asked.get("others"):
-        said += _(", with %(n)s passages of other questions each") % {"n": asked["others"]}
-    return said
+    label = f"{source_parameters.get('name', '–')} ({title})"
+    if source_parameters.get("others") and source_parameters.get(APART):
+        label += _(", with %(n)s passages of other questions of the same split each") % {
+            "n": source_parameters["others"]
+        }
+    elif source_parameters.get("others"):
+        label += _(", with %(n)s passages of other questions each") % {"n": source_parameters["others"]}
+    return label
 
 
 def parameters_in_words(experiment: Experiment, run: Run) -> dict[str, Any]:
     """A run's parameters as its page shows them."""
-    fields = {each.name: each for each in experiment.fields}
-    found: dict[str, Any] = {
+    fields = {field.name: field for field in experiment.fields}
+    shown: dict[str, Any] = {
         _("Questions"): collection_label(run.parameters.get("collection") or {}),
         _("Questions at most"): run.parameters.get("queries") or _("all"),
         _("Model"): run.parameters.get("generator") or "–",
     }
-    own = {name: value for name, value in run.parameters.items() if name not in COMMON}
-    if own.get(EARLIER):
-        own[EARLIER] = kinds.run_reference_by_key(run.study, own[EARLIER])
-    return found | {_label(name, fields): _plain(value, fields.get(name)) for name, value in own.items()}
+    own_parameters = {name: value for name, value in run.parameters.items() if name not in COMMON}
+    if own_parameters.get(EARLIER):
+        own_parameters[EARLIER] = kinds.run_reference_by_key(run.study, own_parameters[EARLIER])
+    return shown | {_label(name, fields): _plain(value, fields.get(name)) for name, value in own_parameters.items()}
 
 
 def currency_of(run: Run) -> str:
@@ -129,8 +131,8 @@ def currency_of(run: Run) -> str:
         named = generators.read(str(run.parameters.get("generator") or ""))
     except BadParameterError:
         return run.study.currency
-    found = Endpoint.objects.filter(name=named.name).values_list("currency", flat=True).first()
-    return found or run.study.currency
+    currency = Endpoint.objects.filter(name=named.name).values_list("currency", flat=True).first()
+    return currency or run.study.currency
 
 
 def _label(name: str, fields: Mapping[str, ParameterField]) -> str:
@@ -141,5 +143,5 @@ def _plain(value: Any, field: ParameterField | None) -> Any:
     """A value, as its field calls it where it was chosen from a list."""
     words = dict(field.choices) if field else {}
     if isinstance(value, list):
-        return ", ".join(str(words.get(each, each)) for each in value)
+        return ", ".join(str(words.get(item, item)) for item in value)
     return str(words[value]) if isinstance(value, str) and value in words else value

@@ -81,11 +81,11 @@ def specification(study: Study, run: Run, name: str, theme: str = "light", size:
 
 def specifications(run: Run) -> Iterator[tuple[str, Spec]]:
     """Yield every chart that a run holds something for, by name; what they show is read once for all of them."""
-    rows = run_tables.read(run, *dict.fromkeys(table for each in FIGURES.values() for table in each.tables))
+    rows = run_tables.read(run, *dict.fromkeys(table for figure in FIGURES.values() for table in figure.tables))
     labels = _labels(run.study, rows)
-    for name, each in FIGURES.items():
+    for name, figure in FIGURES.items():
         try:
-            yield name, _made(name, "light", {table: rows[table] for table in each.tables}, run.parameters, labels)
+            yield name, _made(name, "light", {table: rows[table] for table in figure.tables}, run.parameters, labels)
         except EmptyChartError:
             continue
 
@@ -114,8 +114,8 @@ def _labels(study: Study, rows: Tables) -> Labels:
 def _made(name: str, theme: str, rows: Tables, parameters: Spec, labels: Labels) -> Spec:
     look = _looks()
     colours = look["categories"][theme] | {"ground": look[theme]["background"]}
-    made = FIGURES[name].draw(rows, labels, colours, parameters)
-    return made | {"description": str(FIGURES[name].alt), "config": look[theme]}
+    chart = FIGURES[name].draw(rows, labels, colours, parameters)
+    return chart | {"description": str(FIGURES[name].alt), "config": look[theme]}
 
 
 def is_known(name: str, theme: str, form: str, size: str = "paper") -> bool:

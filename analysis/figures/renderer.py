@@ -46,4 +46,4 @@ def _visible(part: Any) -> Any:
         return visible(part)
     if isinstance(part, dict):
         return {_visible(key): _visible(value) for key, value in part.items()}
-    return [_visible(each) for each in part] if isinstance(part, list | tuple) else part
+    return [_visible(item) for item in part] if isinstance(part, list | tuple) else part

@@ -46,9 +46,9 @@ def data(rows: list[Any]) -> Any:
 
 def spec(chart: Any) -> Spec:
     """A chart as a specification, with room around it."""
-    found: Spec = chart.to_dict()
+    specification: Spec = chart.to_dict()
     # Drawn with the fonts of this machine, read with those of the reader's: room for labels that come out wider.
-    return found | {"padding": {"left": 30, "right": 40, "top": 4, "bottom": 4}}
+    return specification | {"padding": {"left": 30, "right": 40, "top": 4, "bottom": 4}}
 
 
 def category(field: str, order: list[str], **axis: Any) -> Any:
@@ -126,32 +126,35 @@ def sized(spec: Spec, size: str) -> Spec:
     """A chart for so much room: "wide", "narrow", or as it is ("paper")."""
     if size == "paper":
         return spec
-    made = deepcopy(spec)
+    resized = deepcopy(spec)
     if size == "narrow":
-        for axis in _axes(made):
+        for axis in _axes(resized):
             axis.pop("labelLimit", None)  # that of paper, which a telephone has no room for
-        for encoding in _encodings(made):
+        for encoding in _encodings(resized):
             (encoding.get("color", {}).get("legend") or {}).pop("columns", None)
-    made = _fitted(made, size, spec, ROOM[size])
-    config = made.get("config", {})
+    resized = _fitted(resized, size, spec, ROOM[size])
+    config = resized.get("config", {})
     legend = {
         "orient": "top", "direction": "horizontal" if size == "wide" else "vertical", "offset": 8, "columnPadding": 34,
     }  # fmt: skip
-    made["config"] = config | {
+    resized["config"] = config | {
         "legend": config.get("legend", {}) | legend,
         "axisY": config.get("axisY", {}) | {"labelLimit": LABELS[size]},
         "facet": {"spacing": GAP},
         "concat": {"spacing": GAP},
     }
     # The reader's letters may be wider than those of this machine, and push long labels out on the left.
-    left = 14 + int(WIDER * _longest(made, spec, size))
-    return made | {"padding": {"left": left, "right": 20, "top": 4, "bottom": 4}}
+    left = 14 + int(WIDER * _longest(resized, spec, size))
+    return resized | {"padding": {"left": left, "right": 20, "top": 4, "bottom": 4}}
 
 
 def _longest(part: Spec, whole: Spec, size: str) -> float:
     """About how wide the widest labels of any vertical axis come out."""
-    inner = [each for name in _MULTIPLE for each in part.get(name, ())]
-    return max((_longest(each, whole, size) for each in inner), default=_labels(part.get("spec", part), whole, size))
+    inner = [inner_part for name in _MULTIPLE for inner_part in part.get(name, ())]
+    return max(
+        (_longest(inner_part, whole, size) for inner_part in inner),
+        default=_labels(part.get("spec", part), whole, size),
+    )
 
 
 def _fitted(part: Spec, size: str, whole: Spec, room: float) -> Spec:
@@ -207,12 +210,12 @@ def _beside(part: Spec, name: str, size: str, whole: Spec, room: float) -> Spec:
             _label_all(parts)
         else:
             part["columns"] = 1
-    hidden = [size == "wide" and across > 1 and place % across > 0 and not _is_labelled(each)
-              for place, each in enumerate(parts)]  # fmt: skip
-    first = max((_labels(each, whole, size) for each in parts), default=0.0) if any(hidden) else 0.0
+    hidden = [size == "wide" and across > 1 and position % across > 0 and not _is_labelled(panel)
+              for position, panel in enumerate(parts)]  # fmt: skip
+    first = max((_labels(panel, whole, size) for panel in parts), default=0.0) if any(hidden) else 0.0
     share = (room - first - GAP * (across - 1)) / across
-    part[name] = [_fitted(each, size, whole, share + (first if first and place % across == 0 else 0))
-                  for place, each in enumerate(parts)]  # fmt: skip
+    part[name] = [_fitted(panel, size, whole, share + (first if first and position % across == 0 else 0))
+                  for position, panel in enumerate(parts)]  # fmt: skip
     return part
 
 
@@ -239,15 +242,15 @@ def _encodings(part: Spec) -> Iterator[Spec]:
     if "encoding" in part:
         yield part["encoding"]
     for name in ("layer", *_MULTIPLE):
-        for each in part.get(name, ()):
-            yield from _encodings(each)
+        for subpart in part.get(name, ()):
+            yield from _encodings(subpart)
     if "spec" in part:
         yield from _encodings(part["spec"])
 
 
 def _field(part: Spec, channel: str) -> str:
-    found = (encoding[channel].get("field") for encoding in _encodings(part) if channel in encoding)
-    return next((str(name) for name in found if name), "")
+    fields = (encoding[channel].get("field") for encoding in _encodings(part) if channel in encoding)
+    return next((str(name) for name in fields if name), "")
 
 
 def _labels(part: Spec, whole: Spec, size: str) -> float:
@@ -273,10 +276,10 @@ def _values(part: Spec, whole: Spec, field: str) -> list[Any]:
     """The different values of a field in the data of a part of a chart, or in all where it has none of its own."""
     sets = whole.get("datasets", {})
     name = part.get("data", {}).get("name")
-    found: dict[Any, None] = {}
+    values: dict[Any, None] = {}
     for rows in [sets[name]] if name in sets else sets.values():
-        found |= dict.fromkeys(row[field] for row in rows if isinstance(row.get(field), str | int | float))
-    return list(found)
+        values |= dict.fromkeys(row[field] for row in rows if isinstance(row.get(field), str | int | float))
+    return list(values)
 
 
 def _bounded(width: float) -> int:

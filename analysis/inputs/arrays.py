@@ -101,7 +101,7 @@ class Wage:
 
 
 @dataclass(frozen=True)
-class Likenesses:
+class SimilarityScores:
     """BERTScore F1 of responses, as they stood when a run read them, and what computed them.
 
     `pairs` are two places in the responses, the lower one first, and the F1 (None: undefined). Of responses with the
@@ -171,11 +171,11 @@ class Pool:
 
     def known_of(self, dimension: int) -> Ints:
         """The known label of each unit on a dimension, -1 where none is known."""
-        found = np.full(len(self.units), -1, dtype=np.int64)
-        for unit, asked, value in self.known:
-            if asked == dimension:
-                found[unit] = value
-        return found
+        labels = np.full(len(self.units), -1, dtype=np.int64)
+        for unit, label_dimension, value in self.known:
+            if label_dimension == dimension:
+                labels[unit] = value
+        return labels
 
     def first_votes(self, k: int | None = None) -> NDArray[np.bool_]:
         """Which judgments are among the first k of their unit and dimension; k by default as the campaign asked."""
@@ -194,7 +194,7 @@ class Inputs:
     `processes` what their logs tell, `wages` what they and the judges were paid, in `currency`; `language` is that of
     the texts. `models` are the participants that are language models with the model that each is:
     the same model is another participant with another prompt, and one that writes another than one that judges.
-    `likenesses` are BERTScores where somebody had them computed.
+    `similarity_scores` are BERTScores where somebody had them computed.
     `schema` is how they are written down: 1 knows neither texts nor their writing.
     """
 
@@ -215,25 +215,25 @@ class Inputs:
     language: str = "en"
     currency: str = ""
     models: tuple[tuple[str, str], ...] = ()
-    likenesses: Likenesses | None = None
+    similarity_scores: SimilarityScores | None = None
     schema: int = SCHEMA
 
-    def likeness(self, candidate: int, reference: int) -> float | None:
+    def similarity(self, candidate: int, reference: int) -> float | None:
         """The BERTScore F1 of two responses by their places; None where it was not computed or is undefined."""
         one, other = sorted((self._first_of_text[candidate], self._first_of_text[reference]))
-        return self._likeness.get((one, other))
+        return self._f1_by_pair.get((one, other))
 
     @cached_property
     def _first_of_text(self) -> list[int]:
         """For each response the first one with its text."""
         seen: dict[str, int] = {}
-        return [seen.setdefault(response.text, place) for place, response in enumerate(self.responses)]
+        return [seen.setdefault(response.text, index) for index, response in enumerate(self.responses)]
 
     @cached_property
-    def _likeness(self) -> dict[tuple[int, int], float | None]:
+    def _f1_by_pair(self) -> dict[tuple[int, int], float | None]:
         """By places; two responses of one text are as alike as can be, where that text is no empty one."""
-        pairs = self.likenesses.pairs if self.likenesses else ()
-        same = {(place, place): 1.0 for *places, f1 in pairs if f1 is not None for place in places}
+        pairs = self.similarity_scores.pairs if self.similarity_scores else ()
+        same = {(index, index): 1.0 for *places, f1 in pairs if f1 is not None for index in places}
         return same | {(first, second): f1 for first, second, f1 in pairs}
 
     @property
@@ -252,12 +252,12 @@ class Inputs:
 
     def without_writing_of(self, participant: str) -> "Inputs":
         """The same without what somebody said about their responses, how they wrote them, and what they were paid."""
-        theirs = {place for place, response in enumerate(self.responses) if response.participant == participant}
+        theirs = {index for index, response in enumerate(self.responses) if response.participant == participant}
         return replace(
             self,
-            answers=tuple(each for each in self.answers if each.response not in theirs),
-            processes=tuple(each for each in self.processes if each.response not in theirs),
-            wages=tuple(each for each in self.wages if each.response not in theirs),
+            answers=tuple(answer for answer in self.answers if answer.response not in theirs),
+            processes=tuple(process for process in self.processes if process.response not in theirs),
+            wages=tuple(wage for wage in self.wages if wage.response not in theirs),
         )
 
     def without_name_of(self, participant: str) -> "Inputs":
@@ -271,7 +271,7 @@ class Inputs:
 
         return replace(
             self,
-            responses=tuple(replace(each, participant=known(each.participant)) for each in self.responses),
+            responses=tuple(replace(response, participant=known(response.participant)) for response in self.responses),
             pools={
                 key: replace(pool, participants=tuple(map(known, pool.participants)))
                 for key, pool in self.pools.items()
@@ -324,8 +324,8 @@ class Inputs:
             }
         if self.models:
             header["models"] = self.models
-        if self.likenesses:
-            header["likenesses"] = _values(self.likenesses)
+        if self.similarity_scores:
+            header["likenesses"] = _values(self.similarity_scores)
         text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         arrays = [_bytes(getattr(self.pools[name], column)) for name in sorted(self.pools) for column in COLUMNS]
         return [text.encode(), *arrays]
@@ -373,25 +373,25 @@ def unpack(packed: bytes) -> Inputs:
         language=header.get("language", "en"),
         currency=header.get("currency", ""),
         models=tuple((participant, model) for participant, model in header.get("models", ())),
-        likenesses=_likenesses(header.get("likenesses")),
+        similarity_scores=_similarity_scores(header.get("likenesses")),
     )
 
 
-def _likenesses(values: list[Any] | None) -> Likenesses | None:
+def _similarity_scores(values: list[Any] | None) -> SimilarityScores | None:
     if values is None:
         return None
     model, layer, version, pairs = values
-    return Likenesses(model, layer, version, tuple((first, second, f1) for first, second, f1 in pairs))
+    return SimilarityScores(model, layer, version, tuple((first, second, f1) for first, second, f1 in pairs))
 
 
-def _values(record: Dimension | Response | Answer | Process | Wage | Likenesses) -> list[Any]:
+def _values(record: Dimension | Response | Answer | Process | Wage | SimilarityScores) -> list[Any]:
     kind: type = type(record)
     return [getattr(record, name) for name in _names(kind)]
 
 
 @cache
 def _names(record: type) -> list[str]:
-    return [each.name for each in fields(record)]
+    return [field.name for field in fields(record)]
 
 
 def _bytes(array: Ints) -> bytes:

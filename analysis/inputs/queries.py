@@ -62,16 +62,16 @@ def read(rows: QuerySet[Any], fields: Mapping[str, str]) -> NDArray[Any]:
         return np.empty(0, dtype=kind)
     names = [f"column_{i}" for i in range(len(fields))]
     sums = ", ".join(f"string_agg(int8send({name}::bigint), '')" for name in names)
-    asked = f"SELECT {sums} FROM ({sql}) AS found({', '.join(names)}) GROUP BY {names[0]} >> {BITS}"  # noqa: S608
+    query = f"SELECT {sums} FROM ({sql}) AS found({', '.join(names)}) GROUP BY {names[0]} >> {BITS}"  # noqa: S608
     parts = []
     with connections[rows.db].chunked_cursor() as cursor:
-        cursor.execute(asked, parameters)
+        cursor.execute(query, parameters)
         while some := cursor.fetchmany(1):
             parts.append([np.frombuffer(column, dtype=">i8") for column in some[0]])
-    found = np.empty(sum(len(part[0]) for part in parts), dtype=kind)
-    for place, name in enumerate(fields):
-        found[name] = np.concatenate([part[place] for part in parts]) if parts else 0
-    return found[np.argsort(found[next(iter(fields))], kind="stable")]
+    table = np.empty(sum(len(part[0]) for part in parts), dtype=kind)
+    for position, name in enumerate(fields):
+        table[name] = np.concatenate([part[position] for part in parts]) if parts else 0
+    return table[np.argsort(table[next(iter(fields))], kind="stable")]
 
 
 FIELDS = {
@@ -123,14 +123,14 @@ def load(study: Study, *, pool: str = Judges.CROWD) -> arrays.Inputs:
     rows = rows[np.isin(rows["item"], np.fromiter(items, dtype=np.int64, count=len(items)))]
     names = np.array([campaigns[items[item].campaign] for item in rows["item"].tolist()], dtype=object)
     main = pool.lower()
-    asked = (main, EXPERT, POINTWISE, COMBINED, INDIVIDUAL)
-    found = {name: rows[names == name] for name in asked if np.any(names == name)}
+    pool_names = (main, EXPERT, POINTWISE, COMBINED, INDIVIDUAL)
+    rows_by_pool = {name: rows[names == name] for name in pool_names if np.any(names == name)}
     wrote = inputs_responses.load_responses(study)
-    if not found and not wrote.responses:
+    if not rows_by_pool and not wrote.responses:
         raise NothingToAnalyseError
-    found.setdefault(main, rows[:0])
+    rows_by_pool.setdefault(main, rows[:0])
     responses = wrote.responses
-    dimensions, place = _dimensions(campaigns, found)
+    dimensions, index_by_pool = _dimensions(campaigns, rows_by_pool)
     context = _Context(
         items=items,
         participants=dict(Participant.objects.filter(study=study).values_list("id", "external_id")),
@@ -140,7 +140,7 @@ def load(study: Study, *, pool: str = Judges.CROWD) -> arrays.Inputs:
         positions=_positions(campaigns),
         known=_known(campaigns),
     )
-    pools = {name: _pool(chosen, place[name], context) for name, chosen in found.items()}
+    pools = {name: _pool(chosen, index_by_pool[name], context) for name, chosen in rows_by_pool.items()}
     return arrays.Inputs(
         pool=main,
         topics=tuple(context.topics),
@@ -177,18 +177,18 @@ class _Context:
 
 def _campaigns(study: Study, pool: str) -> dict[int, str]:
     """The pool that each campaign's judgments belong to; campaigns of other pools are left out."""
-    found = {}
-    asked = {Inference.COMBINED.value: COMBINED, Inference.INDIVIDUAL.value: INDIVIDUAL}
+    pools = {}
+    model_pools = {Inference.COMBINED.value: COMBINED, Inference.INDIVIDUAL.value: INDIVIDUAL}
     columns = ("id", "kind", "judges", "inference")
     for pk, kind, judges, inference in Campaign.objects.filter(study=study).values_list(*columns):
         if kind == CampaignKind.POINTWISE:
             if judges == Judges.CROWD:
-                found[pk] = POINTWISE
+                pools[pk] = POINTWISE
         elif judges in (pool, Judges.EXPERT):
-            found[pk] = judges.lower()
+            pools[pk] = judges.lower()
         elif judges == Judges.MODEL:
-            found[pk] = asked[inference]
-    return found
+            pools[pk] = model_pools[inference]
+    return pools
 
 
 def _judgments(study: Study, campaigns: dict[int, str]) -> Rows:
@@ -210,23 +210,23 @@ def _items(campaigns: dict[int, str]) -> dict[int, _Item]:
 
 
 def _dimensions(
-    campaigns: dict[int, str], found: dict[str, Rows]
+    campaigns: dict[int, str], rows_by_pool: dict[str, Rows]
 ) -> tuple[list[arrays.Dimension], dict[str, dict[int, int]]]:
     """Dimensions that were judged, in the order of the questionnaires, and the place of each version, by pool.
 
     Pools may ask a dimension with other options (pointwise) or in another version: it goes by one name. Within a pool a
     second version is another question, and says so in its name.
     """
-    asked = CampaignDimension.objects.filter(campaign__in=campaigns).values("dimension")
-    position = dict(asked.annotate(first=Min("position")).values_list("dimension", "first"))
-    judged = {name: set(np.unique(rows["dimension"]).tolist()) for name, rows in found.items()}
+    campaign_dimensions = CampaignDimension.objects.filter(campaign__in=campaigns).values("dimension")
+    position = dict(campaign_dimensions.annotate(first=Min("position")).values_list("dimension", "first"))
+    judged = {name: set(np.unique(rows["dimension"]).tolist()) for name, rows in rows_by_pool.items()}
     versions = Dimension.objects.filter(id__in=set().union(*judged.values()))
     ordered = sorted(
         versions.values_list("id", "name", "version", "label", "options"),
         key=lambda row: (position.get(row[0], len(position)), row[1], row[2]),
     )
     dimensions: dict[arrays.Dimension, int] = {}
-    place: dict[str, dict[int, int]] = {name: {} for name in found}
+    index_by_pool: dict[str, dict[int, int]] = {name: {} for name in rows_by_pool}
     for pool, present in judged.items():
         taken = set()
         for pk, name, version, label, options in ordered:
@@ -235,8 +235,8 @@ def _dimensions(
                 taken.add(name)
                 values = tuple(sorted(option["value"] for option in options))
                 dimension = arrays.Dimension(name + suffix, label + suffix, values)
-                place[pool][pk] = dimensions.setdefault(dimension, len(dimensions))
-    return list(dimensions), place
+                index_by_pool[pool][pk] = dimensions.setdefault(dimension, len(dimensions))
+    return list(dimensions), index_by_pool
 
 
 def _topics(responses: tuple[arrays.Response, ...], items: dict[int, _Item]) -> dict[str, int]:
@@ -258,9 +258,9 @@ class _Positions:
         items = np.unique(self.rows["item"])
         held = self.rows["questionnaire"] * len(items) + np.searchsorted(items, self.rows["item"])
         along = np.minimum(np.searchsorted(items, item), len(items) - 1)
-        asked = questionnaire * len(items) + along
-        found = np.minimum(np.searchsorted(held, asked), len(held) - 1)
-        return np.where((held[found] == asked) & (items[along] == item), self.rows["position"][found], 0)
+        keys = questionnaire * len(items) + along
+        positions = np.minimum(np.searchsorted(held, keys), len(held) - 1)
+        return np.where((held[positions] == keys) & (items[along] == item), self.rows["position"][positions], 0)
 
 
 def _positions(campaigns: dict[int, str]) -> _Positions:
@@ -279,19 +279,19 @@ def _models(
 ) -> tuple[tuple[str, str], ...]:
     """The language models that wrote or judged, each with the model that it is, as `judging_models.judges` tells it."""
     names = {response.participant for response in responses if response.origin == "model"}
-    names |= {name for asked in (COMBINED, INDIVIDUAL) if asked in pools for name in pools[asked].participants}
-    found = Participant.objects.filter(study=study).of_kind(ParticipantKind.MODEL)
-    named = found.values_list("external_id", "specification__model")
+    names |= {name for pool in (COMBINED, INDIVIDUAL) if pool in pools for name in pools[pool].participants}
+    models = Participant.objects.filter(study=study).of_kind(ParticipantKind.MODEL)
+    named = models.values_list("external_id", "specification__model")
     return tuple(sorted((name, str(model or name)) for name, model in named if name in names))
 
 
-def _pool(rows: Rows, place: dict[int, int], context: _Context) -> arrays.Pool:
+def _pool(rows: Rows, dimension_index: dict[int, int], context: _Context) -> arrays.Pool:
     """One pool's judgments in an order that follows from names, votes counted from 0 within unit and dimension."""
     item_pks, item_place = np.unique(rows["item"], return_inverse=True)
     units_of_items = [_unit(context.items[pk], context) for pk in item_pks.tolist()]
     units = sorted(set(units_of_items), key=lambda unit: (unit[2], *unit))
     unit_place = {unit: i for i, unit in enumerate(units)}
-    unit = np.array([unit_place[each] for each in units_of_items], dtype=np.int64)[item_place]
+    unit = np.array([unit_place[item_unit] for item_unit in units_of_items], dtype=np.int64)[item_place]
     k = np.array([context.items[pk].k for pk in item_pks.tolist()], dtype=np.int64)[item_place]
     coder_pks, coder_place = np.unique(rows["coder"], return_inverse=True)
     names = [context.participants[pk] for pk in coder_pks.tolist()]
@@ -299,7 +299,7 @@ def _pool(rows: Rows, place: dict[int, int], context: _Context) -> arrays.Pool:
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     coder = rank[coder_place]
-    dimension, value = _answers(rows, place, context)
+    dimension, value = _answers(rows, dimension_index, context)
 
     # Votes count in the order in which questionnaires and their assignments came into the system.
     came = np.lexsort((rows["assignment"], rows["questionnaire"], unit, dimension))
@@ -321,7 +321,9 @@ def _pool(rows: Rows, place: dict[int, int], context: _Context) -> arrays.Pool:
         row=rows["row"][kept],
         repeated=len(came) - len(kept),
         known=_known_units(
-            {pk: unit_place[each] for pk, each in zip(item_pks.tolist(), units_of_items, strict=True)}, place, context
+            {pk: unit_place[item_unit] for pk, item_unit in zip(item_pks.tolist(), units_of_items, strict=True)},
+            dimension_index,
+            context,
         ),
     )
 
@@ -329,24 +331,26 @@ def _pool(rows: Rows, place: dict[int, int], context: _Context) -> arrays.Pool:
 def _known(campaigns: dict[int, str]) -> dict[int, list[tuple[int, int]]]:
     """Labels that are known of items shown as gold items: dimension and value, by row id."""
     gold = QuestionnaireItem.objects.filter(questionnaire__campaign__in=campaigns, has_known_label=True).values("item")
-    found: dict[int, list[tuple[int, int]]] = {}
+    labels: dict[int, list[tuple[int, int]]] = {}
     rows = KnownLabel.objects.filter(item__in=gold).values_list("item_id", "dimension_id", "value")
     for item, dimension, value in rows:
-        found.setdefault(item, []).append((dimension, value))
-    return found
+        labels.setdefault(item, []).append((dimension, value))
+    return labels
 
 
-def _known_units(unit: dict[int, int], place: dict[int, int], context: _Context) -> tuple[tuple[int, int, int], ...]:
+def _known_units(
+    unit: dict[int, int], dimension_index: dict[int, int], context: _Context
+) -> tuple[tuple[int, int, int], ...]:
     """Known labels by unit, dimension and the value's position; none where two campaigns contradict each other."""
-    found: dict[tuple[int, int], set[int]] = {}
+    candidates: dict[tuple[int, int], set[int]] = {}
     for item, labels in context.known.items():
         for dimension, value in labels:
-            if item in unit and dimension in place:
-                domain = context.dimensions[place[dimension]].domain
+            if item in unit and dimension in dimension_index:
+                domain = context.dimensions[dimension_index[dimension]].domain
                 if value in domain:
-                    found.setdefault((unit[item], place[dimension]), set()).add(domain.index(value))
-    sure = {key: values.pop() for key, values in found.items() if len(values) == 1}
-    return tuple(sorted((where, asked, value) for (where, asked), value in sure.items()))
+                    candidates.setdefault((unit[item], dimension_index[dimension]), set()).add(domain.index(value))
+    sure = {key: values.pop() for key, values in candidates.items() if len(values) == 1}
+    return tuple(sorted((where, dimension, value) for (where, dimension), value in sure.items()))
 
 
 def _unit(item: _Item, context: _Context) -> tuple[int, int, int, str]:
@@ -355,11 +359,13 @@ def _unit(item: _Item, context: _Context) -> tuple[int, int, int, str]:
     return left, right, context.topics[item.topic], item.name
 
 
-def _answers(rows: Rows, place: dict[int, int], context: _Context) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _answers(
+    rows: Rows, dimension_index: dict[int, int], context: _Context
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The place of each judgment's dimension, and of its value among the dimension's values; of pairs a, n, b."""
     dimension = np.zeros(len(rows), dtype=np.int64)
     value = np.zeros(len(rows), dtype=np.int64)
-    for pk, where in place.items():
+    for pk, where in dimension_index.items():
         here = rows["dimension"] == pk
         dimension[here] = where
         value[here] = np.searchsorted(context.dimensions[where].domain, rows["value"][here])
@@ -388,8 +394,8 @@ def _seconds(study: Study, pool: str) -> tuple[float, ...]:
     """Time that each counted questionnaire of the pool took, in ascending order; else as the platform said."""
     campaigns = Campaign.objects.filter(study=study, judges=pool).exclude(kind=CampaignKind.POINTWISE)
     taken = Assignment.objects.counted().filter(questionnaire__campaign__in=campaigns, seconds__isnull=False)
-    found = list(taken.values_list("seconds", flat=True))
-    if not found:
-        said = PlatformSubmission.objects.filter(campaign__in=campaigns, seconds__isnull=False)
-        found = list(said.values_list("seconds", flat=True))
-    return tuple(sorted(float(seconds or 0) for seconds in found))
+    durations = list(taken.values_list("seconds", flat=True))
+    if not durations:
+        submissions = PlatformSubmission.objects.filter(campaign__in=campaigns, seconds__isnull=False)
+        durations = list(submissions.values_list("seconds", flat=True))
+    return tuple(sorted(float(seconds or 0) for seconds in durations))

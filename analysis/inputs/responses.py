@@ -41,22 +41,24 @@ def load_responses(study: Study) -> ResponseInputs:
     """Read all responses of a study that count."""
     shown, passages = _shown(study)
     rankings = sorted(set(shown.values()))
-    place = {ranking: i for i, ranking in enumerate(rankings)}
-    responses, keys = _responses(study, {topic: place[ranking] for topic, ranking in shown.items()})
+    ranking_index = {ranking: i for i, ranking in enumerate(rankings)}
+    responses, keys = _responses(study, {topic: ranking_index[ranking] for topic, ranking in shown.items()})
     return ResponseInputs(responses, passages, tuple(rankings), _answers(study, keys))
 
 
 def _shown(study: Study) -> tuple[dict[int, tuple[int, ...]], tuple[str, ...]]:
     """The passages of each topic version that was written on, as places in a list of digests; -1 at a missing rank."""
     rows = RetrievedPassage.objects.filter(topic__in=Response.objects.filter(study=study).included().values("topic"))
-    found: dict[int, list[str]] = {}
+    rankings: dict[int, list[str]] = {}
     columns = ("topic_id", "rank", Digest("passage__text"))
     for topic, rank, text in rows.order_by("topic_id", "rank").values_list(*columns).iterator(chunk_size=CHUNK):
-        ranking = found.setdefault(topic, [])
+        ranking = rankings.setdefault(topic, [])
         ranking += [""] * (rank - len(ranking)) + [text]
-    passages = sorted({name for ranking in found.values() for name in ranking} - {""})
-    place = {name: i for i, name in enumerate(passages)} | {"": -1}
-    return {topic: tuple(place[name] for name in ranking) for topic, ranking in found.items()}, tuple(passages)
+    passages = sorted({name for ranking in rankings.values() for name in ranking} - {""})
+    passage_index = {name: i for i, name in enumerate(passages)} | {"": -1}
+    return {topic: tuple(passage_index[name] for name in ranking) for topic, ranking in rankings.items()}, tuple(
+        passages
+    )
 
 
 def _responses(study: Study, ranking: dict[int, int]) -> tuple[tuple[arrays.Response, ...], dict[int, int]]:
@@ -64,26 +66,28 @@ def _responses(study: Study, ranking: dict[int, int]) -> tuple[tuple[arrays.Resp
     columns = ("external_id", "topic__external_id", "style__name", "origin", "participant__external_id", "words",
                Digest("text"), "topic_id", "task_id")  # fmt: skip
     rows = Response.objects.filter(study=study).included().values_list(*columns).iterator(chunk_size=CHUNK)
-    found = sorted(
+    responses = sorted(
         (
             (arrays.Response(name, topic, style, origin.lower(), participant, words, text,
                              ranking.get(version, -1)), task)
             for name, topic, style, origin, participant, words, text, version, task in rows
         ),
-        key=lambda each: each[0].name,
+        key=lambda entry: entry[0].name,
     )  # fmt: skip
-    return tuple(response for response, _ in found), {task: i for i, (_, task) in enumerate(found) if task is not None}
+    return tuple(response for response, _ in responses), {
+        task: i for i, (_, task) in enumerate(responses) if task is not None
+    }
 
 
-def _answers(study: Study, place: dict[int, int]) -> tuple[arrays.Answer, ...]:
+def _answers(study: Study, response_index: dict[int, int]) -> tuple[arrays.Answer, ...]:
     """Answers that are numbers, of the tasks whose responses count. Words that people wrote are not analysed."""
     rows = SurveyAnswers.objects.filter(Q(task__study=study) & Q(task__response__is_included=True))
-    found = set()
+    numbers = set()
     for task, kind, answers in rows.values_list("task_id", "survey__kind", "answers").iterator(chunk_size=CHUNK):
         for question, value in answers.items():
-            if task in place and isinstance(value, int | float) and not isinstance(value, bool):
-                found.add(arrays.Answer(place[task], kind.lower(), question, float(value)))
-    return tuple(sorted(found, key=lambda answer: (answer.response, answer.kind, answer.question, answer.value)))
+            if task in response_index and isinstance(value, int | float) and not isinstance(value, bool):
+                numbers.add(arrays.Answer(response_index[task], kind.lower(), question, float(value)))
+    return tuple(sorted(numbers, key=lambda answer: (answer.response, answer.kind, answer.question, answer.value)))
 
 
 MEASURES = measures.NAMES
@@ -93,31 +97,31 @@ LOGS_AT_ONCE = 100
 
 def load_log_measures(study: Study, responses: Sequence[arrays.Response]) -> tuple[arrays.Process, ...]:
     """Read what is known of the writing of each response that has a log; what is not known yet is computed and kept."""
-    place = {response.name: i for i, response in enumerate(responses)}
-    found = WritingLog.objects.filter(task__study=study, task__response__is_included=True)
+    response_index = {response.name: i for i, response in enumerate(responses)}
+    logs = WritingLog.objects.filter(task__study=study, task__response__is_included=True)
     columns = ("pk", "task__response__external_id", "measures__version", "measures__values")
     names, kept = {}, {}
-    for pk, name, version, values in found.values_list(*columns):
+    for pk, name, version, values in logs.values_list(*columns):
         names[pk] = name
         if version == measures.VERSION:
             kept[pk] = values
     kept |= _computed(sorted(set(names) - set(kept)))
-    ordered = sorted((place[name], pk) for pk, name in names.items() if name in place and pk in kept)
+    ordered = sorted((response_index[name], pk) for pk, name in names.items() if name in response_index and pk in kept)
     return tuple(arrays.Process(at, {name: kept[pk].get(name) for name in MEASURES}) for at, pk in ordered)
 
 
 def _computed(keys: Sequence[int]) -> dict[int, measures.Measures]:
     """Go through some logs and keep what they say."""
-    found: dict[int, measures.Measures] = {}
+    measures_by_log: dict[int, measures.Measures] = {}
     # By topic, so that a topic's passages are prepared once.
     rows = WritingLog.objects.filter(pk__in=keys).order_by("task__topic_id", "pk")
     ordered = list(rows.values_list("pk", flat=True))
     for start in range(0, len(ordered), LOGS_AT_ONCE):
         chosen = rows.filter(pk__in=ordered[start : start + LOGS_AT_ONCE])
-        made = dict(_measured(chosen.select_related("task").prefetch_related("batches", "sessions")))
-        _keep(made)
-        found |= made
-    return found
+        batch_measures = dict(_measured(chosen.select_related("task").prefetch_related("batches", "sessions")))
+        _keep(batch_measures)
+        measures_by_log |= batch_measures
+    return measures_by_log
 
 
 def _measured(chosen: Iterable[WritingLog]) -> Iterable[tuple[int, measures.Measures]]:
@@ -130,15 +134,19 @@ def _measured(chosen: Iterable[WritingLog]) -> Iterable[tuple[int, measures.Meas
             yield log.pk, measures.unknown()
 
 
-def _keep(made: dict[int, measures.Measures]) -> None:
+def _keep(measures_by_log: dict[int, measures.Measures]) -> None:
     """Keep figures. A log that was erased meanwhile has no row to keep them with: then they are not kept."""
     with suppress(IntegrityError), transaction.atomic():
-        there = set(WritingLog.objects.filter(pk__in=made).select_for_update(no_key=True).values_list("pk", flat=True))
+        existing = set(
+            WritingLog.objects.filter(pk__in=measures_by_log)
+            .select_for_update(no_key=True)
+            .values_list("pk", flat=True)
+        )
         LogMeasures.objects.bulk_create(
             [
                 LogMeasures(log_id=pk, version=measures.VERSION, values=values)
-                for pk, values in made.items()
-                if pk in there
+                for pk, values in measures_by_log.items()
+                if pk in existing
             ],
             update_conflicts=True,
             unique_fields=["log"],

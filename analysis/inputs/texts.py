@@ -28,8 +28,8 @@ class ResponseText:
 
     Attributes
     ----------
-    place : int
-        Its place in `Inputs.responses`.
+    index : int
+        The index of the response in `Inputs.responses`.
     text : str
         As submitted, markers and all.
     parsed : ParsedResponse
@@ -40,7 +40,7 @@ class ResponseText:
         Which list of passages these are (`Inputs.rankings`): equal for responses whose authors had the same.
     """
 
-    place: int
+    index: int
     text: str
     parsed: ParsedResponse
     passages: tuple[str, ...]
@@ -79,20 +79,20 @@ class Texts:
 
     def __iter__(self) -> Iterator[TopicTexts]:
         places = sorted(
-            range(len(self.inputs.responses)), key=lambda place: (self.inputs.responses[place].topic, place)
+            range(len(self.inputs.responses)), key=lambda index: (self.inputs.responses[index].topic, index)
         )
-        for topic, group in groupby(places, key=lambda place: self.inputs.responses[place].topic):
+        for topic, group in groupby(places, key=lambda index: self.inputs.responses[index].topic):
             yield self._topic(topic, list(group))
 
     def _topic(self, topic: str, places: list[int]) -> TopicTexts:
         about = self.inputs.responses
-        names = [about[place].name for place in places]
+        names = [about[index].name for index in places]
         rows = Response.objects.filter(study=self.study, external_id__in=names).values_list("external_id", "text")
         texts = dict(rows)
-        passages = self._passages({about[place].ranking for place in places if about[place].ranking >= 0})
+        passages = self._passages({about[index].ranking for index in places if about[index].ranking >= 0})
         written = []
-        for place in places:
-            response = about[place]
+        for index in places:
+            response = about[index]
             text = texts.get(response.name, "")
             if response.text and digest(text) != response.text:
                 raise TextsGoneError(
@@ -100,20 +100,20 @@ class Texts:
                     "its inputs. Analyse again."
                 )
             shown = passages.get(response.ranking, ())
-            written.append(ResponseText(place, text, parse(text, passages=len(shown)), shown, response.ranking))
+            written.append(ResponseText(index, text, parse(text, passages=len(shown)), shown, response.ranking))
         return TopicTexts(topic, tuple(written))
 
     def _passages(self, rankings: set[int]) -> dict[int, tuple[str, ...]]:
         """The texts of some rankings. They are looked up by what was retrieved for the topics' responses."""
-        names = {ranking: [self._name(place) for place in self.inputs.rankings[ranking]] for ranking in rankings}
-        found = self._found(rankings) | {"": ""}
-        if missing := {name for shown in names.values() for name in shown} - set(found):
+        names = {ranking: [self._name(index) for index in self.inputs.rankings[ranking]] for ranking in rankings}
+        texts = self._found(rankings) | {"": ""}
+        if missing := {name for shown in names.values() for name in shown} - set(texts):
             raise TextsGoneError(f"{len(missing)} passages that this run read are not there any more. Analyse again.")
-        return {ranking: tuple(found[name] for name in shown) for ranking, shown in names.items()}
+        return {ranking: tuple(texts[name] for name in shown) for ranking, shown in names.items()}
 
-    def _name(self, place: int) -> str:
+    def _name(self, index: int) -> str:
         """The digest of a passage; of a rank that was left out, none."""
-        return "" if place < 0 else self.inputs.passages[place]
+        return "" if index < 0 else self.inputs.passages[index]
 
     def _found(self, rankings: set[int]) -> dict[str, str]:
         names = [response.name for response in self.inputs.responses if response.ranking in rankings]

@@ -20,15 +20,15 @@ QUESTIONNAIRE = -1
 
 def load(study: Study, pool: str, responses: Sequence[arrays.Response]) -> tuple[arrays.Wage, ...]:
     """Read what the counted responses, and the counted questionnaires of pairs of a pool, were paid."""
-    place = {response.name: i for i, response in enumerate(responses)}
+    response_index = {response.name: i for i, response in enumerate(responses)}
     tasks = WritingTask.objects.filter(study=study, response__is_included=True)
     written = _paid(tasks, TaskPayment, "task").values_list(
         "response__external_id", "paid", _charges("study__writing_plan"), "active_seconds"
     )
-    found = [
-        arrays.Wage(place[name], pay, charges, seconds)
+    wages = [
+        arrays.Wage(response_index[name], pay, charges, seconds)
         for name, pay, charges, seconds in written
-        if name in place and pay
+        if name in response_index and pay
     ]
     judged = Assignment.objects.counted().filter(
         questionnaire__campaign__study=study, questionnaire__campaign__judges=pool
@@ -37,8 +37,8 @@ def load(study: Study, pool: str, responses: Sequence[arrays.Response]) -> tuple
     answered = _paid(judged, AssignmentPayment, "assignment").values_list(
         "paid", _charges("questionnaire__campaign"), "seconds"
     )
-    found += [arrays.Wage(QUESTIONNAIRE, pay, charges, seconds) for pay, charges, seconds in answered if pay]
-    return tuple(sorted(found, key=_order))
+    wages += [arrays.Wage(QUESTIONNAIRE, pay, charges, seconds) for pay, charges, seconds in answered if pay]
+    return tuple(sorted(wages, key=_order))
 
 
 def _paid(rows: QuerySet[Any], payments: type[Any], key: str) -> QuerySet[Any]:

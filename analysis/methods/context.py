@@ -54,8 +54,8 @@ class Context:
     imputed : list of dict
         Grades by every draw of the labels, as an update of this analysis reads them.
     similarity : Similarity or None
-        BERTScores that stood when the inputs were read (`Inputs.likenesses`); None where nobody had them computed. An
-        analysis computes none.
+        BERTScores that stood when the inputs were read (`Inputs.similarity_scores`); None where nobody had them
+        computed. An analysis computes none.
     """
 
     inputs: Inputs

@@ -79,8 +79,8 @@ class Estimate:
             else:
                 low, high = interval_of(self.point, self.terms, upper_bound=self.most)
             return number(low), number(high)
-        found = percentile_interval(self.point, self.samples, clusters=self.topics, bounds=self.bounds)
-        return number(found.low), number(found.high)
+        percentiles = percentile_interval(self.point, self.samples, clusters=self.topics, bounds=self.bounds)
+        return number(percentiles.low), number(percentiles.high)
 
     def columns(self, name: str, low: str = "low", high: str = "high") -> dict[str, float | None]:
         """Its columns in a table."""
@@ -138,18 +138,18 @@ def of_clusters(statistic: Statistic, weights: Floats, *, topics: int, n: int, p
 
 def mean(parts: Sequence[Estimate]) -> Estimate:
     """The mean of those that are defined; n is that of the largest."""
-    defined = [each for each in parts if not each.problem]
+    defined = [part for part in parts if not part.problem]
     if not defined:
         return undefined(parts[0].problem if parts else NOTHING)
-    point = float(np.mean([each.point for each in defined]))
-    topics, n = max(each.topics for each in defined), max(each.n for each in defined)
-    if not all(each.has_interval for each in defined):
+    point = float(np.mean([part.point for part in defined]))
+    topics, n = max(part.topics for part in defined), max(part.n for part in defined)
+    if not all(part.has_interval for part in defined):
         return Estimate(point, np.zeros(0), topics, n, has_interval=False)
-    terms = [each.terms for each in defined if each.terms is not None]
+    terms = [part.terms for part in defined if part.terms is not None]
     if len(terms) == len(defined):
         whole = combined(terms, [1 / len(terms)] * len(terms))
         return Estimate(point, np.zeros(0), topics, n, terms=whole, most=defined[0].most, is_share=defined[0].is_share)
-    samples: Floats = np.mean([each.samples for each in defined], axis=0)
+    samples: Floats = np.mean([part.samples for part in defined], axis=0)
     return Estimate(point, samples, topics, n, bounds=defined[0].bounds)
 
 
@@ -170,14 +170,14 @@ def largest(differences: Sequence[Estimate]) -> Estimate:
 
     It is never below 0, so that where nothing differs no interval of it would hold that.
     """
-    if problem := next((each.problem for each in differences if each.problem), ""):
+    if problem := next((difference.problem for difference in differences if difference.problem), ""):
         return undefined(problem)
-    point = max(abs(each.point) for each in differences)
-    topics, n = min(each.topics for each in differences), min(each.n for each in differences)
+    point = max(abs(difference.point) for difference in differences)
+    topics, n = min(difference.topics for difference in differences), min(difference.n for difference in differences)
     return Estimate(point, np.zeros(0), topics, n, has_interval=False)
 
 
 def noted(row: Row, notes: Sequence[str]) -> Row:
     """A row with what must be said of it, each thing once."""
-    said = list(dict.fromkeys(note for note in notes if note))
-    return row | {NOTE: "; ".join(said)} if said else row
+    distinct_notes = list(dict.fromkeys(note for note in notes if note))
+    return row | {NOTE: "; ".join(distinct_notes)} if distinct_notes else row

@@ -120,32 +120,34 @@ def fit(
     pool = inputs.pools[name]
     keys = np.array([key(participant) for participant in pool.participants], dtype=np.uint64)
     places = None if earlier is None or name not in earlier.inputs.pools else earlier.places(inputs, name)
-    asked = []
-    for place in np.unique(pool.dimension).tolist():
-        dimension = inputs.dimensions[place]
-        votes, seen, known = _votes(pool, place, settings, capped=capped)
+    requests = []
+    for dimension_index in np.unique(pool.dimension).tolist():
+        dimension = inputs.dimensions[dimension_index]
+        votes, seen, known = _votes(pool, dimension_index, settings, capped=capped)
         standing = drawn = None
         if earlier is not None and places is not None and (before := earlier.place(dimension)) >= 0:
-            _counted, saw, told = _votes(earlier.inputs.pools[name], before, settings, capped=capped)
-            standing = earlier.standing(inputs, name, dimension.name, seen, known, (saw, told), places)
+            _counted, saw, known_before = _votes(earlier.inputs.pools[name], before, settings, capped=capped)
+            standing = earlier.standing(inputs, name, dimension.name, seen, known, (saw, known_before), places)
             drawn = earlier.drawn(inputs, name, dimension.name, standing) if standing and settings.averages else None
         sizes = (len(pool.units), len(pool.participants), len(dimension.domain))
         rng = named_rng(seed, f"mace {name} {dimension.name}")
-        asked.append(_FitRequest(dimension, votes, seen, sizes, known, keys, rng, standing, drawn))
-    models = _models(asked, settings, report)
+        requests.append(_FitRequest(dimension, votes, seen, sizes, known, keys, rng, standing, drawn))
+    models = _models(requests, settings, report)
     fits = []
-    for each, model in zip(asked, models, strict=True):
-        rng = named_rng(seed, f"labels {name} {each.dimension.name}")
-        fits.append(each.fit(model, rng if settings.averages else None))
+    for request, model in zip(requests, models, strict=True):
+        rng = named_rng(seed, f"labels {name} {request.dimension.name}")
+        fits.append(request.fit(model, rng if settings.averages else None))
     return Fitted(pool, tuple(fits))
 
 
-def _votes(pool: Pool, place: int, settings: AnalysisSettings, *, capped: bool) -> tuple[Votes, Votes, Ints | None]:
+def _votes(
+    pool: Pool, dimension_index: int, settings: AnalysisSettings, *, capped: bool
+) -> tuple[Votes, Votes, Ints | None]:
     """The votes on a dimension that agreement is computed from, all of them, and the labels that MACE is told."""
-    mine = pool.dimension == place
-    first = mine & pool.first_votes(settings.k) if capped else mine
-    votes, seen = ((pool.unit[keep], pool.coder[keep], pool.value[keep]) for keep in (first, mine))
-    return votes, seen, pool.known_of(place) if settings.fix_known and pool.known else None
+    on_dimension = pool.dimension == dimension_index
+    first = on_dimension & pool.first_votes(settings.k) if capped else on_dimension
+    votes, seen = ((pool.unit[keep], pool.coder[keep], pool.value[keep]) for keep in (first, on_dimension))
+    return votes, seen, pool.known_of(dimension_index) if settings.fix_known and pool.known else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +168,7 @@ class _FitRequest:
         """Whether the fit goes on from an earlier one instead of being searched."""
         return self.standing is not None and (self.standing.searched > SEARCHED or not settings.refine)
 
-    def given(self, settings: AnalysisSettings) -> mace.MaceInput:
+    def mace_input(self, settings: AnalysisSettings) -> mace.MaceInput:
         """What MACE is given."""
         unit, coder, value = self.seen
         units, participants, values = self.sizes
@@ -216,22 +218,24 @@ class _FitRequest:
 
 
 def _models(
-    asked: Sequence[_FitRequest], settings: AnalysisSettings, report: Report
+    requests: Sequence[_FitRequest], settings: AnalysisSettings, report: Report
 ) -> list[mace.Mace | mace.UnfitError]:
     """Fit each dimension; those of which an update has little to search all at once."""
     searched = mace.MaceSettings(restarts=settings.restarts, refine=settings.refine)
     warm = mace.MaceSettings(restarts=0, max_iter=WARM)
-    found: dict[int, mace.Mace | mace.UnfitError] = {}
-    together = [i for i, each in enumerate(asked) if each.standing is not None and not each.is_warm(settings)]
-    for i, each in enumerate(asked):
-        report(f"Competence: {each.dimension.label}")
-        if i in found:
+    models: dict[int, mace.Mace | mace.UnfitError] = {}
+    together = [
+        i for i, request in enumerate(requests) if request.standing is not None and not request.is_warm(settings)
+    ]
+    for i, request in enumerate(requests):
+        report(f"Competence: {request.dimension.label}")
+        if i in models:
             continue
         chosen = together if i in together else [i]
-        how = warm if each.is_warm(settings) else searched
-        fits = mace.fit_together([asked[other].given(settings) for other in chosen], settings=how)
-        found |= dict(zip(chosen, fits, strict=True))
-    return [found[i] for i in range(len(asked))]
+        how = warm if request.is_warm(settings) else searched
+        fits = mace.fit_together([requests[other].mace_input(settings) for other in chosen], settings=how)
+        models |= dict(zip(chosen, fits, strict=True))
+    return [models[i] for i in range(len(requests))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +247,7 @@ class ResampledFits:
     topics : ndarray of shape (resamples, n_topics)
         How often each topic of the pool was drawn, topics in ascending order.
     judges : ndarray of shape (resamples, n_participants), or None
-        How often each judge was drawn; None: all are heard once.
+        How often each judge was drawn; None: each counts once.
     fits : tuple of Resampled or None
         Labels and competences of each dimension, beside the pool's fits; None where none could be fitted.
     """
@@ -252,12 +256,12 @@ class ResampledFits:
     judges: Floats | None
     fits: tuple[Resampled | None, ...]
 
-    def heard(self, coder: np.ndarray, block: slice) -> Floats:
+    def times_drawn(self, coder: np.ndarray, block: slice) -> Floats:
         """How often the judge of each vote was drawn, shape (n_votes, resamples of the block)."""
         if self.judges is None:
             return np.ones((len(coder), len(self.topics[block])))
-        heard: Floats = self.judges[block].T[coder]
-        return heard
+        drawn_judges: Floats = self.judges[block].T[coder]
+        return drawn_judges
 
 
 def refit_resamples(
@@ -278,14 +282,14 @@ def refit_resamples(
         judges = resample_weights(
             len(pool.participants), settings.resamples, named_rng(seed, f"resampled judges of {name}")
         )
-    found: list[Resampled | None] = []
+    resampled: list[Resampled | None] = []
     for fit in fitted.fits:
         if fit.model is None:
-            found.append(None)
+            resampled.append(None)
             continue
-        said = f"Resampling: {fit.dimension.label}"
-        step(said)
-        found.append(
+        message = f"Resampling: {fit.dimension.label}"
+        step(message)
+        resampled.append(
             resample(
                 fit.model,
                 *fit.seen,
@@ -293,11 +297,11 @@ def refit_resamples(
                 annotator_weights=judges,
                 refit=settings.bootstrap == REFIT,
                 fixed=fit.known,
-                report=partial(_report_progress, step, said, settings.resamples),
+                report=partial(_report_progress, step, message, settings.resamples),
             )
         )
-    return ResampledFits(drawn, judges, tuple(found))
+    return ResampledFits(drawn, judges, tuple(resampled))
 
 
-def _report_progress(step: Callable[[str], None], said: str, resamples: int, done: int) -> None:
-    step(f"{said}, {done:,} of {resamples:,}")
+def _report_progress(step: Callable[[str], None], message: str, resamples: int, done: int) -> None:
+    step(f"{message}, {done:,} of {resamples:,}")

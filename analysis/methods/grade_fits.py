@@ -74,11 +74,11 @@ class Comparisons:
     @cached_property
     def chances(self) -> Floats:
         """How probable the outcomes -1, 0 and 1 are, shape (n, 3), of labels."""
-        found = np.empty((len(self.unit), 3))
+        chances = np.empty((len(self.unit), 3))
         for number, fit in enumerate(self.fits):
-            here = self.fit == number
-            found[here] = fit.posterior[self.unit[here]]
-        return found
+            in_fit = self.fit == number
+            chances[in_fit] = fit.posterior[self.unit[in_fit]]
+        return chances
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class Graded:
     ----------
     topic, response, fit : ndarray of int, shape (n,)
         Topic and response as numbered in the inputs, dimension along `comparisons.fits`.
-    problem, place : ndarray of int, shape (n,)
+    problem, position : ndarray of int, shape (n,)
         Where each stands in arrays of shape (n_problems, n_places).
     merit, se, grade : ndarray of shape (n,)
     converged : ndarray of bool, shape (n,)
@@ -100,7 +100,7 @@ class Graded:
     response: Ints
     fit: Ints
     problem: Ints
-    place: Ints
+    position: Ints
     merit: Floats
     se: Floats
     grade: Floats
@@ -185,7 +185,7 @@ def comparisons_of(fitted: Fitted, grades_from: str) -> Comparisons | None:
             weight = np.ones(len(unit))
         parts.append((np.full(len(unit), number), unit, coder, outcome, weight))
     d, unit, coder, outcome, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
-    pool, place = fitted.pool, _places(fitted)
+    pool, place_in_topic = fitted.pool, _places(fitted)
     names, problem = np.unique(pool.topic[unit] * len(fits) + d, return_inverse=True)
     return Comparisons(
         fits=fits,
@@ -193,8 +193,8 @@ def comparisons_of(fitted: Fitted, grades_from: str) -> Comparisons | None:
         unit=unit,
         coder=coder,
         problem=problem,
-        first=place[pool.left[unit]],
-        second=place[pool.right[unit]],
+        first=place_in_topic[pool.left[unit]],
+        second=place_in_topic[pool.right[unit]],
         outcome=outcome.astype(np.float64),
         weight=weight,
         problems=np.stack(np.divmod(names, len(fits)), axis=1),
@@ -204,21 +204,23 @@ def comparisons_of(fitted: Fitted, grades_from: str) -> Comparisons | None:
 def grade(fitted: Fitted, comparisons: Comparisons) -> Graded:
     """Grade every response within its topic and dimension; topics, then dimensions, then responses in order."""
     c = comparisons
-    found = bradley_terry.fit(bradley_terry.tally(c.problem, c.first, c.second, c.outcome, weight=c.weight))
-    problem, place = np.nonzero(~np.isnan(found.merit))
+    fit_result = bradley_terry.fit(bradley_terry.tally(c.problem, c.first, c.second, c.outcome, weight=c.weight))
+    problem, position = np.nonzero(~np.isnan(fit_result.merit))
     members = _members(fitted)
     topic, fit = c.problems[problem].T
     return Graded(
         comparisons=c,
         topic=topic,
-        response=np.array([members[t][i] for t, i in zip(topic.tolist(), place.tolist(), strict=True)], dtype=np.int64),
+        response=np.array(
+            [members[t][i] for t, i in zip(topic.tolist(), position.tolist(), strict=True)], dtype=np.int64
+        ),
         fit=fit,
         problem=problem,
-        place=place,
-        merit=found.merit[problem, place],
-        se=found.standard_error[problem, place],
-        grade=found.grade[problem, place],
-        converged=found.converged[problem],
+        position=position,
+        merit=fit_result.merit[problem, position],
+        se=fit_result.standard_error[problem, position],
+        grade=fit_result.grade[problem, position],
+        converged=fit_result.converged[problem],
     )
 
 
@@ -235,7 +237,7 @@ def impute(graded: Graded, draw: Draw, draws: int, step: Callable[[str], None]) 
     c = graded.comparisons
     order = np.argsort(c.problem, kind="stable")
     rows = _Rows(graded, order, np.flatnonzero(np.diff(c.problem[order], prepend=-1)))
-    found = np.empty((2, len(graded.grade), draws), dtype=np.float32)
+    imputed = np.empty((2, len(graded.grade), draws), dtype=np.float32)
     size = max(1, CELLS_AT_ONCE // len(c.unit))
     for begin in range(0, draws, size):
         block = slice(begin, min(begin + size, draws))
@@ -247,8 +249,8 @@ def impute(graded: Graded, draw: Draw, draws: int, step: Callable[[str], None]) 
             some = slice(first, first + _PROBLEMS_AT_ONCE)
             fits = rows.fit(different.group[some], different.column[some], outcome, weight)
             fitted[:, some] = fits.grade, fits.merit
-        found[:, :, block] = fitted[:, different.positions[graded.problem], graded.place[:, None]]
-    grade, merit = found
+        imputed[:, :, block] = fitted[:, different.positions[graded.problem], graded.position[:, None]]
+    grade, merit = imputed
     variance = merit.var(axis=1, ddof=1, dtype=np.float64) if draws > 1 else np.zeros(len(merit))
     return Imputed(grade, merit.mean(axis=1, dtype=np.float64), variance)
 
@@ -260,8 +262,8 @@ class _Rows:
         c = graded.comparisons
         self.begin, self.sizes = begin, np.diff(np.r_[begin, len(order)])
         self.first, self.second = c.first[order], c.second[order]
-        self.start = np.full((len(c.problems), int(graded.place.max(initial=0)) + 1), np.nan)
-        self.start[graded.problem, graded.place] = graded.merit
+        self.start = np.full((len(c.problems), int(graded.position.max(initial=0)) + 1), np.nan)
+        self.start[graded.problem, graded.position] = graded.merit
 
     def fit(self, problem: Ints, column: Ints, outcome: Floats, weight: Floats) -> bradley_terry.Grades:
         """Grades of some problems as some draws have them, of shape (n, places)."""
@@ -286,15 +288,16 @@ def only(graded: Graded, problems: np.ndarray) -> Graded:
     """The grades of some of the problems (a mask along `Comparisons.problems`)."""
     if problems.all():
         return graded
-    c, mine, place = graded.comparisons, problems[graded.problem], np.cumsum(problems) - 1
-    there = problems[c.problem]
+    c, kept_grades, new_problem = graded.comparisons, problems[graded.problem], np.cumsum(problems) - 1
+    kept_comparisons = problems[c.problem]
     picked = {
-        name: getattr(c, name)[there] for name in ("fit", "unit", "coder", "first", "second", "outcome", "weight")
+        name: getattr(c, name)[kept_comparisons]
+        for name in ("fit", "unit", "coder", "first", "second", "outcome", "weight")
     }
-    comparisons = replace(c, **picked, problem=place[c.problem[there]], problems=c.problems[problems])
-    columns = ("topic", "response", "fit", "place", "merit", "se", "grade", "converged")
-    kept = {name: getattr(graded, name)[mine] for name in columns}
-    return Graded(comparisons=comparisons, problem=place[graded.problem[mine]], **kept)
+    comparisons = replace(c, **picked, problem=new_problem[c.problem[kept_comparisons]], problems=c.problems[problems])
+    columns = ("topic", "response", "fit", "position", "merit", "se", "grade", "converged")
+    kept = {name: getattr(graded, name)[kept_grades] for name in columns}
+    return Graded(comparisons=comparisons, problem=new_problem[graded.problem[kept_grades]], **kept)
 
 
 def rank_intervals(graded: Graded, draw: Draw, resamples: int, step: Callable[[str], None]) -> tuple[Floats, Floats]:
@@ -310,8 +313,8 @@ def rank_intervals(graded: Graded, draw: Draw, resamples: int, step: Callable[[s
         pairs, times = np.unique(np.stack([c.problem, c.unit]), axis=1, return_counts=True)
         several = np.zeros(len(c.problems), dtype=bool)
         several[pairs[0][times > 1]] = True
-        said = several[graded.problem]
-        low, high = (np.where(said, end, np.nan) for end in (low, high))
+        certain = several[graded.problem]
+        low, high = (np.where(certain, end, np.nan) for end in (low, high))
     return low, high
 
 
@@ -340,10 +343,10 @@ def _places(fitted: Fitted) -> np.ndarray:
     """The place of each response within its topic."""
     members = _members(fitted)
     size = 1 + max(response for responses in members.values() for response in responses)
-    place = np.full(size, -1, dtype=np.int64)
+    place_in_topic = np.full(size, -1, dtype=np.int64)
     for responses in members.values():
-        place[responses] = np.arange(len(responses))
-    return place
+        place_in_topic[responses] = np.arange(len(responses))
+    return place_in_topic
 
 
 def of_labels_drawn(comparisons: Comparisons) -> tuple[Draw, int]:
@@ -369,8 +372,8 @@ def of_labels_left_open(comparisons: Comparisons, draws: KeyedRng) -> Draw:
     below = np.empty((len(c.unit), 2))
     for d, fit in enumerate(c.fits):
         assert fit.model is not None
-        mine = c.fit == d
-        below[mine] = np.cumsum(fit.posterior[c.unit[mine]], axis=1)[:, :2]
+        in_fit = c.fit == d
+        below[in_fit] = np.cumsum(fit.posterior[c.unit[in_fit]], axis=1)[:, :2]
 
     def draw(block: slice) -> tuple[Floats, Floats]:
         chance = draws.uniform(block.stop - block.start, 1)[:, :, 0].T
@@ -409,14 +412,14 @@ def of_resampled_fits(comparisons: Comparisons, fitted: Fitted, redrawn: Resampl
     def draw(block: slice) -> tuple[Floats, Floats]:
         outcome = np.repeat(c.outcome[:, None], block.stop - block.start, axis=1)
         weight = np.ones_like(outcome)
-        for d, each in enumerate(again):
-            assert each is not None
-            mine = c.fit == d
+        for d, resampled_fit in enumerate(again):
+            assert resampled_fit is not None
+            in_fit = c.fit == d
             if c.of_votes:
-                weight[mine] = 1.0 - each.spam_probability[c.coder[mine], block]
-                weight[mine] *= redrawn.heard(c.coder[mine], block)
+                weight[in_fit] = 1.0 - resampled_fit.spam_probability[c.coder[in_fit], block]
+                weight[in_fit] *= redrawn.times_drawn(c.coder[in_fit], block)
             else:
-                outcome[mine] = each.label[c.unit[mine], block] - 1.0
+                outcome[in_fit] = resampled_fit.label[c.unit[in_fit], block] - 1.0
         return outcome, weight
 
     return draw

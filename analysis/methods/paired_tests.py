@@ -17,11 +17,11 @@ def tested_row(difference: Floats, weights: Floats, samples: Floats | None) -> R
 
     `samples`: the differences of each resample, shape (resamples, topics), where they are others there.
     """
-    there = ~np.isnan(difference)
-    n = int(there.sum())
+    is_defined = ~np.isnan(difference)
+    n = int(is_defined.sum())
     # Most pairs of participants met on few of the topics.
-    difference, weights = difference[there], weights[:, there]
-    samples = None if samples is None else samples[:, there]
+    difference, weights = difference[is_defined], weights[:, is_defined]
+    samples = None if samples is None else samples[:, is_defined]
     row: Row = {"statistic": None, "p": None, "p_adjusted": None}
     try:
         tested = significance.signed_rank(difference)
@@ -44,24 +44,24 @@ def tested_row(difference: Floats, weights: Floats, samples: Floats | None) -> R
     return row
 
 
-def adjust(found: list[Row]) -> list[Row]:
+def adjust(rows: list[Row]) -> list[Row]:
     """Put the adjusted p-values into the rows of a table."""
-    p: Ints | Floats = np.array([np.nan if row["p"] is None else row["p"] for row in found], dtype=np.float64)
-    for row, value in zip(found, significance.adjusted(p), strict=True):
+    p: Ints | Floats = np.array([np.nan if row["p"] is None else row["p"] for row in rows], dtype=np.float64)
+    for row, value in zip(rows, significance.adjusted(p), strict=True):
         row["p_adjusted"] = number(value)
-    return found
+    return rows
 
 
 def _mean(difference: Floats) -> float:
-    there = ~np.isnan(difference)
-    return float(difference[there].mean()) if there.any() else float("nan")
+    is_defined = ~np.isnan(difference)
+    return float(difference[is_defined].mean()) if is_defined.any() else float("nan")
 
 
 def _means(difference: Floats, weights: Floats, samples: Floats | None) -> Floats:
     if samples is None:
         return weighted_mean(difference, np.arange(len(difference)), len(difference))(weights)
-    there = ~np.isnan(samples)
-    n = (weights * there).sum(axis=1)
-    sums = (weights * np.where(there, samples, 0.0)).sum(axis=1)
+    is_defined = ~np.isnan(samples)
+    n = (weights * is_defined).sum(axis=1)
+    sums = (weights * np.where(is_defined, samples, 0.0)).sum(axis=1)
     means: Floats = np.divide(sums, n, out=np.full(n.shape, np.nan), where=n > 0)
     return means

@@ -64,8 +64,8 @@ for _method in METHODS:
 
 def pages(methods: Iterable[Method] = METHODS) -> list[Page]:
     """Return the pages of results in the order of the navigation; a method without one has a page of its tables."""
-    found = dict.fromkeys(page for method in methods for page in method.pages or (generic_page(method),))
-    return sorted(found, key=lambda page: page.order)
+    pages_of_methods = dict.fromkeys(page for method in methods for page in method.pages or (generic_page(method),))
+    return sorted(pages_of_methods, key=lambda page: page.order)
 
 
 def generic_page(method: Method) -> Page:
@@ -146,7 +146,8 @@ def compute(
     }
     main = fitted[inputs.pool]
     redrawn = {
-        name: refit_resamples(each, name, settings=settings, seed=seed, step=step.say) for name, each in fitted.items()
+        name: refit_resamples(pool_fits, name, settings=settings, seed=seed, step=step.say)
+        for name, pool_fits in fitted.items()
     }
     analysed = Context(
         inputs=inputs,
@@ -158,7 +159,7 @@ def compute(
         step=step.say,
         redrawn=redrawn,
         earlier=earlier,
-        similarity=inputs.likeness if inputs.likenesses else None,
+        similarity=inputs.similarity if inputs.similarity_scores else None,
     )
     for method in methods:
         step(str(method.title))
@@ -177,13 +178,15 @@ def _fitted_pools(inputs: Inputs) -> list[str]:
 
 def _fits(inputs: Inputs, fitted: dict[str, Fitted]) -> list[Row]:
     rows: list[Row] = []
-    for name, each in fitted.items():
-        for found in each.fits:
-            dimension = found.dimension.name
-            if found.model is not None:
-                rows += rows_of(name, dimension, each.pool.participants, found.model)
-            if found.averaged is not None:
-                rows += drawn_rows(inputs, name, dimension, found.averaged, found.counts.sum(axis=1) > 0)
+    for name, pool_fits in fitted.items():
+        for dimension_fit in pool_fits.fits:
+            dimension = dimension_fit.dimension.name
+            if dimension_fit.model is not None:
+                rows += rows_of(name, dimension, pool_fits.pool.participants, dimension_fit.model)
+            if dimension_fit.averaged is not None:
+                rows += drawn_rows(
+                    inputs, name, dimension, dimension_fit.averaged, dimension_fit.counts.sum(axis=1) > 0
+                )
     return rows
 
 
@@ -192,5 +195,5 @@ def _sizes(main: Fitted) -> dict[str, int]:
         "topics": len(np.unique(main.pool.topic)),
         "pairs": len(main.pool.units),
         "participants": len(main.pool.participants),
-        "judgments": sum(len(each.unit) for each in main.fits),
+        "judgments": sum(len(fit.unit) for fit in main.fits),
     }

@@ -70,8 +70,8 @@ def cells(interval: Interval, n: int, name: str = "value") -> Row:
 
 def origins_of(responses: Sequence[Response]) -> list[str]:
     """The origins that there are, in their order."""
-    there = {response.origin for response in responses}
-    return [origin for origin in ORIGINS if origin in there] + sorted(there - set(ORIGINS))
+    present = {response.origin for response in responses}
+    return [origin for origin in ORIGINS if origin in present] + sorted(present - set(ORIGINS))
 
 
 def groups(responses: Sequence[Response], styles: Sequence[str]) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
@@ -115,6 +115,8 @@ def distribution_rows(key: Row, values: Sequence[float] | np.ndarray, topic: Int
     """The distribution of values over responses: one row a statistic, with its interval."""
     n = int(np.sum(~np.isnan(np.asarray(values, dtype=np.float64))))
     return [
-        with_reason(key | {"statistic": name} | cells(found := resampling.interval(statistic), n), name, found.clusters)
+        with_reason(
+            key | {"statistic": name} | cells(interval := resampling.interval(statistic), n), name, interval.clusters
+        )
         for name, statistic in statistics(values, topic, resampling).items()
     ]

@@ -65,29 +65,29 @@ def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[s
     """Return what the page shows."""
     if state.run is None:
         return {}
-    found = run_tables.read(state.run, *READ)
-    there = set(run_tables.names(state.run))
+    tables = run_tables.read(state.run, *READ)
+    names = set(run_tables.names(state.run))
     styles = value_labels.styles(study)
-    made = _Maker(found, styles, Questions.of(study), state.run.parameters)
-    shown = Paginator(found["responses"], RESPONSES_PER_PAGE).get_page(query.get("page"))
+    maker = _Maker(tables, styles, Questions.of(study), state.run.parameters)
+    shown = Paginator(tables["responses"], RESPONSES_PER_PAGE).get_page(query.get("page"))
     return {
-        "lengths": made.lengths(),
-        "overlap": made.pairs("citation_overlap", "jaccard"),
-        "order": made.pairs("citation_order", "rho"),
-        "medians": made.medians(),
-        "ease": made.ease(),
-        "questions": made.questions(),
-        "together": made.together(),
-        "process": made.process(),
+        "lengths": maker.lengths(),
+        "overlap": maker.pairs("citation_overlap", "jaccard"),
+        "order": maker.pairs("citation_order", "rho"),
+        "medians": maker.medians(),
+        "ease": maker.ease(),
+        "questions": maker.questions(),
+        "together": maker.together(),
+        "process": maker.process(),
         "page": shown,
         "responses": [
             row | {"style": styles.get(row["style"], row["style"]), "origin_label": value_labels.origin(row["origin"])}
             for row in shown
         ],
-        "has_reuse": REUSE in there,
-        "reuse": made.reuse(),
-        "no_intervals": made.without,
-        "notes": by_table(found, READ),
+        "has_reuse": REUSE in names,
+        "reuse": maker.reuse(),
+        "no_intervals": maker.without,
+        "notes": by_table(tables, READ),
     }
 
 
@@ -95,30 +95,34 @@ class _Maker:
     """Makes the tables of the page from rows."""
 
     def __init__(
-        self, found: dict[str, list[Row]], styles: dict[str, str], asked: Questions, parameters: dict[str, Any]
+        self,
+        tables: dict[str, list[Row]],
+        styles: dict[str, str],
+        survey_questions: Questions,
+        parameters: dict[str, Any],
     ) -> None:
-        self.found, self.styles, self.asked, self.parameters = found, styles, asked, parameters
-        self.without = undefined_values.without_intervals(found)
+        self.tables, self.styles, self.survey_questions, self.parameters = tables, styles, survey_questions, parameters
+        self.without = undefined_values.without_intervals(tables)
 
     def lengths(self) -> Pivot | None:
         """Mean and median by style, a group for each measure, columns for each origin."""
-        rows = [row for row in self.found["lengths"] if row["statistic"] in SHOWN]
+        rows = [row for row in self.tables["lengths"] if row["statistic"] in SHOWN]
         digits = {"words": 0}
         return self._pivot(
             "lengths", rows, group=("measure",), row=("style",), column=("origin", "statistic"), corner=_("Style"),
-            say={"measure": LENGTHS, "statistic": STATISTICS}, digits=lambda each: digits.get(each["measure"], 2),
+            say={"measure": LENGTHS, "statistic": STATISTICS}, digits=lambda row: digits.get(row["measure"], 2),
         )  # fmt: skip
 
     def pairs(self, name: str, value: str) -> Pivot | None:
         """One row for each pair of sets, columns for styles: the layout of crowdrag25, Table 3."""
         return self._pivot(
-            name, self.found[name], row=("pair",), column=("style",), corner=_("Pair"), say={"pair": SETS}, value=value
+            name, self.tables[name], row=("pair",), column=("style",), corner=_("Pair"), say={"pair": SETS}, value=value
         )
 
     def medians(self) -> Pivot | None:
         """Median ranks of cited and uncited passages by style and origin: crowdrag25, Figure 2 (right)."""
         return self._pivot(
-            "citation_rank_medians", self.found["citation_rank_medians"], row=("style",),
+            "citation_rank_medians", self.tables["citation_rank_medians"], row=("style",),
             column=("origin", "passages"), corner=_("Style"), say={"passages": PASSAGES}, value="median_rank",
             digits=lambda _each: 1,
         )  # fmt: skip
@@ -127,7 +131,7 @@ class _Maker:
         """Share of statements that are no copies, by style and origin, in per cent: what Figure 3 is about."""
         rows = [
             row | {key: None if row[key] is None else 100 * row[key] for key in ("share", "low", "high")}
-            for row in self.found["text_reuse_shares"]
+            for row in self.tables["text_reuse_shares"]
         ]
         return self._pivot(
             "text_reuse_shares", rows, row=("style",), column=("origin",), corner=_("Style"), value="share",
@@ -136,7 +140,7 @@ class _Maker:
 
     def ease(self) -> Pivot | None:
         """Median reading ease of responses, of what they cite, and the difference, by style and origin."""
-        rows = [row for row in self.found["readability"] if row["statistic"] == "median"]
+        rows = [row for row in self.tables["readability"] if row["statistic"] == "median"]
         return self._pivot(
             "readability", rows, row=("style",), column=("origin", "measure"), corner=_("Style"),
             say={"measure": EASES}, digits=lambda _each: 1,
@@ -144,7 +148,7 @@ class _Maker:
 
     def questions(self) -> Pivot | None:
         """Mean and median of each question; the shares of its answers are drawn."""
-        rows = [row for row in self.found["survey"] if row["statistic"] in SHOWN]
+        rows = [row for row in self.tables["survey"] if row["statistic"] in SHOWN]
         return self._pivot(
             "survey", rows, row=("question", "kind"), column=("statistic",), corner=_("Question"),
             say={"statistic": STATISTICS},
@@ -152,22 +156,22 @@ class _Maker:
 
     def together(self) -> Pivot | None:
         """How the answers to two questions go together, the closest first."""
-        rows = [row for row in self.found["survey"] if row["statistic"] == "rho"]
+        rows = [row for row in self.tables["survey"] if row["statistic"] == "rho"]
         rows = sorted(rows, key=lambda row: -abs(row["value"] or 0))
-        made = self._pivot(
+        pivot = self._pivot(
             "survey", rows, row=("question", "kind"), column=("statistic",), corner=_("Questions"),
             say={"statistic": STATISTICS},
         )  # fmt: skip
-        if made is not None:
-            made.title = _("Answers to two questions")
-        return made
+        if pivot is not None:
+            pivot.title = _("Answers to two questions")
+        return pivot
 
     def process(self) -> Pivot | None:
         """Medians of what the logs say, a column for each style."""
-        rows = [row for row in self.found["writing_process_means"] if row["statistic"] == "median"]
+        rows = [row for row in self.tables["writing_process_means"] if row["statistic"] == "median"]
         return self._pivot(
             "writing_process_means", rows, row=("measure",), column=("style",), corner=_("Measure"),
-            say={"measure": PROCESS}, digits=lambda each: 2 if each["measure"] in PROCESS_SHARES else 0,
+            say={"measure": PROCESS}, digits=lambda row: 2 if row["measure"] in PROCESS_SHARES else 0,
         )  # fmt: skip
 
     def _pivot(
@@ -181,23 +185,23 @@ class _Maker:
         say: dict[str, Any],
         group: Key = (),
         value: str = "value",
-        digits: Callable[[Row], int] = lambda _each: 2,
+        digits: Callable[[Row], int] = lambda _row: 2,
     ) -> Pivot | None:
         if not rows:
             return None
-        at = {(_key(each, group), _key(each, row), _key(each, column)): each for each in rows}
-        columns = list(dict.fromkeys(_key(each, column) for each in rows))
+        at = {(_key(cell_row, group), _key(cell_row, row), _key(cell_row, column)): cell_row for cell_row in rows}
+        columns = list(dict.fromkeys(_key(cell_row, column) for cell_row in rows))
         described = get(name)
-        made = Pivot(
+        pivot = Pivot(
             name=name,
             corner=corner,
             columns=[self._said(column, key, say) for key in columns],
             title=str(described.title),
             caption=undefined_values.with_interval_note(fill(described.caption, self.parameters), [name], self.without),
         )
-        for group_key in dict.fromkeys(_key(each, group) for each in rows):
-            lines = dict.fromkeys(_key(each, row) for each in rows if _key(each, group) == group_key)
-            made.groups.append({
+        for group_key in dict.fromkeys(_key(cell_row, group) for cell_row in rows):
+            lines = dict.fromkeys(_key(cell_row, row) for cell_row in rows if _key(cell_row, group) == group_key)
+            pivot.groups.append({
                 "label": self._said(group, group_key, say) if group else "",
                 "rows": [
                     {
@@ -207,12 +211,12 @@ class _Maker:
                     for line in lines
                 ],
             })  # fmt: skip
-        return made
+        return pivot
 
     def _said(self, names: Key, key: Key, say: dict[str, Any]) -> str:
         """A key in words."""
         if "question" in names:
-            return self.asked.text(dict(zip(names, key, strict=True)))
+            return self.survey_questions.text(dict(zip(names, key, strict=True)))
         parts = []
         for name, part in zip(names, key, strict=True):
             if name == "style":

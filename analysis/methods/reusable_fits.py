@@ -24,15 +24,15 @@ Votes = tuple[Ints, Ints, Ints]
 
 def rows_of(pool: str, dimension: str, participants: Sequence[str], model: mace.Mace) -> list[Row]:
     """Write down what a fit found of everybody; `ReusableFits` reads it."""
-    found = model.parameters
+    parameters = model.parameters
     return [
         {
             "pool": pool,
             "dimension": dimension,
             "participant": participants[who],
-            "spam": float(found.spam[who]),
-            "know": float(found.know[who]),
-            "strategy": found.strategy[who].tolist(),
+            "spam": float(parameters.spam[who]),
+            "know": float(parameters.know[who]),
+            "strategy": parameters.strategy[who].tolist(),
         }
         for who in range(len(participants))
     ]
@@ -98,28 +98,28 @@ class ReusableFits:
 
     @cached_property
     def _parameters(self) -> dict[tuple[str, str], dict[str, Row]]:
-        found: dict[tuple[str, str], dict[str, Row]] = {}
+        parameters: dict[tuple[str, str], dict[str, Row]] = {}
         for row in self.fits:
             if "spam" in row:
-                found.setdefault((row["pool"], row["dimension"]), {})[row["participant"]] = row
-        return found
+                parameters.setdefault((row["pool"], row["dimension"]), {})[row["participant"]] = row
+        return parameters
 
     @cached_property
     def _drawn(self) -> dict[tuple[str, str], list[Row]]:
-        found: dict[tuple[str, str], list[Row]] = {}
+        draws: dict[tuple[str, str], list[Row]] = {}
         for row in self.fits:
             if "pool" in row and "spam" not in row:
-                found.setdefault((row["pool"], row["dimension"]), []).append(row)
-        return found
+                draws.setdefault((row["pool"], row["dimension"]), []).append(row)
+        return draws
 
     @cached_property
     def imputed(self) -> dict[tuple[str, str], dict[str, Row]]:
         """Rows of the grades by every draw (`grades.imputed_rows`), by topic and dimension, then by response."""
-        found: dict[tuple[str, str], dict[str, Row]] = {}
+        grades: dict[tuple[str, str], dict[str, Row]] = {}
         for row in self.fits:
             if "grades" in row:
-                found.setdefault((row["topic"], row["dimension"]), {})[row["response"]] = row
-        return found
+                grades.setdefault((row["topic"], row["dimension"]), {})[row["response"]] = row
+        return grades
 
     def drawn(self, inputs: Inputs, pool: str, dimension: str, standing: "ReusableFit") -> AveragedPosterior | None:
         """The posterior of an earlier analysis; NaN of who gave a judgment since, and of units that are new."""
@@ -130,20 +130,27 @@ class ReusableFits:
         now = inputs.pools[pool]
         people = {row["participant"]: row["expected_spam"] for row in rows if "participant" in row}
         spam = np.array([people.get(name, np.nan) for name in now.participants])
-        place = {unit: i for i, unit in enumerate(_units(inputs, now))}
-        where = np.array([place.get(tuple(row["unit"]), -1) for row in rows if "unit" in row])
-        there = where >= 0
-        posterior = np.full((len(place), len(next(row["posterior"] for row in rows if "unit" in row))), np.nan)
-        posterior[where[there]] = np.array([row["posterior"] for row in rows if "unit" in row])[there]
-        label = np.zeros((len(place), len(labels[0])), dtype=np.int8)
-        label[where[there]] = np.stack(labels)[there]
+        unit_index = {unit: i for i, unit in enumerate(_units(inputs, now))}
+        where = np.array([unit_index.get(tuple(row["unit"]), -1) for row in rows if "unit" in row])
+        is_known_unit = where >= 0
+        posterior = np.full((len(unit_index), len(next(row["posterior"] for row in rows if "unit" in row))), np.nan)
+        posterior[where[is_known_unit]] = np.array([row["posterior"] for row in rows if "unit" in row])[is_known_unit]
+        label = np.zeros((len(unit_index), len(labels[0])), dtype=np.int8)
+        label[where[is_known_unit]] = np.stack(labels)[is_known_unit]
         changed = np.isnan(standing.settled.spam)
         return AveragedPosterior(posterior, np.where(changed, np.nan, spam), label, float("nan"))
 
     def place(self, dimension: Dimension) -> int:
         """The place of a dimension among the earlier ones; -1 if it was not there. Pools may share its name alone."""
-        asked = (dimension.name, dimension.values)
-        return next((i for i, each in enumerate(self.inputs.dimensions) if (each.name, each.values) == asked), -1)
+        wanted_key = (dimension.name, dimension.values)
+        return next(
+            (
+                i
+                for i, earlier_dimension in enumerate(self.inputs.dimensions)
+                if (earlier_dimension.name, earlier_dimension.values) == wanted_key
+            ),
+            -1,
+        )
 
     def places(self, inputs: Inputs, pool: str) -> tuple[Ints, Ints]:
         """The places now of the units and of the participants of an earlier pool; -1 of those that are gone."""
@@ -199,7 +206,7 @@ def _changed(
 ) -> np.ndarray:
     """Who gave a judgment that is new, or judged a unit on which one is gone or whose label is known otherwise."""
     unit_of, coder_of = places
-    people, values = len(now.participants), 1 + max(int(each[2].max(initial=0)) for each in (seen, seen_then))
+    people, values = len(now.participants), 1 + max(int(votes[2].max(initial=0)) for votes in (seen, seen_then))
     unit, coder, value = seen
     u, c, v = unit_of[seen_then[0]], coder_of[seen_then[1]], seen_then[2]
     changed = np.zeros(people, dtype=bool)
@@ -223,14 +230,14 @@ def _told_otherwise(known: Ints | None, known_then: Ints | None, unit_of: Ints, 
     """Units whose label was known and is not, or the other way round, or is another."""
     before = np.full(units, -1)
     if known_then is not None:
-        there = unit_of >= 0
-        before[unit_of[there]] = known_then[there]
+        is_known_unit = unit_of >= 0
+        before[unit_of[is_known_unit]] = known_then[is_known_unit]
     return np.asarray(before != (known if known is not None else -1))
 
 
 def _in_use(value: Ints, known: Ints | None, values: int) -> np.ndarray:
-    told = known[known >= 0] if known is not None else np.zeros(0, dtype=np.int64)
-    return np.bincount(np.r_[value, told], minlength=values) > 0
+    known_labels = known[known >= 0] if known is not None else np.zeros(0, dtype=np.int64)
+    return np.bincount(np.r_[value, known_labels], minlength=values) > 0
 
 
 def _units(inputs: Inputs, pool: Pool) -> list[tuple[str, str, str, str]]:
@@ -241,5 +248,5 @@ def _units(inputs: Inputs, pool: Pool) -> list[tuple[str, str, str, str]]:
 
 def _translation(before: Sequence[Hashable], now: Sequence[Hashable]) -> Ints:
     """The place now of each that was there before, -1 of those that are gone."""
-    place = {name: i for i, name in enumerate(now)}
-    return np.array([place.get(name, -1) for name in before], dtype=np.int64)
+    index = {name: i for i, name in enumerate(now)}
+    return np.array([index.get(name, -1) for name in before], dtype=np.int64)

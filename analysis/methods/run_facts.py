@@ -37,21 +37,21 @@ class RunFacts:
         """Whether the analysed pool held judgments."""
         return self.summary.get("judgments") != 0
 
-    def has(self, table: str, **wanted: str) -> bool:
+    def has(self, table: str, **values: str) -> bool:
         """Say whether a table holds a row with these values; without values, whether it holds a row at all."""
-        if not wanted:
+        if not values:
             return bool(self.rows.get(table)) or (table in self.names and table not in self.rows)
-        return any(row.items() >= wanted.items() for row in self.rows.get(table, []))
+        return any(row.items() >= values.items() for row in self.rows.get(table, []))
 
-    def measured(self, table: str, column: str, **wanted: str) -> bool:
+    def measured(self, table: str, column: str, **values: str) -> bool:
         """Say whether a table holds a number in this column (in rows with these values).
 
         A table may have rows that only say why there is no number: what they are about was not done. Of a large table,
         whose rows are not read here, one row is enough.
         """
         if table not in self.rows:
-            return table in self.names and not wanted
-        return any(row.items() >= wanted.items() and row.get(column) is not None for row in self.rows[table])
+            return table in self.names and not values
+        return any(row.items() >= values.items() and row.get(column) is not None for row in self.rows[table])
 
     @property
     def has_interval(self) -> bool:

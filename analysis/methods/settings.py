@@ -187,8 +187,8 @@ class AnalysisSettings:
 
     def __post_init__(self) -> None:
         self._check_preset()
-        for each in PARAMETERS.values():
-            each.check(getattr(self, each.name))
+        for declared in PARAMETERS.values():
+            declared.check(getattr(self, declared.name))
 
     def _check_preset(self) -> None:
         if self.preset not in ("", *PRESETS):
@@ -223,4 +223,4 @@ class AnalysisSettings:
 
 
 #: The parameters of an analysis by name, in the order in which forms ask for them.
-PARAMETERS: dict[str, Parameter] = {each.name: each for each in parameters_of(AnalysisSettings)}
+PARAMETERS: dict[str, Parameter] = {parameter.name: parameter for parameter in parameters_of(AnalysisSettings)}

@@ -17,7 +17,7 @@ STATISTICS = {
     "share": _("share"),
     "rho": _("rho"),
 }
-CODERS = {each.value: each.label for each in Coders}
+CODERS = {coders.value: coders.label for coders in Coders}
 DIMENSION = Column("dimension", _("Dimension"), words="dimension")
 STYLE = Column("style", _("Style"), words="style")
 ORIGIN = Column("origin", _("Origin"), words="origin")

@@ -22,7 +22,7 @@ def stars(p: float | None) -> str:
 
 def marks(tests: list[Row], styles: dict[str, str]) -> Marks:
     """Mark the higher mean of every significant difference: of two origins within a style, or of two styles."""
-    found: dict[tuple[str, str, str], list[tuple[float, str]]] = {}
+    differences: dict[tuple[str, str, str], list[tuple[float, str]]] = {}
     for row in tests:
         if not stars(row["p_adjusted"]):
             continue
@@ -33,7 +33,7 @@ def marks(tests: list[Row], styles: dict[str, str]) -> Marks:
             key, than = (row["dimension"], higher, value_labels.ALL), styles.get(lower, lower)
         else:
             key, than = (row["dimension"], row["style"], higher), value_labels.origin(lower)
-        found.setdefault(key, []).append((row["p_adjusted"], than))
+        differences.setdefault(key, []).append((row["p_adjusted"], than))
     return {
         key: {
             "stars": stars(min(p for p, _than in lower)),
@@ -42,7 +42,7 @@ def marks(tests: list[Row], styles: dict[str, str]) -> Marks:
                 for p, than in lower
             ),
         }
-        for key, lower in found.items()
+        for key, lower in differences.items()
     }
 
 

@@ -22,8 +22,8 @@ class TextFeatures:
 
     Attributes
     ----------
-    place : int
-        The response's place in the inputs.
+    index : int
+        The index of the response in `Inputs.responses`.
     statements, citations : int
         Its statements; its citations, a passage once for each statement that cites it.
     cited : tuple of int
@@ -42,7 +42,7 @@ class TextFeatures:
         Median reading ease of its statements, and of the passages that these cite; NaN where there are none.
     """
 
-    place: int
+    index: int
     statements: int
     citations: int
     cited: tuple[int, ...]
@@ -66,8 +66,8 @@ def is_readable(language: str) -> bool:
 
 def read(texts: Iterable[TopicTexts], language: str) -> list[TextFeatures]:
     """Read what the texts say, in the order of the inputs' responses."""
-    found = [facts for topic in texts for facts in _of_topic(topic, language, is_readable(language))]
-    return sorted(found, key=lambda facts: facts.place)
+    features = [facts for topic in texts for facts in _of_topic(topic, language, is_readable(language))]
+    return sorted(features, key=lambda facts: facts.index)
 
 
 def _of_topic(topic: TopicTexts, language: str, has_ease: bool) -> Iterable[TextFeatures]:
@@ -83,7 +83,7 @@ def _of_topic(topic: TopicTexts, language: str, has_ease: bool) -> Iterable[Text
         times = Counter(rank for statement in parsed.statements for rank in statement.citations)
         sources = [written.passages[rank] for statement in parsed.statements for rank in statement.citations]
         yield TextFeatures(
-            place=written.place,
+            index=written.index,
             statements=len(parsed.statements),
             citations=parsed.citations,
             cited=parsed.cited_passages,

@@ -26,25 +26,25 @@ def reasons(rows: Iterable[tuple[Row, str]]) -> Reasons:
 
     Of a reason that all rows give no names are needed; of one that many give the first are named.
     """
-    given = list(rows)
+    named_rows = list(rows)
     about: dict[str, dict[str, None]] = {}
     times: dict[str, int] = {}
-    for row, place in given:
+    for row, row_name in named_rows:
         for reason in reason_of(row):
-            about.setdefault(reason, {})[place] = None
+            about.setdefault(reason, {})[row_name] = None
             times[reason] = times.get(reason, 0) + 1
     return [
-        (reason, _("All rows.") if times[reason] == len(given) > 1 else enumerated(list(places)))
+        (reason, _("All rows.") if times[reason] == len(named_rows) > 1 else enumerated(list(places)))
         for reason, places in about.items()
     ]
 
 
-def by_table(found: Mapping[str, Sequence[Row]], names: Iterable[str]) -> Reasons:
+def by_table(tables: Mapping[str, Sequence[Row]], names: Iterable[str]) -> Reasons:
     """Return the reasons that rows of tables give, with the title of each table and how many of its rows give it."""
     about: dict[str, list[str]] = {}
     for name in names:
-        rows = found.get(name, ())
-        for reason in dict.fromkeys(each for row in rows for each in reason_of(row)):
+        rows = tables.get(name, ())
+        for reason in dict.fromkeys(reason_given for row in rows for reason_given in reason_of(row)):
             times = sum(reason in reason_of(row) for row in rows)
             about.setdefault(reason, []).append(f"{get(name).title} ({counted(times, len(rows))})")
     return [(reason, ", ".join(places)) for reason, places in sorted(about.items())]
@@ -73,21 +73,21 @@ NO_INTERVALS_NOTE = "note"
 PROMISE = "95 %"
 
 
-def without_intervals(found: Mapping[str, Iterable[Mapping[str, Any]]]) -> dict[str, str]:
+def without_intervals(tables: Mapping[str, Iterable[Mapping[str, Any]]]) -> dict[str, str]:
     """Return of tables whose numbers stand without a single interval what a caption says of it.
 
     Parameters
     ----------
-    found : mapping of str to iterable of mapping
+    tables : mapping of str to iterable of mapping
         Rows by table. A table without a number has nothing that an interval could be of, and is left out.
     """
-    return {name: said for name, rows in found.items() if (said := _said(name, list(rows)))}
+    return {name: note for name, rows in tables.items() if (note := _said(name, list(rows)))}
 
 
 def with_interval_note(caption: str, names: Iterable[str], without: Mapping[str, str]) -> str:
     """Return a caption of some tables, with what must be said of intervals that it promises and that are not there."""
-    said = next((without[name] for name in names if name in without), "")
-    return f"{caption} {said}" if said and PROMISE in caption else caption
+    note = next((without[name] for name in names if name in without), "")
+    return f"{caption} {note}" if note and PROMISE in caption else caption
 
 
 def _said(name: str, rows: list[Mapping[str, Any]]) -> str:

@@ -21,18 +21,18 @@ from .parameters import BOUNDS, MOST_POINTS, BadPlanError, PlanParameters
 MOST = 2**31 - 1
 
 
-def _whole(name: str, said: str = "", **options: Any) -> serializers.IntegerField:
+def _whole(name: str, help_text: str = "", **options: Any) -> serializers.IntegerField:
     low, high = (int(bound) for bound in BOUNDS[name])
-    return serializers.IntegerField(min_value=low, max_value=high, required=False, help_text=said, **options)
+    return serializers.IntegerField(min_value=low, max_value=high, required=False, help_text=help_text, **options)
 
 
-def _part(name: str, said: str = "", **options: Any) -> serializers.FloatField:
+def _part(name: str, help_text: str = "", **options: Any) -> serializers.FloatField:
     low, high = BOUNDS[name]
-    return serializers.FloatField(min_value=low, max_value=high, required=False, help_text=said, **options)
+    return serializers.FloatField(min_value=low, max_value=high, required=False, help_text=help_text, **options)
 
 
-def _wholes(name: str, said: str) -> serializers.ListField:
-    return serializers.ListField(child=_whole(name), max_length=MOST_POINTS, required=False, help_text=said)
+def _wholes(name: str, help_text: str) -> serializers.ListField:
+    return serializers.ListField(child=_whole(name), max_length=MOST_POINTS, required=False, help_text=help_text)
 
 
 class PlanOfDesigns(RequestBody):
@@ -85,16 +85,16 @@ class Planner(Endpoint):
     @extend_schema(request=NewPlan, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
         """Start a plan. Its tables (`plan`, `plan_costs`, `plan_next`) stand among the results when it is done."""
-        given = self.given(NewPlan)
-        seed, known = given.pop("seed"), queries.default_parameters(self.study)
-        beside = queries.alternatives(given.get("topics", known["topics"]), given.get("k", known["k"]))
-        wanted = {**known, **beside, **given}
-        lists = {name: tuple(sorted(set(wanted[name]))) for name in ("more_topics", "more_k")}
-        source = str(wanted["source"]) if wanted["source"] else None
+        body = self.given(NewPlan)
+        seed, known = body.pop("seed"), queries.default_parameters(self.study)
+        beside = queries.alternatives(body.get("topics", known["topics"]), body.get("k", known["k"]))
+        values = {**known, **beside, **body}
+        lists = {name: tuple(sorted(set(values[name]))) for name in ("more_topics", "more_k")}
+        source = str(values["source"]) if values["source"] else None
         try:
-            asked = PlanParameters(**{**wanted, **lists, "source": source})
-            run = services.start(study=self.study, asked=asked, by=self.user, seed=seed)
+            parameters = PlanParameters(**{**values, **lists, "source": source})
+            run = services.start(study=self.study, parameters=parameters, by=self.user, seed=seed)
         except BadPlanError as error:
-            said = [{"pointer": "#", "detail": str(error), "code": "refused"}]
-            raise Problem("refused", str(error), errors=said) from None
+            errors = [{"pointer": "#", "detail": str(error), "code": "refused"}]
+            raise Problem("refused", str(error), errors=errors) from None
         return accepted_response(self, run)

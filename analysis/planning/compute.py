@@ -12,9 +12,9 @@ from ..tables.rows import NOTE, Row, number
 from .parameters import PlanParameters
 
 
-def forecast(asked: PlanParameters, k: int, topics: int) -> forecasts.Forecast:
+def forecast(parameters: PlanParameters, k: int, topics: int) -> forecasts.Forecast:
     """What judging so many topics by so many people comes to."""
-    design = asked.design(k, topics)
+    design = parameters.design(k, topics)
     units = topics * design.pairs_per_topic
     both = pairs.reversed_count(units, design.both_orders)
     sizes = allocation.sizes(units + both, design.items)
@@ -27,36 +27,36 @@ def forecast(asked: PlanParameters, k: int, topics: int) -> forecasts.Forecast:
         k=k,
         dimensions=design.dimensions,
         apiece=min(design.questionnaires_per_person, len(sizes)),
-        minutes=asked.minutes,
-        pay=asked.pay,
-        fee=asked.fee,
-        tax=asked.tax,
+        minutes=parameters.minutes,
+        pay=parameters.pay,
+        fee=parameters.fee,
+        tax=parameters.tax,
     )
 
 
-def row(asked: PlanParameters, k: int, topics: int) -> Row:
+def row(parameters: PlanParameters, k: int, topics: int) -> Row:
     """The row of a design in the table `plan_costs`; money in minor units."""
-    found = forecast(asked, k, topics)
-    by_people = int((asked.design(k, topics).origin == 0).sum())
+    cost = forecast(parameters, k, topics)
+    by_people = int((parameters.design(k, topics).origin == 0).sum())
     # What is judged already is written already; only topics beyond the present ones need writing.
-    writing = asked.writing * by_people * max(topics - asked.topics, 0)
-    filled = found.assignments
+    writing = parameters.writing * by_people * max(topics - parameters.topics, 0)
+    filled = cost.assignments
     return {
         "k": k,
         "topics": topics,
-        "present": (k, topics) == (asked.k, asked.topics),
-        "pairs": found.units,
-        "presented": found.items,
-        "questionnaires": found.questionnaires,
-        "judgments": found.judgments,
-        "people": found.people,
-        "hours": found.hours,
-        "pay": filled * asked.pay,
-        "fee": filled * asked.fee,
-        "tax": filled * asked.tax,
+        "present": (k, topics) == (parameters.k, parameters.topics),
+        "pairs": cost.units,
+        "presented": cost.items,
+        "questionnaires": cost.questionnaires,
+        "judgments": cost.judgments,
+        "people": cost.people,
+        "hours": cost.hours,
+        "pay": filled * parameters.pay,
+        "fee": filled * parameters.fee,
+        "tax": filled * parameters.tax,
         "writing": writing,
-        "total": found.total + writing,
-        "currency": asked.currency,
+        "total": cost.total + writing,
+        "currency": parameters.currency,
     }
 
 
@@ -69,7 +69,7 @@ UNKNOWN = "one simulation alone says nothing of how far it is off"
 STEPS = ("topics", "k")
 
 
-def tables(asked: PlanParameters, parts: Iterable[Row]) -> Tables:
+def tables(parameters: PlanParameters, parts: Iterable[Row]) -> Tables:
     """All tables from what was simulated so far; designs without a simulation yet are in `plan_costs` alone.
 
     `parts` are rows with `k`, `topics` and a number or None for each measure, one a simulated study.
@@ -78,11 +78,15 @@ def tables(asked: PlanParameters, parts: Iterable[Row]) -> Tables:
     for part in parts:
         values = {name: nan if part.get(name) is None else part[name] for name in MEASURES}
         studies[part["k"], part["topics"]].append(values)
-    found = {point: summarise(studies[point]) for point in asked.points() if studies[point]}
+    estimates = {point: summarise(studies[point]) for point in parameters.points() if studies[point]}
     return {
-        "plan": [_row(point, name, estimate) for point, each in found.items() for name, estimate in each.items()],
-        "plan_costs": [row(asked, *point) for point in asked.points()],
-        "plan_next": _next(asked, found),
+        "plan": [
+            _row(point, name, estimate)
+            for point, estimates_of_point in estimates.items()
+            for name, estimate in estimates_of_point.items()
+        ],
+        "plan_costs": [row(parameters, *point) for point in parameters.points()],
+        "plan_next": _next(parameters, estimates),
     }
 
 
@@ -101,33 +105,35 @@ def _row(point: tuple[int, int], measure: str, estimate: PlanEstimate) -> Row:
     return row if row["low"] is not None else row | {NOTE: UNKNOWN}
 
 
-def _next(asked: PlanParameters, found: dict[tuple[int, int], dict[str, PlanEstimate]]) -> list[Row]:
+def _next(parameters: PlanParameters, estimates: dict[tuple[int, int], dict[str, PlanEstimate]]) -> list[Row]:
     """How each measure changes with the next money, spent on topics or on judges, from the present design."""
-    present = (asked.k, asked.topics)
-    if present not in found:
+    present = (parameters.k, parameters.topics)
+    if present not in estimates:
         return []
     rows = []
-    for step, point in _steps(asked):
-        if point not in found:
+    for step, point in _steps(parameters):
+        if point not in estimates:
             continue
-        more = money.to_major(row(asked, *point)["total"] - row(asked, *present)["total"], asked.currency)
+        more = money.to_major(
+            row(parameters, *point)["total"] - row(parameters, *present)["total"], parameters.currency
+        )
         if more <= 0:
             continue
-        now, then = found[present], found[point]
-        rows += [_change(step, point, name, now[name], then[name], float(more), asked) for name in MEASURES]
+        now, then = estimates[present], estimates[point]
+        rows += [_change(step, point, name, now[name], then[name], float(more), parameters) for name in MEASURES]
     return rows
 
 
-def _steps(asked: PlanParameters) -> list[tuple[str, tuple[int, int]]]:
+def _steps(parameters: PlanParameters) -> list[tuple[str, tuple[int, int]]]:
     """The nearest designs with more topics, and with more judges."""
-    topics = min((t for k, t in asked.points() if t > asked.topics), default=None)
-    k = min((k for k, t in asked.points() if k > asked.k), default=None)
-    found = []
+    topics = min((t for k, t in parameters.points() if t > parameters.topics), default=None)
+    k = min((k for k, t in parameters.points() if k > parameters.k), default=None)
+    steps = []
     if topics is not None:
-        found.append((STEPS[0], (asked.k, topics)))
+        steps.append((STEPS[0], (parameters.k, topics)))
     if k is not None:
-        found.append((STEPS[1], (k, asked.topics)))
-    return found
+        steps.append((STEPS[1], (k, parameters.topics)))
+    return steps
 
 
 def _change(
@@ -137,7 +143,7 @@ def _change(
     now: PlanEstimate,
     then: PlanEstimate,
     more: float,
-    asked: PlanParameters,
+    parameters: PlanParameters,
 ) -> Row:
     """The change for some money: on the way to the design, which costs so much more, and no further."""
     per = min(NEXT / more, 1.0)
@@ -153,7 +159,7 @@ def _change(
         "low": number(change - reach),
         "high": number(change + reach),
         "money": round(min(NEXT, more)),
-        "currency": asked.currency,
+        "currency": parameters.currency,
     }
     if isnan(change):
         return row | {NOTE: UNSAID}

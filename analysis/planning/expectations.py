@@ -44,33 +44,38 @@ class Source:
     expectation: designs.Expectation
 
 
-def expectation(asked: PlanParameters, *, study_id: int, seed: int) -> designs.Expectation:
+def expectation(parameters: PlanParameters, *, study_id: int, seed: int) -> designs.Expectation:
     """What a plan expects; computed once in a process, and the same in every one."""
-    if asked.source is None:
-        assert asked.competence is not None
-        assert asked.competence_spread is not None
+    if parameters.source is None:
+        assert parameters.competence is not None
+        assert parameters.competence_spread is not None
         people = designs.competence(
-            asked.competence, asked.competence_spread, dimensions=asked.dimensions, rng=named_rng(seed, "plan people")
+            parameters.competence,
+            parameters.competence_spread,
+            dimensions=parameters.dimensions,
+            rng=named_rng(seed, "plan people"),
         )
-        found = designs.Expectation(people, spread=SPREAD, correlation=CORRELATION, difficulty=DIFFICULTY)
+        expected = designs.Expectation(people, spread=SPREAD, correlation=CORRELATION, difficulty=DIFFICULTY)
     else:
-        found = source(study_id, asked.source, seed).expectation
-        if asked.competence is not None or asked.competence_spread is not None:
-            found = replace(found, competence=_people(asked, found.competence, seed))
-    if asked.neutral is not None:
-        found = replace(found, neutral=asked.neutral)
-    if asked.preferred is not None:
-        found = designs.with_preferred(asked.design(asked.k, asked.topics), found, asked.preferred)
-    return found
+        expected = source(study_id, parameters.source, seed).expectation
+        if parameters.competence is not None or parameters.competence_spread is not None:
+            expected = replace(expected, competence=_people(parameters, expected.competence, seed))
+    if parameters.neutral is not None:
+        expected = replace(expected, neutral=parameters.neutral)
+    if parameters.preferred is not None:
+        expected = designs.with_preferred(
+            parameters.design(parameters.k, parameters.topics), expected, parameters.preferred
+        )
+    return expected
 
 
-def expectation_in_numbers(asked: PlanParameters, expected: designs.Expectation) -> dict[str, Any]:
+def expectation_in_numbers(parameters: PlanParameters, expected: designs.Expectation) -> dict[str, Any]:
     """What is expected, in numbers that people know."""
     able = 1 - expected.competence.spam
     return {
         "competence": float(able.mean()),
         "competence_spread": float(able.mean(axis=1).std()),
-        "preferred": designs.preferred(asked.design(asked.k, asked.topics), expected),
+        "preferred": designs.preferred(parameters.design(parameters.k, parameters.topics), expected),
         "neutral": expected.neutral,
         "effect": expected.effect,
         "spread": expected.spread,
@@ -102,7 +107,7 @@ def source(study_id: int, key: str, seed: int) -> Source:
 
 
 def source_of_analysis(
-    used: arrays.Inputs, fitted: Fitted, found: dict[str, list[Row]]
+    used: arrays.Inputs, fitted: Fitted, tables: dict[str, list[Row]]
 ) -> tuple[designs.Design, designs.Competence, calibration.StudyFindings]:
     """What an analysis says of its design, its judges and its responses, from its inputs, fits and agreement.
 
@@ -116,18 +121,18 @@ def source_of_analysis(
         raise UnusableSourceError("The analysis has no fitted competences: say what to expect instead.")
     fits.sort(key=lambda fit: 0 not in fit.dimension.values)  # those that force a choice come last
     try:
-        return _design(used, fitted, fits), _competence(fits), _found(used, Fitted(fitted.pool, tuple(fits)), found)
+        return _design(used, fitted, fits), _competence(fits), _found(used, Fitted(fitted.pool, tuple(fits)), tables)
     except calibration.NothingFoundError as error:
         raise UnusableSourceError(f"The analysis says too little: {error}.") from error
 
 
-def _people(asked: PlanParameters, found: designs.Competence, seed: int) -> designs.Competence:
+def _people(parameters: PlanParameters, competence: designs.Competence, seed: int) -> designs.Competence:
     """People of the mean and spread that were said; what was not said is as found."""
-    able = 1 - found.spam.mean(axis=1)
-    mean = asked.competence if asked.competence is not None else float(able.mean())
-    spread = asked.competence_spread if asked.competence_spread is not None else float(able.std())
+    able = 1 - competence.spam.mean(axis=1)
+    mean = parameters.competence if parameters.competence is not None else float(able.mean())
+    spread = parameters.competence_spread if parameters.competence_spread is not None else float(able.std())
     rng = named_rng(seed, "plan people")
-    return designs.competence(mean, spread, dimensions=found.spam.shape[1], rng=rng)
+    return designs.competence(mean, spread, dimensions=competence.spam.shape[1], rng=rng)
 
 
 def _competence(fits: list[Fit]) -> designs.Competence:
@@ -163,7 +168,7 @@ def _design(used: arrays.Inputs, fitted: Fitted, fits: list[Fit]) -> designs.Des
     )
 
 
-def _found(used: arrays.Inputs, fitted: Fitted, found: dict[str, list[Row]]) -> calibration.StudyFindings:
+def _found(used: arrays.Inputs, fitted: Fitted, tables: dict[str, list[Row]]) -> calibration.StudyFindings:
     fits = fitted.fits
     names = {fit.dimension.name for fit in fits}
     comparisons = grade_fits.comparisons_of(fitted, GOLD)
@@ -171,25 +176,25 @@ def _found(used: arrays.Inputs, fitted: Fitted, found: dict[str, list[Row]]) -> 
     graded = grade_fits.grade(fitted, comparisons)
     draw, draws = grade_fits.of_labels_drawn(comparisons)
     graded = grade_fits.impute(graded, draw, min(draws, _DRAWS), lambda _message: None).pooled(graded)
-    responses, place = np.unique(graded.response, return_inverse=True)
+    responses, response_index = np.unique(graded.response, return_inverse=True)
     merit, grade = np.full((2, len(responses), len(fits)), np.nan)
-    merit[place, graded.fit], grade[place, graded.fit] = graded.merit, graded.grade
+    merit[response_index, graded.fit], grade[response_index, graded.fit] = graded.merit, graded.grade
     about = [used.responses[response] for response in responses.tolist()]
     topic_of = {name: index for index, name in enumerate(used.topics)}
     alphas = [
-        row for row in found["agreement"]
+        row for row in tables["agreement"]
         if row["dimension"] in names and row["split"] == "complete" and row["coders"] == used.pool.lower()
     ]  # fmt: skip
-    said = [row for row in alphas if row["alpha"] is not None]
-    wide = [row["high"] - row["low"] for row in said if row["low"] is not None]
+    defined = [row for row in alphas if row["alpha"] is not None]
+    wide = [row["high"] - row["low"] for row in defined if row["low"] is not None]
     return calibration.study_findings(
         merit,
         np.array([topic_of[response.topic] for response in about], dtype=np.int64),
         np.array([int(response.origin != HUMAN) for response in about], dtype=np.int64),
         np.stack([_labels(fit) for fit in fits], axis=1),
         grade=grade,
-        style=np.array([used.styles.index(each.style) if used.styles else 0 for each in about], dtype=np.int64),
-        alpha=float(np.mean([row["alpha"] for row in said])) if said else float("nan"),
+        style=np.array([used.styles.index(response.style) if used.styles else 0 for response in about], dtype=np.int64),
+        alpha=float(np.mean([row["alpha"] for row in defined])) if defined else float("nan"),
         alpha_width=float(np.mean(wide)) if wide else float("nan"),
     )
 

@@ -37,7 +37,7 @@ def _points(tables: Tables) -> list[Row]:
     costs = {(row["k"], row["topics"]): row for row in tables["plan_costs"]}
     present = {row["k"] for row in costs.values() if row["present"]}
     is_paid = any(row["total"] for row in costs.values())
-    found = []
+    points = []
     for row in tables["plan"]:
         if row["measure"] not in PANELS or row["value"] is None:
             continue
@@ -47,15 +47,15 @@ def _points(tables: Tables) -> list[Row]:
         judges = gettext("%(k)s judges") % {"k": row["k"]}
         kept = {name: row[name] for name in ("measure", "topics", "value", "low", "high")}
         marks = {"present": cost["present"], "named": row["k"] in present}
-        found.append(kept | marks | {"x": x, "unit": unit, "judges": judges})
-    return found
+        points.append(kept | marks | {"x": x, "unit": unit, "judges": judges})
+    return points
 
 
 def _panel(rows: list[Row], name: str, unit: str, colours: Spec) -> Any:
     import altair as alt
 
     series = list(dict.fromkeys(row["judges"] for row in rows))
-    palette = [colours[each] for each in ("human", "model", "system", "n")]
+    palette = [colours[colour_name] for colour_name in ("human", "model", "system", "n")]
     domain = alt.Scale(domain=series, range=[palette[i % len(palette)] for i in range(len(series))])
     shapes = alt.Scale(domain=series, range=[SHAPES[i % len(SHAPES)] for i in range(len(series))])
     axis = alt.Axis(format=",~f", tickCount=5)

@@ -25,13 +25,13 @@ class NumbersField(forms.CharField):
 
     def prepare_value(self, value: Any) -> Any:
         """Write numbers with commas."""
-        return value if isinstance(value, str) or value is None else ", ".join(str(each) for each in value)
+        return value if isinstance(value, str) or value is None else ", ".join(str(number) for number in value)
 
     def clean(self, value: Any) -> tuple[int, ...]:
         """Return the numbers, each once, in order."""
-        given = super().clean(value) or ""
+        text = super().clean(value) or ""
         try:
-            return tuple(sorted({int(part) for part in given.replace(",", " ").split()}))
+            return tuple(sorted({int(part) for part in text.replace(",", " ").split()}))
         except ValueError:
             raise forms.ValidationError(_("Whole numbers with commas between them, as in: 20, 40, 80.")) from None
 
@@ -151,23 +151,23 @@ class PlanForm(forms.Form):
 
     def asked(self) -> PlanParameters:
         """Return the plan."""
-        given = {name: value for name, value in self.cleaned_data.items() if value is not None}
-        given.pop("seed")
+        values = {name: value for name, value in self.cleaned_data.items() if value is not None}
+        values.pop("seed")
         for name in PERCENT:
-            if name in given:
-                given[name] /= 100
-        return PlanParameters(**given | {"source": given.get("source") or None, "currency": self.currency})
+            if name in values:
+                values[name] /= 100
+        return PlanParameters(**values | {"source": values.get("source") or None, "currency": self.currency})
 
 
-def initial(found: dict[str, Any]) -> dict[str, Any]:
+def initial(known: dict[str, Any]) -> dict[str, Any]:
     """What a study says of itself, as the form shows it."""
     usual: dict[str, Any] = {field.name: field.default for field in fields(PlanParameters)}
-    plain = {name: value for name, value in (usual | found).items() if name in PlanForm.base_fields}
+    plain = {name: value for name, value in (usual | known).items() if name in PlanForm.base_fields}
     for name in PERCENT:
         if isinstance(plain.get(name), float):
             plain[name] = round(100 * plain[name], 2)
-    currency = found["currency"]
-    return plain | {name: money.to_major(found.get(name, 0) or 0, currency) for name in MONEY}
+    currency = known["currency"]
+    return plain | {name: money.to_major(known.get(name, 0) or 0, currency) for name in MONEY}
 
 
 def describe(run: Run) -> dict[str, Any]:

@@ -123,15 +123,15 @@ class PlanParameters:
         BadPlanError
             If one is unknown, missing or out of its range.
         """
-        known = {each.name for each in fields(cls)}
+        known = {field.name for field in fields(cls)}
         if unknown := sorted(set(parameters) - known):
             raise BadPlanError(f"A plan has no parameter {unknown[0]!r}; it has {', '.join(sorted(known))}.")
         if missing := sorted({"topics", "responses"} - set(parameters)):
             raise BadPlanError(f"A plan needs {' and '.join(missing)}.")
-        given: dict[str, Any] = dict(parameters)
-        for name in {"more_topics", "more_k"} & set(given):
-            given[name] = tuple(given[name])
-        return cls(**given)
+        values: dict[str, Any] = dict(parameters)
+        for name in {"more_topics", "more_k"} & set(values):
+            values[name] = tuple(values[name])
+        return cls(**values)
 
     def write(self) -> dict[str, Any]:
         """All parameters, as a run keeps them."""

@@ -33,10 +33,10 @@ TOPICS_BESIDE = (0.5, 1.5, 2.0)
 
 def default_parameters(study: Study) -> dict[str, Any]:
     """What the form shows first, by the names of `Asked`."""
-    found = USUAL | _written(study) | _judged(study)
-    found["currency"] = study.currency
-    found["source"] = latest(study)
-    return found | alternatives(found["topics"], found["k"])
+    defaults = USUAL | _written(study) | _judged(study)
+    defaults["currency"] = study.currency
+    defaults["source"] = latest(study)
+    return defaults | alternatives(defaults["topics"], defaults["k"])
 
 
 def alternatives(topics: int, k: int) -> dict[str, tuple[int, ...]]:
@@ -69,29 +69,29 @@ def _written(study: Study) -> dict[str, Any]:
 
 def _judged(study: Study) -> dict[str, Any]:
     """What the latest campaign of pairs asks for and pays."""
-    asked = (
+    campaign = (
         Campaign.objects.filter(study=study, kind=CampaignKind.PAIRWISE, judges=Judges.CROWD).order_by("-pk").first()
     )
-    if asked is None:
+    if campaign is None:
         return {}
-    design = campaigns_design.read_design(asked.design)
-    dimensions = list(asked.dimensions.all())
-    found: dict[str, Any] = {
-        "k": max(2, asked.k),
+    design = campaigns_design.read_design(campaign.design)
+    dimensions = list(campaign.dimensions.all())
+    values: dict[str, Any] = {
+        "k": max(2, campaign.k),
         "both_orders": design.reverse_share,
         "items": design.items_per_questionnaire,
-        "minutes": asked.minutes,
-        "questionnaires_per_person": asked.questionnaires_per_person or 1,
+        "minutes": campaign.minutes,
+        "questionnaires_per_person": campaign.questionnaires_per_person or 1,
     }
-    found |= {name: getattr(asked, name) or 0 for name in ("pay", "fee", "tax")}
+    values |= {name: getattr(campaign, name) or 0 for name in ("pay", "fee", "tax")}
     if dimensions:
-        found["dimensions"] = len(dimensions)
-        found["forced"] = sum(0 not in dimension.values for dimension in dimensions)
+        values["dimensions"] = len(dimensions)
+        values["forced"] = sum(0 not in dimension.values for dimension in dimensions)
     if design.pairs_per_topic is not None:
-        found["pairs"] = design.pairs_per_topic
+        values["pairs"] = design.pairs_per_topic
     if design.topic_sample is not None or design.topics:
-        found["topics"] = max(2, design.topic_sample or len(design.topics))
-    return found | _drawn(asked)
+        values["topics"] = max(2, design.topic_sample or len(design.topics))
+    return values | _drawn(campaign)
 
 
 def _drawn(campaign: Campaign) -> dict[str, Any]:
@@ -140,35 +140,35 @@ def planner(run: Run | None) -> dict[str, Any]:
     """Return what the page shows of a run; nothing where there is none."""
     if run is None:
         return {}
-    found = services.tables(run)
-    asked = PlanParameters.read(run.parameters)
-    cells = {(row["k"], row["topics"], row["measure"]): row for row in found["plan"]}
+    tables = services.tables(run)
+    parameters = PlanParameters.read(run.parameters)
+    cells = {(row["k"], row["topics"], row["measure"]): row for row in tables["plan"]}
     designs = [
         cost
         | {"cells": [_cell(cells.get((cost["k"], cost["topics"], name)), digits) for name, digits in SHOWN.items()]}
-        for cost in found["plan_costs"]
+        for cost in tables["plan_costs"]
     ]
-    present = next(cost for cost in found["plan_costs"] if cost["present"])
+    present = next(cost for cost in tables["plan_costs"] if cost["present"])
     expected = run.summary.get("expected")
     return {
-        "asked": asked,
+        "asked": parameters,
         "designs": designs,
         "columns": [MEASURES[name] for name in SHOWN],
         "present": present | {"major": money.to_major(present["total"], present["currency"])},
-        "next": _next(found["plan_next"]),
+        "next": _next(tables["plan_next"]),
         "expected": expected,
-        "is_paid": any(cost["total"] for cost in found["plan_costs"]),
-        "said": _said(asked),
+        "is_paid": any(cost["total"] for cost in tables["plan_costs"]),
+        "said": _said(parameters),
         "figure": FIGURES["plan"],
         "mark": services.progress_mark(run),
-        "has_points": bool(found["plan"]),
+        "has_points": bool(tables["plan"]),
         "progress": progress.measure(run),
     }
 
 
-def _said(asked: PlanParameters) -> list[Any]:
+def _said(parameters: PlanParameters) -> list[Any]:
     """Which expectations were typed although an analysis was named for the others; all of them where none was."""
-    return [label for name, label in TYPED.items() if getattr(asked, name) is not None]
+    return [label for name, label in TYPED.items() if getattr(parameters, name) is not None]
 
 
 def _cell(row: Row | None, digits: int) -> dict[str, Any]:
@@ -179,13 +179,15 @@ def _next(rows: list[Row]) -> list[dict[str, Any]]:
     """What the next money buys, a block for each way of spending it; what simulations cannot tell apart says so."""
     blocks = []
     for step, label in STEPS.items():
-        own = {row["measure"]: row for row in rows if row["step"] == step}
-        if not own:
+        changes_by_measure = {row["measure"]: row for row in rows if row["step"] == step}
+        if not changes_by_measure:
             continue
-        first = next(iter(own.values()))
+        first = next(iter(changes_by_measure.values()))
         target = {"topics": _("%(n)s topics"), "k": _("%(n)s judges a pair")}[step] % {"n": first[step]}
         changes = [
-            own[name] | {"label": MEASURES[name], "is_told": _is_told(own[name])} for name in BOUGHT if name in own
+            changes_by_measure[name] | {"label": MEASURES[name], "is_told": _is_told(changes_by_measure[name])}
+            for name in BOUGHT
+            if name in changes_by_measure
         ]
         blocks.append({"label": label, "target": target, "first": first, "changes": changes})
     return blocks

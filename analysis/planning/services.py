@@ -19,7 +19,7 @@ from crowdrag.studies.models import Study, User
 
 from ..figures import figure
 from ..tables import table
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from ..tables.rows import Row, number
 from ..tables.run_tables import PLAN
 from . import compute, expectations
@@ -31,7 +31,7 @@ KIND = PLAN
 PART = "plan_part_"
 
 
-def start(*, study: Study, asked: PlanParameters, by: User | None = None, seed: int = 0) -> Run:
+def start(*, study: Study, parameters: PlanParameters, by: User | None = None, seed: int = 0) -> Run:
     """Start a plan.
 
     Raises
@@ -41,63 +41,63 @@ def start(*, study: Study, asked: PlanParameters, by: User | None = None, seed: 
     """
     if seed < 0:
         raise BadPlanError(f"The seed must not be negative, it is {seed}.")
-    return lifecycle.start(study=study, kind=KIND, parameters=asked.write(), by=by, seed=seed)
+    return lifecycle.start(study=study, kind=KIND, parameters=parameters.write(), by=by, seed=seed)
 
 
 def units(run: Run) -> Iterable[dict[str, Any]]:
     """A unit for each round and design: all designs of a round before any of the next."""
-    asked = PlanParameters.read(run.parameters)
-    for number_, simulations in enumerate(asked.rounds):
-        for k, topics in asked.points():
+    parameters = PlanParameters.read(run.parameters)
+    for number_, simulations in enumerate(parameters.rounds):
+        for k, topics in parameters.points():
             yield {"round": number_, "k": k, "topics": topics, "simulations": simulations}
 
 
 def work(work: kinds.Work) -> Callable[[], None]:
     """Simulate some studies of one design and analyse them; the effect keeps what they found."""
-    asked, payload = PlanParameters.read(work.run.parameters), work.unit.payload
+    parameters, payload = PlanParameters.read(work.run.parameters), work.unit.payload
     k, topics, count = payload["k"], payload["topics"], payload["simulations"]
     work.report(0, count, "Reading what to expect")
     try:
-        expected = expectations.expectation(asked, study_id=work.run.study_id, seed=work.run.seed)
+        expected = expectations.expectation(parameters, study_id=work.run.study_id, seed=work.run.seed)
     except (BadPlanError, BadDesignError, NothingFoundError) as error:
         raise kinds.InputRejectedError([{"message": str(error)}]) from error
     rng = named_rng(work.run.seed, f"plan {k} {topics} {payload['round']}")
-    found: list[Row] = []
+    rows: list[Row] = []
     for done in range(count):
         work.report(done, count, f"{topics} topics, {k} judges")
-        values = analyse(simulate(asked.design(k, topics), expected, rng), rng)
-        found.append({"k": k, "topics": topics} | {name: number(values[name]) for name in MEASURES})
-    return partial(_keep, work.run, work.unit.position, found, expectations.expectation_in_numbers(asked, expected))
+        values = analyse(simulate(parameters.design(k, topics), expected, rng), rng)
+        rows.append({"k": k, "topics": topics} | {name: number(values[name]) for name in MEASURES})
+    return partial(_keep, work.run, work.unit.position, rows, expectations.expectation_in_numbers(parameters, expected))
 
 
-def _keep(run: Run, position: int, found: list[Row], expected: dict[str, Any]) -> None:
-    Table.objects.create(run=run, name=f"{PART}{position}", rows=found)
+def _keep(run: Run, position: int, rows: list[Row], expected: dict[str, Any]) -> None:
+    ResultTable.objects.create(run=run, name=f"{PART}{position}", rows=rows)
     lifecycle.note(run=run, summary={"expected": expected})
 
 
 def finish(run: Run) -> None:
     """Put the parts together: what stays are the tables."""
-    made = compute.tables(PlanParameters.read(run.parameters), _parts(run))
-    Table.objects.bulk_create(Table(run=run, name=name, rows=each) for name, each in made.items())
-    Table.objects.filter(run=run, name__startswith=PART).delete()
+    tables = compute.tables(PlanParameters.read(run.parameters), _parts(run))
+    ResultTable.objects.bulk_create(ResultTable(run=run, name=name, rows=rows) for name, rows in tables.items())
+    ResultTable.objects.filter(run=run, name__startswith=PART).delete()
 
 
 def tables(run: Run) -> compute.Tables:
     """The tables as they stand: whole when the run is done, of what was simulated so far before."""
     stored = dict(
-        Table.objects.filter(run=run, name__in=("plan", "plan_costs", "plan_next")).values_list("name", "rows")
+        ResultTable.objects.filter(run=run, name__in=("plan", "plan_costs", "plan_next")).values_list("name", "rows")
     )
     return stored or compute.tables(PlanParameters.read(run.parameters), _parts(run))
 
 
 def progress_mark(run: Run) -> int:
     """How many units' results are there: what was drawn of fewer is out of date."""
-    return Table.objects.filter(run=run).count()
+    return ResultTable.objects.filter(run=run).count()
 
 
 def _parts(run: Run) -> list[Row]:
     """What was simulated, in the order of the units, whichever was done first."""
-    kept = Table.objects.filter(run=run, name__startswith=PART).values_list("name", "rows")
+    kept = ResultTable.objects.filter(run=run, name__startswith=PART).values_list("name", "rows")
     in_order = sorted(kept, key=lambda part: int(part[0].removeprefix(PART)))
     return [row for _name, part in in_order for row in part]
 

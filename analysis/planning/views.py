@@ -29,10 +29,10 @@ def planner(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method == "POST" and may_plan:
         form = PlanForm(request.POST, **options)
         if form.is_valid():
-            made = services.start(
-                study=study, asked=form.asked(), by=request.user, seed=form.cleaned_data["seed"]  # type: ignore[arg-type]
+            plan_run = services.start(
+                study=study, parameters=form.asked(), by=request.user, seed=form.cleaned_data["seed"]  # type: ignore[arg-type]
             )  # fmt: skip
-            return redirect(services.result_url(made))
+            return redirect(services.result_url(plan_run))
     else:
         form = PlanForm(initial=initial(known), **options)
     run = _asked_for(request, study)
@@ -67,8 +67,8 @@ def chart(request: HttpRequest, study: Study, key: uuid.UUID, form: str) -> Http
 
 
 def _asked_for(request: HttpRequest, study: Study) -> Run | None:
-    given = request.GET.get("run")
+    key = request.GET.get("run")
     try:
-        return services.find(study, key=uuid.UUID(given) if given else None)
+        return services.find(study, key=uuid.UUID(key) if key else None)
     except (ValueError, Run.DoesNotExist):
         raise Http404("There is no such plan in this study.") from None

@@ -84,7 +84,7 @@ def exposure(rankings: ArrayLike, items: int, *, counted: ArrayLike | None = Non
     return np.asarray((counts / ranking_array.shape[-2]).reshape(*ranking_array.shape[:-2], items))
 
 
-def target(useful: ArrayLike, k: int, *, there: ArrayLike | None = None, bounds: Bounds = "definition") -> Floats:
+def target(useful: ArrayLike, k: int, *, present: ArrayLike | None = None, bounds: Bounds = "definition") -> Floats:
     """What an ideal ranker gives each item: useful ones above the others, all of a kind alike (fair_rag, eq. 6).
 
     Parameters
@@ -92,7 +92,7 @@ def target(useful: ArrayLike, k: int, *, there: ArrayLike | None = None, bounds:
     useful : array_like of bool, shape (..., n_items)
     k : int
         Where rankings are cut.
-    there : array_like of bool, shape (..., n_items), optional
+    present : array_like of bool, shape (..., n_items), optional
         Which items the query has; all by default.
     bounds : str
         See `Bounds`.
@@ -104,13 +104,13 @@ def target(useful: ArrayLike, k: int, *, there: ArrayLike | None = None, bounds:
         m < k, else 0. If k > n, every ranking holds all items, and all have 1. Published and infinite: 0 for each
         other one.
     """
-    is_useful, is_there = _masks(useful, there)
-    n, m, cut = _sizes(is_useful, is_there, k)
+    is_useful, is_present = _masks(useful, present)
+    n, m, cut = _sizes(is_useful, is_present, k)
     for_useful = np.where(m <= cut, 1.0, cut / np.maximum(m, 1))
     if bounds not in _SHARED:
         return np.where(is_useful, for_useful[..., None], 0.0)
     spare = np.divide(cut - m, n - m, out=np.zeros(np.shape(m)), where=(m < cut) & (n > m))
-    return np.where(is_useful, for_useful[..., None], spare[..., None]) * is_there
+    return np.where(is_useful, for_useful[..., None], spare[..., None]) * is_present
 
 
 def disparity_bounds(n: ArrayLike, k: ArrayLike, *, endless: bool = False) -> tuple[Floats, Floats]:
@@ -166,7 +166,7 @@ def relevance_bounds(m: ArrayLike, n: ArrayLike, k: ArrayLike, *, kind: Bounds =
 
 
 def measure(
-    exposed: ArrayLike, useful: ArrayLike, k: int, *, there: ArrayLike | None = None, bounds: Bounds = "published"
+    exposed: ArrayLike, useful: ArrayLike, k: int, *, present: ArrayLike | None = None, bounds: Bounds = "published"
 ) -> Exposure:
     """Disparity, relevance and distance of the exposure of each query (fair_rag, 3.3.1 and 3.3.5).
 
@@ -176,7 +176,7 @@ def measure(
         From `exposure` (or exact).
     useful : array_like of bool, shape (n_queries, n_items)
     k : int
-    there : array_like of bool, shape (n_queries, n_items), optional
+    present : array_like of bool, shape (n_queries, n_items), optional
     bounds : str
         See `Bounds`; of disparity, definition and tight are the same, and published and infinite. At published ones,
         relevance and distance are those of the authors' code too: of the target that is 0 for useless items.
@@ -186,9 +186,9 @@ def measure(
     Exposure
     """
     e = np.atleast_2d(np.asarray(exposed, dtype=np.float64))
-    is_useful, is_there = _masks(np.atleast_2d(useful), None if there is None else np.atleast_2d(there))
-    n, m, cut = _sizes(is_useful, is_there, k)
-    target_exposure = target(is_useful, k, there=is_there, bounds=bounds)
+    is_useful, is_present = _masks(np.atleast_2d(useful), None if present is None else np.atleast_2d(present))
+    n, m, cut = _sizes(is_useful, is_present, k)
+    target_exposure = target(is_useful, k, present=is_present, bounds=bounds)
     # The authors' code keeps k where a query has fewer items, so that no ranking of them reaches its bounds.
     places = np.full(n.shape, float(k)) if bounds == "published" else cut
     disparity = np.einsum("qi,qi->q", e, e)
@@ -202,14 +202,14 @@ def measure(
     )
 
 
-def attributed_disparity(attributed: ArrayLike, *, there: ArrayLike | None = None, endless: bool = False) -> Floats:
+def attributed_disparity(attributed: ArrayLike, *, present: ArrayLike | None = None, endless: bool = False) -> Floats:
     """How unevenly exposure is spread over the items that outputs follow from, between its bounds (eq. 11, 3.3.5).
 
     Parameters
     ----------
     attributed : array_like, shape (n_queries, n_items)
         Attributed exposure: from `exposure` with `counted`.
-    there : array_like of bool, shape (n_queries, n_items), optional
+    present : array_like of bool, shape (n_queries, n_items), optional
     endless : bool
         As for `disparity_bounds`.
 
@@ -219,9 +219,9 @@ def attributed_disparity(attributed: ArrayLike, *, there: ArrayLike | None = Non
         NaN where nothing was attributed, or there is one item only.
     """
     e = np.atleast_2d(np.asarray(attributed, dtype=np.float64))
-    _, is_there = _masks(np.ones(e.shape, dtype=bool), None if there is None else np.atleast_2d(there))
+    _, is_present = _masks(np.ones(e.shape, dtype=bool), None if present is None else np.atleast_2d(present))
     squared = np.einsum("qi,qi->q", e, e)
-    return between(squared, *disparity_bounds(is_there.sum(axis=-1), e.sum(axis=-1), endless=endless))
+    return between(squared, *disparity_bounds(is_present.sum(axis=-1), e.sum(axis=-1), endless=endless))
 
 
 def is_endless(bounds: Bounds) -> bool:
@@ -241,18 +241,18 @@ def between(value: ArrayLike, low: ArrayLike, high: ArrayLike) -> Floats:
     return np.asarray(np.where(is_end, np.round(scaled), scaled))
 
 
-def _masks(useful: ArrayLike, there: ArrayLike | None) -> tuple[Mask, Mask]:
+def _masks(useful: ArrayLike, present: ArrayLike | None) -> tuple[Mask, Mask]:
     is_useful = np.asarray(useful, dtype=bool)
-    is_there = np.ones(is_useful.shape, dtype=bool) if there is None else np.asarray(there, dtype=bool)
-    if is_there.shape != is_useful.shape:
-        msg = f"useful and there must have one shape, not {is_useful.shape} and {is_there.shape}"
+    is_present = np.ones(is_useful.shape, dtype=bool) if present is None else np.asarray(present, dtype=bool)
+    if is_present.shape != is_useful.shape:
+        msg = f"useful and present must have one shape, not {is_useful.shape} and {is_present.shape}"
         raise ValueError(msg)
-    return is_useful & is_there, is_there
+    return is_useful & is_present, is_present
 
 
-def _sizes(is_useful: Mask, is_there: Mask, k: int) -> tuple[Floats, Floats, Floats]:
+def _sizes(is_useful: Mask, is_present: Mask, k: int) -> tuple[Floats, Floats, Floats]:
     if k < 1:
         msg = f"rankings are cut after at least one item, not {k}"
         raise ValueError(msg)
-    n = is_there.sum(axis=-1).astype(np.float64)
+    n = is_present.sum(axis=-1).astype(np.float64)
     return n, is_useful.sum(axis=-1).astype(np.float64), np.minimum(float(k), n)

@@ -55,9 +55,9 @@ class ReleaseRow(serializers.ModelSerializer[Release]):
                   "marked_at", "erased_participants", "withdrawn_at", "withdrawn_reason"]  # fmt: skip
 
 
-def a_valid_orcid(given: str) -> None:
+def a_valid_orcid(orcid: str) -> None:
     """Refuse what is no ORCID iD."""
-    if given and not is_orcid(given):
+    if orcid and not is_orcid(orcid):
         raise serializers.ValidationError(
             "An ORCID iD has four groups of four, the last one a check digit, as in 0000-0002-1825-0097."
         )
@@ -154,12 +154,12 @@ class Releases(ListEndpoint):
     @extend_schema(request=NewRelease, responses={201: ReleaseRow})
     def post(self, request: Request, study: str) -> Response:
         """Make a draft of the next version."""
-        given = self.given(NewRelease)
+        body = self.given(NewRelease)
         usual = {"runs": page.latest_analysis(self.study)}
-        choices = Choices.from_json(usual | _plain(given.pop("choices", {})))
-        made = _done(services.create, "refused", study=self.study, choices=choices, by=self.user, **given)
-        where = request.build_absolute_uri(reverse("api_release", args=[self.study.slug, made.number]))
-        return Response(ReleaseRow(made).data, status=201, headers={"Location": where})
+        choices = Choices.from_json(usual | _plain(body.pop("choices", {})))
+        release = _done(services.create, "refused", study=self.study, choices=choices, by=self.user, **body)
+        where = request.build_absolute_uri(reverse("api_release", args=[self.study.slug, release.number]))
+        return Response(ReleaseRow(release).data, status=201, headers={"Location": where})
 
 
 class OneRelease(Endpoint):
@@ -175,10 +175,10 @@ class OneRelease(Endpoint):
     @extend_schema(request=ChangedRelease, responses=ReleaseRow)
     def patch(self, request: Request, study: str, number: int) -> Response:
         """Change what is not published. One that is built already is a draft again."""
-        given = self.given(ChangedRelease)
+        body = self.given(ChangedRelease)
         with self.unchanged(_of(self).filter(number=number), ReleaseRow) as held:
-            choices = Choices.from_json(held.choices | _plain(given.pop("choices", {})))
-            _done(services.change, "conflict", release=held, choices=choices, **given)
+            choices = Choices.from_json(held.choices | _plain(body.pop("choices", {})))
+            _done(services.change, "conflict", release=held, choices=choices, **body)
             return Response(ReleaseRow(self.one(_of(self), number=number)).data)
 
     @extend_schema(responses={204: None})
@@ -251,16 +251,16 @@ def _of(endpoint: Endpoint) -> QuerySet[Release]:
     return Release.objects.filter(study=endpoint.study).select_related("study", "run")
 
 
-def _plain(given: dict[str, Any]) -> dict[str, Any]:
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
     """Return choices as they are kept: keys of runs are texts."""
-    runs = {"runs": [str(key) for key in given["runs"]]} if "runs" in given else {}
-    return {**given, **runs}
+    runs = {"runs": [str(key) for key in values["runs"]]} if "runs" in values else {}
+    return {**values, **runs}
 
 
-def _done(change: Callable[..., Any], code: str, **given: Any) -> Any:
+def _done(change: Callable[..., Any], code: str, **arguments: Any) -> Any:
     """Have something done with a release, or say why it cannot be."""
     try:
-        return change(**given)
+        return change(**arguments)
     except services.ChoiceError as error:
         raise Problem("refused", str(error)) from None
     except services.ReleaseError as error:
@@ -279,8 +279,8 @@ class FileRow(serializers.ModelSerializer[ReleaseFile]):
     def get_address(self, file: ReleaseFile) -> str:
         """Return where it is sent from."""
         here = self.context["view"].kwargs
-        given = {"study": here["study"], "number": here["number"], "path": file.path}
-        return str(api_reverse("api_release_file", kwargs=given, request=self.context["request"]))
+        url_parameters = {"study": here["study"], "number": here["number"], "path": file.path}
+        return str(api_reverse("api_release_file", kwargs=url_parameters, request=self.context["request"]))
 
 
 class Files(ListEndpoint):
@@ -312,12 +312,12 @@ class OneFile(Sent):
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     def get(self, request: Request, study: str, number: int, path: str) -> HttpResponseBase:
         """Send a file of a release; with Range, the part that is asked for."""
-        found = self.one(_release(self).files.select_related("release__study"), path=path)
-        if found.removed_at is not None:
+        file = self.one(_release(self).files.select_related("release__study"), path=path)
+        if file.removed_at is not None:
             raise Problem("gone", _("Somebody's data was taken out of it: a later version has such a file."))
-        self.about(None, found.pk)
+        self.about(None, file.pk)
         kept = downloads.DownloadableFile(
-            str(found.file.name), found.download_name, found.media_type, found.size, found.sha256
+            str(file.file.name), file.download_name, file.media_type, file.size, file.sha256
         )
         return downloads.send_file(request._request, kept)
 
@@ -331,11 +331,11 @@ class Zip(Sent):
     @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY})
     def get(self, request: Request, study: str, number: int) -> HttpResponseBase:
         """Send all files of a release as one ZIP, before it is published too. It is made while it is sent: no Range."""
-        found = storage.zip_bundle(_release(self))
-        if found is None:
+        bundle = storage.zip_bundle(_release(self))
+        if bundle is None:
             raise Problem("gone", _("There is no file in it: it is not built, or all that it held was taken out."))
         self.about(None)
-        return downloads.send_zip(request._request, found.parts, name=found.name, tag=found.tag)
+        return downloads.send_zip(request._request, bundle.parts, name=bundle.name, tag=bundle.tag)
 
 
 def _release(endpoint: Endpoint) -> Release:
@@ -397,17 +397,17 @@ class Links(ListEndpoint):
 
         The answer holds its address, this once; what is sent again under the same key is answered without it.
         """
-        given = self.given(NewLink)
+        body = self.given(NewLink)
         release = self.one(Release.objects.filter(study=self.study), number=number)
-        until = timezone.now() + timedelta(days=given["days"])
+        until = timezone.now() + timedelta(days=body["days"])
         try:
-            made, key = services.create_link(release=release, expires_at=until, label=given["label"], by=self.user)
+            link, key = services.create_link(release=release, expires_at=until, label=body["label"], by=self.user)
         except services.ReleaseError as error:
             raise Problem("conflict", str(error)) from None
         address = request.build_absolute_uri(reverse("private_release", args=[key]))
-        where = request.build_absolute_uri(reverse("api_release_link", args=[self.study.slug, number, made.pk]))
-        response = Response(_told(made, address), status=201, headers={"Location": where})
-        response.kept_data = _told(made)  # type: ignore[attr-defined]
+        where = request.build_absolute_uri(reverse("api_release_link", args=[self.study.slug, number, link.pk]))
+        response = Response(_told(link, address), status=201, headers={"Location": where})
+        response.kept_data = _told(link)  # type: ignore[attr-defined]
         return response
 
 
@@ -428,8 +428,8 @@ class OneLink(Endpoint):
         return Response(status=204)
 
 
-def _told(made: ReleaseLink, address: str | None = None) -> Any:
-    return MadeLink(made, context={"address": address}).data
+def _told(link: ReleaseLink, address: str | None = None) -> Any:
+    return MadeLink(link, context={"address": address}).data
 
 
 def _links_of(endpoint: Endpoint) -> QuerySet[ReleaseLink]:

@@ -87,9 +87,9 @@ def write_release(release: Release, folder: Path, *, report: Report) -> WrittenR
         done[table] = rows
         report(sum(done.values()), 0, table)
 
-    said = about_of(release, choices, contents)
+    about_release = about_of(release, choices, contents)
     manifest = release_writer.write_files(
-        folder, contents.tables, said, layout=contents.layout, left_out=contents.layout_left_out, report=told
+        folder, contents.tables, about_release, layout=contents.layout, left_out=contents.layout_left_out, report=told
     )
     rows = {table["name"]: table["rows"] for table in manifest["tables"]}
     return WrittenRelease(
@@ -104,7 +104,7 @@ def write_release(release: Release, folder: Path, *, report: Report) -> WrittenR
             "people": len(contents.participants),
             "licences": list(contents.licences),
             "runs_digest": manifest["runs_digest"],
-            "changes": _changes(said.previous, manifest),
+            "changes": _changes(about_release.previous, manifest),
         },
     )
 
@@ -122,7 +122,7 @@ def about_of(release: Release, choices: Choices, contents: Contents) -> about.Ab
         licence=choices.licence or study.text_licence,
         description=release.description or study.description,
         language=study.language,
-        creators=tuple(about.Creator(**each) for each in release.creators),
+        creators=tuple(about.Creator(**creator) for creator in release.creators),
         contact=study.contact,
         passage_terms=choices.passage_terms,
         address=run.parameters.get("address", ""),
@@ -132,7 +132,7 @@ def about_of(release: Release, choices: Choices, contents: Contents) -> about.Ab
         choices=choices,
         licences=contents.licences,
         left_out=contents.left_out,
-        runs=tuple(_source(each) for each in contents.runs),
+        runs=tuple(_source(run) for run in contents.runs),
         changes=release.notes,
         previous=previous_manifest(release),
     )
@@ -147,9 +147,9 @@ def previous_manifest(release: Release) -> dict[str, Any] | None:
         path=release_writer.MANIFEST,
         removed_at__isnull=True,
     )
-    if (found := earlier.order_by("-release__number").first()) is None:
+    if (previous := earlier.order_by("-release__number").first()) is None:
         return None
-    with default_storage.open(str(found.file.name)) as file:
+    with default_storage.open(str(previous.file.name)) as file:
         manifest: dict[str, Any] = json.loads(file.read())
     return manifest
 
@@ -177,9 +177,9 @@ def _source(run: Run) -> about.SourceRun:
 def _left_out(contents: Contents) -> list[dict[str, Any]]:
     parts: Sequence[tuple[str, Any]] = (("", contents.left_out), ("crowdrag25", contents.layout_left_out()))
     return [
-        {"what": each.what, "reason": each.reason, "count": each.count, "format": format_}
+        {"what": exclusion.what, "reason": exclusion.reason, "count": exclusion.count, "format": format_}
         for format_, counted in parts
-        for each in counted
+        for exclusion in counted
     ]
 
 
@@ -210,7 +210,7 @@ class StoredFile:
     file: str
 
 
-def move_in(work: kinds.Work, folder: Path, made: WrittenRelease) -> list[StoredFile]:
+def move_in(work: kinds.Work, folder: Path, written: WrittenRelease) -> list[StoredFile]:
     """Move all files of a release into the storage, and return what is to be listed of each.
 
     Raises
@@ -218,7 +218,7 @@ def move_in(work: kinds.Work, folder: Path, made: WrittenRelease) -> list[Stored
     BrokenFileError
         if one of them is not what the list of sums says.
     """
-    said = {file["path"]: file for file in made.manifest["files"]}
+    described_files = {file["path"]: file for file in written.manifest["files"]}
     sums = dict(_sums(folder / SUMS))
     paths = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     listed = []
@@ -227,7 +227,7 @@ def move_in(work: kinds.Work, folder: Path, made: WrittenRelease) -> list[Stored
         if path != SUMS and sums.pop(path, None) != sha256:
             raise BrokenFileError(f"{path} is not what {SUMS} says.")
         work.report(i, len(paths), path)
-        described = said.get(path, {})
+        described = described_files.get(path, {})
         listed.append(
             StoredFile(
                 path,
@@ -235,7 +235,7 @@ def move_in(work: kinds.Work, folder: Path, made: WrittenRelease) -> list[Stored
                 described.get("media_type") or _media_type(path),
                 size,
                 sha256,
-                is_of_people(path, made.tables),
+                is_of_people(path, written.tables),
                 storage.move_in(work.run, folder=folder, path=path, sha256=sha256),
             )
         )
@@ -249,7 +249,7 @@ def file_digest(folder: Path) -> str:
     return file_storage.file_digest(folder / SUMS)[1]
 
 
-def add(release: Release, made: WrittenRelease, files: Sequence[StoredFile]) -> None:
+def add(release: Release, written: WrittenRelease, files: Sequence[StoredFile]) -> None:
     """List what a release holds. It is being built: its row is held.
 
     Raises
@@ -259,7 +259,7 @@ def add(release: Release, made: WrittenRelease, files: Sequence[StoredFile]) -> 
     """
     # Whoever erases somebody holds the participant's row: these rows wait until that is over.
     ReleasePerson.objects.bulk_create(
-        (ReleasePerson(release=release, participant_id=pk) for pk in made.participants), batch_size=BATCH
+        (ReleasePerson(release=release, participant_id=pk) for pk in written.participants), batch_size=BATCH
     )
     if Participant.objects.filter(releases__release=release, erased_at__isnull=False).exists():
         raise ErasedError("Somebody in it had what they gave erased while it was being written.")
@@ -267,15 +267,15 @@ def add(release: Release, made: WrittenRelease, files: Sequence[StoredFile]) -> 
         (
             ReleaseFile(
                 release=release,
-                path=each.path,
-                about=each.about,
-                media_type=each.media_type,
-                size=each.size,
-                sha256=each.sha256,
-                of_people=each.of_people,
-                file=each.file,
+                path=file.path,
+                about=file.about,
+                media_type=file.media_type,
+                size=file.size,
+                sha256=file.sha256,
+                of_people=file.of_people,
+                file=file.file,
             )
-            for each in files
+            for file in files
         ),
         batch_size=BATCH,
     )
@@ -285,21 +285,21 @@ def add(release: Release, made: WrittenRelease, files: Sequence[StoredFile]) -> 
             position=position,
             name=table.name,
             about=table.meaning,
-            rows=made.rows[table.name],
+            rows=written.rows[table.name],
             columns=[{"name": c.name, "type": c.type, "meaning": c.meaning} for c in table.columns],
-            preview=made.previews[table.name],
+            preview=written.previews[table.name],
         )
-        for position, table in enumerate(made.tables)
+        for position, table in enumerate(written.tables)
     )
 
 
 def is_of_people(path: str, tables: Sequence[ContentTable]) -> bool:
     """Say whether a file may hold something that a participant gave: all data does, but for topics and the like."""
-    place = Path(path)
-    if place.parent == Path():
+    relative_path = Path(path)
+    if relative_path.parent == Path():
         return False  # what stands beside the data: card, licence, sums
-    name = place.name.split(".")[0]
-    table = next((each for each in tables if each.name == name), None)
+    name = relative_path.name.split(".")[0]
+    table = next((candidate for candidate in tables if candidate.name == name), None)
     return table is None or name not in OF_NOBODY or any(c.refers_to.startswith(PEOPLE) for c in table.columns)
 
 
@@ -386,8 +386,8 @@ def of_run(run: Run) -> Release:
     kinds.InputRejectedError
         if it is no more: it was thrown away, or another run is at it.
     """
-    found = Release.objects.filter(study=run.study_id, run=run, state=ReleaseState.BUILDING).select_related("study")
-    if (release := found.first()) is None:
+    building = Release.objects.filter(study=run.study_id, run=run, state=ReleaseState.BUILDING).select_related("study")
+    if (release := building.first()) is None:
         raise kinds.InputRejectedError([{"message": _("There is no release for this run to build any more.")}])
     return release
 
@@ -417,20 +417,20 @@ def _write(work: kinds.Work, release: Release) -> Callable[[], None]:
     folder = storage.workplace(work)
     try:
         with snapshots.repeatable_read():
-            made = write_release(release, folder, report=work.report)
+            written = write_release(release, folder, report=work.report)
         digest = file_digest(folder)
-        listed = move_in(work, folder, made)
+        listed = move_in(work, folder, written)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return partial(_list, work.run, made, listed, digest, now)
+    return partial(_list, work.run, written, listed, digest, now)
 
 
-def _list(run: Run, made: WrittenRelease, files: list[StoredFile], digest: str, now: datetime) -> None:
+def _list(run: Run, written: WrittenRelease, files: list[StoredFile], digest: str, now: datetime) -> None:
     release = services.locked(of_run(run).pk)
-    add(release, made, files)
+    add(release, written, files)
     release.state, release.built_at = ReleaseState.READY, now
-    release.digest, release.schema_version = digest, made.manifest["schema_version"]
-    release.figures, release.left_out = made.figures, made.left_out
+    release.digest, release.schema_version = digest, written.manifest["schema_version"]
+    release.figures, release.left_out = written.figures, written.left_out
     release.save(update_fields=["state", "built_at", "digest", "schema_version", "figures", "left_out"])
     lifecycle.note(run=run, summary={"version": release.number, "files": len(files)}, inputs_digest=digest)
     # What a worker left that was killed at it, or that a claim before this one put in.

@@ -107,7 +107,7 @@ class Choices:
         }
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> Self:
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
         """Return what was kept. What was kept before there was a choice has its default.
 
         Raises
@@ -116,13 +116,13 @@ class Choices:
             if something is no choice that there is.
         """
         known = {field.name for field in fields(cls)}
-        if unknown := sorted(set(given) - known):
+        if unknown := sorted(set(stored) - known):
             raise ValueError(f"There is no choice named {', '.join(unknown)}.")
-        return cls(**{name: _READ[name](value) if name in _READ else value for name, value in given.items()})
+        return cls(**{name: _READ[name](value) if name in _READ else value for name, value in stored.items()})
 
     def problems(self) -> list[str]:
         """Return what does not go together, in sentences for whoever chooses; none where all is well."""
-        return [str(said) for holds, said in self._rules() if not holds]
+        return [str(problem) for holds, problem in self._rules() if not holds]
 
     def _rules(self) -> Iterable[tuple[bool, Any]]:
         yield (
@@ -146,7 +146,7 @@ class Choices:
 
 
 def _texts(value: Iterable[Any]) -> tuple[str, ...]:
-    return tuple(str(each) for each in value)
+    return tuple(str(item) for item in value)
 
 
 _READ: dict[str, Callable[[Any], Any]] = {

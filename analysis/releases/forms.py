@@ -126,7 +126,7 @@ class ReleaseForm(forms.Form):
 
     def clean_creators(self) -> list[dict[str, str]]:
         """Read one a line."""
-        found = []
+        creators = []
         for line in self.cleaned_data["creators"].splitlines():
             name, *rest = (part.strip() for part in line.split(";"))
             orcids = [match[1] for part in rest if (match := ORCID.fullmatch(part))]
@@ -140,22 +140,22 @@ class ReleaseForm(forms.Form):
             if len(affiliations) > 1 or len(orcids) > 1:
                 raise forms.ValidationError(_("Name; affiliation; ORCID, and no more: %(line)s") % {"line": line})
             if name:
-                found.append({"name": name, "affiliation": "".join(affiliations), "orcid": "".join(orcids)})
-        return found
+                creators.append({"name": name, "affiliation": "".join(affiliations), "orcid": "".join(orcids)})
+        return creators
 
     def clean_doi(self) -> str:
         """Keep the DOI without what stands before it in an address."""
-        given: str = self.cleaned_data["doi"].strip()
-        if not given:
+        doi: str = self.cleaned_data["doi"].strip()
+        if not doi:
             return ""
-        if (found := DOI.fullmatch(given)) is None:
+        if (match := DOI.fullmatch(doi)) is None:
             raise forms.ValidationError(_("A DOI begins with 10. and has a slash, as in 10.5281/zenodo.1234567."))
-        return found[1]
+        return match[1]
 
     def clean_embargo_until(self) -> datetime | None:
         """From the beginning of that day, in UTC."""
-        given = self.cleaned_data["embargo_until"]
-        return datetime.combine(given, time(), tzinfo=UTC) if given else None
+        day = self.cleaned_data["embargo_until"]
+        return datetime.combine(day, time(), tzinfo=UTC) if day else None
 
     def clean(self) -> dict[str, Any]:
         """See whether the choices go together."""
@@ -210,13 +210,13 @@ def initial(study: Study, release: Release | None) -> dict[str, Any]:
     """Return what the form begins with: a release's own, else those of the latest one."""
     kept = release or page.latest(study)
     choices = Choices.from_json(kept.choices) if kept else Choices(runs=tuple(page.latest_analysis(study)))
-    found = choices.as_json() | {"title": kept.title if kept else study.title}
+    values = choices.as_json() | {"title": kept.title if kept else study.title}
     if kept:
-        found |= {"description": kept.description, "creators": creator_lines(kept.creators)}
+        values |= {"description": kept.description, "creators": creator_lines(kept.creators)}
     if release:
         until = release.embargo_until
-        found |= {"doi": release.doi, "notes": release.notes, "embargo_until": until.date() if until else None}
-    return found
+        values |= {"doi": release.doi, "notes": release.notes, "embargo_until": until.date() if until else None}
+    return values
 
 
 def creator_lines(creators: list[dict[str, str]]) -> str:

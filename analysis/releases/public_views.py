@@ -31,8 +31,8 @@ def index(request: HttpRequest) -> HttpResponse:
 @public_to_read
 def latest(request: HttpRequest, released: str) -> HttpResponse:
     """Lead to the latest version of a study that stands; to the latest of all where none does."""
-    found = Release.objects.filter(study__slug=released).public().newest_first()
-    standing = found.exclude(state=ReleaseState.WITHDRAWN).first() or found.first()
+    releases = Release.objects.filter(study__slug=released).public().newest_first()
+    standing = releases.exclude(state=ReleaseState.WITHDRAWN).first() or releases.first()
     if standing is None:
         raise Http404("Nothing of this study is published.")
     return redirect("public_release", released, standing.number)
@@ -41,44 +41,44 @@ def latest(request: HttpRequest, released: str) -> HttpResponse:
 @public_to_read
 def release(request: HttpRequest, released: str, number: int) -> HttpResponse:
     """Show a published version: what it is, its figures, its first rows, its files."""
-    found = _public(released, number)
-    opens = services.is_served(found, timezone.now())
-    return _show(request, found, opens=opens, files="public_release_file", whole_at="public_release_zip")
+    shown_release = _public(released, number)
+    opens = services.is_served(shown_release, timezone.now())
+    return _show(request, shown_release, opens=opens, files="public_release_file", whole_at="public_release_zip")
 
 
 @public_to_read
 def file(request: HttpRequest, released: str, number: int, path: str) -> HttpResponseBase:
     """Send a file of a published version, or a part of it."""
-    found = _public(released, number)
-    if found.state == ReleaseState.WITHDRAWN:
-        return _refused(request, found, status=GONE)
-    wanted = get_object_or_404(found.files.all(), path=path)
+    shown_release = _public(released, number)
+    if shown_release.state == ReleaseState.WITHDRAWN:
+        return _refused(request, shown_release, status=GONE)
+    file_requested = get_object_or_404(shown_release.files.all(), path=path)
     # What was taken out will not be there after the embargo either.
-    if wanted.removed_at is None and services.is_embargoed(found, timezone.now()):
-        return _refused(request, found, status=FORBIDDEN)
-    return _for_all(sent(request, found, path))
+    if file_requested.removed_at is None and services.is_embargoed(shown_release, timezone.now()):
+        return _refused(request, shown_release, status=FORBIDDEN)
+    return _for_all(sent(request, shown_release, path))
 
 
 @public_to_read
 def everything(request: HttpRequest, released: str, number: int) -> HttpResponseBase:
     """Send all files of a published version as one ZIP."""
-    found = _public(released, number)
-    if found.state == ReleaseState.WITHDRAWN:
-        return _refused(request, found, status=GONE)
-    if services.is_embargoed(found, timezone.now()):
-        return _refused(request, found, status=FORBIDDEN)
-    return _for_all(sent_whole(request, found))
+    shown_release = _public(released, number)
+    if shown_release.state == ReleaseState.WITHDRAWN:
+        return _refused(request, shown_release, status=GONE)
+    if services.is_embargoed(shown_release, timezone.now()):
+        return _refused(request, shown_release, status=FORBIDDEN)
+    return _for_all(sent_whole(request, shown_release))
 
 
 @public_to_read
 @never_cache
 def private(request: HttpRequest, key: str) -> HttpResponse:
     """Show a release to whoever has a link to it."""
-    if (found := services.open_link(key, now=timezone.now())) is None:
+    if (link := services.open_link(key, now=timezone.now())) is None:
         return _ended(request)
-    context: dict[str, Any] = {"link": found, "args": [key]}
+    context: dict[str, Any] = {"link": link, "args": [key]}
     where = {"files": "private_release_file", "whole_at": "private_release_zip"}
-    answer = _show(request, found.release, opens=True, **where, **context)
+    answer = _show(request, link.release, opens=True, **where, **context)
     answer["X-Robots-Tag"] = "noindex, nofollow"
     return answer
 
@@ -86,9 +86,9 @@ def private(request: HttpRequest, key: str) -> HttpResponse:
 @public_to_read
 def private_file(request: HttpRequest, key: str, path: str) -> HttpResponseBase:
     """Send a file to whoever has a link to its release."""
-    if (found := services.open_link(key, now=timezone.now())) is None:
+    if (link := services.open_link(key, now=timezone.now())) is None:
         return _ended(request)
-    answer = sent(request, found.release, path)
+    answer = sent(request, link.release, path)
     answer["X-Robots-Tag"] = "noindex"
     answer.setdefault("Cache-Control", "private, no-cache")
     return answer
@@ -97,9 +97,9 @@ def private_file(request: HttpRequest, key: str, path: str) -> HttpResponseBase:
 @public_to_read
 def private_everything(request: HttpRequest, key: str) -> HttpResponseBase:
     """Send all files as one ZIP to whoever has a link to their release."""
-    if (found := services.open_link(key, now=timezone.now())) is None:
+    if (link := services.open_link(key, now=timezone.now())) is None:
         return _ended(request)
-    answer = sent_whole(request, found.release)
+    answer = sent_whole(request, link.release)
     answer["X-Robots-Tag"] = "noindex"
     answer.setdefault("Cache-Control", "private, no-cache")
     return answer
@@ -107,35 +107,37 @@ def private_everything(request: HttpRequest, key: str) -> HttpResponseBase:
 
 def sent_whole(request: HttpRequest, release: Release) -> HttpResponseBase:
     """Answer with all files of a release as one ZIP; who may have them was asked before."""
-    if (found := storage.zip_bundle(release)) is None:
+    if (bundle := storage.zip_bundle(release)) is None:
         return _refused(request, release, status=GONE)
-    return downloads.send_zip(request, found.parts, name=found.name, tag=found.tag)
+    return downloads.send_zip(request, bundle.parts, name=bundle.name, tag=bundle.tag)
 
 
 def sent(request: HttpRequest, release: Release, path: str) -> HttpResponseBase:
     """Answer with a file of a release; who may have it was asked before."""
-    found = get_object_or_404(release.files.all(), path=path)
-    if found.removed_at is not None:
+    file = get_object_or_404(release.files.all(), path=path)
+    if file.removed_at is not None:
         return _refused(request, release, status=GONE)
-    kept = downloads.DownloadableFile(
-        str(found.file.name), found.download_name, found.media_type, found.size, found.sha256
-    )
+    kept = downloads.DownloadableFile(str(file.file.name), file.download_name, file.media_type, file.size, file.sha256)
     return downloads.send_file(request, kept)
 
 
-def _show(request: HttpRequest, found: Release, *, opens: bool, files: str, whole_at: str, **more: Any) -> HttpResponse:
-    context = releases_queries.public(found, now=timezone.now(), shows_rows=opens)
+def _show(
+    request: HttpRequest, shown_release: Release, *, opens: bool, files: str, whole_at: str, **more: Any
+) -> HttpResponse:
+    context = releases_queries.public(shown_release, now=timezone.now(), shows_rows=opens)
     context |= {
         "opens": opens,
-        "versions": releases_queries.versions(found),
-        "croissant": _croissant(found, opens=opens),
+        "versions": releases_queries.versions(shown_release),
+        "croissant": _croissant(shown_release, opens=opens),
     }
-    args = more.pop("args", [found.study.slug, found.number])
+    args = more.pop("args", [shown_release.study.slug, shown_release.number])
     base = reverse(files, args=[*args, "x"])[:-1]
     context["zip_at"] = reverse(whole_at, args=args) if opens else ""
-    address = request.build_absolute_uri(reverse("public_release", args=[found.study.slug, found.number]))
-    context |= {"files_at": base, "citing": says.citing(found, address=address)}
-    context["loading"] = says.loading(found, base=request.build_absolute_uri(base)) if opens else None
+    address = request.build_absolute_uri(
+        reverse("public_release", args=[shown_release.study.slug, shown_release.number])
+    )
+    context |= {"files_at": base, "citing": says.citing(shown_release, address=address)}
+    context["loading"] = says.loading(shown_release, base=request.build_absolute_uri(base)) if opens else None
     return render(request, "analysis/released.html", context | more)
 
 
@@ -146,18 +148,18 @@ def _for_all(answer: HttpResponseBase) -> HttpResponseBase:
     return answer
 
 
-def _croissant(found: Release, *, opens: bool) -> str:
-    return "croissant.json" if opens and found.files.filter(path="croissant.json").exists() else ""
+def _croissant(shown_release: Release, *, opens: bool) -> str:
+    return "croissant.json" if opens and shown_release.files.filter(path="croissant.json").exists() else ""
 
 
-def _refused(request: HttpRequest, found: Release, *, status: int) -> HttpResponse:
-    context = {"release": found, "released_study": found.study, "newer": services.newer(found)}
+def _refused(request: HttpRequest, gone_release: Release, *, status: int) -> HttpResponse:
+    context = {"release": gone_release, "released_study": gone_release.study, "newer": services.newer(gone_release)}
     return render(request, "analysis/released_gone.html", context, status=status)
 
 
 def _public(slug: str, number: int) -> Release:
-    found = Release.objects.public().select_related("study", "run")
-    return get_object_or_404(found, study__slug=slug, number=number)
+    releases = Release.objects.public().select_related("study", "run")
+    return get_object_or_404(releases, study__slug=slug, number=number)
 
 
 @never_cache

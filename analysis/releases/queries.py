@@ -16,7 +16,7 @@ from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 
 from ..enums import PUBLIC_RELEASES, ReleaseState
-from ..tables.models import Table
+from ..tables.models import ResultTable
 from ..tables.run_tables import ANALYSIS
 from . import services as releases_services
 from .choices import Choices
@@ -25,7 +25,7 @@ from .formats.about import About, Creator
 from .models import Release, ReleaseFile, ReleaseTable
 from .personal_data import detection
 from .personal_data import services as personal_data_services
-from .personal_data.models import PersonalFinding
+from .personal_data.models import PersonalDataFinding
 
 #: The tables whose rows are figures of their own, with their names.
 COUNTED = (
@@ -52,16 +52,16 @@ def figures(release: Release) -> list[tuple[str, int]]:
     rows = release.figures.get("rows", {})
     # Models and systems that wrote are counted with the people, as in the table of participants.
     people = release.figures.get("people", 0)
-    found = [(ngettext("participant", "participants", people), people)]
-    found += [(label % {"n": rows.get(table, 0)}, rows.get(table, 0)) for table, label in COUNTED]
-    return [(name, n) for name, n in found if n]
+    counts = [(ngettext("participant", "participants", people), people)]
+    counts += [(label % {"n": rows.get(table, 0)}, rows.get(table, 0)) for table, label in COUNTED]
+    return [(name, n) for name, n in counts if n]
 
 
 def changes(release: Release) -> dict[str, Any] | None:
     """Return what differs from the version before, as Markdown; None where there is none, or nobody compared."""
-    if not (found := release.figures.get("changes")):
+    if not (recorded := release.figures.get("changes")):
         return None
-    return {"since": found["since"], "text": "\n".join(f"- {each}" for each in found["found"])}
+    return {"since": recorded["since"], "text": "\n".join(f"- {difference}" for difference in recorded["found"])}
 
 
 def terms(release: Release) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def terms(release: Release) -> dict[str, Any]:
     return {
         "licence": citation.licence_of(main),
         "other_licences": sorted(others),
-        "other_terms": [(what, said) for what, said in named if said and said != main],
+        "other_terms": [(what, terms_named) for what, terms_named in named if terms_named and terms_named != main],
     }
 
 
@@ -90,7 +90,7 @@ def citing(release: Release, *, address: str) -> dict[str, str]:
         title=release.title,
         released=release.run.created_at.date(),
         licence="",
-        creators=tuple(Creator(**each) for each in release.creators),
+        creators=tuple(Creator(**creator) for creator in release.creators),
         doi=release.doi,
         address=release.run.parameters.get("address") or address,
     )
@@ -103,8 +103,8 @@ def loading(release: Release, *, base: str) -> dict[str, Any] | None:
     None where no table can be loaded: nothing is in it, or what was in it is gone.
     """
     files = dict(release.files.values_list("path", "removed_at"))
-    there = {path for path, removed_at in files.items() if removed_at is None}
-    if not (table := _first_table(release.figures.get("rows", {}), there)):
+    present = {path for path, removed_at in files.items() if removed_at is None}
+    if not (table := _first_table(release.figures.get("rows", {}), present)):
         return None
     at = f"{base}parquet/{table}.parquet"
     lines = [
@@ -112,16 +112,16 @@ def loading(release: Release, *, base: str) -> dict[str, Any] | None:
         ("pandas", f'import pandas; {table} = pandas.read_parquet("{at}")'),
         ("DuckDB", f"SELECT * FROM '{at}';"),  # noqa: S608 -- an example to read
     ]
-    if len(there) < len(files):
+    if len(present) < len(files):
         return {"table": table, "lines": lines}
     folder = f"{release.study.slug}-v{release.number}"
     whole = f'import datasets; {table} = datasets.load_dataset("{folder}", "{table}", split="train")'
     return {"table": table, "lines": lines, "everything": _everything(folder, base), "folder": whole}
 
 
-def _first_table(rows: dict[str, int], there: Collection[str]) -> str:
+def _first_table(rows: dict[str, int], present: Collection[str]) -> str:
     names = [*FIRST, *(name for name in rows if name not in FIRST)]
-    return next((name for name in names if rows.get(name) and f"parquet/{name}.parquet" in there), "")
+    return next((name for name in names if rows.get(name) and f"parquet/{name}.parquet" in present), "")
 
 
 def _everything(folder: str, base: str) -> str:
@@ -150,9 +150,9 @@ latest = releases_services.latest
 
 def listing(study: Study, page: str | None) -> dict[str, Any]:
     """Return what the list of a study's releases shows."""
-    found = Release.objects.filter(study=study).select_related("run").newest_first()
-    found = found.annotate(file_count=Count("files"), bytes=Sum("files__size"))
-    return {"page": Paginator(found, PAGE).get_page(page), "now": timezone.now()}
+    releases = Release.objects.filter(study=study).select_related("run").newest_first()
+    releases = releases.annotate(file_count=Count("files"), bytes=Sum("files__size"))
+    return {"page": Paginator(releases, PAGE).get_page(page), "now": timezone.now()}
 
 
 def one(release: Release, *, now: datetime) -> dict[str, Any]:
@@ -188,8 +188,8 @@ def index(page: str | None) -> dict[str, Any]:
     """Return the public list of releases: of each study the latest version that was not withdrawn."""
     shown = Release.objects.filter(state__in=(ReleaseState.PUBLISHED, ReleaseState.MARKED))
     later = shown.filter(study=OuterRef("study"), number__gt=OuterRef("number"))
-    found = shown.exclude(Exists(later)).select_related("study").order_by("-published_at", "-id")
-    return {"page": Paginator(found, PAGE).get_page(page)}
+    latest_releases = shown.exclude(Exists(later)).select_related("study").order_by("-published_at", "-id")
+    return {"page": Paginator(latest_releases, PAGE).get_page(page)}
 
 
 def versions(release: Release) -> list[Release]:
@@ -204,7 +204,7 @@ def grouped(files: Iterable[ReleaseFile]) -> Iterable[dict[str, Any]]:
         folder, slash, _name = file.path.partition("/")
         folders.setdefault(folder if slash else "", []).append(file)
     order = {name: i for i, name in enumerate(FOLDERS)}
-    for name in sorted(folders, key=lambda each: (order.get(each, len(order)), each)):
+    for name in sorted(folders, key=lambda folder: (order.get(folder, len(order)), folder)):
         size = sum(file.size for file in folders[name])
         yield {"folder": name, "files": folders[name], "bytes": size, "about": FORMATS.get(name, "")}
 
@@ -217,9 +217,13 @@ def waiting(release: Release) -> int:
 
 def findings(study: Study, *, page: str | None, only_open: bool) -> dict[str, Any]:
     """Return places in texts that look like personal data, a page of them, with the text around each."""
-    found = PersonalFinding.objects.filter(study=study).select_related("participant", "decided_by").in_order()
-    counts = found.order_by().aggregate(all=Count("pk"), open=Count("pk", filter=Q(verdict="")))
-    shown: Page[Any] = Paginator(found.undecided() if only_open else found, FINDINGS).get_page(page)
+    findings_of_study = (
+        PersonalDataFinding.objects.filter(study=study).select_related("participant", "decided_by").in_order()
+    )
+    counts = findings_of_study.order_by().aggregate(all=Count("pk"), open=Count("pk", filter=Q(verdict="")))
+    shown: Page[Any] = Paginator(findings_of_study.undecided() if only_open else findings_of_study, FINDINGS).get_page(
+        page
+    )
     return {"page": shown, "rows": personal_data_services.shown(shown), "counts": counts, "only_open": only_open}
 
 
@@ -248,8 +252,8 @@ def chosen(choices: Choices) -> list[tuple[str, str]]:
 
 def run_choices(study: Study) -> list[tuple[str, str]]:
     """Return the finished runs that made tables, by key, with words to tell them apart."""
-    made = Table.objects.filter(run=OuterRef("pk"))
-    done = Run.objects.filter(Exists(made), study=study, state=RunState.DONE, stale_at__isnull=True)
+    result_tables = ResultTable.objects.filter(run=OuterRef("pk"))
+    done = Run.objects.filter(Exists(result_tables), study=study, state=RunState.DONE, stale_at__isnull=True)
     return [(str(run.key), kinds.run_reference(run)) for run in done.newest_first()[:RUNS]]
 
 

@@ -31,7 +31,7 @@ class ChoiceError(ReleaseError):
 
 @transaction.atomic
 def create(
-    *, study: Study, choices: Choices, by: User | None = None, now: datetime | None = None, **said: Any
+    *, study: Study, choices: Choices, by: User | None = None, now: datetime | None = None, **fields: Any
 ) -> Release:
     """Make a draft of the next version of a study.
 
@@ -47,7 +47,7 @@ def create(
     """
     now = now or timezone.now()
     _check(choices)
-    _check_embargo(said.get("embargo_until"), now)
+    _check_embargo(fields.get("embargo_until"), now)
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # two drafts at once get two numbers
     last = Release.objects.filter(study=study).aggregate(last=Max("number"))["last"] or 0
     return Release.objects.create(
@@ -56,12 +56,12 @@ def create(
         choices=choices.as_json(),
         created_at=now,
         created_by=by,
-        **_known(said),
+        **_known(fields),
     )
 
 
 @transaction.atomic
-def change(*, release: Release, choices: Choices, now: datetime | None = None, **said: Any) -> Release:
+def change(*, release: Release, choices: Choices, now: datetime | None = None, **fields: Any) -> Release:
     """Change what a release is to hold and what is said of it. One that is built already is a draft again.
 
     Raises
@@ -73,16 +73,16 @@ def change(*, release: Release, choices: Choices, now: datetime | None = None, *
     """
     _check(choices)
     held = locked(release.pk)
-    if said.get("embargo_until") != held.embargo_until:
-        _check_embargo(said.get("embargo_until"), now or timezone.now())
+    if fields.get("embargo_until") != held.embargo_until:
+        _check_embargo(fields.get("embargo_until"), now or timezone.now())
     if held.state == ReleaseState.READY:
         _unbuild(held)
     if held.state != ReleaseState.DRAFT:
         raise ReleaseError(_("Only what is not published and not being built can be changed."))
     held.choices = choices.as_json()
-    for name, value in _known(said).items():
+    for name, value in _known(fields).items():
         setattr(held, name, value)
-    held.save(update_fields=["choices", *_known(said)])
+    held.save(update_fields=["choices", *_known(fields)])
     return held
 
 
@@ -139,10 +139,10 @@ def _check_embargo(until: datetime | None, now: datetime) -> None:
         raise ChoiceError(_("An embargo ends in the future; leave it out to give the files out at once."))
 
 
-def _known(said: dict[str, Any]) -> dict[str, Any]:
-    if unknown := sorted(set(said) - set(SAID)):
+def _known(fields: dict[str, Any]) -> dict[str, Any]:
+    if unknown := sorted(set(fields) - set(SAID)):
         raise TypeError(f"A release does not say {', '.join(unknown)}.")
-    return said
+    return fields
 
 
 @transaction.atomic
@@ -264,9 +264,9 @@ def revoke_link(*, link: ReleaseLink, now: datetime | None = None) -> None:
     ReleaseLink.objects.filter(pk=link.pk, revoked_at__isnull=True).update(revoked_at=now or timezone.now())
 
 
-def open_link(given: str, *, now: datetime) -> ReleaseLink | None:
+def open_link(key_text: str, *, now: datetime) -> ReleaseLink | None:
     """Return the link of this key, if it still opens something; that it was used is written down."""
-    key = entry_links.read_key(given)
+    key = entry_links.read_key(key_text)
     if key is None:
         return None
     links = ReleaseLink.objects.select_related("release__study", "release__run")

@@ -103,9 +103,9 @@ def _remove_below(storage: Storage, folder: str) -> None:
     for name in _below(storage, folder):
         storage.delete(name)
     # Object stores have no folders, and on a disk somebody may just be putting a file in.
-    for each in (*(f"{folder}/{name}" for name in _folders(storage, folder)), folder):
+    for path in (*(f"{folder}/{name}" for name in _folders(storage, folder)), folder):
         with suppress(OSError):
-            storage.delete(each)
+            storage.delete(path)
 
 
 def _below(storage: Storage, folder: str) -> Iterator[str]:
@@ -114,8 +114,8 @@ def _below(storage: Storage, folder: str) -> Iterator[str]:
     except FileNotFoundError:
         return
     yield from (f"{folder}/{name}" for name in files)
-    for each in folders:
-        yield from _below(storage, f"{folder}/{each}")
+    for subfolder in folders:
+        yield from _below(storage, f"{folder}/{subfolder}")
 
 
 def _folders(storage: Storage, folder: str) -> list[str]:
@@ -147,8 +147,8 @@ class ZipBundle:
 def zip_bundle(release: Release) -> ZipBundle | None:
     """Return all files of a release that were not taken out of it; None where there are none."""
     folder = f"{release.study.slug}-v{release.number}"
-    there = list(release.files.filter(removed_at__isnull=True).order_by("path"))
-    if not there:
+    present = list(release.files.filter(removed_at__isnull=True).order_by("path"))
+    if not present:
         return None
-    parts = [ZipPart(f"{folder}/{file.path}", str(file.file.name), file.size) for file in there]
-    return ZipBundle(f"{folder}.zip", parts, "".join(f"{folder}/{file.path} {file.sha256}\n" for file in there))
+    parts = [ZipPart(f"{folder}/{file.path}", str(file.file.name), file.size) for file in present]
+    return ZipBundle(f"{folder}.zip", parts, "".join(f"{folder}/{file.path} {file.sha256}\n" for file in present))

@@ -45,11 +45,11 @@ def new(request: HttpRequest, study: Study) -> HttpResponse:
     form = ReleaseForm(study, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            made = services.create(study=study, choices=form.choices(), by=request.user, **form.said())  # type: ignore[arg-type]
+            created = services.create(study=study, choices=form.choices(), by=request.user, **form.said())  # type: ignore[arg-type]
         except services.ReleaseError as error:
             form.add_error(None, str(error))
         else:
-            return redirect("release", study.slug, made.number)
+            return redirect("release", study.slug, created.number)
     context = {"form": form, "section": SECTION, "latest": releases_queries.latest(study), "licences": LICENCES}
     return render(request, "analysis/release_form.html", context, status=INVALID if form.errors else 200)
 
@@ -83,10 +83,10 @@ def release(request: HttpRequest, study: Study, number: int) -> HttpResponse:
 @require_safe
 def moving(request: HttpRequest, study: Study, number: int) -> HttpResponse:
     """Show how far the building is; once it has ended, have the page loaded anew: all of it is another one then."""
-    found = _release(study, number)
-    if (running := _progress(found)) is None:
+    release = _release(study, number)
+    if (running := _progress(release)) is None:
         return HttpResponse(status=204, headers={"HX-Refresh": "true"})
-    return render(request, "analysis/release.html#building", {"release": found, "progress": running})
+    return render(request, "analysis/release.html#building", {"release": release, "progress": running})
 
 
 @study_page(Role.VIEWER)
@@ -113,9 +113,9 @@ def action(role: Role) -> Callable[[Callable[..., Any]], View]:
         @require_POST
         @wraps(act)
         def view(request: HttpRequest, study: Study, number: int, **kwargs: Any) -> HttpResponse:
-            found = _release(study, number)
+            release = _release(study, number)
             try:
-                answer = act(request, found, **kwargs)
+                answer = act(request, release, **kwargs)
             except services.ReleaseError as error:
                 messages.error(request, str(error))
                 answer = None

@@ -133,7 +133,11 @@ _WORKS = (
 )
 # fmt: on
 #: Those of the uplift experiment's baselines stand with these.
-_OF_BASELINES = (_work(each.work.key, each.work.kind, **each.work.fields) for each in BASELINES.values() if each.work)
+_OF_BASELINES = (
+    _work(baseline.work.key, baseline.work.kind, **baseline.work.fields)
+    for baseline in BASELINES.values()
+    if baseline.work
+)
 WORKS = {work.key: work for work in (*_WORKS, *_OF_BASELINES)}
 
 
@@ -145,15 +149,15 @@ def cited(paragraphs: Iterable[str]) -> tuple[Reference, ...]:
 
 def in_words(paragraph: str, references: Iterable[Reference]) -> str:
     """Write citations as numbers: `[@hovy2013]` as `[2]`."""
-    number = {each.key: place for place, each in enumerate(references, start=1)}
-    return _CITED.sub(lambda found: f"[{number[found[1]]}]", paragraph)
+    number = {reference.key: position for position, reference in enumerate(references, start=1)}
+    return _CITED.sub(lambda match: f"[{number[match[1]]}]", paragraph)
 
 
 def in_latex(paragraph: str, escape: Callable[[str], str]) -> str:
     r"""Write citations as `~\cite{KEY}`, and everything between them escaped."""
     parts = _CITED.split(paragraph)  # texts and keys take turns
-    said = [escape(part) if place % 2 == 0 else rf"\cite{{{part}}}" for place, part in enumerate(parts)]
-    return "".join(said).replace(r" \cite", r"~\cite")
+    fragments = [escape(part) if position % 2 == 0 else rf"\cite{{{part}}}" for position, part in enumerate(parts)]
+    return "".join(fragments).replace(r" \cite", r"~\cite")
 
 
 def listed(reference: Reference) -> str:
@@ -161,8 +165,10 @@ def listed(reference: Reference) -> str:
     fields = {name: _plain(value) for name, value in reference.fields}
     authors = [" ".join(reversed(name.split(", "))) for name in fields["author"].split(" and ")]
     who = authors[0] if len(authors) == 1 else f"{', '.join(authors[:-1])} and {authors[-1]}"
-    place = fields.get("booktitle") or fields.get("journal") or fields.get("publisher") or fields.get("institution", "")
-    parts = [place, fields.get("volume", ""), fields.get("pages", "").replace("--", "–")]
+    publisher = (
+        fields.get("booktitle") or fields.get("journal") or fields.get("publisher") or fields.get("institution", "")
+    )
+    parts = [publisher, fields.get("volume", ""), fields.get("pages", "").replace("--", "–")]
     where = ", ".join(part for part in parts if part)
     link = fields.get("url") or (f"https://doi.org/{fields['doi']}" if "doi" in fields else "")
     return " ".join(part for part in (f"{who}. {fields['year']}. {fields['title']}. {where}.", link) if part)
@@ -171,9 +177,9 @@ def listed(reference: Reference) -> str:
 def bibtex(references: Iterable[Reference]) -> str:
     """Write works as BibTeX."""
     entries = []
-    for each in references:
-        fields = ",\n".join(f"  {name} = {{{value}}}" for name, value in each.fields)
-        entries.append(f"@{each.kind}{{{each.key},\n{fields}\n}}\n")
+    for reference in references:
+        fields = ",\n".join(f"  {name} = {{{value}}}" for name, value in reference.fields)
+        entries.append(f"@{reference.kind}{{{reference.key},\n{fields}\n}}\n")
     return "\n".join(entries)
 
 

@@ -36,12 +36,12 @@ def report(run: Run) -> Report:
     rows = run_tables.read(run, *(name for name in names if get(name).is_whole))
     sizes = run_tables.sizes(run, *(name for name in names if name not in rows))
     labels = ValueLabels.of(run.study)
-    sizes |= {name: len(found) for name, found in rows.items() if len(found) > MOST_ROWS}
+    sizes |= {name: len(table_rows) for name, table_rows in rows.items() if len(table_rows) > MOST_ROWS}
     parameters = kind.caption_parameters(run)
     shown = {
         name: table(name, [] if name in sizes else rows[name], parameters, labels, sizes.get(name)) for name in names
     }
-    figures = {each.name: each for each in charts_of(run, rows, parameters)}
+    figures = {chart.name: chart for chart in charts_of(run, rows, parameters)}
     sections = tuple(_sections(kind.parts(run), shown, figures))
     return kind.compose(run, about(run), rows, sections)
 
@@ -49,10 +49,10 @@ def report(run: Run) -> Report:
 def tables_of(run: Run, declared: Iterable[Table]) -> Iterator[DisplayTable]:
     """Build some tables of a run as its report shows them; one that the run does not have is left out."""
     labels, parameters = ValueLabels.of(run.study), report_kinds.of(run).caption_parameters(run)
-    names = [each.name for each in declared]
+    names = [declared_table.name for declared_table in declared]
     rows = run_tables.read(run, *(name for name in names if get(name).is_whole))
     sizes = run_tables.sizes(run, *large) if (large := [name for name in names if name not in rows]) else {}
-    sizes |= {name: len(found) for name, found in rows.items() if len(found) > MOST_ROWS}
+    sizes |= {name: len(table_rows) for name, table_rows in rows.items() if len(table_rows) > MOST_ROWS}
     for name in names:
         if name in sizes:
             yield table(name, [], parameters, labels, sizes[name])
@@ -65,9 +65,9 @@ def table(
 ) -> DisplayTable:
     """Build one table of a report, laid out as people read it; `size` where its rows are left out."""
     declared = get(name)
-    made = long_table(name, rows, parameters, labels, size)
-    printed = tuple(column for column in made.columns if column.key not in declared.unprinted)
-    return wider(replace(made, columns=printed), declared.across)
+    long_form = long_table(name, rows, parameters, labels, size)
+    printed = tuple(column for column in long_form.columns if column.key not in declared.unprinted)
+    return wider(replace(long_form, columns=printed), declared.across)
 
 
 def long_table(
@@ -140,8 +140,10 @@ def _sections(
 ) -> Iterator[Section]:
     """Each section with what there is for it."""
     for part in parts:
-        tables = tuple(shown[each.name] for each in part.tables if each.name in shown)
-        charts = tuple(figures[each.name] for each in part.figures if each.name in figures)
+        tables = tuple(shown[declared_table.name] for declared_table in part.tables if declared_table.name in shown)
+        charts = tuple(
+            figures[declared_figure.name] for declared_figure in part.figures if declared_figure.name in figures
+        )
         if tables or charts:
             yield Section(part.key, str(part.title), tables=tables, charts=charts)
 
@@ -161,17 +163,17 @@ def _column(column: DeclaredColumn) -> DisplayColumn:
 
 
 def _row(row: Row, columns: Iterable[DeclaredColumn], labels: ValueLabels) -> dict[str, Value]:
-    found: dict[str, Value] = {}
+    words: dict[str, Value] = {}
     for column in columns:
-        found[column.key] = labels.said(column, row.get(column.key), row)
+        words[column.key] = labels.said(column, row.get(column.key), row)
         for bound in (column.low, column.high):
             if bound:
-                found[bound] = labels.said(replace(column, words=""), row.get(bound), row)
-    return found
+                words[bound] = labels.said(replace(column, words=""), row.get(bound), row)
+    return words
 
 
 def _plain(value: Any) -> Value:
     """A parameter as a report says it."""
     if isinstance(value, list):
-        return ", ".join(str(each) for each in value)
+        return ", ".join(str(item) for item in value)
     return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -111,12 +111,12 @@ class Comparison:
     @property
     def changed(self) -> list[TableChanges]:
         """Tables in which something differs."""
-        return [each for each in self.tables if not each.is_equal]
+        return [table for table in self.tables if not table.is_equal]
 
     @property
     def equal(self) -> list[TableChanges]:
         """Tables in which nothing does."""
-        return [each for each in self.tables if each.is_equal]
+        return [table for table in self.tables if table.is_equal]
 
     @property
     def is_equal(self) -> bool:
@@ -126,7 +126,7 @@ class Comparison:
     @property
     def labels(self) -> TableChanges | None:
         """The gold labels, if some changed."""
-        return next((each for each in self.changed if each.name == "gold"), None)
+        return next((table for table in self.changed if table.name == "gold"), None)
 
 
 def compare(old: Run, new: Run) -> Comparison:
@@ -161,9 +161,9 @@ def changes_of(
     changes: list[Change] = []
     changed = 0
     for key in both:
-        found = list(_changes(shape, keys, was[key], now[key], scales, naming, name))
-        changed += bool(found)
-        changes += found
+        row_changes = list(_changes(shape, keys, was[key], now[key], scales, naming, name))
+        changed += bool(row_changes)
+        changes += row_changes
     changes.sort(key=lambda change: -change.size)  # stable: equal ones stay in the order of the table
     return TableChanges(
         name=name,
@@ -184,19 +184,19 @@ def moved(old: list[Row], new: list[Row], naming: ValueLabels) -> Iterator[Chang
     keys = keys_of(shape)
     was, now = ({key: row for key, row in by_key(rows, keys).items() if row["rank"] is not None} for rows in (old, new))
     rank = next(column for column in shape.columns if column.key == "rank")
-    found = []
+    rank_changes = []
     for key in (key for key in now if key in was and was[key]["rank"] != now[key]["rank"]):
         delta = float(now[key]["rank"] - was[key]["rank"])
         before, after = (cell(rank, said_of(rank, row, naming, "leaderboard")) for row in (was[key], now[key]))
         about = about_row(shape, keys, now[key], naming, "leaderboard")
-        found.append(Change(about, rank.label, before, after, delta, abs(delta)))
-    yield from sorted(found, key=lambda change: -change.size)[:SHOWN]
+        rank_changes.append(Change(about, rank.label, before, after, delta, abs(delta)))
+    yield from sorted(rank_changes, key=lambda change: -change.size)[:SHOWN]
 
 
 def about_row(shape: DisplayTable, keys: tuple[str, ...], row: Row, naming: ValueLabels, name: str) -> tuple[str, ...]:
     """Which row it is, in words; what all rows of a table leave empty is left out."""
-    said = (cell(each, said_of(each, row, naming, name)) for each in shape.columns if each.key in keys)
-    return tuple(each.text for each in said if not each.is_undefined)
+    cells = (cell(column, said_of(column, row, naming, name)) for column in shape.columns if column.key in keys)
+    return tuple(shown_cell.text for shown_cell in cells if not shown_cell.is_undefined)
 
 
 def _made_by(old: Run, new: Run) -> Iterator[Difference]:
@@ -211,7 +211,7 @@ def _made_by(old: Run, new: Run) -> Iterator[Difference]:
     pairs += [("seed", old.seed, new.seed), ("code version", old.code_version, new.code_version)]
     pairs += [(name, old.environment.get(name), new.environment.get(name)) for name in ("python", "platform")]
     packages = [run.environment.get("packages", {}) for run in (old, new)]
-    pairs += [(name, *(each.get(name) for each in packages)) for name in sorted({*packages[0], *packages[1]})]
+    pairs += [(name, *(installed.get(name) for installed in packages)) for name in sorted({*packages[0], *packages[1]})]
     for name, was, now in pairs:
         if (old_said := _plain(was)) != (new_said := _plain(now)):
             yield Difference(name, old_said, new_said)
@@ -229,13 +229,13 @@ def keys_of(shape: DisplayTable) -> tuple[str, ...]:
 
 def by_key(rows: list[Row], keys: tuple[str, ...]) -> dict[tuple[Any, ...], Row]:
     """Rows by what tells them apart; those that are alike by their order, too."""
-    found: dict[tuple[Any, ...], Row] = {}
+    rows_by_key: dict[tuple[Any, ...], Row] = {}
     seen: dict[tuple[Any, ...], int] = {}
     for row in rows:
         key = tuple(row.get(name) for name in keys)
-        found[*key, seen.get(key, 0)] = row
+        rows_by_key[*key, seen.get(key, 0)] = row
         seen[key] = seen.get(key, 0) + 1
-    return found
+    return rows_by_key
 
 
 def _changes(
@@ -270,9 +270,9 @@ def _parts(column: DisplayColumn, name: str) -> list[str]:
 
 def said_of(column: DisplayColumn, row: Row, naming: ValueLabels, name: str) -> dict[str, Value]:
     """The values of one column of a row, in words."""
-    words = next((each for each in get(name).columns if each.key == column.key), None)
-    said = words or DeclaredColumn(column.key, column.label, column.digits)
-    return {key: naming.said(said, row.get(key), row) for key in (column.key, column.low, column.high) if key}
+    words = next((declared_column for declared_column in get(name).columns if declared_column.key == column.key), None)
+    declared = words or DeclaredColumn(column.key, column.label, column.digits)
+    return {key: naming.said(declared, row.get(key), row) for key in (column.key, column.low, column.high) if key}
 
 
 def _differs(was: Any, now: Any) -> bool:
@@ -332,26 +332,26 @@ def side_by_side(runs: Sequence[Run]) -> list[SideBySide]:
     """
     naming = ValueLabels.of(runs[0].study)
     names = dict.fromkeys(name for run in runs for name in run_tables.names(run))
-    found = []
+    comparisons = []
     for name in names:
         of_runs = [run_tables.read(run, name).get(name, []) for run in runs]
         if sum(map(bool, of_runs)) > 1 and max(map(len, of_runs)) <= MOST_ROWS:
             shape = long_table(name, [], runs[0].parameters, naming)
-            found.append(SideBySide(name, shape.title, tuple(_lines(name, runs, of_runs, naming))))
-    return [each for each in found if each.lines]
+            comparisons.append(SideBySide(name, shape.title, tuple(_lines(name, runs, of_runs, naming))))
+    return [comparison for comparison in comparisons if comparison.lines]
 
 
 def _lines(name: str, runs: Sequence[Run], of_runs: Sequence[list[Row]], naming: ValueLabels) -> Iterator[Line]:
     shape = long_table(name, [], runs[0].parameters, naming)
     keys = keys_of(shape)
-    rows = [by_key(each, keys) for each in of_runs]
-    for key in dict.fromkeys(key for each in rows for key in each):
-        there = [each.get(key) for each in rows]
-        first = next(row for row in there if row is not None)
+    rows = [by_key(run_rows, keys) for run_rows in of_runs]
+    for key in dict.fromkeys(key for run_rows in rows for key in run_rows):
+        rows_of_key = [run_rows.get(key) for run_rows in rows]
+        first = next(row for row in rows_of_key if row is not None)
         about = about_row(shape, keys, first, naming, name)
         for column in shape.columns:
             if column.key in keys:
                 continue
-            values = [None if row is None else cell(column, said_of(column, row, naming, name)) for row in there]
+            values = [None if row is None else cell(column, said_of(column, row, naming, name)) for row in rows_of_key]
             if any(value is not None and value.text and not value.is_undefined for value in values):
                 yield Line(about, column.label, tuple(values))

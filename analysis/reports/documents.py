@@ -42,8 +42,10 @@ def html_context(report: Report) -> dict[str, object]:
         "report": report,
         "title": visible(report.title),
         "drawn": drawn,
-        "methods": [bibliography.in_words(each, report.methods.references) for each in report.methods.paragraphs],
-        "references": [bibliography.listed(each) for each in report.methods.references],
+        "methods": [
+            bibliography.in_words(paragraph, report.methods.references) for paragraph in report.methods.paragraphs
+        ],
+        "references": [bibliography.listed(reference) for reference in report.methods.references],
     }
 
 
@@ -77,8 +79,8 @@ def _data(report: Report) -> dict[str, Any]:
         "run": about.run,
         "simulated": about.is_simulated,
         "stale": visible(about.stale),
-        "methods": [bibliography.in_words(each, references) for each in report.methods.paragraphs],
-        "references": [bibliography.listed(each) for each in references],
+        "methods": [bibliography.in_words(paragraph, references) for paragraph in report.methods.paragraphs],
+        "references": [bibliography.listed(reference) for reference in references],
         "sections": [
             {
                 "title": section.title,
@@ -131,17 +133,17 @@ def _rows(table: DisplayTable) -> list[list[dict[str, Any]]]:
     above: list[str] = []
     for row in table.rows:
         written = cells(table, row)
-        texts = [each.text for each in written]
-        same = [texts[: place + 1] == above[: place + 1] for place in range(len(texts))]
+        texts = [written_cell.text for written_cell in written]
+        same = [texts[: column + 1] == above[: column + 1] for column in range(len(texts))]
         rows.append(
             [
                 {
-                    "text": breakable(each.text),
-                    "interval": _whole(each),
-                    "number": each.is_number,
+                    "text": breakable(written_cell.text),
+                    "interval": _whole(written_cell),
+                    "number": written_cell.is_number,
                     "again": again,
                 }
-                for each, again in zip(written, same, strict=True)
+                for written_cell, again in zip(written, same, strict=True)
             ]
         )
         above = texts

@@ -48,21 +48,21 @@ def source(run: Run) -> str:
     return f"{run.study.slug}, run {run.key}, inputs {run.inputs_digest}, seed {run.seed}, CrowdRAG {run.code_version}"
 
 
-def files(run: Run, report: Report, *, told: Callable[[int, int, str], None] = lambda *_: None) -> Files:
+def files(run: Run, report: Report, *, report_progress: Callable[[int, int, str], None] = lambda *_: None) -> Files:
     """Yield every file of an export with its name: the report, each table and each figure, in their formats."""
     names, drawn = run_tables.names(run), list(report.charts)
     total, done = len(WRITERS) + len(names) + len(drawn) + 1, 0
     for name, (write, _type) in WRITERS.items():
-        told(done, total, name)
+        report_progress(done, total, name)
         yield name, write(report)
         done += 1
     for name in names:
-        told(done, total, name)
+        report_progress(done, total, name)
         for form in TABLE_TYPES:
             yield f"tables/{name}.{form}", table(run, name, form)
         done += 1
     for chart in drawn:
-        told(done, total, chart.name)
+        report_progress(done, total, chart.name)
         for form in renderer.MEDIA_TYPES:
             yield f"figures/{chart.name}.{form}", renderer.draw(dict(chart.spec), form)
         done += 1
@@ -72,7 +72,7 @@ def files(run: Run, report: Report, *, told: Callable[[int, int, str], None] = l
 
 def about(run: Run) -> bytes:
     """What made a run's results: with the same inputs, parameters, seed and code they come out the same."""
-    said = {
+    provenance = {
         "study": run.study.slug,
         "run": str(run.key),
         "kind": run.kind,
@@ -86,15 +86,15 @@ def about(run: Run) -> bytes:
         "finished_at": run.finished_at.isoformat() if run.finished_at else None,
         "tables": run_tables.names(run),
     }
-    return json.dumps(said, ensure_ascii=False, indent=2).encode() + b"\n"
+    return json.dumps(provenance, ensure_ascii=False, indent=2).encode() + b"\n"
 
 
-def pack(run: Run, path: Path, *, told: Callable[[int, int, str], None] = lambda *_: None) -> None:
+def pack(run: Run, path: Path, *, report_progress: Callable[[int, int, str], None] = lambda *_: None) -> None:
     """Write everything as one zip file; the same run gives the same bytes."""
     report = builder.report(run)
     at = run.finished_at or report.about.as_of
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, content in files(run, report, told=told):
+        for name, content in files(run, report, report_progress=report_progress):
             packed.writestr(_entry(f"{run.study.slug}-report/{name}", at), content)
 
 
@@ -117,19 +117,19 @@ def readme(report: Report) -> bytes:
         lines += [f"- `{table.name}` ({table.size:,} rows): {table.title}. {table.caption}"]
     if figures := list(report.charts):
         lines += ["", "## Figures", ""]
-        lines += [f"- `{FIGURES}/{each.name}.svg`: {each.title}. {each.caption}" for each in figures]
+        lines += [f"- `{FIGURES}/{figure.name}.svg`: {figure.title}. {figure.caption}" for figure in figures]
     return ("\n".join(lines) + "\n").encode()
 
 
 def captions(report: Report) -> bytes:
     """Titles and captions of all tables and figures, for those who make their own."""
-    said = {
-        "tables": {each.name: {"title": each.title, "caption": each.caption, "rows": each.size}
-                   for each in report.tables},
-        "figures": {each.name: {"title": each.title, "caption": each.caption, "alt": each.alt}
-                    for each in report.charts},
+    described = {
+        "tables": {table.name: {"title": table.title, "caption": table.caption, "rows": table.size}
+                   for table in report.tables},
+        "figures": {chart.name: {"title": chart.title, "caption": chart.caption, "alt": chart.alt}
+                    for chart in report.charts},
     }  # fmt: skip
-    return json.dumps(said, ensure_ascii=False, indent=1).encode() + b"\n"
+    return json.dumps(described, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
 def write(run: Run, folder: Path) -> list[Path]:

@@ -21,7 +21,7 @@ OF_INTERVALS = {agreement_compute.ONE_TOPIC, response_groups.ONE_TOPIC, leaderbo
 
 def notes(
     rows: Sequence[Row],
-    said: Sequence[Mapping[str, Value]],
+    labelled_rows: Sequence[Mapping[str, Value]],
     columns: Sequence[Column],
     unprinted: Sequence[str] = (),
 ) -> Iterator[str]:
@@ -35,13 +35,15 @@ def notes(
         Columns that readers do not see, so that they tell no place.
     """
     keys = [column for column in _keys(columns) if column.key not in unprinted]
-    found: dict[tuple[str, str], list[str]] = {}
-    for row, words in zip(rows, said, strict=True):
+    places_by_reason: dict[tuple[str, str], list[str]] = {}
+    for row, words in zip(rows, labelled_rows, strict=True):
         for reason in reason_of(row):
             what = _what(reason, row, columns)
-            place = ", ".join(_plain(words[each.key]) for each in keys if words.get(each.key) not in {None, ""})
-            found.setdefault((what, reason.removeprefix(NO_INTERVAL)), []).append(place)
-    for (what, reason), places in found.items():
+            row_name = ", ".join(
+                _plain(words[column.key]) for column in keys if words.get(column.key) not in {None, ""}
+            )
+            places_by_reason.setdefault((what, reason.removeprefix(NO_INTERVAL)), []).append(row_name)
+    for (what, reason), places in places_by_reason.items():
         yield f"{what} ({reason}): {_places(places, len(rows))}"
 
 
@@ -65,7 +67,7 @@ def _what(reason: str, row: Row, columns: Sequence[Column]) -> str:
 def _places(places: Sequence[str], rows: int) -> str:
     if len(places) == rows > 1:
         return _("all rows")
-    named = list(dict.fromkeys(place for place in places if place))
+    named = list(dict.fromkeys(row_name for row_name in places if row_name))
     if not named:
         return ngettext("%(n)s row", "%(n)s rows", len(places)) % {"n": f"{len(places):,}"}
     return enumerated(named, SHOWN, "; ")

@@ -44,7 +44,7 @@ def methods(report: Report) -> bytes:
 
 def paragraphs(written: Methods) -> list[str]:
     """Return the methods paragraphs as LaTeX."""
-    return [bibliography.in_latex(each, escape) for each in written.paragraphs]
+    return [bibliography.in_latex(paragraph, escape) for paragraph in written.paragraphs]
 
 
 def comment(text: str) -> str:

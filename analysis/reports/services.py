@@ -52,7 +52,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
     analysis = _analysis(work.run)
     path = _place(work)
     try:
-        exports.pack(analysis, path, told=work.report)
+        exports.pack(analysis, path, report_progress=work.report)
     except BaseException:
         path.unlink(missing_ok=True)
         raise

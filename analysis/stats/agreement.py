@@ -279,7 +279,7 @@ def ac1_terms(
     Parameters, and what is returned, as for `alpha_terms`; a unit with one judgment has a term of its own. They follow
     from the derivatives of AC1 by the share of pairs that agree and by the frequency of each value.
     """
-    u, c, v = (np.asarray(each, dtype=np.int64) for each in (unit, coder, value))
+    u, c, v = (np.asarray(column, dtype=np.int64) for column in (unit, coder, value))
     of_unit = np.asarray(topic, dtype=np.int64)
     counts = count_values(u, c, v, units=len(of_unit), values=values).astype(np.float64)
     agreed, frequency = _ac1_parts(counts)

@@ -82,7 +82,7 @@ class StudyFindings:
 
 
 #: What an analysis found in numbers of which simulated studies have a mean.
-_NUMBERS = tuple(each.name for each in fields(StudyFindings) if each.name != "differences")
+_NUMBERS = tuple(field.name for field in fields(StudyFindings) if field.name != "differences")
 
 
 def study_findings(

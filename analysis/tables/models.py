@@ -8,7 +8,7 @@ from django.db import models
 from crowdrag.jobs.models import Run
 
 
-class TableQuerySet(models.QuerySet["Table"]):
+class ResultTableQuerySet(models.QuerySet["ResultTable"]):
     """What can be said of result tables."""
 
     def rows_where(self, path: str, **variables: Any) -> list[dict[str, Any]]:
@@ -26,15 +26,15 @@ class TableQuerySet(models.QuerySet["Table"]):
         return self.order_by("id").values_list(kept, flat=True).first() or []
 
 
-class Table(models.Model):
+class ResultTable(models.Model):
     """One result table of a run, named as in docs/results.md: a list of objects, one a row."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="tables")
     name = models.CharField(max_length=50)
     rows = models.JSONField(default=list)
 
-    objects = TableQuerySet.as_manager()
+    objects = ResultTableQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "name"], name="table_once_per_run")]
+        constraints = [models.UniqueConstraint(fields=["run", "name"], name="result_table_once_per_run")]
         triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]

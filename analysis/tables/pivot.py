@@ -27,7 +27,13 @@ def wider(table: DisplayTable, across: Sequence[str]) -> DisplayTable:
     values = [column for column in table.columns if column.low]
     names = [column for column in table.columns if column.digits is None]
     kept = [column for column in names if column.key not in across]
-    if not across or len(values) != 1 or not table.rows or not kept or not {*across} <= {each.key for each in names}:
+    if (
+        not across
+        or len(values) != 1
+        or not table.rows
+        or not kept
+        or not {*across} <= {column.key for column in names}
+    ):
         return table
     value, n = values[0], values[0].n
     others = [column for column in table.columns if column.digits is not None and column is not value]
@@ -50,34 +56,34 @@ def wider(table: DisplayTable, across: Sequence[str]) -> DisplayTable:
     ]
     rows = []
     for key in dict.fromkeys(row for row, __ in cells):
-        mine = {over: cells[key, over] for over in heads if (key, over) in cells}
-        first = next(iter(mine.values()))
-        made: dict[str, Value] = {column.key: first.get(column.key) for column in (*kept, *in_rows)}
-        for over, row in mine.items():
-            made |= {_name(part, over): row.get(part) for part in (value.key, value.low, value.high, n) if part}
-        rows.append(made)
+        row_cells = {over: cells[key, over] for over in heads if (key, over) in cells}
+        first = next(iter(row_cells.values()))
+        wide_row: dict[str, Value] = {column.key: first.get(column.key) for column in (*kept, *in_rows)}
+        for over, row in row_cells.items():
+            wide_row |= {_name(part, over): row.get(part) for part in (value.key, value.low, value.high, n) if part}
+        rows.append(wide_row)
     in_cells = [column for column in rest if not at_head]
     return replace(table, columns=tuple(columns), rows=tuple(rows), caption=_caption(table, in_rows, in_cells))
 
 
 def _ordered(heads: Iterable[Key], rows: Iterable[Key]) -> list[Key]:
     """Heads in the order in which they come; where rows are of the same things (a matrix), in that of the rows."""
-    found, of_rows = list(heads), list(rows)
-    in_rows = [row for row in of_rows if row in found]
-    rest = [head for head in found if head not in of_rows]
-    return [*in_rows, *rest] if len(in_rows) > len(found) / 2 else found
+    head_keys, of_rows = list(heads), list(rows)
+    in_rows = [row for row in of_rows if row in head_keys]
+    rest = [head for head in head_keys if head not in of_rows]
+    return [*in_rows, *rest] if len(in_rows) > len(head_keys) / 2 else head_keys
 
 
 def _caption(table: DisplayTable, in_rows: Sequence[DisplayColumn], in_cells: Sequence[DisplayColumn]) -> str:
     """The caption, with the numbers that are the same everywhere, and what stands in brackets."""
-    said = [f"{column.label}: {table.rows[0][column.key]:,}." for column in in_rows
+    notes = [f"{column.label}: {table.rows[0][column.key]:,}." for column in in_rows
             if _is_everywhere(table.rows, column.key) and isinstance(table.rows[0].get(column.key), int)]  # fmt: skip
-    said += [_("In round brackets: %(what)s.") % {"what": column.label} for column in in_cells]
-    return " ".join([table.caption, *said])
+    notes += [_("In round brackets: %(what)s.") % {"what": column.label} for column in in_cells]
+    return " ".join([table.caption, *notes])
 
 
 def _column(value: DisplayColumn, over: Key, n: Value, *, in_cells: bool) -> DisplayColumn:
-    label = ", ".join(str(each) for each in over if each is not None) or value.label
+    label = ", ".join(str(part) for part in over if part is not None) or value.label
     return DisplayColumn(
         key=_name(value.key, over),
         label=label if n is None else f"{label} (n {n:,})" if isinstance(n, int) else f"{label} (n {n})",
@@ -91,7 +97,7 @@ def _column(value: DisplayColumn, over: Key, n: Value, *, in_cells: bool) -> Dis
 
 
 def _name(part: str, over: Key) -> str:
-    return _OVER.join([part, *(str(each) for each in over)])
+    return _OVER.join([part, *(str(part) for part in over)])
 
 
 def _key(row: Mapping[str, Value], keys: Sequence[str]) -> Key:

@@ -12,7 +12,7 @@ from django.db.models import F, Func, IntegerField, Q
 from crowdrag.jobs.models import Run
 
 from ..inputs.models import Snapshot
-from .models import Table, TableQuerySet
+from .models import ResultTable, ResultTableQuerySet
 from .rows import NOTE, Row
 from .table import TABLES
 
@@ -44,8 +44,8 @@ def full_analysis_of(run: Run) -> Run | None:
     """The full analysis that a run is an update of; None of a run that is none, or whose analysis is gone."""
     if run.kind != UPDATE:
         return None
-    found = Run.objects.filter(study=run.study_id, key=run.parameters.get(UPDATE_OF)).select_related("study")
-    return found.exclude(kind=UPDATE).first()
+    analyses = Run.objects.filter(study=run.study_id, key=run.parameters.get(UPDATE_OF)).select_related("study")
+    return analyses.exclude(kind=UPDATE).first()
 
 
 def read(run: Run, *names: str) -> dict[str, list[Row]]:
@@ -53,15 +53,15 @@ def read(run: Run, *names: str) -> dict[str, list[Row]]:
 
     What an update did not make anew is the full analysis's that it is an update of.
     """
-    found = _read(run, names)
-    if missing := [name for name in names if name not in found]:
+    tables = _read(run, names)
+    if missing := [name for name in names if name not in tables]:
         base = full_analysis_of(run)
-        found |= _read(base, missing) if base else {}
-    return {name: found.get(name, []) for name in names}
+        tables |= _read(base, missing) if base else {}
+    return {name: tables.get(name, []) for name in names}
 
 
 def _read(run: Run, names: Sequence[str]) -> dict[str, list[Row]]:
-    return dict(Table.objects.filter(run=run, name__in=names).values_list("name", "rows"))
+    return dict(ResultTable.objects.filter(run=run, name__in=names).values_list("name", "rows"))
 
 
 def runs_with_tables() -> Q:
@@ -80,20 +80,20 @@ def used_texts_of_study(run: Run) -> bool:
     return run.kind.startswith(EXPERIMENT) and source in OF_STUDY
 
 
-def stored_table(run: Run, name: str) -> TableQuerySet:
+def stored_table(run: Run, name: str) -> ResultTableQuerySet:
     """Return one table of a run, to pick rows from."""
-    return Table.objects.filter(run=run, name=name)
+    return ResultTable.objects.filter(run=run, name=name)
 
 
 def names(run: Run) -> list[str]:
     """Return the names of a run's own tables, in the order of docs/results.md."""
-    return in_order(Table.objects.filter(run=run).values_list("name", flat=True))
+    return in_order(ResultTable.objects.filter(run=run).values_list("name", flat=True))
 
 
 def in_order(names: Iterable[str]) -> list[str]:
     """Return those of these names that are of result tables, in the order of docs/results.md."""
-    there = set(names)
-    return [name for name in TABLES if name in there]
+    present = set(names)
+    return [name for name in TABLES if name in present]
 
 
 def table(run: Run, name: str) -> WholeTable:
@@ -113,7 +113,7 @@ def table(run: Run, name: str) -> WholeTable:
 def sizes(run: Run, *names: str) -> dict[str, int]:
     """Return how many rows tables have, without reading them."""
     length = Func(F("rows"), function="jsonb_array_length", output_field=IntegerField())
-    return dict(Table.objects.filter(run=run, name__in=names).values_list("name", length))
+    return dict(ResultTable.objects.filter(run=run, name__in=names).values_list("name", length))
 
 
 def write(run: Run, name: str, form: str) -> bytes:
@@ -131,7 +131,7 @@ def write(run: Run, name: str, form: str) -> bytes:
 
 def _has(run: Run, name: str) -> bool:
     base = full_analysis_of(run)
-    return Table.objects.filter(run__in=[run, base] if base else [run], name=name).exists()
+    return ResultTable.objects.filter(run__in=[run, base] if base else [run], name=name).exists()
 
 
 def render(name: str, rows: Sequence[Row], form: str) -> bytes:

@@ -86,8 +86,8 @@ def question_with_time(text: str, kind: str) -> str:
 
 def dimensions(study: Study) -> dict[str, str]:
     """Return the labels of a study's dimensions by name: those of the latest version."""
-    found = Dimension.objects.filter(study=study).order_by("version", "id").values_list("name", "label")
-    return {str(name): str(label or name) for name, label in found}
+    labels = Dimension.objects.filter(study=study).order_by("version", "id").values_list("name", "label")
+    return {str(name): str(label or name) for name, label in labels}
 
 
 def origin(name: str) -> str:
@@ -104,8 +104,8 @@ def system(row: dict[str, Any]) -> str:
 
 def styles(study: Study) -> dict[str, str]:
     """Return the labels of a study's styles by name, those of the latest version; and what their margin is called."""
-    found = Style.objects.filter(study=study).order_by("version", "id").values_list("name", "label")
-    return {str(name): str(label or name) for name, label in found} | {ALL: _("All styles")}
+    labels = Style.objects.filter(study=study).order_by("version", "id").values_list("name", "label")
+    return {str(name): str(label or name) for name, label in labels} | {ALL: _("All styles")}
 
 
 #: A question and when it was asked ("entry", "exit"), as rows of the table `survey` name them.
@@ -136,12 +136,14 @@ class Questions:
     def of(cls, study: Study) -> "Questions":
         """Read a study's surveys, in one query; of a question in several versions the latest says how it is called."""
         known = {
-            (kind.value.lower(), asked["name"]): _question(asked) for kind, each in DEFAULTS.items() for asked in each
+            (kind.value.lower(), question["name"]): _question(question)
+            for kind, questions in DEFAULTS.items()
+            for question in questions
         }
         surveys = Survey.objects.filter(study=study).order_by("version", "id").values_list("kind", "questions")
         for kind, questions in surveys:
-            for asked in questions:
-                key, latest = (kind.lower(), asked.get("name", "")), _question(asked)
+            for question in questions:
+                key, latest = (kind.lower(), question.get("name", "")), _question(question)
                 before = known.get(key, latest)
                 # An answer that only an earlier version offered may have been given.
                 known[key] = Question(latest.text or before.text, {**before.answers, **latest.answers})
@@ -152,26 +154,26 @@ class Questions:
         names = [name.strip() for name in row["question"].split(",")]
         kinds = [kind.strip() for kind in row["kind"].split(",")]
         kinds = kinds if len(kinds) == len(names) else kinds[:1] * len(names)
-        said = [self._text(kind, name) for kind, name in zip(kinds, names, strict=True)]
+        questions = [self._text(kind, name) for kind, name in zip(kinds, names, strict=True)]
         if len(set(kinds)) == 1:
-            return question_with_time(" / ".join(said), kinds[0])
-        return " / ".join(question_with_time(text, kind) for text, kind in zip(said, kinds, strict=True))
+            return question_with_time(" / ".join(questions), kinds[0])
+        return " / ".join(question_with_time(text, kind) for text, kind in zip(questions, kinds, strict=True))
 
     def answer(self, row: Row) -> str:
         """The label of a row's answer: its number where nobody gave it a label, nothing in rows about none."""
         if row["option"] is None:
             return ""
-        found = self.known.get((row["kind"], row["question"]))
-        return (found.answers.get(row["option"]) if found else None) or f"{row['option']:g}"
+        question = self.known.get((row["kind"], row["question"]))
+        return (question.answers.get(row["option"]) if question else None) or f"{row['option']:g}"
 
     def _text(self, kind: str, name: str) -> str:
-        found = self.known.get((kind, name))
-        return found.text if found and found.text else question(name)
+        known = self.known.get((kind, name))
+        return known.text if known and known.text else question(name)
 
 
-def _question(asked: Mapping[str, object]) -> Question:
+def _question(definition: Mapping[str, object]) -> Question:
     """A question of a survey. The ends of a scale say what they mean beside their number."""
-    options = asked.get("options")
+    options = definition.get("options")
     labels = {
         float(option["value"]): str(option["label"])
         for option in (options if isinstance(options, list) else ())
@@ -179,9 +181,9 @@ def _question(asked: Mapping[str, object]) -> Question:
     }
     if labels:
         for end, value in (("low", min(labels)), ("high", max(labels))):
-            if asked.get(end):
-                labels[value] = f"{labels[value]} ({asked[end]})"
-    return Question(str(asked.get("text") or ""), labels)
+            if definition.get(end):
+                labels[value] = f"{labels[value]} ({definition[end]})"
+    return Question(str(definition.get("text") or ""), labels)
 
 
 @dataclass(frozen=True)

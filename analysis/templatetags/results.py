@@ -77,7 +77,7 @@ def tables_named(run: Run, *names: str) -> list[DisplayTable]:
 @register.simple_tag
 def figures_of(run: Run, figures: tuple[Figure, ...]) -> list[Figure]:
     """Those of some figures that the run holds something for."""
-    return [each for each in figures if figure_module.has_something(run, each)]
+    return [figure for figure in figures if figure_module.has_something(run, figure)]
 
 
 @register.filter

@@ -273,7 +273,7 @@ class ChrF:
                 matches = sum(min(count, theirs[ngram]) for ngram, count in ours.items() if ngram in theirs)
                 precisions.append(matches / n_ours)
                 recalls.append(matches / n_theirs)
-        precision, recall = (math.fsum(each) / len(each) if each else 0.0 for each in (precisions, recalls))
+        precision, recall = (math.fsum(ratios) / len(ratios) if ratios else 0.0 for ratios in (precisions, recalls))
         if not precision + recall:
             return 0.0
         weight = self.BETA**2

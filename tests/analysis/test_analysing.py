@@ -9,7 +9,7 @@ from analysis.analyses import services
 from analysis.inputs import snapshots
 from analysis.methods.reusable_fits import FITS
 from analysis.methods.settings import AnalysisSettings, BadParameterError
-from analysis.models import Snapshot, Table
+from analysis.models import ResultTable, Snapshot
 from analysis.tables import run_tables
 from analysis.tables.table import TABLES
 from annotation.models import Assignment
@@ -94,7 +94,7 @@ def test_all_that_vanishes_before_the_run_fails_it():
     worker.work_next(run)
     run.refresh_from_db()
     assert (run.state, len(run.problems)) == (RunState.FAILED, 1)
-    assert not Table.objects.filter(run=run).exists()
+    assert not ResultTable.objects.filter(run=run).exists()
     assert not Snapshot.objects.filter(run=run).exists()
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from analysis.analyses import services
 from analysis.analyses import updates as updating
 from analysis.inputs import arrays
-from analysis.models import Snapshot, Table
+from analysis.models import ResultTable, Snapshot
 from crowdrag.jobs import leases, lifecycle, sweep, worker
 from crowdrag.jobs.enums import RunState, UnitState
 from crowdrag.jobs.models import Run
@@ -66,11 +66,11 @@ def start(study: Study) -> Run:
 
 
 def tables_of(run: Run) -> dict[str, Any]:
-    return dict(Table.objects.filter(run=run).values_list("name", "rows"))
+    return dict(ResultTable.objects.filter(run=run).values_list("name", "rows"))
 
 
 def left_of(run: Run) -> tuple[int, int]:
-    return Table.objects.filter(run=run).count(), Snapshot.objects.filter(run=run).count()
+    return ResultTable.objects.filter(run=run).count(), Snapshot.objects.filter(run=run).count()
 
 
 def assert_as_undisturbed(run: Run) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from analysis.methods import significance_marks
 from analysis.methods.leaderboard import figures as chart
-from analysis.models import Table
+from analysis.models import ResultTable
 from tests.analysis import small_study
 from tests.analysis.small_study import analyse
 from tests.analysis.test_grade_tests import ORDERS, votes_of
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def rows_of(run, name):
-    return Table.objects.get(run=run, name=name).rows
+    return ResultTable.objects.get(run=run, name=name).rows
 
 
 def test_without_labels_nobody_is_ranked():

@@ -159,7 +159,7 @@ def test_load_takes_the_same_number_of_queries_whatever_there_is(study, django_a
 def test_texts_are_read_as_they_were_digested_and_one_that_was_erased_is_an_error(study):
     found = queries.load(study)
     topics = list(Texts(study, found))
-    read = {found.responses[written.place].name: written for topic in topics for written in topic.responses}
+    read = {found.responses[written.index].name: written for topic in topics for written in topic.responses}
     rows = {response.external_id: response for response in Response.objects.filter(study=study)}
     assert {name: written.text for name, written in read.items()} == {name: row.text for name, row in rows.items()}
     assert [topic.topic for topic in topics] == sorted({response.topic for response in found.responses})

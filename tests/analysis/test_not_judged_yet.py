@@ -15,7 +15,7 @@ from analysis.inputs.texts import Texts
 from analysis.methods.registry import compute
 from analysis.methods.reusable_fits import FITS
 from analysis.methods.settings import AnalysisSettings
-from analysis.models import Table
+from analysis.models import ResultTable
 from analysis.reports import builder, documents
 from annotation.enums import Judges
 from annotation.models import Assignment
@@ -90,7 +90,7 @@ def test_pages_of_judgments_show_none_and_the_page_of_writing_everything(study):
 
 def test_judgments_that_come_are_left_to_a_full_analysis(study):
     run = analyse(study)
-    assert not Table.objects.filter(run=run, name=FITS).exists()
+    assert not ResultTable.objects.filter(run=run, name=FITS).exists()
     small_study.campaign(study)
     assert not list(updates.due(now=timezone.now() + timedelta(days=1)))
     assert visit(study).context["state"].added == 56

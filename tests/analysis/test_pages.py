@@ -13,7 +13,7 @@ from django.utils.html import escape
 
 from analysis.analyses import services, views
 from analysis.methods import agreement, registry
-from analysis.models import Table
+from analysis.models import ResultTable
 from annotation.models import Judgment, Pair
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
@@ -243,7 +243,7 @@ def test_pages_take_the_same_queries_for_few_and_many(pairs, letters):
 
 
 def test_home_shows_the_agreement_of_the_latest_analysis(run):
-    alpha = f"{abs(Table.objects.get(run=run, name='agreement_means').rows[0]['alpha']):.2f}"
+    alpha = f"{abs(ResultTable.objects.get(run=run, name='agreement_means').rows[0]['alpha']):.2f}"
     client, home = client_of(run.study), f"/studies/{run.study.slug}/"
     services.start(study=run.study, parameters=QUICK)
     assert alpha in client.get(home).content.decode()

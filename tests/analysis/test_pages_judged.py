@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.models import Table
+from analysis.models import ResultTable
 from crowdrag.studies.models import Study
 from tests.analysis import judged_both_ways, small_study
 from tests.analysis.judged_both_ways import MODEL, PEOPLE, WRITER
@@ -34,7 +34,7 @@ def test_charts_of_order_and_dimensions_stand_where_there_is_something_to_draw()
     study = judged_both_ways.people({pair: v for pair, v in PEOPLE.items() if pair[0] < pair[1]})
     analyse(study)
     notes = dict(visit(study, "order/").context["notes"])
-    rows = Table.objects.filter(name="order_effects").latest("pk").rows
+    rows = ResultTable.objects.filter(name="order_effects").latest("pk").rows
     assert {row["note"] for row in rows if "note" in row} <= set(notes)
 
 
@@ -52,7 +52,7 @@ def test_models_page_shows_none_where_nothing_is_compared():
     analyse(study, pool="MODEL")
     old = judged()
     run = analyse(old)
-    Table.objects.filter(run=run, name__in=["order_effects", "interdependence", "model_judges"]).delete()
+    ResultTable.objects.filter(run=run, name__in=["order_effects", "interdependence", "model_judges"]).delete()
     for each in (study, old, Study.objects.earliest("pk")):
         context = visit(each, "models/").context
         assert (context["run"] is None, len(context["models"])) == (False, 0)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from analysis.analyses import services as analyses_services
-from analysis.models import Table
+from analysis.models import ResultTable
 from analysis.planning import compute as planning_tables
 from analysis.planning import expectations, queries
 from analysis.planning import services as planning_services
@@ -47,7 +47,9 @@ def visit(study: Study, query: str = "", role: Role = Role.EDITOR):
 
 
 def planned(study: Study, *, seed: int = 0, **asked) -> Run:
-    return lifecycle.wait(planning_services.start(study=study, asked=PlanParameters(**SMALL | SAID | asked), seed=seed))
+    return lifecycle.wait(
+        planning_services.start(study=study, parameters=PlanParameters(**SMALL | SAID | asked), seed=seed)
+    )
 
 
 def by_measure(found: list[dict], k: int, topics: int) -> dict[str, dict]:
@@ -79,7 +81,7 @@ def test_a_plan_says_what_each_design_costs_and_finds():
 def test_equal_seeds_give_equal_tables_whichever_unit_comes_first():
     study, few = StudyFactory(), {"more_topics": ()}
     first = run_tables.read(planned(study, **few), "plan")
-    run = planning_services.start(study=study, asked=PlanParameters(**SMALL | SAID | few))
+    run = planning_services.start(study=study, parameters=PlanParameters(**SMALL | SAID | few))
     parts = [(unit.position, _simulated(run, unit.position)) for unit in run.units.order_by("-position")]
     assert len(parts) == 4
     merged = [row for _position, part in sorted(parts, key=lambda each: each[0]) for row in part]
@@ -94,7 +96,7 @@ def _simulated(run: Run, position: int) -> list[dict]:
 
 
 def test_a_few_simulations_of_all_designs_come_first():
-    run = planning_services.start(study=StudyFactory(), asked=PlanParameters(**SMALL | SAID | {"simulations": 30}))
+    run = planning_services.start(study=StudyFactory(), parameters=PlanParameters(**SMALL | SAID | {"simulations": 30}))
     payloads = list(run.units.order_by("position").values_list("payload", flat=True))
     assert [each["simulations"] for each in payloads] == [5] * 4 + [12] * 4 + [13] * 4
     assert [(each["k"], each["topics"]) for each in payloads[:4]] == [(3, 6), (3, 12), (5, 6), (5, 12)]
@@ -102,23 +104,23 @@ def test_a_few_simulations_of_all_designs_come_first():
 
 def test_a_plan_shows_what_it_has_so_far_and_goes_on_after_a_cancel():
     study = StudyFactory()
-    run = planning_services.start(study=study, asked=PlanParameters(**SMALL | SAID))
+    run = planning_services.start(study=study, parameters=PlanParameters(**SMALL | SAID))
     before = planning_services.tables(run)
     assert before["plan"] == []
     assert len(before["plan_costs"]) == 4
-    Table.objects.create(run=run, name="plan_part_0", rows=_simulated(run, 0))
+    ResultTable.objects.create(run=run, name="plan_part_0", rows=_simulated(run, 0))
     partly = by_measure(planning_services.tables(run)["plan"], 3, 6)
     assert {row["simulations"] for row in partly.values()} == {5}
     text = visit(study).content.decode()
     assert f'hx-get="{page(study, f"{run.key}/")}' in text
     assert f"/planner/{run.key}/chart.svg?of=1" in text
     assert visit(study, f"{run.key}/chart.svg").content.startswith(b"<svg")
-    Table.objects.filter(run=run).delete()
+    ResultTable.objects.filter(run=run).delete()
     run = lifecycle.cancel(run=run)
     assert visit(study).context["run"] == run
     run = lifecycle.wait(lifecycle.resume(run=run))
     assert run.state == RunState.DONE
-    assert not Table.objects.filter(run=run, name__startswith=planning_services.PART).exists()
+    assert not ResultTable.objects.filter(run=run, name__startswith=planning_services.PART).exists()
 
 
 def test_costs_are_those_that_the_campaign_forecasts():
@@ -155,7 +157,7 @@ def test_what_to_expect_comes_from_an_earlier_analysis(run):
     asked = PlanParameters(**SMALL | {"source": str(source.key)})
     expected = expectations.expectation(asked, study_id=study.pk, seed=0)
     assert expected.competence.spam.shape == (4, 2)
-    run = lifecycle.wait(planning_services.start(study=study, asked=asked))
+    run = lifecycle.wait(planning_services.start(study=study, parameters=asked))
     assert run.state == RunState.DONE
     assert set(run.summary["expected"]) >= {"competence", "preferred", "neutral"}
     said = {"preferred": 0.9, "neutral": 0.1, "competence": 0.8, "competence_spread": 0.1}

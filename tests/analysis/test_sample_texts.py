@@ -63,7 +63,7 @@ def test_people_write_as_easily_as_what_they_cite_and_models_do_not():
     for topic in texts:
         for written in topic.responses:
             statements = [flesch(each.text) for each in written.parsed.statements]
-            eases[_about.responses[written.place].origin].append(float(np.nanmedian(statements)))
+            eases[_about.responses[written.index].origin].append(float(np.nanmedian(statements)))
         eases["passage"] += [flesch(passage) for passage in topic.responses[0].passages]
     means = {name: np.nanmean(values) for name, values in eases.items()}
     assert means["model"] < means["human"] - 10

@@ -9,7 +9,7 @@ from django.utils import timezone
 from analysis.analyses import erasure, services, updates
 from analysis.inputs import snapshots
 from analysis.methods.reusable_fits import FITS
-from analysis.models import Table
+from analysis.models import ResultTable
 from analysis.tables import run_tables
 from annotation.enums import AssignmentState
 from annotation.models import Assignment, AssignmentTransition
@@ -79,7 +79,7 @@ def test_an_update_holds_what_a_full_analysis_of_the_same_judgments_holds_and_is
     assert updated.inputs_digest == full.inputs_digest == snapshots.inputs(updated).digest
     assert updated.summary["since"] == 14
     # What it did not make anew is still the full analysis's that it is of.
-    assert not Table.objects.filter(run=updated, name="key_figures").exists()
+    assert not ResultTable.objects.filter(run=updated, name="key_figures").exists()
     assert run_tables.write(updated, "key_figures", "json") == run_tables.write(base, "key_figures", "json")
     assert run_tables.read(updated, "leaderboard") == run_tables.read(base, "leaderboard")
     assert (run_tables.full_analysis_of(updated), run_tables.full_analysis_of(base)) == (base, None)
@@ -129,7 +129,7 @@ def test_an_update_without_the_fits_of_an_analysis_or_without_judgments_fails(ba
     begun.refresh_from_db()
     assert (begun.state, len(begun.problems)) == (RunState.FAILED, 1)
     Assignment.objects.update(is_included=True)
-    Table.objects.filter(run=base, name=FITS).delete()  # as of an earlier version
+    ResultTable.objects.filter(run=base, name=FITS).delete()  # as of an earlier version
     accept(base)
     assert list(updates.due(now=timezone.now() + HOUR)) == []
     failed = update(base)
@@ -138,9 +138,9 @@ def test_an_update_without_the_fits_of_an_analysis_or_without_judgments_fails(ba
 
 def test_who_is_erased_leaves_the_fits_and_the_updates(base):
     updated = update(base)
-    assert any("w1" in row.values() for row in Table.objects.get(run=base, name=FITS).rows)
+    assert any("w1" in row.values() for row in ResultTable.objects.get(run=base, name=FITS).rows)
     erasure.erase(base.study.participants.get(external_id="w1"), timezone.now())
-    for table in Table.objects.filter(run__in=[base, updated]):
+    for table in ResultTable.objects.filter(run__in=[base, updated]):
         assert not any("w1" in row.values() for row in table.rows), table.name
     updated.refresh_from_db()
     assert updated.stale_at

@@ -9,7 +9,7 @@ import pytest
 from analysis.analyses import erasure
 from analysis.figures import figure
 from analysis.inputs import arrays, queries, responses
-from analysis.models import LogMeasures, Snapshot, Table
+from analysis.models import LogMeasures, ResultTable, Snapshot
 from analysis.process import measures
 from analysis.reports import builder
 from analysis.tables import run_tables
@@ -55,7 +55,7 @@ def measured(found: arrays.Inputs) -> dict[str, dict[str, float | None]]:
 
 
 def rows(run: Run, name: str) -> list:
-    return next(iter(Table.objects.filter(run=run, name=name).values_list("rows", flat=True)), [])
+    return next(iter(ResultTable.objects.filter(run=run, name=name).values_list("rows", flat=True)), [])
 
 
 def named(run: Run, name: str) -> set[str]:
@@ -175,8 +175,9 @@ def test_the_page_has_sections_of_what_there_is_and_responses_in_pages(study, mo
     assert ('id="lengths"' in text, 'id="survey"' in text) == (True, False)  # nobody was asked
     last = visit(study, "writing/?page=3").context["page"]
     assert (last.paginator.num_pages, last.start_index(), last.end_index()) == (3, 9, 9)
-    Table.objects.filter(run=run, name__in=["responses", "lengths", "readability", "citation_overlap", "citation_order",
-                         "citation_rank_medians", "survey", "writing_process_means"]).delete()  # fmt: skip
+    later = ["responses", "lengths", "readability", "citation_overlap", "citation_order", "citation_rank_medians",
+             "survey", "writing_process_means"]  # fmt: skip
+    ResultTable.objects.filter(run=run, name__in=later).delete()
     assert 'id="lengths"' not in visit(study, "writing/").content.decode()  # as of before texts were read
 
 

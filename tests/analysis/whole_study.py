@@ -2,7 +2,7 @@
 
 from analysis.analyses import services
 from analysis.inputs import queries, snapshots
-from analysis.models import Snapshot, Table
+from analysis.models import ResultTable, Snapshot
 from annotation.enums import CampaignKind
 from annotation.models import AssignmentDecision, AssignmentTransition, Instructions, Item, PlatformSubmission
 from crowdrag.jobs.enums import RunState
@@ -162,6 +162,6 @@ def _analysed(study: Study) -> None:
         run=run, pool=taken.pool, digest=taken.digest, judgments=len(taken.main.unit), responses=len(taken.responses),
         mark=snapshots.inputs_fingerprint(study), payload=taken.pack(), created_at=NOW,
     )  # fmt: skip
-    Table.objects.create(
+    ResultTable.objects.create(
         run=run, name="key_figures", rows=[{"p_a": 0.1, "note": HOSTILE, "label": None}, {"p_a": 1e-17}]
     )

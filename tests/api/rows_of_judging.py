@@ -9,7 +9,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from analysis.enums import PersonalKind, ReleaseState, TextSource
-from analysis.models import PersonalFinding, Release, ReleaseFile, ReleaseLink, Table
+from analysis.models import PersonalDataFinding, Release, ReleaseFile, ReleaseLink, ResultTable
 from annotation.enums import CampaignState, JudgingOutcome
 from annotation.models import (
     Assignment,
@@ -144,7 +144,9 @@ def _done(study: Study) -> Run:
 
 def results(study: Study, count: int) -> dict[str, Any]:
     runs = Run.objects.bulk_create([_done(study) for _ in range(count)])
-    Table.objects.bulk_create([Table(run=run, name=name, rows=[]) for run in runs for name in ("gold", "grades")])
+    ResultTable.objects.bulk_create(
+        [ResultTable(run=run, name=name, rows=[]) for run in runs for name in ("gold", "grades")]
+    )
     return {}
 
 
@@ -186,9 +188,9 @@ def release_links(study: Study, count: int) -> dict[str, Any]:
 
 def findings(study: Study, count: int) -> dict[str, Any]:
     response = ResponseFactory(study=study, topic__study=study, style__study=study)
-    PersonalFinding.objects.bulk_create(
+    PersonalDataFinding.objects.bulk_create(
         [
-            PersonalFinding(
+            PersonalDataFinding(
                 study=study,
                 participant=response.participant,
                 source=TextSource.RESPONSE,

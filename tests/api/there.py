@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db.models import Model, QuerySet
 
 from analysis.experiments.experiment import EXPERIMENTS
-from analysis.models import ReleaseFile, ReleaseLink, Table
+from analysis.models import ReleaseFile, ReleaseLink, ResultTable
 from annotation.models import Assignment, Campaign, JudgingAnswer, TrainingItem
 from crowdrag.jobs.models import Artifact, Run
 from crowdrag.studies.models import Membership, Participant, Study
@@ -73,7 +73,7 @@ _OF: dict[str, Any] = {
         Campaign.objects.filter(study=study, training__isnull=False), campaign="pk"
     ),
     "/judges/": _of(JudgingAnswer, "run__study", key="run__key"),
-    "/results/": _of(Table, "run__study", key="run__key", name="name"),
+    "/results/": _of(ResultTable, "run__study", key="run__key", name="name"),
     "/releases/{number}/files/": _of(ReleaseFile, "release__study", number="release__number", path="path"),
     "/releases/{number}/links/": _of(ReleaseLink, "release__study", number="release__number", link="pk"),
     "/releases/": _of(ReleaseFile, "release__study", number="release__number"),

@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 from django.test import Client
 
-from analysis.models import Table
+from analysis.models import ResultTable
 from annotation.models import Campaign, Dimension, Item, Judgment
 from crowdrag.demo import judges, setup, simulated_judgments
 from crowdrag.jobs import lifecycle
@@ -65,7 +65,7 @@ def test_the_demo_is_set_up_judged_and_analysed_without_a_model(finished: setup.
     shown = campaign.items.values_list("pair__a__external_id", "pair__b__external_id")
     assert {frozenset(pair) for pair in shown} == every
     assert all(person.is_simulated for person in study.participants.filter(kind="CROWD"))
-    tables = set(Table.objects.filter(run__study=study).values_list("name", flat=True))
+    tables = set(ResultTable.objects.filter(run__study=study).values_list("name", flat=True))
     assert tables >= {"agreement", "competence", "gold", "grades", "grade_means", "key_figures"}
 
     again = setup.set_up(now=NOW)

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from analysis.analyses import services as analyses_services
 from analysis.archive import services as archive_services
-from analysis.models import Table
+from analysis.models import ResultTable
 from annotation.enums import AssignmentState as S
 from annotation.imports.crowdrag25 import record_schemas
 from annotation.judging import claims, leases, submission
@@ -213,7 +213,7 @@ def analysed_and_exported(study: Study, counted: list[Assignment]) -> None:
     """What was accepted is what is analysed and released; the archive holds the rest too."""
     run = lifecycle.wait(analyses_services.start(study=study, parameters={"resamples": 20, "restarts": 2}))
     assert run.state == "DONE", run.error
-    tables = {table.name: table.rows for table in Table.objects.filter(run=run)}
+    tables = {table.name: table.rows for table in ResultTable.objects.filter(run=run)}
     assert {"agreement", "competence", "gold", "grades"} <= tables.keys()
     people = {each.participant.external_id for each in counted}
     assert {row["participant"] for row in tables["competence"]} == people

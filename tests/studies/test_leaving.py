@@ -250,7 +250,7 @@ def test_runs_that_used_it_are_stale_and_name_nobody() -> None:
     knock(Client(), door(platform_link(study)))
     person = Participant.objects.get()
     run = judged(person)
-    assert "analysis_table" in everywhere(person.external_id)
+    assert "analysis_resulttable" in everywhere(person.external_id)
     other = Run.objects.create(
         study=study, kind="analysis", state="DONE", code_version="1", created_at=NOW, finished_at=NOW
     )

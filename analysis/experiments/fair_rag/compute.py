@@ -35,19 +35,21 @@ TAKES_PART = ""
 def tables(job: Job) -> dict[str, list[Row]]:
     """All tables of the experiment, by name."""
     parameters: FairRagParameters = job.parameters
-    labelled, ranked = job.found(LABELS), job.found(RANKINGS)
-    points = [Point.read(each) for found in ranked.values() for each in found.get("points", ())]
-    scores = [Score.read(each) for found in ranked.values() for each in found.get("scores", ())]
-    made = Tables(points, job.rng("fair intervals"), parameters.resamples)
+    labelled, ranked = job.results(LABELS), job.results(RANKINGS)
+    points = [Point.read(point) for query_result in ranked.values() for point in query_result.get("points", ())]
+    scores = [Score.read(score) for query_result in ranked.values() for score in query_result.get("scores", ())]
+    tables_of_points = Tables(points, job.rng("fair intervals"), parameters.resamples)
     return {
-        "fair_tradeoff": made.tradeoffs(),
-        "fair_intervals": made.intervals(),
-        "fair_alphas": made.alphas(),
-        "fair_summary": made.summary(),
-        "fair_metrics": made.metrics(scores, {name: metric(job.by_id[name], parameters).name for name in ranked}),
-        "fair_curves": made.curves(),
+        "fair_tradeoff": tables_of_points.tradeoffs(),
+        "fair_intervals": tables_of_points.intervals(),
+        "fair_alphas": tables_of_points.alphas(),
+        "fair_summary": tables_of_points.summary(),
+        "fair_metrics": tables_of_points.metrics(
+            scores, {name: metric(job.by_id[name], parameters).name for name in ranked}
+        ),
+        "fair_curves": tables_of_points.curves(),
         "fair_queries": [_query(point) for point in points],
-        "fair_labels": [row for name, found in labelled.items() for row in _labels(job, name, found)],
+        "fair_labels": [row for name, query_labels in labelled.items() for row in _labels(job, name, query_labels)],
         "fair_examples": stages.examples(job, labelled, ranked),
         "fair_left_out": _left_out(job, labelled, ranked),
         "fair_costs": _costs(labelled, ranked, job.generator.name),
@@ -56,15 +58,15 @@ def tables(job: Job) -> dict[str, list[Row]]:
 
 def _query(point: Point) -> Row:
     row = point.write()
-    reasons = [said for name, said in UNDEFINED.items() if row[name] is None]
+    reasons = [reason for name, reason in UNDEFINED.items() if row[name] is None]
     return row | ({NOTE: "; ".join(reasons)} if reasons else {})
 
 
-def _labels(job: Job, name: str, found: Mapping[str, Any]) -> Iterable[Row]:
+def _labels(job: Job, name: str, stored_labels: Mapping[str, Any]) -> Iterable[Row]:
     """A row for each document of a labelled query."""
-    if "alone" not in found:
+    if "alone" not in stored_labels:
         return
-    labels = Labels.read(dict(found))
+    labels = Labels.read(dict(stored_labels))
     documents = job.by_id[name].documents
     for document, alone, gain, useful in zip(
         documents, labels.alone, labels.gains, labels.useful.tolist(), strict=True
@@ -85,8 +87,8 @@ def _left_out(job: Job, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) 
     What was left out while the file was read (documents, answers) is no query of the run, and stands apart.
     """
     reasons: dict[str, list[str]] = {TAKES_PART: []}
-    for name, found in labelled.items():
-        reasons.setdefault(found["reason"] or ranked.get(name, {}).get("reason", TAKES_PART), []).append(name)
+    for name, query_labels in labelled.items():
+        reasons.setdefault(query_labels["reason"] or ranked.get(name, {}).get("reason", TAKES_PART), []).append(name)
     rows: list[Row] = [
         {"reason": reason, "queries": len(names), "in_file": None, "named": named(names) or None if reason else None}
         for reason, names in reasons.items()
@@ -98,15 +100,19 @@ def _left_out(job: Job, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) 
 def _costs(labelled: Mapping[str, Any], ranked: Mapping[str, Any], generator: str) -> list[Row]:
     """What the generator was asked for. Whatever was answered before counts as well: it is what the result rests on."""
     used = {
-        LABELS: [found["used"] for found in labelled.values() if "used" in found],
-        RANKINGS: [found["used"] for found in ranked.values() if "used" in found],
-        ATTRIBUTION: [found[ATTRIBUTION] for found in ranked.values() if found.get(ATTRIBUTION)],
+        LABELS: [query_labels["used"] for query_labels in labelled.values() if "used" in query_labels],
+        RANKINGS: [query_result["used"] for query_result in ranked.values() if "used" in query_result],
+        ATTRIBUTION: [query_result[ATTRIBUTION] for query_result in ranked.values() if query_result.get(ATTRIBUTION)],
     }
-    by = {LABELS: generator, RANKINGS: generator, ATTRIBUTION: next((each["by"] for each in used[ATTRIBUTION]), None)}
-    sampled = {RANKINGS: sum(found.get("sampled", 0) for found in ranked.values())}
+    by = {
+        LABELS: generator,
+        RANKINGS: generator,
+        ATTRIBUTION: next((attribution["by"] for attribution in used[ATTRIBUTION]), None),
+    }
+    sampled = {RANKINGS: sum(query_result.get("sampled", 0) for query_result in ranked.values())}
     return [
-        {"step": step, "by": by[step], "is_standin": any(each.get("is_standin") for each in used[step])}
+        {"step": step, "by": by[step], "is_standin": any(usage.get("is_standin") for usage in used[step])}
         | {"rankings": sampled.get(step)}
-        | {name: sum(each.get(name, 0) for each in used[step]) for name in USED}
+        | {name: sum(usage.get(name, 0) for usage in used[step]) for name in USED}
         for step in STEPS
     ]

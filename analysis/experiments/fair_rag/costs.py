@@ -47,7 +47,7 @@ def estimate(collection: Collection, parameters: FairRagParameters) -> CostEstim
     entailment_models.check(parameters.entailment)
     labelled = partaking.labelled(collection, parameters)
     taking = [query for query in labelled if len(query.documents) >= FEWEST_USEFUL]
-    found = _asked(labelled, taking, parameters, 1.0)
+    generation = _asked(labelled, taking, parameters, 1.0)
     share = _share_of_lists(collection, taking, parameters)
     judged = 0
     seconds = SECONDS_PER_QUERY * len(taking)
@@ -59,7 +59,7 @@ def estimate(collection: Collection, parameters: FairRagParameters) -> CostEstim
                 share * SECONDS_PER_PAIRED_TOKEN * pairs * (_tokens(query, parameters)[1] + parameters.max_tokens)
             )
     return replace(
-        found,
+        generation,
         seconds=seconds,
         queries=len(taking),
         left_out=len(collection.queries) - len(taking),
@@ -75,10 +75,10 @@ def _asked(
     calls = prompt_tokens = completion_tokens = 0
     for query in labelled:
         question, documents = _tokens(query, parameters)
-        own = len(query.documents) + 1
-        calls += own
-        prompt_tokens += own * question + round(documents * len(query.documents))
-        completion_tokens += own * parameters.max_tokens
+        prompts = len(query.documents) + 1
+        calls += prompts
+        prompt_tokens += prompts * question + round(documents * len(query.documents))
+        completion_tokens += prompts * parameters.max_tokens
     for query in taking:
         question, documents = _tokens(query, parameters)
         held = min(parameters.k, len(query.documents))
@@ -120,11 +120,11 @@ def _note(collection: Collection, parameters: FairRagParameters, judged: int) ->
         "lists are generated once."
     )
     if judged:
-        said = _("The entailment model reads up to %(n)s pairs of texts, timed as a large one on two cores.")
-        note = f"{note} {said % {'n': f'{judged:,}'}}"
+        sentence = _("The entailment model reads up to %(n)s pairs of texts, timed as a large one on two cores.")
+        note = f"{note} {sentence % {'n': f'{judged:,}'}}"
     if bare := partaking.without_scores(collection, parameters):
-        said = _("Without a score for every document, which “given” needs, and left out: %(named)s.")
-        note = f"{note} {said % {'named': partaking.named([query.id for query in bare])}}"
+        sentence = _("Without a score for every document, which “given” needs, and left out: %(named)s.")
+        note = f"{note} {sentence % {'named': partaking.named([query.id for query in bare])}}"
     return note
 
 
@@ -142,6 +142,6 @@ def _tokens(query: Query, parameters: FairRagParameters) -> tuple[int, float]:
     words = len(query.question.split()) + len(parameters.instruction.split())
     lengths = [len(document.title.split()) + len(document.text.split()) for document in query.documents]
     if parameters.most_words:
-        lengths = [min(each, parameters.most_words) for each in lengths]
+        lengths = [min(length, parameters.most_words) for length in lengths]
     mean = sum(lengths) / len(lengths) if lengths else 0.0
     return round(FRAME + TOKENS_IN_A_WORD * words), TOKENS_IN_A_WORD * mean

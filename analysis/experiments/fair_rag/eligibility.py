@@ -27,8 +27,8 @@ NAMED = 10
 
 def reason(query: Query, parameters: FairRagParameters) -> str:
     """Why a query takes no part; "" where it is labelled."""
-    if found := unusable(query):
-        return found
+    if problem := unusable(query):
+        return problem
     if not metric(query, parameters).can_score(query.answers):
         return NO_SCORE
     return "" if retrievers.can_score(parameters.retrievers, query) else NO_SCORES
@@ -42,8 +42,8 @@ def metric(query: Query, parameters: FairRagParameters) -> Metric:
 def metrics(query: Query, parameters: FairRagParameters) -> list[Metric]:
     """All metrics that answers to a query are shown by: those of its data's task, and that of utility with its kin."""
     chosen = metric(query, parameters).name
-    asked = chosen, query.metric or chosen
-    names = dict.fromkeys(name for each in asked for name in score_together(each))
+    names_asked = chosen, query.metric or chosen
+    names = dict.fromkeys(name for metric_name in names_asked for name in score_together(metric_name))
     return [METRICS[name] for name in names if METRICS[name].can_score(query.answers)]
 
 
@@ -61,8 +61,8 @@ def left_out(collection: Collection, parameters: FairRagParameters) -> dict[str,
         If a retriever has scores for none of them.
     """
     without_scores(collection, parameters)
-    found = [reason(query, parameters) or _few(query) for query in collection.queries]
-    return dict(Counter(each for each in found if each))
+    reasons = [reason(query, parameters) or _few(query) for query in collection.queries]
+    return dict(Counter(query_reason for query_reason in reasons if query_reason))
 
 
 def _few(query: Query) -> str:
@@ -77,15 +77,15 @@ def without_scores(collection: Collection, parameters: FairRagParameters) -> lis
     BadParameterError
         If these are all that could take part: the run would come to nothing.
     """
-    found = [query for query in collection.queries if reason(query, parameters) == NO_SCORES]
-    if found and not labelled(collection, parameters):
-        said = _(
+    without = [query for query in collection.queries if reason(query, parameters) == NO_SCORES]
+    if without and not labelled(collection, parameters):
+        message = _(
             "The retriever “given” takes the scores that stand in the data, and in none of these questions has every "
             "document one (%(named)s). Documents that were added from other questions have none. Take another "
             "retriever."
         )
-        raise BadParameterError(said % {"named": named([query.id for query in found])})
-    return found
+        raise BadParameterError(message % {"named": named([query.id for query in without])})
+    return without
 
 
 def named(ids: Sequence[str]) -> str:

@@ -65,13 +65,13 @@ def _panels(tables: Tables, colours: Spec, panels: Any) -> Spec:
     rows = tables["fair_curves"]
     # Ids and names stand apart; all retrievers together are a line of their own.
     names = list(dict.fromkeys(row["retriever"] for row in rows))
-    made = []
+    charts = []
     for curve, across, up in panels:
-        own = [row for row in rows if row["curve"] == curve]
-        if own:
-            made.append(_panel(own, names, across, up, colours, diagonal=curve == "DD"))
-    refuse_empty(made)
-    return spec(alt.hconcat(*made, spacing=25))
+        curve_rows = [row for row in rows if row["curve"] == curve]
+        if curve_rows:
+            charts.append(_panel(curve_rows, names, across, up, colours, diagonal=curve == "DD"))
+    refuse_empty(charts)
+    return spec(alt.hconcat(*charts, spacing=25))
 
 
 def _panel(rows: list[Row], names: list[str], across: str, up: str, colours: Spec, *, diagonal: bool) -> Any:

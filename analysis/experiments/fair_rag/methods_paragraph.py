@@ -32,38 +32,46 @@ BOUNDS = {
 
 def methods(run: Run, rows: Mapping[str, list[Row]]) -> Methods:
     """Write what the run did."""
-    own = FairRagParameters.from_dict({name: value for name, value in run.parameters.items() if name not in COMMON})
-    paragraph = " ".join(_sentences(run, own, rows))
+    parameters = FairRagParameters.from_dict(
+        {name: value for name, value in run.parameters.items() if name not in COMMON}
+    )
+    paragraph = " ".join(_sentences(run, parameters, rows))
     return Methods((paragraph,), bibliography.cited((paragraph,)))
 
 
-def _sentences(run: Run, own: FairRagParameters, rows: Mapping[str, list[Row]]) -> Iterable[str]:
+def _sentences(run: Run, parameters: FairRagParameters, rows: Mapping[str, list[Row]]) -> Iterable[str]:
     taking = sum(row["queries"] for row in rows.get("fair_left_out", []) if not row["reason"])
-    asked = wording.many(run.summary.get("queries", taking), "question")
-    retrievers = ", ".join(own.retrievers)
-    alphas = ", ".join(map(wording.plainly, own.alphas))
+    questions = wording.many(run.summary.get("queries", taking), "question")
+    retrievers = ", ".join(parameters.retrievers)
+    alphas = ", ".join(map(wording.plainly, parameters.alphas))
     yield (
-        f"Following Kim and Diaz [@kim2025], we asked {wording.model(run.parameters.get('generator', ''))} {asked}. "
+        f"Following Kim and Diaz [@kim2025], we asked {wording.model(run.parameters.get('generator', ''))} "
+        f"{questions}. "
         "A document counted as useful if the answer with it alone scored higher than the answer without any "
-        f"({_metric(own, rows)}); {wording.many(taking, 'question')} had two useful documents or more and took part."
+        f"({_metric(parameters, rows)}); {wording.many(taking, 'question')} had two useful documents or more and "
+        "took part."
     )
     yield (
         f"Retrievers were {retrievers}. Their scores, brought into [1, 2] by question and raised to the power alpha "
-        f"({alphas}), were the logits of a Plackett-Luce model, of which {own.samples} rankings a question were drawn "
-        f"and cut after {own.k} documents; beside them stood each retriever's own ranking, and {own.samples} of an "
-        "oracle that ranks useful documents above the others."
+        f"({alphas}), were the logits of a Plackett-Luce model, of which {parameters.samples} rankings a question "
+        f"were drawn and cut after {parameters.k} documents; beside them stood each retriever's own ranking, and "
+        f"{parameters.samples} of an oracle that ranks useful documents above the others."
     )
-    yield _generated(own)
-    if own.entailment:
-        claim = "the answer" if own.claim == "answer" else "the question with its answer"
-        by = "the generator itself, asked for yes or no," if own.entailment == GENERATOR else own.entailment
+    yield _generated(parameters)
+    if parameters.entailment:
+        claim = "the answer" if parameters.claim == "answer" else "the question with its answer"
+        by = (
+            "the generator itself, asked for yes or no,"
+            if parameters.entailment == GENERATOR
+            else parameters.entailment
+        )
         yield f"A document was attributed if {by} found that {claim} follows from it."
     yield (
-        f"Expected exposure [@diaz2020] was normalised {BOUNDS[own.bounds]}. Expected utility was divided by the best "
-        "utility seen for the question in any ranking, the oracle's among them."
+        f"Expected exposure [@diaz2020] was normalised {BOUNDS[parameters.bounds]}. Expected utility was divided "
+        "by the best utility seen for the question in any ranking, the oracle's among them."
     )
     yield (
-        f"Intervals are 95 % bootstrap intervals over {own.resamples:,} resamples of questions "
+        f"Intervals are 95 % bootstrap intervals over {parameters.resamples:,} resamples of questions "
         f"[@hesterberg2015]; utility "
         "by interval of disparity was compared with the deterministic ranking by Student's unpaired t-test, disparity "
         "between alphas by the paired one, and p-values were adjusted for the false discovery rate within each table "
@@ -71,20 +79,21 @@ def _sentences(run: Run, own: FairRagParameters, rows: Mapping[str, list[Row]]) 
     )
 
 
-def _metric(own: FairRagParameters, rows: Mapping[str, list[Row]]) -> str:
+def _metric(parameters: FairRagParameters, rows: Mapping[str, list[Row]]) -> str:
     """What utility was, as the answers were scored; as it was asked for where nothing was scored."""
     used = {row["metric"] for row in rows.get("fair_metrics", []) if row["is_utility"]}
-    found = [said for name, said in METRICS.items() if name in used]
-    if own.metric or not found:
-        return METRICS[own.metric]
-    return found[0] if len(found) == 1 else f"what the data names for each question: {', '.join(found)}"
+    metrics = [title for name, title in METRICS.items() if name in used]
+    if parameters.metric or not metrics:
+        return METRICS[parameters.metric]
+    return metrics[0] if len(metrics) == 1 else f"what the data names for each question: {', '.join(metrics)}"
 
 
-def _generated(own: FairRagParameters) -> str:
-    if not own.lists_per_query:
+def _generated(parameters: FairRagParameters) -> str:
+    if not parameters.lists_per_query:
         return "Each distinct list was generated once, at temperature 0."
     return (
-        f"Of the distinct lists of a question {own.lists_per_query} at most were generated, once, at temperature 0, "
+        f"Of the distinct lists of a question {parameters.lists_per_query} at most were generated, once, at "
+        "temperature 0, "
         "drawn without replacement in proportion to how often they were sampled; means over them are weighed by the "
         "inverse of their probabilities [@horvitz1952], and their standard errors stand beside them."
     )

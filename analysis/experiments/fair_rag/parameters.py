@@ -85,7 +85,7 @@ class FairRagParameters(ParameterReader):
     @property
     def exposure_bounds(self) -> Bounds:
         """The bounds that measures of exposure are brought between."""
-        return next(each for each in get_args(Bounds) if each == self.bounds)
+        return next(bounds for bounds in get_args(Bounds) if bounds == self.bounds)
 
     @property
     def ways(self) -> int:
@@ -101,10 +101,12 @@ class FairRagParameters(ParameterReader):
         for name, least, most in NUMBERS:
             _within(name, getattr(self, name), least, most)
         if self.lists_per_query and self.lists_per_query < 2 * self.ways:
-            said = _(
+            message = _(
                 "lists_per_query is %(given)s; %(ways)s ways of ranking need 2 lists each, %(least)s, or 0 for all."
             )
-            raise BadParameterError(said % {"given": self.lists_per_query, "ways": self.ways, "least": 2 * self.ways})
+            raise BadParameterError(
+                message % {"given": self.lists_per_query, "ways": self.ways, "least": 2 * self.ways}
+            )
         _one_of("metric", self.metric, ("", *METRICS))
         _one_of("claim", self.claim, CLAIMS)
         _one_of("bounds", self.bounds, get_args(Bounds))
@@ -125,10 +127,10 @@ def _read(name: str, usual: Any, value: Any) -> Any:
     """A value of its default's type; numbers of a list as floats."""
     if isinstance(usual, tuple):
         if isinstance(value, str):
-            value = [each for each in value.replace(",", " ").split() if each]
+            value = [part for part in value.replace(",", " ").split() if part]
         if not isinstance(value, Sequence):
             raise BadParameterError(_("%(name)s is %(value)r; it is a list.") % {"name": name, "value": value})
-        return tuple(_read(name, usual[0], each) for each in value)
+        return tuple(_read(name, usual[0], item) for item in value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if isinstance(usual, float) and is_number:
         return float(value)
@@ -137,23 +139,23 @@ def _read(name: str, usual: Any, value: Any) -> Any:
     if isinstance(usual, str) and isinstance(value, str):
         return value.strip()
     kinds = {float: _("a number"), int: _("a whole number"), str: _("a text")}
-    said = _("%(name)s is %(value)r; it is %(kind)s.")
-    raise BadParameterError(said % {"name": name, "value": value, "kind": kinds[type(usual)]})
+    message = _("%(name)s is %(value)r; it is %(kind)s.")
+    raise BadParameterError(message % {"name": name, "value": value, "kind": kinds[type(usual)]})
 
 
 def _several(name: str, values: Sequence[Any]) -> None:
     if not values or len(set(values)) < len(values) or "" in values:
-        said = _("%(name)s is %(values)s; it names at least one, and none twice.")
-        raise BadParameterError(said % {"name": name, "values": list(values)})
+        message = _("%(name)s is %(values)s; it names at least one, and none twice.")
+        raise BadParameterError(message % {"name": name, "values": list(values)})
 
 
 def _within(name: str, value: float, least: float, most: float) -> None:
     if not (isfinite(value) and least <= value <= most):
-        said = _("%(name)s is %(value)s; it lies between %(least)s and %(most)s.")
-        raise BadParameterError(said % {"name": name, "value": value, "least": least, "most": most})
+        message = _("%(name)s is %(value)s; it lies between %(least)s and %(most)s.")
+        raise BadParameterError(message % {"name": name, "value": value, "least": least, "most": most})
 
 
 def _one_of(name: str, value: str, known: Sequence[str]) -> None:
     if value not in known:
-        said = _("%(name)s is %(value)r; it is one of %(known)s.")
-        raise BadParameterError(said % {"name": name, "value": value, "known": ", ".join(map(repr, known))})
+        message = _("%(name)s is %(value)r; it is one of %(known)s.")
+        raise BadParameterError(message % {"name": name, "value": value, "known": ", ".join(map(repr, known))})

@@ -57,7 +57,7 @@ class Attribution:
         return {"by": self.by, "is_standin": self.is_standin} | self.used
 
 
-def attribute(job: Job, query: Query, lists: Sequence[List], said: Sequence[str]) -> Attribution | None:
+def attribute(job: Job, query: Query, lists: Sequence[List], answers: Sequence[str]) -> Attribution | None:
     """Ask of each answer from which documents of its list it follows; None where the run does not ask.
 
     Equal claims about one document are asked once. An empty answer is no claim and follows from nothing; so does one of
@@ -69,7 +69,7 @@ def attribute(job: Job, query: Query, lists: Sequence[List], said: Sequence[str]
     query : Query
     lists : sequence of tuple of int
         Documents by their places.
-    said : sequence of str
+    answers : sequence of str
         The answer to each list.
     """
     parameters: FairRagParameters = job.parameters
@@ -77,16 +77,22 @@ def attribute(job: Job, query: Query, lists: Sequence[List], said: Sequence[str]
     if entailment is None:
         return None
     before = asdict(job.usage)
-    claims = {(place, text): None for each, text in zip(lists, said, strict=True) for place in each if text}
-    found = _ask(job, entailment, query, list(claims))
+    claims = {
+        (document_index, text): None
+        for documents, text in zip(lists, answers, strict=True)
+        for document_index in documents
+        if text
+    }
+    probabilities = _ask(job, entailment, query, list(claims))
     after = asdict(job.usage)
     used = {
         "prompts": sum(after[name] - before[name] for name in ("calls", "stored")),
         **{name: after[name] - before[name] for name in ("prompt_tokens", "completion_tokens")},
-        "failed": sum(map(isnan, found.values())),
+        "failed": sum(map(isnan, probabilities.values())),
     }
     follows = tuple(
-        tuple(found.get((place, text), 0.0) > ENTAILS for place in each) for each, text in zip(lists, said, strict=True)
+        tuple(probabilities.get((document_index, text), 0.0) > ENTAILS for document_index in documents)
+        for documents, text in zip(lists, answers, strict=True)
     )
     return Attribution(follows, entailment.name, entailment.is_standin, used)
 
@@ -97,17 +103,17 @@ def _ask(
     """Probabilities by document and claim; claims about one document stand together, so that its text is read once."""
     parameters: FairRagParameters = job.parameters
     ordered = sorted(claims)
-    found: dict[tuple[int, str], float] = {}
+    probabilities: dict[tuple[int, str], float] = {}
     for start in range(0, len(ordered), PAIRS):
         job.report(start, len(ordered), _("What follows from which document"), by_answer=True)
         part = ordered[start : start + PAIRS]
-        pairs = [(_premise(query, place), _claim(query, text, parameters)) for place, text in part]
-        found |= dict(zip(part, entailment.probabilities(pairs).tolist(), strict=True))
-    return found
+        pairs = [(_premise(query, document_index), _claim(query, text, parameters)) for document_index, text in part]
+        probabilities |= dict(zip(part, entailment.probabilities(pairs).tolist(), strict=True))
+    return probabilities
 
 
-def _premise(query: Query, place: int) -> str:
-    document = query.documents[place]
+def _premise(query: Query, document_index: int) -> str:
+    document = query.documents[document_index]
     return f"{document.title}\n{document.text}" if document.title else document.text
 
 
@@ -129,29 +135,29 @@ def draw_examples(
     rng: np.random.Generator,
 ) -> list[Row]:
     """Draw one list of each way of ranking, with what was answered to it; the more often sampled, the likelier."""
-    found = []
+    examples_drawn = []
     for one in ranked:
         chances = one.chosen.weight / one.chosen.weight.sum()
-        each = one.chosen.items[int(rng.choice(len(chances), p=chances))]
-        found.append(
+        documents = one.chosen.items[int(rng.choice(len(chances), p=chances))]
+        examples_drawn.append(
             {
                 "retriever": one.way.retriever,
                 "rank": one.way.rank,
                 "alpha": one.way.alpha,
-                "documents": ", ".join(query.documents[place].id for place in each),
-                "answer": answers[each],
-                "utility": number(utilities[each]),
+                "documents": ", ".join(query.documents[document_index].id for document_index in documents),
+                "answer": answers[documents],
+                "utility": number(utilities[documents]),
             }
         )
-    return found
+    return examples_drawn
 
 
 def examples(job: Job, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> list[Row]:
     """The examples of some questions that take part, drawn with the run's seed, in the order of the data."""
-    taking = [name for name, found in ranked.items() if "examples" in found]
+    taking = [name for name, ranking in ranked.items() if "examples" in ranking]
     size = min(QUESTIONS, len(taking))
     places = job.rng("fair examples").choice(len(taking), size=size, replace=False) if size else ()
-    return [row for place in sorted(places) for row in _of(job.by_id[taking[place]], labelled, ranked)]
+    return [row for index in sorted(places) for row in _of(job.by_id[taking[index]], labelled, ranked)]
 
 
 def _of(query: Query, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> Iterable[Row]:
@@ -161,8 +167,8 @@ def _of(query: Query, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) ->
         "retriever": None, "rank": NONE, "alpha": None, "documents": None, "answer": without.get("said"),
         "utility": number(without["without"]),
     }  # fmt: skip
-    for found in ranked[query.id]["examples"]:
-        yield about | found
+    for example in ranked[query.id]["examples"]:
+        yield about | example
 
 
 LABELS, RANKINGS = "labels", "rankings"
@@ -182,12 +188,12 @@ def label_units(collection: Collection, parameters: FairRagParameters) -> Iterab
     unit: list[str] = []
     size = 0
     for query in collection.queries:
-        own = 0 if reason(query, parameters) else len(query.documents) + 1
-        if unit and size + own > PROMPTS:
+        prompts = 0 if reason(query, parameters) else len(query.documents) + 1
+        if unit and size + prompts > PROMPTS:
             yield {"queries": unit}
             unit, size = [], 0
         unit.append(query.id)
-        size += own
+        size += prompts
     if unit:
         yield {"queries": unit}
 
@@ -197,34 +203,34 @@ def label(job: Job) -> Mapping[str, Any]:
     parameters: FairRagParameters = job.parameters
     retrievers.check(parameters.retrievers)  # before anything is paid
     entailment_models.check(parameters.entailment)
-    asked = {
+    prompts_by_query = {
         query.id: utility.prompts(query, parameters.asking) for query in job.queries if not reason(query, parameters)
     }
-    outputs = iter(_generate(job, [each for prompts in asked.values() for each in prompts]))
-    found: dict[str, Any] = {}
+    outputs = iter(_generate(job, [prompt for prompts in prompts_by_query.values() for prompt in prompts]))
+    results: dict[str, Any] = {}
     for query in job.queries:
         if why := reason(query, parameters):
-            found[query.id] = {"reason": why}
+            results[query.id] = {"reason": why}
             continue
-        own = [next(outputs) for _prompt in asked[query.id]]
+        query_outputs = [next(outputs) for _prompt in prompts_by_query[query.id]]
         by = metric(query, parameters)
-        labels = utility.labels(query, [each.text for each in own], by)
-        found[query.id] = labels.write() | {
-            "said": own[0].text.strip(),
+        labels = utility.labels(query, [output.text for output in query_outputs], by)
+        results[query.id] = labels.write() | {
+            "said": query_outputs[0].text.strip(),
             "reason": utility.left_out(labels),
-            "used": _used(own, by),
+            "used": _used(query_outputs, by),
         }
-    return found
+    return results
 
 
 def measure(job: Job) -> Mapping[str, Any]:
     """Rank the queries that take part in all ways, generate the distinct lists, and measure what comes of them."""
-    return {query.id: found for query in job.queries if (found := _measure(job, query))}
+    return {query.id: measures for query in job.queries if (measures := _measure(job, query))}
 
 
 def _measure(job: Job, query: Query) -> dict[str, Any]:
     parameters: FairRagParameters = job.parameters
-    labelled = job.found_of(LABELS, query.id)
+    labelled = job.result(LABELS, query.id)
     if labelled["reason"]:
         return {}
     useful = Labels.read(labelled).useful
@@ -233,21 +239,24 @@ def _measure(job: Job, query: Query) -> dict[str, Any]:
     except (UnusableScoresError, NoScoresError):
         return {"reason": NO_SCORES}
     lists = query_measures.to_generate(ranked)
-    asked = [prompt(query, [query.documents[place] for place in each], parameters.asking) for each in lists]
-    outputs = _generate(job, asked)
-    said = [output.text.strip() for output in outputs]
-    attribution = attribute(job, query, lists, said)
+    prompts = [
+        prompt(query, [query.documents[document_index] for document_index in documents], parameters.asking)
+        for documents in lists
+    ]
+    outputs = _generate(job, prompts)
+    answers = [output.text.strip() for output in outputs]
+    attribution = attribute(job, query, lists, answers)
     by = metric(query, parameters)
     outcomes = {
-        each: query_measures.Outcome(
-            utility.utility(by, said[place], query.answers),
-            None if attribution is None else attribution.follows[place],
+        documents: query_measures.Outcome(
+            utility.utility(by, answers[index], query.answers),
+            None if attribution is None else attribution.follows[index],
         )
-        for place, each in enumerate(lists)
+        for index, documents in enumerate(lists)
     }
     scored = {
-        each: {one.name: one.score(text, query.answers) for one in metrics(query, parameters)}
-        for each, text in zip(lists, said, strict=True)
+        documents: {one.name: one.score(text, query.answers) for one in metrics(query, parameters)}
+        for documents, text in zip(lists, answers, strict=True)
     }
     points = query_measures.measure(query.id, useful, parameters.k, ranked, outcomes, bounds=parameters.exposure_bounds)
     return {
@@ -255,13 +264,13 @@ def _measure(job: Job, query: Query) -> dict[str, Any]:
         "examples": draw_examples(
             query,
             ranked,
-            dict(zip(lists, said, strict=True)),
-            {each: outcome.utility for each, outcome in outcomes.items()},
+            dict(zip(lists, answers, strict=True)),
+            {documents: outcome.utility for documents, outcome in outcomes.items()},
             job.rng(f"fair examples {query.id}"),
         ),
-        "scores": [each.write() for each in query_measures.scores(query.id, ranked, scored)],
+        "scores": [score.write() for score in query_measures.scores(query.id, ranked, scored)],
         # What one call a ranking would have come to.
-        "sampled": sum(len(each.rankings) for each in ranked),
+        "sampled": sum(len(ranking.rankings) for ranking in ranked),
         "used": _used(outputs, by),
         "attribution": None if attribution is None else attribution.write(),
     }
@@ -290,8 +299,8 @@ def _used(outputs: Sequence[Output], by: Metric) -> dict[str, int]:
     """What prompts took, whether or not they were answered before: the same however often the unit is worked on."""
     return {
         "prompts": len(outputs),
-        "prompt_tokens": sum(each.prompt_tokens for each in outputs),
-        "completion_tokens": sum(each.completion_tokens for each in outputs),
-        "failed": sum(bool(each.error) for each in outputs),
-        "unreadable": sum(not each.error and not by.reads(each.text) for each in outputs),
+        "prompt_tokens": sum(output.prompt_tokens for output in outputs),
+        "completion_tokens": sum(output.completion_tokens for output in outputs),
+        "failed": sum(bool(output.error) for output in outputs),
+        "unreadable": sum(not output.error and not by.reads(output.text) for output in outputs),
     }

@@ -49,13 +49,13 @@ def estimate(collection: Collection, parameters: SelfPreferenceParameters) -> Co
     names = authors(collection, parameters)
     bare = 0
     for query in collection.queries:
-        asked = dict(_prompts(query, names, parameters))
-        bare += not asked
-        prompts |= asked
-    found = _added(dict.fromkeys(prompts, 1))
+        attempts_by_prompt = dict(_prompts(query, names, parameters))
+        bare += not attempts_by_prompt
+        prompts |= attempts_by_prompt
+    generation = _added(dict.fromkeys(prompts, 1))
     again = sum(times > 1 for times in prompts.values())
     return replace(
-        found,
+        generation,
         queries=len(collection.queries) - bare,
         left_out=bare,
         seconds=_reading(collection) if parameters.perplexity else 0.0,
@@ -83,37 +83,52 @@ def _added(prompts: Mapping[Prompt, int]) -> CostEstimate:
     )
 
 
-def _prompts(query: Query, names: Sequence[str], own: SelfPreferenceParameters) -> Iterable[tuple[Prompt, int]]:
+def _prompts(query: Query, names: Sequence[str], parameters: SelfPreferenceParameters) -> Iterable[tuple[Prompt, int]]:
     """Yield what is asked about a question, with how often at most: a server may refuse, or not be bound."""
-    if BUILD in own.parts:
+    if BUILD in parameters.parts:
         listener = _Listener()
-        bank_builder.build(listener, query, own.evaluator, styles=own.styles, attempts=1, version=own.prompts)  # type: ignore[arg-type]
-        yield from ((prompt, own.attempts) for prompt in listener.prompts)
-        query = _as_if_written(query, own)
-    if KNOWLEDGE in own.parts and query.answers:
-        asked = knowledge.requests(query, tries=own.tries, temperature=own.temperature, version=own.prompts)
-        yield from ((prompt, 1) for prompt in asked)
+        bank_builder.build(
+            listener,  # type: ignore[arg-type]
+            query,
+            parameters.evaluator,
+            styles=parameters.styles,
+            attempts=1,
+            version=parameters.prompts,
+        )
+        yield from ((prompt, parameters.attempts) for prompt in listener.prompts)
+        query = _as_if_written(query, parameters)
+    if KNOWLEDGE in parameters.parts and query.answers:
+        requests = knowledge.requests(
+            query, tries=parameters.tries, temperature=parameters.temperature, version=parameters.prompts
+        )
+        yield from ((prompt, 1) for prompt in requests)
     usable = bank.usable(query)[0]
-    if RATINGS in own.parts:
-        for passage, setting in pointwise.passages_to_rate(usable, [pointwise.Setting(each) for each in own.settings]):
-            prompt = pointwise.request(usable, passage, setting, is_constrained=own.constrained, version=own.prompts)
-            yield prompt, own.attempts
-    if READINGS in own.parts:
-        for pair in bank.pairs(usable, names, own.evaluator, own.cases):
-            prompt = pairwise.request(usable, pair, is_constrained=own.constrained_readings, version=own.prompts)
-            yield prompt, own.attempts
+    if RATINGS in parameters.parts:
+        for passage, setting in pointwise.passages_to_rate(
+            usable, [pointwise.Setting(setting_name) for setting_name in parameters.settings]
+        ):
+            prompt = pointwise.request(
+                usable, passage, setting, is_constrained=parameters.constrained, version=parameters.prompts
+            )
+            yield prompt, parameters.attempts
+    if READINGS in parameters.parts:
+        for pair in bank.pairs(usable, names, parameters.evaluator, parameters.cases):
+            prompt = pairwise.request(
+                usable, pair, is_constrained=parameters.constrained_readings, version=parameters.prompts
+            )
+            yield prompt, parameters.attempts
 
 
-def _as_if_written(query: Query, own: SelfPreferenceParameters) -> Query:
+def _as_if_written(query: Query, parameters: SelfPreferenceParameters) -> Query:
     """A question as if the evaluator had written passages like people's, each with other words."""
-    me = own.evaluator
+    me = parameters.evaluator
     human = next((p for p in query.documents if p.author == bank.HUMAN and p.is_helpful), None)
     if human is None or not query.answers:
         return query
-    kinds = {"true": "normal"} | {style: style for style in own.styles}
+    kinds = {"true": "normal"} | {style: style for style in parameters.styles}
     written = [
         replace(human, id=f"{me}_{kind}", author=me, style=style, text=f"{human.text} {kind}")
         for kind, style in kinds.items()
     ]
-    false = [bank_builder.falsified(query, each, f"{me} {query.id}", me) for each in (human, written[0])]
+    false = [bank_builder.falsified(query, passage, f"{me} {query.id}", me) for passage in (human, written[0])]
     return replace(query, documents=(*query.documents, *written, *(p for p in false if isinstance(p, Document))))

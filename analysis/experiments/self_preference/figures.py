@@ -22,14 +22,14 @@ def pairs(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
         {
             "pair": gettext("%(author)s and %(other)s") % row,
             "panel": str(words.CASES[row["case"]]),
-            "measure": said,
+            "measure": measure_label,
             "value": row[name],
             "low": row[f"{name}_low"],
             "high": row[f"{name}_high"],
         }
         for row in rows
         if row["case"] in {"both_true", "both_false", "as_written"}
-        for name, said in measures.items()
+        for name, measure_label in measures.items()
     ]
     title = gettext("Share of readings")
     return _points(shown, "measure", list(measures.values()), (colours["model"], colours["human"]), title, 0.5, "~%")
@@ -37,7 +37,7 @@ def pairs(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 
 def rating_tests(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
     """Human less model by model, a panel for each comparison, a colour for each prompt."""
-    settings = {name: str(said) for name, said in words.SETTINGS.items()}
+    settings = {name: str(label) for name, label in words.SETTINGS.items()}
     shown = [
         {
             "pair": row["author"],

@@ -100,8 +100,8 @@ class SelfPreferenceParameters(ParameterReader):
         if self.author == HUMAN:
             raise BadParameterError(_("author is “human”; the evaluator is a model."))
         if self.perplexity and generators.read(self.perplexity).where != "model":
-            said = _("perplexity is %(name)r; it is a model in this process (model:NAME): servers do not tell it.")
-            raise BadParameterError(said % {"name": self.perplexity})
+            message = _("perplexity is %(name)r; it is a model in this process (model:NAME): servers do not tell it.")
+            raise BadParameterError(message % {"name": self.perplexity})
 
     @property
     def evaluator(self) -> str:
@@ -137,8 +137,8 @@ def _read(name: str, usual: Any, value: Any) -> Any:
     if isinstance(usual, str):
         most = LONGEST_NAME if name == "perplexity" else LONGEST
         if not isinstance(value, str) or len(value) > most:
-            said = _("%(name)s is %(value)r; it is a text of at most %(most)s letters.")
-            raise BadParameterError(said % {"name": name, "value": value, "most": most})
+            message = _("%(name)s is %(value)r; it is a text of at most %(most)s letters.")
+            raise BadParameterError(message % {"name": name, "value": value, "most": most})
         return value.strip()
     return _number(name, usual, value)
 
@@ -146,9 +146,9 @@ def _read(name: str, usual: Any, value: Any) -> Any:
 def _several(name: str, value: Any) -> tuple[str, ...]:
     known = LISTS[name]
     if isinstance(value, str) or not isinstance(value, Sequence) or not set(value) <= set(known):
-        said = _("%(name)s is %(value)r; it is a list of some of: %(known)s.")
-        raise BadParameterError(said % {"name": name, "value": value, "known": ", ".join(known)})
-    return tuple(str(each) for each in known if each in value)
+        message = _("%(name)s is %(value)r; it is a list of some of: %(known)s.")
+        raise BadParameterError(message % {"name": name, "value": value, "known": ", ".join(known)})
+    return tuple(str(item) for item in known if item in value)
 
 
 def _number(name: str, usual: float, value: Any) -> float:
@@ -156,8 +156,8 @@ def _number(name: str, usual: float, value: Any) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     is_whole = is_number and float(value).is_integer()
     if not is_number or (isinstance(usual, int) and not is_whole) or not least <= value <= most:
-        said = _("%(name)s is %(value)r; it is a number from %(least)s to %(most)s.")
-        raise BadParameterError(said % {"name": name, "value": value, "least": least, "most": most})
+        message = _("%(name)s is %(value)r; it is a number from %(least)s to %(most)s.")
+        raise BadParameterError(message % {"name": name, "value": value, "least": least, "most": most})
     return int(value) if isinstance(usual, int) else float(value)
 
 

@@ -40,11 +40,16 @@ def _measured(collection: Collection, parameters: SelfPreferenceParameters) -> I
 
 def build(job: Job) -> Mapping[str, Any]:
     """Have the evaluator write its passages."""
-    own: SelfPreferenceParameters = job.parameters
+    parameters: SelfPreferenceParameters = job.parameters
     return {
         query.id: asdict(
             bank_builder.build(
-                job.generator, query, own.evaluator, styles=own.styles, attempts=own.attempts, version=own.prompts
+                job.generator,
+                query,
+                parameters.evaluator,
+                styles=parameters.styles,
+                attempts=parameters.attempts,
+                version=parameters.prompts,
             )
         )
         for query in job.queries
@@ -53,23 +58,31 @@ def build(job: Job) -> Mapping[str, Any]:
 
 def measure(job: Job) -> Mapping[str, Any]:
     """Have the passages read for their perplexity; one that is too long for the model has none."""
-    texts = [(query.id, each.id, each.text) for query in job.queries for each in with_own(job, query).documents]
+    texts = [
+        (query.id, passage.id, passage.text) for query in job.queries for passage in with_own(job, query).documents
+    ]
     values = perplexity.perplexities_of(
         job.model(job.parameters.perplexity), [text for _query, _passage, text in texts]
     )
-    found: dict[str, dict[str, float]] = {query.id: {} for query in job.queries}
+    perplexities: dict[str, dict[str, float]] = {query.id: {} for query in job.queries}
     for (query, passage, _text), value in zip(texts, values.tolist(), strict=True):
         if math.isfinite(value):
-            found[query][passage] = value
-    return found
+            perplexities[query][passage] = value
+    return perplexities
 
 
 def know(job: Job) -> Mapping[str, Any]:
     """Ask each question without a passage; of one without a gold answer nothing is known."""
-    own: SelfPreferenceParameters = job.parameters
+    parameters: SelfPreferenceParameters = job.parameters
     return {
         query.id: asdict(
-            knowledge.recall(job.generator, query, tries=own.tries, temperature=own.temperature, version=own.prompts)
+            knowledge.recall(
+                job.generator,
+                query,
+                tries=parameters.tries,
+                temperature=parameters.temperature,
+                version=parameters.prompts,
+            )
         )
         for query in job.queries
         if query.answers
@@ -78,42 +91,42 @@ def know(job: Job) -> Mapping[str, Any]:
 
 def rate(job: Job) -> Mapping[str, Any]:
     """Have the passages rated."""
-    own: SelfPreferenceParameters = job.parameters
-    found = {}
+    parameters: SelfPreferenceParameters = job.parameters
+    ratings = {}
     for query in job.queries:
-        made = pointwise.rate(
+        query_ratings = pointwise.rate(
             job.generator,
             bank.usable(with_own(job, query))[0],
-            [pointwise.Setting(each) for each in own.settings],
-            attempts=own.attempts,
-            is_constrained=own.constrained,
-            version=own.prompts,
+            [pointwise.Setting(setting) for setting in parameters.settings],
+            attempts=parameters.attempts,
+            is_constrained=parameters.constrained,
+            version=parameters.prompts,
         )
-        found[query.id] = [asdict(each) for each in made]
-    return found
+        ratings[query.id] = [asdict(rating) for rating in query_ratings]
+    return ratings
 
 
 def read(job: Job) -> Mapping[str, Any]:
     """Have pairs of passages read."""
-    own: SelfPreferenceParameters = job.parameters
-    names = authors(job.collection, own)
-    found = {}
+    parameters: SelfPreferenceParameters = job.parameters
+    names = authors(job.collection, parameters)
+    choices = {}
     for query in job.queries:
         usable = bank.usable(with_own(job, query))[0]
-        pairs = bank.pairs(usable, names, own.evaluator, own.cases)
-        made = pairwise.read(
+        pairs = bank.pairs(usable, names, parameters.evaluator, parameters.cases)
+        query_choices = pairwise.read(
             job.generator,
             usable,
             pairs,
-            attempts=own.attempts,
-            is_constrained=own.constrained_readings,
-            version=own.prompts,
+            attempts=parameters.attempts,
+            is_constrained=parameters.constrained_readings,
+            version=parameters.prompts,
         )
-        found[query.id] = [asdict(each) for each in made]
-    return found
+        choices[query.id] = [asdict(choice) for choice in query_choices]
+    return choices
 
 
-def check(collection: Collection, own: SelfPreferenceParameters) -> None:
+def check(collection: Collection, parameters: SelfPreferenceParameters) -> None:
     """See whether the bank has passages by whom the evaluator is said to be, before anything is asked.
 
     Raises
@@ -122,34 +135,36 @@ def check(collection: Collection, own: SelfPreferenceParameters) -> None:
         If it has none, or, where the evaluator writes its own, some already.
     """
     names = bank.authors(collection.queries)
-    if BUILD in own.parts and own.evaluator in names:
-        said = _("The bank has passages of an author %(author)r already: give the model's own passages another name.")
-        raise BadParameterError(said % {"author": own.evaluator})
-    if BUILD not in own.parts and own.author and own.author not in names:
-        said = _(
+    if BUILD in parameters.parts and parameters.evaluator in names:
+        message = _(
+            "The bank has passages of an author %(author)r already: give the model's own passages another name."
+        )
+        raise BadParameterError(message % {"author": parameters.evaluator})
+    if BUILD not in parameters.parts and parameters.author and parameters.author not in names:
+        message = _(
             "author is %(author)r, and the bank has passages by %(names)s. Name the author that this model is; leave "
             "it empty where it wrote none of them."
         )
-        raise BadParameterError(said % {"author": own.author, "names": ", ".join(names) or "–"})
+        raise BadParameterError(message % {"author": parameters.author, "names": ", ".join(names) or "–"})
 
 
-def authors(collection: Collection, own: SelfPreferenceParameters) -> list[str]:
+def authors(collection: Collection, parameters: SelfPreferenceParameters) -> list[str]:
     """All authors of the bank, the evaluator among them where it writes."""
-    found = bank.authors(collection.queries, own.evaluator)
-    writes = BUILD in own.parts and own.evaluator not in found
-    return [own.evaluator, *found] if writes else found
+    names = bank.authors(collection.queries, parameters.evaluator)
+    writes = BUILD in parameters.parts and parameters.evaluator not in names
+    return [parameters.evaluator, *names] if writes else names
 
 
 def with_own(job: Job, query: Query) -> Query:
     """A question with the passages that the evaluator wrote in an earlier stage."""
     if BUILD not in job.parameters.parts:
         return query
-    return with_passages(query, job.found_of(BUILD, query.id))
+    return with_passages(query, job.result(BUILD, query.id))
 
 
 def with_passages(query: Query, built: Mapping[str, Any]) -> Query:
     """A question with passages as `build` found them."""
-    return replace(query, documents=(*query.documents, *(Document(**each) for each in built["passages"])))
+    return replace(query, documents=(*query.documents, *(Document(**passage) for passage in built["passages"])))
 
 
 STAGES = (

@@ -91,9 +91,9 @@ def examples(of: Outcomes, methods: Iterable[str], rng: np.random.Generator, *, 
     names = list(methods)
     places = sorted(rng.choice(len(of.queries), size=min(MOST, len(of.queries)), replace=False).tolist())
     rows: list[Row] = []
-    for place in places:
-        one, said = of.labelled[place], of.answered[place]
-        helpful = [each.id for each, helps in zip(one.documents, one.helpful, strict=True) if helps]
+    for index in places:
+        one, answers = of.labelled[index], of.answered[index]
+        helpful = [document.id for document, helps in zip(one.documents, one.helpful, strict=True) if helps]
         about: Row = {
             "query": one.query.id,
             "question": one.query.question,
@@ -101,11 +101,11 @@ def examples(of: Outcomes, methods: Iterable[str], rng: np.random.Generator, *, 
             "helpful": BETWEEN.join(helpful),
         }
         for name in names:
-            if "text" not in said.get(name, {}):
+            if "text" not in answers.get(name, {}):
                 continue
-            found = {metric: METRICS[metric](said[name]["text"], one.query.answers) for metric in METRICS}
-            handed = BETWEEN.join(said[name]["documents"])
-            row = about | {"method": name, "documents": handed, "answer": said[name]["text"]} | found
+            scores = {metric: METRICS[metric](answers[name]["text"], one.query.answers) for metric in METRICS}
+            handed = BETWEEN.join(answers[name]["documents"])
+            row = about | {"method": name, "documents": handed, "answer": answers[name]["text"]} | scores
             rows.append(row | ({NOTE: OF_PEOPLE} if of_people else {}))
     return rows
 
@@ -120,35 +120,39 @@ ANYWHERE = (
     "before splits were kept apart"
 )
 #: At these thresholds, among others, it is said what would have been handed over; at 0 all documents are.
-ROUND = tuple(place / 10 for place in range(10))
+ROUND = tuple(tenth / 10 for tenth in range(10))
 NOTHING_HANDED = "no document was handed over"
 SEES_THE_ANSWERS = "it is told which documents help, so it is not tested"
 
 
 def tables(job: Job) -> dict[str, list[Row]]:
     """All tables of the experiment, by name."""
-    found = outcomes.read(job)
-    resampled = Resampled(len(found.queries), job.parameters.resamples, job.rng("uplift intervals"))
-    made = _Tables(job.parameters, found, resampled)
+    run_outcomes = outcomes.read(job)
+    resampled = Resampled(len(run_outcomes.queries), job.parameters.resamples, job.rng("uplift intervals"))
+    uplift_tables = _Tables(job.parameters, run_outcomes, resampled)
     rows = {
-        "uplift_results": made.results(),
-        "uplift_ablations": made.ablations(),
-        "uplift_inputs": made.inputs(*counter(job.run.parameters)),
-        "uplift_categories": made.categories(),
-        "uplift_errors": made.errors(),
-        "uplift_found": made.found(),
-        "uplift_order": made.order(),
-        "uplift_thresholds": made.thresholds(),
-        "uplift_transfer": made.transfer(),
+        "uplift_results": uplift_tables.results(),
+        "uplift_ablations": uplift_tables.ablations(),
+        "uplift_inputs": uplift_tables.inputs(*counter(job.run.parameters)),
+        "uplift_categories": uplift_tables.categories(),
+        "uplift_errors": uplift_tables.errors(),
+        "uplift_found": uplift_tables.found(),
+        "uplift_order": uplift_tables.order(),
+        "uplift_thresholds": uplift_tables.thresholds(),
+        "uplift_transfer": uplift_tables.transfer(),
         "uplift_examples": examples(
-            found, made.all, job.rng("uplift examples"), of_people=questions.is_of_people(job.run)
+            run_outcomes, uplift_tables.all, job.rng("uplift examples"), of_people=questions.is_of_people(job.run)
         ),
         "uplift_training": _training(job),
-        "uplift_counts": _counts(job, found),
-        "uplift_answers": made.answers(),
+        "uplift_counts": _counts(job, run_outcomes),
+        "uplift_answers": uplift_tables.answers(),
     }
-    forms = {name: found.form(name) for name in made.all}
-    return {name: _by_form(each, forms) for name, each in rows.items() if each or name != "uplift_transfer"}
+    forms = {name: run_outcomes.form(name) for name in uplift_tables.all}
+    return {
+        name: _by_form(table_rows, forms)
+        for name, table_rows in rows.items()
+        if table_rows or name != "uplift_transfer"
+    }
 
 
 def _by_form(rows: Sequence[Row], forms: Mapping[str, str]) -> list[Row]:
@@ -157,22 +161,22 @@ def _by_form(rows: Sequence[Row], forms: Mapping[str, str]) -> list[Row]:
 
 
 class _Tables:
-    def __init__(self, own: UpliftRagParameters, outcomes: Outcomes, resampled: Resampled) -> None:
-        self.own = own
+    def __init__(self, parameters: UpliftRagParameters, outcomes: Outcomes, resampled: Resampled) -> None:
+        self.parameters = parameters
         self.of = outcomes
         # Several tables hold the same answers against the right ones.
         self.scores = cache(outcomes.scores)
         self.resampled = resampled
-        self.all = (*own.compared, UPPER_BOUND)
+        self.all = (*parameters.compared, UPPER_BOUND)
 
     def results(self) -> list[Row]:
         """Every method against standard RAG; the upper bound, which sees the labels, untested."""
-        methods = [name for name in self.all if name not in self.own.ablations]
+        methods = [name for name in self.all if name not in self.parameters.ablations]
         return self._compared("method", methods, STANDARD)
 
     def ablations(self) -> list[Row]:
         """Uplift RAG without each of its parts, tested against the whole, and how far each is from standard RAG."""
-        rows = self._compared("variant", [UPLIFT, *self.own.ablations], UPLIFT)
+        rows = self._compared("variant", [UPLIFT, *self.parameters.ablations], UPLIFT)
         for row in rows:
             metric = str(row["metric"])
             apart = self.scores(str(row["variant"]), metric) - self.scores(STANDARD, metric)
@@ -223,25 +227,25 @@ class _Tables:
 
     def categories(self) -> list[Row]:
         """What documents do to answers (Figure 1)."""
-        of = [[str(each) for each in one.categories] for one in self.of.labelled]
-        found = shares(of, [str(each) for each in Category], self.resampled)
+        of = [[str(category) for category in one.categories] for one in self.of.labelled]
+        means = shares(of, [str(category) for category in Category], self.resampled)
         documents = sum(map(len, of))
-        return [{"category": name, "documents": documents} | mean_row(mean, "share") for name, mean in found.items()]
+        return [{"category": name, "documents": documents} | mean_row(mean, "share") for name, mean in means.items()]
 
     def errors(self) -> list[Row]:
         """Where an answer is worse than the upper bound's: how much of what helps was not handed over (Figure 4)."""
-        best = self.scores(UPPER_BOUND, self.own.metric)
+        best = self.scores(UPPER_BOUND, self.parameters.metric)
         rows: list[Row] = []
         for name in self._selecting():
-            worse = self.scores(name, self.own.metric) < best
+            worse = self.scores(name, self.parameters.metric) < best
             of = [
-                [str(each.missing)] if each and is_worse else []
-                for each, is_worse in zip(self.of.selections(name), worse, strict=True)
+                [str(selection.missing)] if selection and is_worse else []
+                for selection, is_worse in zip(self.of.selections(name), worse, strict=True)
             ]
-            found = shares(of, [str(each) for each in Missing], self.resampled)
+            means = shares(of, [str(missing) for missing in Missing], self.resampled)
             rows += [
                 {"method": name, "missing": kind, "errors": sum(map(len, of))} | mean_row(mean, "share")
-                for kind, mean in found.items()
+                for kind, mean in means.items()
             ]
         return rows
 
@@ -258,7 +262,11 @@ class _Tables:
     def order(self) -> list[Row]:
         """How often what helps stands ahead of what does not: by each reranker, against the retriever's order."""
         retrieved = self.of.ordered()
-        apart = {name: self.of.ordered(name) for name in (UPLIFT, *self.own.ablations) if name in self.own.learning}
+        apart = {
+            name: self.of.ordered(name)
+            for name in (UPLIFT, *self.parameters.ablations)
+            if name in self.parameters.learning
+        }
         tested = self.resampled.differences(apart, retrieved)
         rows = []
         for name, values in ({STANDARD: retrieved} | apart).items():
@@ -286,20 +294,20 @@ class _Tables:
 
     def _thresholds(self) -> list[float]:
         """Round ones, those that leave each tenth of the documents more, and the run's own."""
-        p = [each for believed in self.of.believed.get(UPLIFT, {}).values() for each in believed]
+        p = [probability for believed in self.of.believed.get(UPLIFT, {}).values() for probability in believed]
         tenths = np.round(np.quantile(p, np.arange(1, 10) / 10), 3).tolist() if p else []
-        return sorted({*ROUND, *tenths, self.own.threshold})
+        return sorted({*ROUND, *tenths, self.parameters.threshold})
 
     def _found(self, selections: Sequence[Selection | None]) -> tuple[Mean, Mean]:
         """Precision and recall, each of the questions that have what it is a share of."""
         right, chosen, helpful = (_column(selections, name) for name in ("right", "chosen", "helpful"))
-        below = (np.where(each > 0, each, np.nan) for each in (chosen, helpful))
-        precision, recall = (self.resampled.ratio(right, each, share=True) for each in below)
+        below = (np.where(counts > 0, counts, np.nan) for counts in (chosen, helpful))
+        precision, recall = (self.resampled.ratio(right, denominator, share=True) for denominator in below)
         return precision, recall
 
     def transfer(self) -> list[Row]:
         """Both generators with the documents that help either (Figure 5), against those that help itself."""
-        if not self.own.other:
+        if not self.parameters.other:
             return []
         rows: list[Row] = []
         apart = {}
@@ -323,13 +331,13 @@ class _Tables:
         """Every answer by every method."""
         return [
             {
-                "query": query.id, "split": split, "method": name, "answer": said[name]["text"],
-                **{metric: METRICS[metric](said[name]["text"], query.answers) for metric in METRICS},
-                "documents": len(said[name]["documents"]), "prompt_tokens": said[name]["prompt_tokens"],
+                "query": query.id, "split": split, "method": name, "answer": answers[name]["text"],
+                **{metric: METRICS[metric](answers[name]["text"], query.answers) for metric in METRICS},
+                "documents": len(answers[name]["documents"]), "prompt_tokens": answers[name]["prompt_tokens"],
             }
-            for query, split, said in zip(self.of.queries, self.of.split, self.of.answered, strict=True)
+            for query, split, answers in zip(self.of.queries, self.of.split, self.of.answered, strict=True)
             for name in self.all
-            if "text" in said.get(name, {})
+            if "text" in answers.get(name, {})
         ]  # fmt: skip
 
     def _selecting(self) -> list[str]:
@@ -342,9 +350,9 @@ def corrected_but(apart: Mapping[str, Difference], untested: str) -> dict[str, D
     """P-values adjusted for all of them, but for one name's, which is no test: it saw the answers."""
     nan = float("nan")
     return corrected({
-        name: replace(each, statistic=nan, p=nan, note=SEES_THE_ANSWERS)
-        if untested and name.startswith(f"{untested}:") else each
-        for name, each in apart.items()
+        name: replace(difference, statistic=nan, p=nan, note=SEES_THE_ANSWERS)
+        if untested and name.startswith(f"{untested}:") else difference
+        for name, difference in apart.items()
     })  # fmt: skip
 
 
@@ -375,15 +383,15 @@ def difference_row(difference: Difference | None) -> Row:
 
 
 def _column(selections: Iterable[Selection | None], name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    return np.array([np.nan if each is None else float(getattr(each, name)) for each in selections])
+    return np.array([np.nan if selection is None else float(getattr(selection, name)) for selection in selections])
 
 
 def _training(job: Job) -> list[Row]:
     """What each reranker was trained on, and what came of it."""
     rows: list[Row] = []
-    for key, found in job.found(TRAIN).items():
+    for key, training in job.results(TRAIN).items():
         split, name = key.split(":")
-        history = found.get("history") or {}
+        history = training.get("history") or {}
         epochs = history.get("epochs") or [{}]
         best = epochs[history["best"] - 1] if history else {}
         row: Row = {
@@ -391,20 +399,27 @@ def _training(job: Job) -> list[Row]:
             "helpful": history.get("helpful"), "epochs": len(epochs) if history else None,
             "best": history.get("best"), "point_first": epochs[0].get("point"), "point": best.get("point"),
             "pair": best.get("pair"), "list": best.get("list"), "held_out": best.get("held_out"),
-            "left_out": found.get("left_out"), "file": found.get("file", ""),
+            "left_out": training.get("left_out"), "file": training.get("file", ""),
         }  # fmt: skip
-        rows.append(row | ({NOTE: found["not_possible"]} if "not_possible" in found else {}))
+        rows.append(row | ({NOTE: training["not_possible"]} if "not_possible" in training else {}))
     return rows
 
 
-def _refused(own: UpliftRagParameters, found: Outcomes) -> dict[str, int]:
+def _refused(parameters: UpliftRagParameters, run_outcomes: Outcomes) -> dict[str, int]:
     """What was refused beside the run's own labels: answers by all methods, and all that another model was asked."""
-    methods = [each for said in found.answered for name, each in said.items() if name != TRANSFER and "refused" in each]
-    counted = {"refused_answers": sum(bool(each["refused"]) for each in methods)}
-    if own.other:
-        exchanged = [each for said in found.answered for each in said[TRANSFER].values()]
-        counted["refused_other"] = sum(each["other"]["refused"] for each in found.found)
-        counted["refused_transfer"] = sum(bool(each["refused"]) for each in exchanged)
+    methods = [
+        method_answer
+        for answers in run_outcomes.answered
+        for name, method_answer in answers.items()
+        if name != TRANSFER and "refused" in method_answer
+    ]
+    counted = {"refused_answers": sum(bool(method_answer["refused"]) for method_answer in methods)}
+    if parameters.other:
+        exchanged = [
+            exchanged_answer for answers in run_outcomes.answered for exchanged_answer in answers[TRANSFER].values()
+        ]
+        counted["refused_other"] = sum(labels["other"]["refused"] for labels in run_outcomes.label_results)
+        counted["refused_transfer"] = sum(bool(exchanged_answer["refused"]) for exchanged_answer in exchanged)
     return counted
 
 
@@ -416,20 +431,20 @@ def _given(where: Mapping[str, int], job: Job) -> dict[str, int]:
     return {"train": folds.count(questions.TRAIN), "dev": folds.count(questions.DEV)}
 
 
-def _counts(job: Job, found: Outcomes) -> list[Row]:
+def _counts(job: Job, run_outcomes: Outcomes) -> list[Row]:
     """How many questions took part, what was asked to label them, and what they are like."""
-    helpful = np.array([int(one.helpful.sum()) for one in found.labelled])
-    documents = np.array([len(one.documents) for one in found.labelled])
+    helpful = np.array([int(one.helpful.sum()) for one in run_outcomes.labelled])
+    documents = np.array([len(one.documents) for one in run_outcomes.labelled])
     where = questions.fold_of(job.collection, job.parameters)
     counted = {
-        "questions": len(found.queries),
+        "questions": len(run_outcomes.queries),
         "documents": int(documents.sum()),
         "one_document": int((documents == 1).sum()),
         **_given(where, job),
         "label_prompts": sum(min(job.parameters.retrieve, len(job.by_id[name].documents)) + 1 for name in where),
-        "refused": sum(said["refused"] for _name, said in job.each_found(LABEL, where)),
-        **_refused(job.parameters, found),
-        "right_without": sum(METRICS["em"](one.without, one.query.answers) == 1 for one in found.labelled),
+        "refused": sum(labels["refused"] for _name, labels in job.results_of(LABEL, where)),
+        **_refused(job.parameters, run_outcomes),
+        "right_without": sum(METRICS["em"](one.without, one.query.answers) == 1 for one in run_outcomes.labelled),
         "helpful": int(helpful.sum()),
         "nothing_helps": int((helpful == 0).sum()),
         "one_helps": int((helpful == 1).sum()),
@@ -437,7 +452,7 @@ def _counts(job: Job, found: Outcomes) -> list[Row]:
     rows: list[Row] = [{"name": name, "count": count} for name, count in counted.items()]
     if others := questions.strangers(job.run):
         how = WITHIN if questions.is_apart(job.run) else ANYWHERE
-        rows.append({"name": "strangers", "count": others * len(found.queries), NOTE: how})
+        rows.append({"name": "strangers", "count": others * len(run_outcomes.queries), NOTE: how})
     for name, out in (("left_out", questions.left_out(job.collection)), (OF_ALL, job.collection.left_out)):
         rows += [{"name": name, "count": count, NOTE: reason} for reason, count in dict(out).items()]
     return rows

@@ -14,14 +14,18 @@ from .tables import TABLES, TITLES
 
 
 def _number(
-    name: str, label: LazyText, said: LazyText = "", *, is_whole: bool = True, is_advanced: bool = True
+    name: str, label: LazyText, help_text: LazyText = "", *, is_whole: bool = True, is_advanced: bool = True
 ) -> ParameterField:
     least, most = BOUNDS[name]
-    return ParameterField(name, label, "integer" if is_whole else "number", said, least, most, is_advanced=is_advanced)
+    return ParameterField(
+        name, label, "integer" if is_whole else "number", help_text, least, most, is_advanced=is_advanced
+    )
 
 
-def _several(name: str, label: LazyText, said: LazyText) -> ParameterField:
-    return ParameterField(name, label, "choices", said, choices=tuple((each, TITLES[each]) for each in LISTS[name]))
+def _several(name: str, label: LazyText, help_text: LazyText) -> ParameterField:
+    return ParameterField(
+        name, label, "choices", help_text, choices=tuple((option, TITLES[option]) for option in LISTS[name])
+    )
 
 
 FIELDS = (

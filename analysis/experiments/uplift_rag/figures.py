@@ -75,9 +75,9 @@ def thresholds(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
     lines = base.mark_line().encode(y=y) + base.mark_point(filled=True, opacity=1, size=45).encode(y=y, shape=shape)
     least = tables["uplift_thresholds"][0]
     marks = alt.Chart(data([{"at": parameters["threshold"], "all": least["precision"]}]))
-    own = marks.mark_rule(strokeDash=[4, 3], color=colours["n"]).encode(x=alt.X("at:Q", title=across))
+    threshold_rule = marks.mark_rule(strokeDash=[4, 3], color=colours["n"]).encode(x=alt.X("at:Q", title=across))
     every = marks.mark_rule(strokeDash=[2, 2], color=colours["n"]).encode(y=alt.Y("all:Q", title=up))
-    return spec((bands + lines + own + every).properties(width=2 * WIDTH, height=220))
+    return spec((bands + lines + threshold_rule + every).properties(width=2 * WIDTH, height=220))
 
 
 def errors(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
@@ -131,9 +131,12 @@ def _panels(rows: list[Row], column: str, value: str, low: str, high: str, colou
     panels: list[Any] = []
     order = list(dict.fromkeys(_method(row, column) for row in rows))
     for metric in dict.fromkeys(row["metric"] for row in rows):
-        own = [row for row in rows if row["metric"] == metric]
-        at = next((row[value] for row in own if row[column] == rule), 0.0 if zero else None)
-        shown = [{"name": _method(row, column), "value": row[value], "low": row[low], "high": row[high]} for row in own]
+        metric_rows = [row for row in rows if row["metric"] == metric]
+        at = next((row[value] for row in metric_rows if row[column] == rule), 0.0 if zero else None)
+        shown = [
+            {"name": _method(row, column), "value": row[value], "low": row[low], "high": row[high]}
+            for row in metric_rows
+        ]
         panels.append(_panel(shown, str(METRICS[metric]), at, order, colours, is_first=not panels))
     return spec(alt.hconcat(*panels, spacing=20))
 

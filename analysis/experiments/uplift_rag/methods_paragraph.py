@@ -32,67 +32,71 @@ ABLATED = {
 
 def methods(run: Run, rows: Mapping[str, list[Row]]) -> Methods:
     """Write what the run did."""
-    own = UpliftRagParameters.from_dict({name: value for name, value in run.parameters.items() if name not in COMMON})
-    paragraph = " ".join(filter(None, _sentences(run, own, rows)))
+    parameters = UpliftRagParameters.from_dict(
+        {name: value for name, value in run.parameters.items() if name not in COMMON}
+    )
+    paragraph = " ".join(filter(None, _sentences(run, parameters, rows)))
     return Methods((paragraph,), bibliography.cited((paragraph,)))
 
 
-def _sentences(run: Run, own: UpliftRagParameters, rows: Mapping[str, list[Row]]) -> Iterable[str]:
+def _sentences(run: Run, parameters: UpliftRagParameters, rows: Mapping[str, list[Row]]) -> Iterable[str]:
     counts = {row["name"]: row["count"] for row in rows.get("uplift_counts", [])}
     taking = counts.get("questions", run.summary.get("queries", 0))
     generator = wording.model(run.parameters.get("generator", ""))
     yield (
         f"Following Qu et al. [@qu2025], {generator} answered {wording.many(taking, 'question')} without documents "
-        f"and with each of the first {wording.many(own.retrieve, 'document')} that {own.retriever} ranked, alone. A "
-        f"document's uplift is the {METRICS[own.metric]} of the answer with it less that of the answer without."
+        f"and with each of the first {wording.many(parameters.retrieve, 'document')} that {parameters.retriever} "
+        "ranked, alone. A "
+        f"document's uplift is the {METRICS[parameters.metric]} of the answer with it less that of the answer without."
     )
-    yield _trained(own)
-    yield _divided(own, counts)
+    yield _trained(parameters)
+    yield _divided(parameters, counts)
     yield from _strangers(run)
-    forms = _forms(own, rows)
+    forms = _forms(parameters, rows)
     beside = [_cited(form, BASELINES[name]) for name, form in forms.items()]
     more = " (more where documents were retrieved several times)" if "adaptive" in forms else ""
     yield (
-        f"Documents with a probability above {wording.plainly(own.threshold)} were handed over, the likeliest first; "
+        f"Documents with a probability above {wording.plainly(parameters.threshold)} were handed over, the "
+        "likeliest first; "
         f"where there was none, the prompt had no documents. Beside it stood {', '.join(beside)} with "
-        f"{wording.many(own.feed, 'document')} at most{more}, and the upper bound, which hands over exactly the "
+        f"{wording.many(parameters.feed, 'document')} at most{more}, and the upper bound, which hands over exactly the "
         "documents with a positive uplift."
     )
     yield from (f"{form.label[0].upper()}{form.label[1:]}: {form.departs}" for form in forms.values() if form.departs)
-    yield _ablated(own)
-    yield _exchanged(own)
-    yield _tested(own)
+    yield _ablated(parameters)
+    yield _exchanged(parameters)
+    yield _tested(parameters)
     yield f"The seed was {run.seed}."
 
 
-def _divided(own: UpliftRagParameters, counts: Mapping[str, int]) -> str:
+def _divided(parameters: UpliftRagParameters, counts: Mapping[str, int]) -> str:
     """What was learnt from, what was held out, and what was tested."""
-    waited = wording.many(own.patience, "epoch")
+    waited = wording.many(parameters.patience, "epoch")
     if "train" in counts:
         chosen = f"{wording.many(counts['dev'], 'development question')} chose the epoch" if counts["dev"] else ""
-        stopped = f" and stopped training after {waited} without a lower loss" if chosen and own.patience else ""
-        said = "The published division was kept: what is trained learnt from "
-        said += wording.many(counts["train"], "training question")
+        stopped = f" and stopped training after {waited} without a lower loss" if chosen and parameters.patience else ""
+        division = "The published division was kept: what is trained learnt from "
+        division += wording.many(counts["train"], "training question")
         return (
-            f"{said}, {chosen}{stopped}, and test questions alone were answered."
+            f"{division}, {chosen}{stopped}, and test questions alone were answered."
             if chosen
-            else (f"{said}, and test questions alone were answered.")
+            else (f"{division}, and test questions alone were answered.")
         )
-    watched = f", one of which was held out to stop after {waited} without a lower loss" if own.patience else ""
+    watched = f", one of which was held out to stop after {waited} without a lower loss" if parameters.patience else ""
     return (
-        f"Questions were divided into {own.splits} folds by a digest of their ids, before anything was trained; each "
-        f"was answered by what the other folds trained{watched}."
+        f"Questions were divided into {parameters.splits} folds by a digest of their ids, before anything was "
+        f"trained; each was answered by what the other folds trained{watched}."
     )
 
 
-def _forms(own: UpliftRagParameters, rows: Mapping[str, list[Row]]) -> dict[str, Form]:
+def _forms(parameters: UpliftRagParameters, rows: Mapping[str, list[Row]]) -> dict[str, Form]:
     """The form in which each baseline answered, as the rows have it."""
     keys = {str(row["method"]) for row in rows.get("uplift_results", [])}
-    found = {}
-    for name in own.compared:
+    forms = {}
+    for name in parameters.compared:
         if name in BASELINES:
-            found[name] = catalogue.least(name, keys & {form.key for form in BASELINES[name].forms})
-    return found
+            forms[name] = catalogue.least(name, keys & {form.key for form in BASELINES[name].forms})
+    return forms
 
 
 def _cited(form: Form, baseline: Baseline) -> str:
@@ -113,47 +117,51 @@ def _strangers(run: Run) -> Iterable[str]:
         yield f"{beside} from all folds, so that documents of tested questions stood among those learnt from."
 
 
-def _trained(own: UpliftRagParameters) -> str:
-    if own.trained:
-        return f"The rerankers are those of the run {own.trained}."
-    encoder = encodings.choose_model(own.encoder).model
+def _trained(parameters: UpliftRagParameters) -> str:
+    if parameters.trained:
+        return f"The rerankers are those of the run {parameters.trained}."
+    encoder = encodings.choose_model(parameters.encoder).model
     return (
         f"A reranker of two logits on {encoder} learnt from the uplift by the sum of the pointwise (weight "
-        f"{wording.plainly(own.weight_point)}), pairwise ({wording.plainly(own.weight_pair)}) and listwise loss, in "
-        f"{wording.many(own.epochs, 'epoch')} at most at a learning rate of {wording.plainly(own.learning_rate)} "
-        f"that falls linearly, {wording.many(own.batch, 'question')} a step."
+        f"{wording.plainly(parameters.weight_point)}), pairwise ({wording.plainly(parameters.weight_pair)}) and "
+        f"listwise loss, in {wording.many(parameters.epochs, 'epoch')} at most at a learning rate of "
+        f"{wording.plainly(parameters.learning_rate)} "
+        f"that falls linearly, {wording.many(parameters.batch, 'question')} a step."
     )
 
 
-def _ablated(own: UpliftRagParameters) -> str:
+def _ablated(parameters: UpliftRagParameters) -> str:
     """What was taken away of the whole; only losses need rerankers of their own."""
-    if not own.ablations:
+    if not parameters.ablations:
         return ""
-    left_out = ", ".join(ABLATED[name].format(feed=wording.many(own.feed, "document")) for name in own.ablations)
-    is_trained = any(VARIANTS[name].without for name in own.ablations)
+    left_out = ", ".join(
+        ABLATED[name].format(feed=wording.many(parameters.feed, "document")) for name in parameters.ablations
+    )
+    is_trained = any(VARIANTS[name].without for name in parameters.ablations)
     anew = "; rerankers were trained anew for each loss that was left out" if is_trained else ""
     return f"Ablations of uplift RAG leave out one part each: {left_out}{anew}."
 
 
-def _exchanged(own: UpliftRagParameters) -> str:
+def _exchanged(parameters: UpliftRagParameters) -> str:
     """Between which two models the documents that help were exchanged."""
-    if not own.other:
+    if not parameters.other:
         return ""
     return (
-        f"Documents were exchanged with {wording.model(own.other)}, the other model in the tables, for which the same "
+        f"Documents were exchanged with {wording.model(parameters.other)}, the other model in the tables, for "
+        "which the same "
         "documents were labelled: each of the two answered with those that help itself and with those that help the "
         "other."
     )
 
 
-def _tested(own: UpliftRagParameters) -> str:
+def _tested(parameters: UpliftRagParameters) -> str:
     """What is held against what, and how it is tested."""
     against = [f"to {BASELINES[STANDARD].forms[0].in_sentence}"]
-    against += ["of ablations to the whole"] if own.ablations else []
-    against += ["of answers with the other model's documents to those with a model's own"] if own.other else []
+    against += ["of ablations to the whole"] if parameters.ablations else []
+    against += ["of answers with the other model's documents to those with a model's own"] if parameters.other else []
     return (
         f"Differences {' and '.join(against)} are paired by question, with 95 % bootstrap intervals over "
-        f"{own.resamples:,} resamples of questions [@hesterberg2015] and Wilcoxon's signed-rank test "
+        f"{parameters.resamples:,} resamples of questions [@hesterberg2015] and Wilcoxon's signed-rank test "
         f"[@wilcoxon1945], which "
         "of exact match is McNemar's [@mcnemar1947], as its differences are all of one size; p-values were adjusted "
         "for the false discovery rate within each table [@benjamini1995]. Intervals and tests are conditional on the "

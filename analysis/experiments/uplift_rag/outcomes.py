@@ -26,7 +26,7 @@ class Outcomes:
     Attributes
     ----------
     labelled : tuple of Labelled
-    found : tuple of mapping
+    label_results : tuple of mapping
         What the stage of labels found of each.
     answered : tuple of mapping
         What the stage of answers found of each, by method.
@@ -37,7 +37,7 @@ class Outcomes:
     """
 
     labelled: tuple[LabelledQuery, ...]
-    found: tuple[Mapping[str, Any], ...]
+    label_results: tuple[Mapping[str, Any], ...]
     answered: tuple[Mapping[str, Any], ...]
     split: tuple[int, ...]
     believed: Mapping[str, Mapping[str, Sequence[float]]]
@@ -45,30 +45,32 @@ class Outcomes:
     @property
     def queries(self) -> list[Query]:
         """The queries."""
-        return [each.query for each in self.labelled]
+        return [one.query for one in self.labelled]
 
     def scores(self, method: str, metric: str) -> Floats:
         """How good a method's answers are, shape (n_queries,); NaN where the method was not possible."""
-        return self._each(method, lambda query, said: METRICS[metric](said["text"], query.answers))
+        return self._each(method, lambda query, answer: METRICS[metric](answer["text"], query.answers))
 
     def documents(self, method: str) -> Floats:
         """How many documents were handed over."""
-        return self._each(method, lambda _query, said: len(said["documents"]))
+        return self._each(method, lambda _query, answer: len(answer["documents"]))
 
     def lengths(self, method: str, length: Callable[[Document], int]) -> Floats:
         """How long the documents that were handed over are together; those that a method reads twice count once."""
-        by_id = {one.query.id: {each.id: each for each in one.documents} for one in self.labelled}
-        return self._each(method, lambda query, said: sum(length(by_id[query.id][name]) for name in said["documents"]))
+        by_id = {one.query.id: {document.id: document for document in one.documents} for one in self.labelled}
+        return self._each(
+            method, lambda query, answer: sum(length(by_id[query.id][name]) for name in answer["documents"])
+        )
 
     def counts(self, method: str, what: str) -> Floats:
         """`prompt_tokens`, `calls`, `all_tokens` or `refused`."""
-        return self._each(method, lambda _query, said: said[what])
+        return self._each(method, lambda _query, answer: answer[what])
 
     def selections(self, method: str) -> list[document_selection.Selection | None]:
         """What a method handed over, held against the labels; None where it was not possible."""
         return [
-            document_selection.against(one, said[method]["documents"]) if _is_there(said, method) else None
-            for one, said in zip(self.labelled, self.answered, strict=True)
+            document_selection.against(one, answers[method]["documents"]) if _is_there(answers, method) else None
+            for one, answers in zip(self.labelled, self.answered, strict=True)
         ]
 
     def ordered(self, variant: str = "") -> Floats:
@@ -87,8 +89,10 @@ class Outcomes:
             document_selection.against(
                 one,
                 [
-                    each.id
-                    for each in document_selection.chosen(one.documents, believed[one.query.id], threshold=threshold)
+                    document.id
+                    for document in document_selection.chosen(
+                        one.documents, believed[one.query.id], threshold=threshold
+                    )
                 ],
             )
             if one.query.id in believed
@@ -99,36 +103,36 @@ class Outcomes:
     def exchanged(self, of: str, by: str, metric: str) -> Floats:
         """How well generator `by` answers with the documents that help generator `of`."""
         key = f"{of}:{by}"
-        texts = [said["transfer"][key]["text"] for said in self.answered]
+        texts = [answers["transfer"][key]["text"] for answers in self.answered]
         return _floats(METRICS[metric](text, one.query.answers) for text, one in zip(texts, self.labelled, strict=True))
 
     def form(self, method: str) -> str:
         """What rows of tables call a method: a baseline by the form that all of its answers have, others by name."""
         if method not in catalogue.BASELINES:
             return method
-        keys = {said[method].get("form", "") for said in self.answered if _is_there(said, method)}
+        keys = {answers[method].get("form", "") for answers in self.answered if _is_there(answers, method)}
         return catalogue.least(method, keys).key
 
     def why_not(self, method: str) -> str:
         """Why a method was not possible, where it was not; the first reason. "" if it always was."""
-        said = (each.get(method, {}).get("not_possible", "") for each in self.answered)
-        return next((reason for reason in said if reason), "")
+        reasons = (answers.get(method, {}).get("not_possible", "") for answers in self.answered)
+        return next((reason for reason in reasons if reason), "")
 
     def _each(self, method: str, value: Any) -> Floats:
         return _floats(
-            value(one.query, said[method]) if _is_there(said, method) else np.nan
-            for one, said in zip(self.labelled, self.answered, strict=True)
+            value(one.query, answers[method]) if _is_there(answers, method) else np.nan
+            for one, answers in zip(self.labelled, self.answered, strict=True)
         )
 
 
 def read(job: Job) -> Outcomes:
     """Read what the stages found."""
     where = questions.fold_of(job.collection, job.parameters)
-    answers = job.found(ANSWER)
-    labels = dict(job.each_found(LABEL, answers))
+    answers = job.results(ANSWER)
+    labels = dict(job.results_of(LABEL, answers))
     believed: dict[str, dict[str, Sequence[float]]] = {}
-    for key, found in job.found(TRAIN).items():
-        believed.setdefault(key.split(":")[1], {}).update(found.get("believed", {}))
+    for key, training in job.results(TRAIN).items():
+        believed.setdefault(key.split(":")[1], {}).update(training.get("believed", {}))
     names = [name for name in answers if name in labels]
     return Outcomes(
         tuple(questions.labelled(job.by_id[name], labels[name], job.parameters) for name in names),
@@ -139,10 +143,10 @@ def read(job: Job) -> Outcomes:
     )
 
 
-def _is_there(said: Mapping[str, Any], method: str) -> bool:
-    return "text" in said.get(method, {})
+def _is_there(answers: Mapping[str, Any], method: str) -> bool:
+    return "text" in answers.get(method, {})
 
 
 def _floats(values: Any) -> Floats:
-    found: Sequence[float] = [float(each) for each in values]
-    return np.array(found, dtype=np.float64)
+    numbers: Sequence[float] = [float(number) for number in values]
+    return np.array(numbers, dtype=np.float64)

@@ -164,20 +164,20 @@ class UpliftRagParameters(ParameterReader):
     def check(self) -> None:
         """Check what goes together, and that models are offered."""
         if self.metric not in METRICS:
-            said = _("metric is %(given)r; it is one of %(known)s.")
-            raise BadParameterError(said % {"given": self.metric, "known": ", ".join(METRICS)})
+            message = _("metric is %(given)r; it is one of %(known)s.")
+            raise BadParameterError(message % {"given": self.metric, "known": ", ".join(METRICS)})
         if self.precision not in PRECISIONS:
-            said = _("precision is %(given)r; it is one of %(known)s.")
-            raise BadParameterError(said % {"given": self.precision, "known": ", ".join(PRECISIONS)})
+            message = _("precision is %(given)r; it is one of %(known)s.")
+            raise BadParameterError(message % {"given": self.precision, "known": ", ".join(PRECISIONS)})
         if self.feed > self.retrieve:
-            said = _("feed is %(feed)s, more than the %(retrieve)s documents that are retrieved.")
-            raise BadParameterError(said % {"feed": self.feed, "retrieve": self.retrieve})
+            message = _("feed is %(feed)s, more than the %(retrieve)s documents that are retrieved.")
+            raise BadParameterError(message % {"feed": self.feed, "retrieve": self.retrieve})
         objectives = [name for name in self.ablations if VARIANTS[name].without]
         if self.trained and objectives:
-            said = _(
+            message = _(
                 "ablations holds %(names)s, which must be trained; with rerankers of an earlier run leave them out."
             )
-            raise BadParameterError(said % {"names": ", ".join(objectives)})
+            raise BadParameterError(message % {"names": ", ".join(objectives)})
         retrievers.check([self.retriever])
         self.settings(0)
 
@@ -187,18 +187,18 @@ def _read(name: str, usual: Any, value: Any) -> Any:
     if name in LISTS:
         known = LISTS[name]
         if isinstance(value, str) or not isinstance(value, Sequence) or not set(value) <= set(known):
-            said = _("%(name)s is %(value)r; it is a list of some of: %(known)s.")
-            raise BadParameterError(said % {"name": name, "value": value, "known": ", ".join(known)})
-        return tuple(each for each in known if each in value)
+            message = _("%(name)s is %(value)r; it is a list of some of: %(known)s.")
+            raise BadParameterError(message % {"name": name, "value": value, "known": ", ".join(known)})
+        return tuple(item for item in known if item in value)
     if isinstance(usual, str):
         if not isinstance(value, str) or len(value) > LONGEST:
-            said = _("%(name)s is %(value)r; it is a text of at most %(most)s letters.")
-            raise BadParameterError(said % {"name": name, "value": value, "most": LONGEST})
+            message = _("%(name)s is %(value)r; it is a text of at most %(most)s letters.")
+            raise BadParameterError(message % {"name": name, "value": value, "most": LONGEST})
         return value.strip()
     least, most = BOUNDS[name]
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
     is_whole = is_number and float(value).is_integer()
     if not is_number or (isinstance(usual, int) and not is_whole) or not least <= value <= most:
-        said = _("%(name)s is %(value)r; it is a number from %(least)s to %(most)s.")
-        raise BadParameterError(said % {"name": name, "value": value, "least": least, "most": most})
+        message = _("%(name)s is %(value)r; it is a number from %(least)s to %(most)s.")
+        raise BadParameterError(message % {"name": name, "value": value, "least": least, "most": most})
     return int(value) if isinstance(usual, int) else float(value)

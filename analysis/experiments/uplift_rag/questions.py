@@ -48,7 +48,7 @@ def left_out(collection: Collection) -> dict[str, int]:
     return {why: counted[why] for why in (NO_ANSWER, NO_DOCUMENTS) if counted[why]}
 
 
-def fold_of(collection: Collection, own: UpliftRagParameters) -> dict[str, int]:
+def fold_of(collection: Collection, parameters: UpliftRagParameters) -> dict[str, int]:
     """In which fold each query is; fixed by the queries' ids alone, or as the data says: `TEST`, `TRAIN` or `DEV`.
 
     Raises
@@ -59,7 +59,7 @@ def fold_of(collection: Collection, own: UpliftRagParameters) -> dict[str, int]:
     queries = taking(collection)
     if is_given(collection):
         return {query.id: _part(query) for query in queries}
-    return _folds(tuple(query.id for query in queries), own.splits, own.division)
+    return _folds(tuple(query.id for query in queries), parameters.splits, parameters.division)
 
 
 def is_given(collection: Collection) -> bool:
@@ -67,16 +67,16 @@ def is_given(collection: Collection) -> bool:
     return any(folds.part_of(query) for query in collection.queries)
 
 
-def tested_folds(collection: Collection, own: UpliftRagParameters) -> range:
+def tested_folds(collection: Collection, parameters: UpliftRagParameters) -> range:
     """The folds that are tested: all of them, or the data's test queries alone."""
-    return range(TEST, TEST + 1) if is_given(collection) else range(own.splits)
+    return range(TEST, TEST + 1) if is_given(collection) else range(parameters.splits)
 
 
-def watched_fold(collection: Collection, own: UpliftRagParameters, split: int) -> int | None:
+def watched_fold(collection: Collection, parameters: UpliftRagParameters, split: int) -> int | None:
     """The fold that is held out to choose an epoch by while a fold is tested; None: there is none."""
     if is_given(collection):
-        return DEV if DEV in fold_of(collection, own).values() else None
-    return (split + 1) % own.splits if own.patience else None
+        return DEV if DEV in fold_of(collection, parameters).values() else None
+    return (split + 1) % parameters.splits if parameters.patience else None
 
 
 def _part(query: Query) -> int:
@@ -88,23 +88,23 @@ def _part(query: Query) -> int:
         If it says none, though it does of other queries.
     """
     if not folds.part_of(query):
-        said = _("The question %(id)s has no split, and others have: give each one of train, dev and test, or none.")
-        raise BadParameterError(said % {"id": query.id})
+        message = _("The question %(id)s has no split, and others have: give each one of train, dev and test, or none.")
+        raise BadParameterError(message % {"id": query.id})
     return PARTS[folds.part_of(query)]
 
 
-def check_given(collection: Collection, own: UpliftRagParameters) -> None:
+def check_given(collection: Collection, parameters: UpliftRagParameters) -> None:
     """Refuse splits of the data that leave nothing to learn from, or nothing to test.
 
     Raises
     ------
     BadParameterError
     """
-    parts = set(fold_of(collection, own).values())
+    parts = set(fold_of(collection, parameters).values())
     for part, name in ((TRAIN, folds.TRAIN), (TEST, folds.TEST)):
         if is_given(collection) and part not in parts:
-            said = _("No question of the split “%(name)s” takes part: add some, for training and for testing.")
-            raise BadParameterError(said % {"name": name})
+            message = _("No question of the split “%(name)s” takes part: add some, for training and for testing.")
+            raise BadParameterError(message % {"name": name})
 
 
 @lru_cache(maxsize=2)
@@ -112,8 +112,8 @@ def _folds(names: tuple[str, ...], n: int, division: int) -> dict[str, int]:
     try:
         numbers = folds.numbers([Query(name, "", ()) for name in names], n=n, seed=division)
     except folds.TooFewQueriesError as error:
-        said = _("%(n)s questions take part, too few for %(splits)s splits: take more questions, or fewer splits.")
-        raise BadParameterError(said % {"n": len(names), "splits": n}) from error
+        message = _("%(n)s questions take part, too few for %(splits)s splits: take more questions, or fewer splits.")
+        raise BadParameterError(message % {"n": len(names), "splits": n}) from error
     return {name: int(number) for name, number in zip(names, numbers, strict=True)}
 
 
@@ -123,12 +123,12 @@ def batches_of(most: int, *, is_tested: bool = False) -> Callable[[Collection, U
     `is_tested`: of the folds that are tested alone.
     """
 
-    def units(collection: Collection, own: UpliftRagParameters) -> Iterable[Payload]:
-        where = fold_of(collection, own)
+    def units(collection: Collection, parameters: UpliftRagParameters) -> Iterable[Payload]:
+        where = fold_of(collection, parameters)
         by_fold: dict[int, list[str]] = defaultdict(list)
         for name, fold in where.items():
             by_fold[fold].append(name)
-        for split in tested_folds(collection, own) if is_tested else sorted(by_fold):
+        for split in tested_folds(collection, parameters) if is_tested else sorted(by_fold):
             names = by_fold[split]
             yield from ({"queries": names[at : at + most], "split": split} for at in range(0, len(names), most))
 
@@ -137,23 +137,27 @@ def batches_of(most: int, *, is_tested: bool = False) -> Callable[[Collection, U
 
 def ranked(job: Job, query: Query) -> tuple[Document, ...]:
     """The best documents by the run's retriever with its scores, best first; equal ones in the data's order."""
-    own: UpliftRagParameters = job.parameters
+    parameters: UpliftRagParameters = job.parameters
     try:
-        scores = retrievers.retriever(own.retriever, job.collection).scores(query)
+        scores = retrievers.retriever(parameters.retriever, job.collection).scores(query)
     except (NoDocumentsError, ValueError) as error:
         raise BadParameterError(str(error)) from error
-    order = np.argsort(-scores, kind="stable")[: own.retrieve]
-    return tuple(replace(query.documents[place], score=float(scores[place])) for place in order)
+    order = np.argsort(-scores, kind="stable")[: parameters.retrieve]
+    return tuple(replace(query.documents[index], score=float(scores[index])) for index in order)
 
 
-def labelled(query: Query, found: Mapping[str, Any], own: UpliftRagParameters, *, other: bool = False) -> LabelledQuery:
+def labelled(
+    query: Query, labels: Mapping[str, Any], parameters: UpliftRagParameters, *, other: bool = False
+) -> LabelledQuery:
     """A query's labels as the first stage found them; by the other generator, if asked for."""
     by_id = {document.id: document for document in query.documents}
-    said = found["other"] if other else found
+    generator_labels = labels["other"] if other else labels
     documents = tuple(
-        replace(by_id[name], score=score) for name, score in zip(found["documents"], found["scores"], strict=True)
+        replace(by_id[name], score=score) for name, score in zip(labels["documents"], labels["scores"], strict=True)
     )
-    return LabelledQuery(query, documents, said["without"], tuple(said["alone"]), own.metric)
+    return LabelledQuery(
+        query, documents, generator_labels["without"], tuple(generator_labels["alone"]), parameters.metric
+    )
 
 
 class TrainingQuestions(NamedTuple):
@@ -174,18 +178,20 @@ class TrainingQuestions(NamedTuple):
 
 def training(job: Job, split: int) -> TrainingQuestions:
     """What may be learnt from for a fold: neither its questions, nor any text that one of them has."""
-    own: UpliftRagParameters = job.parameters
-    where = fold_of(job.collection, own)
-    watched = watched_fold(job.collection, own, split)
+    parameters: UpliftRagParameters = job.parameters
+    where = fold_of(job.collection, parameters)
+    watched = watched_fold(job.collection, parameters, split)
     tested = _tested(job, split)
-    found = TrainingQuestions([], [], 0)
-    for name, said in job.each_found("label", [name for name in where if where[name] != split]):
-        whole = labelled(job.by_id[name], said, own)
+    training_questions = TrainingQuestions([], [], 0)
+    for name, labels in job.results_of("label", [name for name in where if where[name] != split]):
+        whole = labelled(job.by_id[name], labels, parameters)
         one = without(whole, tested.__contains__)
-        found = found._replace(left_out=found.left_out + len(whole.documents) - len(one.documents))
+        training_questions = training_questions._replace(
+            left_out=training_questions.left_out + len(whole.documents) - len(one.documents)
+        )
         if one.documents:
-            (found.held_out if where[name] == watched else found.learnt).append(one)
-    return found
+            (training_questions.held_out if where[name] == watched else training_questions.learnt).append(one)
+    return training_questions
 
 
 _known: dict[tuple[int, int], KnownTexts] = {}

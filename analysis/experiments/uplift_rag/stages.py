@@ -49,22 +49,22 @@ _IMPOSSIBLE = (
 
 def label(job: Job) -> Mapping[str, Any]:
     """Answer questions without documents and with each one alone: D + 1 prompts each, those of a unit together."""
-    own: UpliftRagParameters = job.parameters
-    found: dict[str, dict[str, Any]] = {}
+    parameters: UpliftRagParameters = job.parameters
+    labels: dict[str, dict[str, Any]] = {}
     prompts: dict[str, list[Prompt]] = {}
     for query in job.queries:
         documents = questions.ranked(job, query)
-        found[query.id] = {
-            "documents": [each.id for each in documents],
-            "scores": [each.score for each in documents],
+        labels[query.id] = {
+            "documents": [document.id for document in documents],
+            "scores": [document.score for document in documents],
         }
-        prompts[query.id] = uplift_labels.prompts(query, documents, max_tokens=own.max_tokens)
-    for name, said in _said(job.generator, prompts).items():
-        found[name] |= said
-    if own.other:
-        for name, said in _said(job.model(own.other), prompts).items():
-            found[name]["other"] = said
-    return found
+        prompts[query.id] = uplift_labels.prompts(query, documents, max_tokens=parameters.max_tokens)
+    for name, generator_labels in _ask_label_prompts(job.generator, prompts).items():
+        labels[name] |= generator_labels
+    if parameters.other:
+        for name, other_labels in _ask_label_prompts(job.model(parameters.other), prompts).items():
+            labels[name]["other"] = other_labels
+    return labels
 
 
 def train(job: Job) -> Mapping[str, Any]:
@@ -76,91 +76,104 @@ def train(job: Job) -> Mapping[str, Any]:
         tuple(learning.learnt), tuple(learning.held_out), job.generator, job.rng(f"train {key}"), job.report
     )
     about = {"left_out": learning.left_out}
-    made = method(job, name)
+    baseline = method(job, name)
     try:
-        if isinstance(made, Uplift):
-            return {key: about | _train_ours(job, made, fold, split)}
-        made.fit(fold)
+        if isinstance(baseline, Uplift):
+            return {key: about | _train_ours(job, baseline, fold, split)}
+        baseline.fit(fold)
     except _IMPOSSIBLE as error:
         return {key: about | {"not_possible": str(error)}}
-    return {key: about | {"file": trained_methods.publish(job, made, f"{name}-split-{split}")}}
+    return {key: about | {"file": trained_methods.publish(job, baseline, f"{name}-split-{split}")}}
 
 
 def answer(job: Job) -> Mapping[str, Any]:
     """Answer questions by every method that the other splits trained: those of a unit together, a wave a step."""
-    own: UpliftRagParameters = job.parameters
-    asked: dict[tuple[str, ...], AnswerSteps[dict[str, Any]]] = {}
+    parameters: UpliftRagParameters = job.parameters
+    steps: dict[tuple[str, ...], AnswerSteps[dict[str, Any]]] = {}
     of_other: dict[tuple[str, ...], AnswerSteps[dict[str, Any]]] = {}
     for query in job.queries:
-        labelled = questions.labelled(query, job.found_of(LABEL, query.id), own)
-        for name in own.compared:
-            asked[query.id, name] = _by_method(job, name, job.payload["split"], labelled)
-        asked[query.id, UPPER_BOUND] = _written(upper_bound(labelled, own.settings(job.run.seed)), UPPER_BOUND)
+        labelled = questions.labelled(query, job.result(LABEL, query.id), parameters)
+        for name in parameters.compared:
+            steps[query.id, name] = _by_method(job, name, job.payload["split"], labelled)
+        steps[query.id, UPPER_BOUND] = _written(upper_bound(labelled, parameters.settings(job.run.seed)), UPPER_BOUND)
         for (of, by), asking in _exchanged(job, query).items():
-            (asked if by == OWN else of_other)[query.id, TRANSFER, f"{of}:{by}"] = asking
-    said = _together(job, asked, job.generator)
+            (steps if by == OWN else of_other)[query.id, TRANSFER, f"{of}:{by}"] = asking
+    answers = _together(job, steps, job.generator)
     if of_other:
-        said |= _together(job, of_other, job.model(own.other))
-    made: dict[str, dict[str, Any]] = {query.id: {} for query in job.queries}
-    for (query_id, name, *exchange), found in said.items():
+        answers |= _together(job, of_other, job.model(parameters.other))
+    answers_by_query: dict[str, dict[str, Any]] = {query.id: {} for query in job.queries}
+    for (query_id, name, *exchange), method_answer in answers.items():
         if exchange:
-            made[query_id].setdefault(name, {})[exchange[0]] = found
+            answers_by_query[query_id].setdefault(name, {})[exchange[0]] = method_answer
         else:
-            made[query_id][name] = found
-    return made
+            answers_by_query[query_id][name] = method_answer
+    return answers_by_query
 
 
 def method(job: Job, name: str) -> Method:
     """Make a method with the run's settings."""
-    own: UpliftRagParameters = job.parameters
-    settings = own.settings(job.run.seed)
-    if questions.is_given(job.collection) and questions.watched_fold(job.collection, own, questions.TEST) is not None:
+    parameters: UpliftRagParameters = job.parameters
+    settings = parameters.settings(job.run.seed)
+    if (
+        questions.is_given(job.collection)
+        and questions.watched_fold(job.collection, parameters, questions.TEST) is not None
+    ):
         # The data's own questions for choosing do choose: without a patience, among all epochs.
-        settings = replace(settings, patience=settings.patience or own.epochs)
-    return Uplift(settings, own.options, name) if name in VARIANTS else BASELINES[name].make(settings)
+        settings = replace(settings, patience=settings.patience or parameters.epochs)
+    return Uplift(settings, parameters.options, name) if name in VARIANTS else BASELINES[name].make(settings)
 
 
-def train_units(collection: Collection, own: UpliftRagParameters) -> Iterable[Payload]:
+def train_units(collection: Collection, parameters: UpliftRagParameters) -> Iterable[Payload]:
     """A unit for each split and each method that learns for itself."""
-    questions.check_given(collection, own)
-    trained_methods.check(own)
-    folds = questions.tested_folds(collection, own)
-    return [{"split": split, "method": name} for split in folds for name in own.learning]
+    questions.check_given(collection, parameters)
+    trained_methods.check(parameters)
+    folds = questions.tested_folds(collection, parameters)
+    return [{"split": split, "method": name} for split in folds for name in parameters.learning]
 
 
-def _said(generator: Generator, prompts: Mapping[str, Sequence[Prompt]]) -> dict[str, dict[str, Any]]:
+def _ask_label_prompts(generator: Generator, prompts: Mapping[str, Sequence[Prompt]]) -> dict[str, dict[str, Any]]:
     """What a generator says to the label prompts of some questions, by question."""
-    outputs = iter(generator.generate([each for some in prompts.values() for each in some]))
+    outputs = iter(generator.generate([prompt for some in prompts.values() for prompt in some]))
     return {name: _labels(list(islice(outputs, len(some)))) for name, some in prompts.items()}
 
 
 def _labels(outputs: Sequence[Output]) -> dict[str, Any]:
     return {
         "without": outputs[0].text,
-        "alone": [each.text for each in outputs[1:]],
-        "prompt_tokens": sum(each.prompt_tokens for each in outputs),
-        "completion_tokens": sum(each.completion_tokens for each in outputs),
-        "refused": sum(bool(each.error) for each in outputs),
+        "alone": [output.text for output in outputs[1:]],
+        "prompt_tokens": sum(output.prompt_tokens for output in outputs),
+        "completion_tokens": sum(output.completion_tokens for output in outputs),
+        "refused": sum(bool(output.error) for output in outputs),
     }
 
 
-def _train_ours(job: Job, made: Uplift, fold: Training, split: int) -> dict[str, Any]:
+def _train_ours(job: Job, uplift_method: Uplift, fold: Training, split: int) -> dict[str, Any]:
     """Train, and say at once what the reranker thinks of the split's own documents: only the whole one is kept."""
-    own: UpliftRagParameters = job.parameters
-    name = f"{made.name}-split-{split}"
-    where = questions.fold_of(job.collection, own)
-    if own.trained:
+    parameters: UpliftRagParameters = job.parameters
+    name = f"{uplift_method.name}-split-{split}"
+    where = questions.fold_of(job.collection, parameters)
+    if parameters.trained:
         trained_methods.take_up(
-            job, made, own.trained, name, tested=[job.by_id[each] for each in where if where[each] == split]
+            job,
+            uplift_method,
+            parameters.trained,
+            name,
+            tested=[job.by_id[query_id] for query_id in where if where[query_id] == split],
         )
     else:
-        made.fit(fold)
+        uplift_method.fit(fold)
     believed = {}
-    for query_id, found in job.each_found(LABEL, [each for each in where if where[each] == split]):
-        documents = questions.labelled(job.by_id[query_id], found, own).documents
-        believed[query_id] = made.probabilities(job.by_id[query_id], documents).tolist()
-    file = trained_methods.publish(job, made, name) if made.name == UPLIFT and not own.trained else ""
-    history = made.history.as_dict() if made.history else {}
+    for query_id, labels in job.results_of(
+        LABEL, [name_in_fold for name_in_fold in where if where[name_in_fold] == split]
+    ):
+        documents = questions.labelled(job.by_id[query_id], labels, parameters).documents
+        believed[query_id] = uplift_method.probabilities(job.by_id[query_id], documents).tolist()
+    file = (
+        trained_methods.publish(job, uplift_method, name)
+        if uplift_method.name == UPLIFT and not parameters.trained
+        else ""
+    )
+    history = uplift_method.history.as_dict() if uplift_method.history else {}
     return {"file": file, "history": history, "believed": believed}
 
 
@@ -170,55 +183,55 @@ def _by_method(job: Job, name: str, split: int, one: LabelledQuery) -> AnswerSte
     trained = trained_methods.trained(job, split, learnt_as)
     if reason := trained.get("not_possible"):
         return {"not_possible": reason}
-    asked = replace(one.query, answers=())
+    without_answers = replace(one.query, answers=())
     try:
         if name in VARIANTS:
-            made = method(job, name)
-            assert isinstance(made, Uplift)
-            made.believed = {asked.id: trained["believed"][asked.id]}
+            baseline = method(job, name)
+            assert isinstance(baseline, Uplift)
+            baseline.believed = {without_answers.id: trained["believed"][without_answers.id]}
         else:
-            made = trained_methods.loaded(job, name, split, method)
-        return (yield from _written(made.asking(asked, one.documents, job.generator), made.form))
+            baseline = trained_methods.loaded(job, name, split, method)
+        return (yield from _written(baseline.asking(without_answers, one.documents, job.generator), baseline.form))
     except _IMPOSSIBLE as error:
         return {"not_possible": str(error)}
 
 
 def _exchanged(job: Job, query: Query) -> dict[tuple[str, str], AnswerSteps[dict[str, Any]]]:
     """Both generators' answers with the documents that help either of them: whose documents, and who answers."""
-    own: UpliftRagParameters = job.parameters
-    if not own.other:
+    parameters: UpliftRagParameters = job.parameters
+    if not parameters.other:
         return {}
-    settings = own.settings(job.run.seed)
-    found = job.found_of(LABEL, query.id)
+    settings = parameters.settings(job.run.seed)
+    labels = job.result(LABEL, query.id)
     helpful = {
-        name: document_selection.oracle(questions.labelled(query, found, own, other=name == OTHER))
+        name: document_selection.oracle(questions.labelled(query, labels, parameters, other=name == OTHER))
         for name in (OWN, OTHER)
     }
     return {(of, by): _written(reading(query, helpful[of], settings), of) for of in helpful for by in helpful}
 
 
 def _together(
-    job: Job, asked: Mapping[tuple[str, ...], AnswerSteps[dict[str, Any]]], generator: Generator
+    job: Job, steps: Mapping[tuple[str, ...], AnswerSteps[dict[str, Any]]], generator: Generator
 ) -> dict[tuple[str, ...], dict[str, Any]]:
     """What came of all that is asked of one generator, by what it is."""
-    total = len(asked)
-    found = run_in_lockstep(
-        asked.values(), generator, at_once=total, report=lambda done: job.report(done, total, _("Answering"))
+    total = len(steps)
+    answers = run_in_lockstep(
+        steps.values(), generator, at_once=total, report=lambda done: job.report(done, total, _("Answering"))
     )
-    return dict(zip(asked, found, strict=True))
+    return dict(zip(steps, answers, strict=True))
 
 
 def _written(asking: AnswerSteps[MethodAnswer], form: str) -> AnswerSteps[dict[str, Any]]:
     """An answer as it is stored, with the form of the method that gave it."""
-    found = yield from asking
+    method_answer = yield from asking
     return {
-        "form": found.form or form,
-        "text": found.text,
-        "documents": list(found.documents),
-        "prompt_tokens": found.prompt_tokens,
-        "calls": len(found.outputs),
-        "all_tokens": sum(each.prompt_tokens + each.completion_tokens for each in found.outputs),
-        "refused": bool(found.error),
+        "form": method_answer.form or form,
+        "text": method_answer.text,
+        "documents": list(method_answer.documents),
+        "prompt_tokens": method_answer.prompt_tokens,
+        "calls": len(method_answer.outputs),
+        "all_tokens": sum(output.prompt_tokens + output.completion_tokens for output in method_answer.outputs),
+        "refused": bool(method_answer.error),
     }
 
 

@@ -21,7 +21,7 @@ _OURS: dict[str, LazyText] = {
 #: Labels of rows; those of baselines say which form of the method answered.
 METHODS: dict[str, LazyText] = {**{form.key: form.label for form in FORMS.values()}, **_OURS}
 #: What the form calls them, before it is known which form there will be.
-TITLES: dict[str, LazyText] = {**{each.name: each.title for each in BASELINES.values()}, **_OURS}
+TITLES: dict[str, LazyText] = {**{baseline.name: baseline.title for baseline in BASELINES.values()}, **_OURS}
 #: A sentence of each caption of a table that sets methods beside each other.
 _AFTER = _("“After” a paper’s method stands for it with fewer or simpler parts, named in brackets.")
 METRICS = {"em": _("Exact match"), "f1": _("F1")}

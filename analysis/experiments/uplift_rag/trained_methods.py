@@ -37,10 +37,10 @@ _MOST = 16
 _loaded: OrderedDict[tuple[int, int, str], Method] = OrderedDict()
 
 
-def publish(job: Job, made: Method, name: str) -> str:
+def publish(job: Job, fitted: Method, name: str) -> str:
     """Have what a method learnt published as NAME.zip with the unit; the file's name, "" where it learnt nothing."""
     with tempfile.TemporaryDirectory(prefix="uplift-") as folder:
-        made.save(Path(folder))
+        fitted.save(Path(folder))
         files = sorted(path for path in Path(folder).rglob("*") if path.is_file())
         if not files:
             return ""
@@ -60,25 +60,25 @@ def _pack(files: Sequence[Path], folder: Path, into: IO[bytes]) -> None:
 
 def trained(job: Job, split: int, name: str) -> dict[str, Any]:
     """What the stage of training found of a method on a split."""
-    found: dict[str, Any] = job.found_of("train", f"{split}:{name}")
-    return found
+    training: dict[str, Any] = job.result("train", f"{split}:{name}")
+    return training
 
 
 def loaded(job: Job, name: str, split: int, make: Callable[[Job, str], Method]) -> Method:
     """A method as it was trained on a split; a process keeps the last ones."""
     key = (job.run.pk, split, name)
     if key not in _loaded:
-        made = make(job, name)
+        fitted = make(job, name)
         if file := trained(job, split, name).get("file"):
-            take(made, job.run, file)
-        _loaded[key] = made
+            take(fitted, job.run, file)
+        _loaded[key] = fitted
         while len(_loaded) > _MOST:
             _loaded.popitem(last=False)
     _loaded.move_to_end(key)
     return _loaded[key]
 
 
-def take(made: Method, run: Run, file: str) -> None:
+def take(fitted: Method, run: Run, file: str) -> None:
     """Let a method load what a run published.
 
     Raises
@@ -92,10 +92,10 @@ def take(made: Method, run: Run, file: str) -> None:
     with tempfile.TemporaryDirectory(prefix="uplift-") as folder:
         with default_storage.open(str(artifact.file.name)) as source, zipfile.ZipFile(source) as pack:
             pack.extractall(folder)
-        made.load(Path(folder))
+        fitted.load(Path(folder))
 
 
-def take_up(job: Job, made: Uplift, key: str, name: str, *, tested: Sequence[Query]) -> None:
+def take_up(job: Job, fitted: Uplift, key: str, name: str, *, tested: Sequence[Query]) -> None:
     """Take an earlier run's reranker of the same split.
 
     Raises
@@ -106,34 +106,34 @@ def take_up(job: Job, made: Uplift, key: str, name: str, *, tested: Sequence[Que
     """
     run = find(job, key)
     try:
-        take(made, run, f"{name}.zip")
+        take(fitted, run, f"{name}.zip")
     except (LookupError, reranker.NotARerankerError) as error:
-        said = _("The run %(key)s cannot lend its rerankers: %(why)s Take one with as many splits.")
-        raise BadParameterError(said % {"key": key, "why": error}) from error
-    assert made.trained is not None
-    about = made.trained.about
-    seen = {*about["trained_on"], *about["held_out"]} & {each.id for each in tested}
+        message = _("The run %(key)s cannot lend its rerankers: %(why)s Take one with as many splits.")
+        raise BadParameterError(message % {"key": key, "why": error}) from error
+    assert fitted.trained is not None
+    about = fitted.trained.about
+    seen = {*about["trained_on"], *about["held_out"]} & {query.id for query in tested}
     if seen:
-        said = _("The rerankers of the run %(key)s have learnt from %(n)s questions that they would be tested on: take "
-                 "a run on the same questions with the same splits and division.")  # fmt: skip
-        raise BadParameterError(said % {"key": key, "n": len(seen)})
+        message = _("The rerankers of the run %(key)s have learnt from %(n)s questions that they would be tested on: "
+                    "take a run on the same questions with the same splits and division.")  # fmt: skip
+        raise BadParameterError(message % {"key": key, "n": len(seen)})
     if questions.is_apart(job.run):
         _refuse_known_documents(key, about, tested)
 
 
 def _refuse_known_documents(key: str, about: Mapping[str, Any], tested: Sequence[Query]) -> None:
     if "documents" not in about:
-        said = _("The rerankers of the run %(key)s do not say from which documents they have learnt, as they were "
-                 "trained before rerankers did: train them anew.")  # fmt: skip
-        raise BadParameterError(said % {"key": key})
+        message = _("The rerankers of the run %(key)s do not say from which documents they have learnt, as they were "
+                    "trained before rerankers did: train them anew.")  # fmt: skip
+        raise BadParameterError(message % {"key": key})
     seen = {digest(document) for query in tested for document in query.documents} & set(about["documents"])
     if seen:
-        said = _("The rerankers of the run %(key)s have learnt from %(n)s documents of questions that they would be "
-                 "tested on: train them anew.")  # fmt: skip
-        raise BadParameterError(said % {"key": key, "n": len(seen)})
+        message = _("The rerankers of the run %(key)s have learnt from %(n)s documents of questions that they would be "
+                    "tested on: train them anew.")  # fmt: skip
+        raise BadParameterError(message % {"key": key, "n": len(seen)})
 
 
-def check(own: UpliftRagParameters) -> None:
+def check(parameters: UpliftRagParameters) -> None:
     """Refuse an earlier run that cannot lend its rerankers, before anything is asked or paid.
 
     Raises
@@ -142,15 +142,15 @@ def check(own: UpliftRagParameters) -> None:
         If there is no such run that is done, or it divided its questions otherwise: its rerankers would then be tested
         on what they learnt from.
     """
-    if not own.trained:
+    if not parameters.trained:
         return
-    run = _done(Run.objects.filter(kind=KIND), own.trained)
+    run = _done(Run.objects.filter(kind=KIND), parameters.trained)
     usual = UpliftRagParameters()
     theirs = {name: run.parameters.get(name, getattr(usual, name)) for name in ("splits", "division")}
-    if theirs != {"splits": own.splits, "division": own.division}:
-        said = _("The run %(key)s has %(splits)s splits in its division %(division)s: set the same, so that no "
-                 "question is answered by a reranker that learnt from it.")  # fmt: skip
-        raise BadParameterError(said % {"key": own.trained, **theirs})
+    if theirs != {"splits": parameters.splits, "division": parameters.division}:
+        message = _("The run %(key)s has %(splits)s splits in its division %(division)s: set the same, so that no "
+                    "question is answered by a reranker that learnt from it.")  # fmt: skip
+        raise BadParameterError(message % {"key": parameters.trained, **theirs})
 
 
 def find(job: Job, key: str) -> Run:
@@ -165,7 +165,7 @@ def find(job: Job, key: str) -> Run:
 
 
 def _done(runs: QuerySet[Run], key: str) -> Run:
-    run = next((each for each in runs.filter(state=RunState.DONE) if str(each.key) == key), None)
+    run = next((run for run in runs.filter(state=RunState.DONE) if str(run.key) == key), None)
     if run is None:
         raise BadParameterError(_("There is no finished run %(key)r of this experiment in this study.") % {"key": key})
     return run

@@ -42,15 +42,15 @@ class Command(BaseCommand):
             parser.add_argument(parameter.option, **_option(parameter))
 
     def handle(self, *args: Any, study: str, out: Path, **options: Any) -> None:
-        found = Study.objects.filter(slug=study).first()
-        if found is None:
+        study_row = Study.objects.filter(slug=study).first()
+        if study_row is None:
             slugs = ", ".join(Study.objects.order_by("slug").values_list("slug", flat=True)[:10])
             raise CommandError(f"There is no study {study!r}. There are: {slugs or 'none; import one first'}.")
         if out.exists() and not out.is_dir():
             raise CommandError(f"{out} is a file: name a folder to write the tables into.")
         parameters = {name: options[name] for name in PARAMETERS if options.get(name) is not None}
         try:
-            run = services.start(study=found, seed=options["seed"], parameters=parameters)
+            run = services.start(study=study_row, seed=options["seed"], parameters=parameters)
         except (services.NothingToAnalyseError, BadParameterError) as error:
             raise CommandError(str(error)) from error
         run = lifecycle.wait(run, report=self._tell)

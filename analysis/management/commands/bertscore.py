@@ -23,12 +23,12 @@ class Command(BaseCommand):
         )  # fmt: skip
 
     def handle(self, *args: Any, study: str, model: str, **options: Any) -> None:
-        found = Study.objects.filter(slug=study).first()
-        if found is None:
+        study_row = Study.objects.filter(slug=study).first()
+        if study_row is None:
             raise CommandError(f"There is no study {study!r}.")
         try:
             choice = encodings.choose_model(model)
-            run = bertscore_runs.start(study=found, model=str(choice))
+            run = bertscore_runs.start(study=study_row, model=str(choice))
         except (BadParameterError, bertscore_runs.NothingToCompareError) as error:
             raise CommandError(str(error)) from error
         run = lifecycle.wait(run, report=self._tell)
@@ -37,10 +37,10 @@ class Command(BaseCommand):
         if run.state != RunState.DONE:
             problems = "; ".join(problem.get("message", "") for problem in run.problems)
             raise CommandError(f"The run is {run.get_state_display()}. {problems or run.error}".strip())
-        made = run.summary
+        summary = run.summary
         self.stdout.write(
-            f"{made['texts']} texts encoded and {made['pairs']} pairs scored with {made['model']}, layer "
-            f"{made['layer']}, on {made['device']}."
+            f"{summary['texts']} texts encoded and {summary['pairs']} pairs scored with {summary['model']}, layer "
+            f"{summary['layer']}, on {summary['device']}."
         )
 
     def _tell(self, progress: Progress) -> None:

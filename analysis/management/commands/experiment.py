@@ -51,9 +51,9 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, help="folder to write the report, tables and figures into")
         parser.add_argument("--estimate", action="store_true", help="say what it would come to, and start nothing")
 
-    def handle(self, *args: Any, name: str, out: Path | None, **given: Any) -> None:
+    def handle(self, *args: Any, name: str, out: Path | None, **arguments: Any) -> None:
         try:
-            options = _merged(given)
+            options = _merged(arguments)
         except BadParameterError as error:
             raise CommandError(str(error)) from error
         study = _study(options["study"])
@@ -67,23 +67,27 @@ class Command(BaseCommand):
             run = services.start(order)
         except (LookupError, BadParameterError, BadCollectionError, InputRejectedError) as error:
             problems = getattr(error, "problems", None)
-            raise CommandError("; ".join(each["message"] for each in problems) if problems else str(error)) from error
+            raise CommandError(
+                "; ".join(problem["message"] for problem in problems) if problems else str(error)
+            ) from error
         self._follow(run, out)
 
     def _order(self, experiment: Experiment, study: Study, options: dict[str, Any]) -> services.Order:
-        given = options[experiments_experiment.PARAMETERS] | dict(_pair(each, experiment) for each in options["set"])
-        common = {"generator": options["generator"] or given.pop("generator", ""), "queries": options["queries"]}
+        parameters = options[experiments_experiment.PARAMETERS] | dict(
+            _pair(assignment, experiment) for assignment in options["set"]
+        )
+        common = {"generator": options["generator"] or parameters.pop("generator", ""), "queries": options["queries"]}
         common["collection"] = _collection(study, experiment, options)
-        return services.order(experiment, study, {**given, **common}, seed=options["seed"])
+        return services.order(experiment, study, {**parameters, **common}, seed=options["seed"])
 
     def _say(self, expected: services.CostForecast) -> None:
-        found = expected.estimate
+        estimate = expected.estimate
         time = "a time not known yet" if expected.seconds is None else f"about {expected.seconds:,.0f} s"
         self._write(
-            f"{found.queries:,} questions ({found.left_out:,} left out), {_calls(found)}, about "
-            f"{found.prompt_tokens:,} tokens in and {found.completion_tokens:,} out, at most "
+            f"{estimate.queries:,} questions ({estimate.left_out:,} left out), {_calls(estimate)}, about "
+            f"{estimate.prompt_tokens:,} tokens in and {estimate.completion_tokens:,} out, at most "
             f"{money.format_cost(expected.cost, expected.currency)}, {time}; "
-            f"{expected.units:,} units. {found.note}".strip()
+            f"{expected.units:,} units. {estimate.note}".strip()
         )
         if expected.problem:
             raise CommandError(expected.problem)
@@ -109,9 +113,9 @@ class Command(BaseCommand):
     def _tell(self, progress: Progress) -> None:
         self.stderr.write(f"\r\033[K{_far(progress)}", ending="")
 
-    def _write(self, said: str) -> None:
+    def _write(self, line: str) -> None:
         """Write a line that is read at once: into a file or a pipe lines else come when the command ends."""
-        self.stdout.write(said)
+        self.stdout.write(line)
         self.stdout.flush()
 
 
@@ -136,46 +140,48 @@ class Lines:
 
 
 def _far(progress: Progress) -> str:
-    said = f"{progress.done:,} of {progress.total:,} {progress.message}".strip()
-    return f"{said} ({around})" if (around := pace(progress)) else said
+    steps = f"{progress.done:,} of {progress.total:,} {progress.message}".strip()
+    return f"{steps} ({around})" if (around := pace(progress)) else steps
 
 
-def _calls(found: CostEstimate) -> str:
-    return f"{found.calls:,} to {found.most.calls:,} calls" if found.most else f"at most {found.calls:,} calls"
+def _calls(estimate: CostEstimate) -> str:
+    return (
+        f"{estimate.calls:,} to {estimate.most.calls:,} calls" if estimate.most else f"at most {estimate.calls:,} calls"
+    )
 
 
-def _merged(given: dict[str, Any]) -> dict[str, Any]:
+def _merged(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return all options: as given, else as the TOML file says, else as usual."""
     written = (
-        experiments_experiment.read_configuration(given["config"])
-        if given["config"]
+        experiments_experiment.read_configuration(arguments["config"])
+        if arguments["config"]
         else {experiments_experiment.PARAMETERS: {}}
     )
     usual = {key: kind() for key, kind in experiments_experiment.KEYS.items()} | dict.fromkeys(
         experiments_experiment.PATHS
     )
     usual |= {"candidates": services.CANDIDATES, "searcher": retrievers.WORDS}
-    return usual | written | {key: value for key, value in given.items() if value is not None}
+    return usual | written | {key: value for key, value in arguments.items() if value is not None}
 
 
 def _study(slug: str) -> Study:
     if not slug:
         raise CommandError("Say whose experiment it is: --study, or study in the TOML file.")
-    if (found := Study.objects.filter(slug=slug).first()) is None:
+    if (study := Study.objects.filter(slug=slug).first()) is None:
         raise CommandError(f"There is no study {slug!r}.")
-    return found
+    return study
 
 
 def _collection(study: Study, experiment: Experiment, options: dict[str, Any]) -> dict[str, Any]:
     path = options.get("file")
     if path is None:
-        own = [source for source in run_tables.OF_STUDY if source in experiment.collections]
-        return {"source": (own or [run_tables.STUDY])[0], "style": options["style"]}
+        study_sources = [source for source in run_tables.OF_STUDY if source in experiment.collections]
+        return {"source": (study_sources or [run_tables.STUDY])[0], "style": options["style"]}
     if not options.get("format"):
         raise BadParameterError(f"Say how the file is written: --format, one of {', '.join(FORMATS)}.")
-    for each in filter(None, (path, options["corpus"])):
-        if not Path(each).is_file():
-            raise BadParameterError(f"There is no file {each}.")
+    for required in filter(None, (path, options["corpus"])):
+        if not Path(required).is_file():
+            raise BadParameterError(f"There is no file {required}.")
     upload = _searched(study, options) if options["corpus"] else services.upload_questions(study, Path(path))
     return services.of_upload(study, options["format"], upload.pk, options["others"])
 
@@ -197,7 +203,7 @@ def _pair(text: str, experiment: Experiment) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
         raise BadParameterError(f"--set takes KEY=VALUE, not {text!r}.")
-    kinds = {each.name: each.kind for each in experiment.fields}
+    kinds = {field.name: field.kind for field in experiment.fields}
     kind = kinds.get(name.strip(), "text")
     if kind in {"numbers", "choices"}:
         parts = [part.strip() for part in value.split(",") if part.strip()]

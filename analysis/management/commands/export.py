@@ -80,15 +80,15 @@ def _why(run: Run) -> str:
 def _copy(artifact: Artifact, out: Path) -> None:
     """Copy a finished export; it comes under its name when it is whole and what it was."""
     partial = out.with_name(f".{out.name}.{uuid.uuid4().hex}.partial")
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     try:
         with artifact.file.open("rb") as source, partial.open("xb") as target:
             while chunk := source.read(CHUNK):
-                found.update(chunk)
+                digest.update(chunk)
                 target.write(chunk)
             target.flush()
             os.fsync(target.fileno())
-        if found.hexdigest() != artifact.sha256:
+        if digest.hexdigest() != artifact.sha256:
             raise CommandError(
                 "The stored export is damaged: its SHA-256 is another than when it was written. Export again."
             )

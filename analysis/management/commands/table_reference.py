@@ -48,8 +48,8 @@ def _names(column: Column) -> str:
 
 def _meaning(column: Column, meanings: dict[str, str]) -> str:
     """What is said of a column; what is said of several together stands with the first of them."""
-    found = [names for names in meanings if set(names.split(", ")) & set(column.names)]
-    texts = [f"{_group(names, column)}{meanings.pop(names)}" for names in found]
+    described = [names for names in meanings if set(names.split(", ")) & set(column.names)]
+    texts = [f"{_group(names, column)}{meanings.pop(names)}" for names in described]
     if not texts and isinstance(column.words, Mapping):
         texts = [f"`{value}`: {label}" for value, label in column.words.items() if value]
     return "; ".join(texts).replace("|", "\\|")

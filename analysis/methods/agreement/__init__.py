@@ -34,9 +34,9 @@ def describe_alpha(facts: RunFacts) -> str:
 
 def describe_other_pools(facts: RunFacts) -> str:
     """Whose agreement stands beside the pool's."""
-    said = [word for key, word in ((Coders.EXPERT, "of experts"), (Coders.POINTWISE, "of pointwise ratings"))
+    coders = [word for key, word in ((Coders.EXPERT, "of experts"), (Coders.POINTWISE, "of pointwise ratings"))
             if facts.measured("agreement", "alpha", coders=key)]  # fmt: skip
-    return f"Beside it stands the agreement {enumerated(said)}." if said else ""
+    return f"Beside it stands the agreement {enumerated(coders)}." if coders else ""
 
 
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:

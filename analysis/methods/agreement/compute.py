@@ -185,13 +185,13 @@ def _with_interval(name: str, value: float, terms: Terms, coders: str) -> Row:
 
 def expert_masks(expert: Fitted, main: Fitted, masks: dict[str, Mask]) -> dict[str, Mask]:
     """The crowd's splits for the experts' pairs; those that the crowd did not judge are in the complete one only."""
-    place = {unit[:2]: i for i, unit in enumerate(main.pool.units)}
-    known = [place.get(unit[:2], -1) for unit in expert.pool.units]
-    found = {Split.COMPLETE.value: np.ones(len(known), dtype=bool)}
+    unit_index = {unit[:2]: i for i, unit in enumerate(main.pool.units)}
+    known = [unit_index.get(unit[:2], -1) for unit in expert.pool.units]
+    masks_of_expert_pairs = {Split.COMPLETE.value: np.ones(len(known), dtype=bool)}
     for split, mask in masks.items():
         if split != Split.COMPLETE:
-            found[split] = np.array([i >= 0 and bool(mask[i]) for i in known], dtype=bool)
-    return found
+            masks_of_expert_pairs[split] = np.array([i >= 0 and bool(mask[i]) for i in known], dtype=bool)
+    return masks_of_expert_pairs
 
 
 def judged_by(others: Fitted, main: Fitted) -> Mask:

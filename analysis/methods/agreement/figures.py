@@ -29,8 +29,8 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
     ]
     refuse_empty(shown)
     order = list(dict.fromkeys(row["dimension"] for row in shown))
-    coders = [str(each.label) for each in Coders if any(row["coders"] == each.label for row in shown)]
-    splits = [str(each.label) for each in Split if any(row["split"] == each.label for row in shown)]
+    coders = [str(kind.label) for kind in Coders if any(row["coders"] == kind.label for row in shown)]
+    splits = [str(split.label) for split in Split if any(row["split"] == split.label for row in shown)]
     palette = [colours["b"], colours["a"], colours["system"], colours["n"]][: len(coders)]
     scale = alt.Scale(domain=coders, range=palette)
     base = alt.Chart().encode(

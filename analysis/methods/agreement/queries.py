@@ -33,32 +33,32 @@ def overview(study: Study, state: AnalysisState) -> dict[str, Any]:
     """Return what the page shows; nothing but the state where there is no result yet."""
     if state.run is None:
         return {}
-    found = run_tables.read(state.run, "key_figures", "agreement", "agreement_means", "mace")
+    tables = run_tables.read(state.run, "key_figures", "agreement", "agreement_means", "mace")
     labels = value_labels.dimensions(study)
     figures = [
         row | {"label": value_labels.figure(row["name"]), "is_share": row["name"] in value_labels.SHARES,
                "is_count": isinstance(row["value"], int), "digits": 2 if row.get("unit") else 1}
-        for row in found["key_figures"]
+        for row in tables["key_figures"]
     ]  # fmt: skip
     by_name = {row["name"]: row for row in figures}
     headline = HEADLINE if state.run.summary.get("judgments", 0) else WRITTEN
-    own = [Coders(state.run.parameters.get("pool", "crowd").lower()), Coders.CORRECTED]
-    crowd = [row for row in found["agreement"] if row["coders"] in own and row["split"] != Split.EXPERT_PAIRS]
-    quarter = [row for row in found["agreement"] if row["coders"] == Coders.CORRECTED_QUARTER]
+    pool_coders = [Coders(state.run.parameters.get("pool", "crowd").lower()), Coders.CORRECTED]
+    crowd = [row for row in tables["agreement"] if row["coders"] in pool_coders and row["split"] != Split.EXPERT_PAIRS]
+    quarter = [row for row in tables["agreement"] if row["coders"] == Coders.CORRECTED_QUARTER]
     # The crowd on the pairs that experts judged stands beside the experts.
-    others = [row for row in found["agreement"] if row not in crowd and row not in quarter]
+    others = [row for row in tables["agreement"] if row not in crowd and row not in quarter]
     return {
         "headline": [by_name[name] for name in headline if name in by_name],
         "figures": figures,
         "surplus": by_name["judgments_surplus"]["value"] if "judgments_surplus" in by_name else 0,
-        "agreement": _grid(crowd, found["agreement_means"], labels),
-        "others": _grid(others, found["agreement_means"], labels),
-        "quarter": _grid(quarter, found["agreement_means"], labels),
+        "agreement": _grid(crowd, tables["agreement_means"], labels),
+        "others": _grid(others, tables["agreement_means"], labels),
+        "quarter": _grid(quarter, tables["agreement_means"], labels),
         "parameters": state.run.parameters,
-        "notes": reasons((row, _place(row, labels)) for row in found["agreement"]),
+        "notes": reasons((row, _place(row, labels)) for row in tables["agreement"]),
         "threshold": state.run.parameters.get("spam_threshold", 0.7),
-        "no_intervals": undefined_values.without_intervals(found),
-        "models": [row | {"label": labels.get(row["dimension"], row["dimension"])} for row in found["mace"]],
+        "no_intervals": undefined_values.without_intervals(tables),
+        "models": [row | {"label": labels.get(row["dimension"], row["dimension"])} for row in tables["mace"]],
     }
 
 

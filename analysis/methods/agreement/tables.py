@@ -7,7 +7,7 @@ from analysis.enums import Split
 from ...tables.table import Column, Table, count, estimate
 from ..shared_columns import CODERS, DIMENSION
 
-SPLITS = {each.value: each.label for each in Split}
+SPLITS = {split.value: split.label for split in Split}
 
 AGREEMENT = Table(
     "agreement",

@@ -10,14 +10,14 @@ from . import compute, figures, tables
 
 def describe_citations(facts: RunFacts) -> str:
     """How the choice of passages is described."""
-    said = []
+    measures = []
     if facts.measured("citation_overlap", "jaccard"):
-        said.append("the Jaccard coefficient of the sets of passages that two responses cite")
+        measures.append("the Jaccard coefficient of the sets of passages that two responses cite")
     if facts.measured("citation_order", "rho"):
-        said.append("Spearman's rho between positions of the passages that both hold [@spearman1904]")
+        measures.append("Spearman's rho between positions of the passages that both hold [@spearman1904]")
     if facts.measured("citation_ranks", "probability"):
-        said.append("the probability that the passage at a rank is cited")
-    return f"The choice of passages is described by {enumerated(said)}." if said else ""
+        measures.append("the probability that the passage at a rank is cited")
+    return f"The choice of passages is described by {enumerated(measures)}." if measures else ""
 
 
 METHOD = Method(

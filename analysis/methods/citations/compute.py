@@ -38,16 +38,16 @@ def compute_tables(analysed: Context) -> Tables:
     }
 
 
-def rank_rows(inputs: Inputs, found: Sequence[TextFeatures], resampling: Resampling) -> list[Row]:
+def rank_rows(inputs: Inputs, features: Sequence[TextFeatures], resampling: Resampling) -> list[Row]:
     """How probable it is that the passage at a rank is cited, of the responses whose author had one there."""
     rows: list[Row] = []
-    for style, origin, members in _grouped(inputs, found):
-        topic = resampling.places([inputs.responses[each.place] for each in members])
-        ranks = range(1 + max((each.available[-1] for each in members if each.available), default=-1))
+    for style, origin, members in _grouped(inputs, features):
+        topic = resampling.places([inputs.responses[member.index] for member in members])
+        ranks = range(1 + max((member.available[-1] for member in members if member.available), default=-1))
         is_cited = np.full((len(members), len(ranks)), np.nan)
-        for row, each in enumerate(members):
-            is_cited[row, list(each.available)] = 0.0
-            is_cited[row, list(each.cited)] = 1.0
+        for row, member in enumerate(members):
+            is_cited[row, list(member.available)] = 0.0
+            is_cited[row, list(member.cited)] = 1.0
         for rank in ranks:
             probability = weighted_mean(is_cited[:, rank], topic, resampling.topics)
             interval = resampling.interval(probability, share=True)
@@ -57,12 +57,12 @@ def rank_rows(inputs: Inputs, found: Sequence[TextFeatures], resampling: Resampl
     return rows
 
 
-def median_rows(inputs: Inputs, found: Sequence[TextFeatures], resampling: Resampling) -> list[Row]:
+def median_rows(inputs: Inputs, features: Sequence[TextFeatures], resampling: Resampling) -> list[Row]:
     """The median rank of what a response cites and of what it does not, mean over responses."""
     rows: list[Row] = []
-    for style, origin, members in _grouped(inputs, found):
-        topic = resampling.places([inputs.responses[each.place] for each in members])
-        medians = np.array([median_ranks(each.cited, each.available) for each in members])
+    for style, origin, members in _grouped(inputs, features):
+        topic = resampling.places([inputs.responses[member.index] for member in members])
+        medians = np.array([median_ranks(member.cited, member.available) for member in members])
         for column, passages in enumerate((CITED, UNCITED)):
             interval = resampling.interval(weighted_mean(medians[:, column], topic, resampling.topics))
             key: Row = {"style": style, "origin": origin, "passages": passages}
@@ -71,37 +71,37 @@ def median_rows(inputs: Inputs, found: Sequence[TextFeatures], resampling: Resam
 
 
 def density_rows(
-    inputs: Inputs, found: Sequence[TextFeatures], settings: AnalysisSettings, resampling: Resampling
+    inputs: Inputs, features: Sequence[TextFeatures], settings: AnalysisSettings, resampling: Resampling
 ) -> list[Row]:
     """How densely statements with citations end along the text: 1 throughout if evenly."""
     bins = settings.density_bins
     rows: list[Row] = []
-    for style, origin, members in _grouped(inputs, found):
-        topic = resampling.places([inputs.responses[each.place] for each in members])
-        counts = np.array([binned(each.positions, bins) for each in members], dtype=np.float64)
+    for style, origin, members in _grouped(inputs, features):
+        topic = resampling.places([inputs.responses[member.index] for member in members])
+        counts = np.array([binned(member.positions, bins) for member in members], dtype=np.float64)
         totals = counts.sum(axis=1)
-        for place in range(bins):
-            ratio = weighted_ratio(counts[:, place] * bins, totals, topic, resampling.topics)
-            key: Row = {"style": style, "origin": origin, "bin": place}
+        for bin_index in range(bins):
+            ratio = weighted_ratio(counts[:, bin_index] * bins, totals, topic, resampling.topics)
+            key: Row = {"style": style, "origin": origin, "bin": bin_index}
             row = key | cells(resampling.interval(ratio), int(totals.sum()), "density")
-            per_response = float(counts[:, place].mean())
-            rows.append(row | {"start": place / bins, "end": (place + 1) / bins, "per_response": per_response})
+            per_response = float(counts[:, bin_index].mean())
+            rows.append(row | {"start": bin_index / bins, "end": (bin_index + 1) / bins, "per_response": per_response})
     return rows
 
 
-def _pairs(inputs: Inputs, found: Sequence[TextFeatures], resampling: Resampling) -> tuple[list[Value], list[Value]]:
+def _pairs(inputs: Inputs, features: Sequence[TextFeatures], resampling: Resampling) -> tuple[list[Value], list[Value]]:
     """Overlap and order of each response with what it was given, and of each two of one topic and style."""
     overlap: list[Value] = []
     order: list[Value] = []
-    for each in found:
-        response = inputs.responses[each.place]
+    for response_features in features:
+        response = inputs.responses[response_features.index]
         key = (response.style, f"{response.origin}_{RETRIEVED}", resampling.topic[response.topic])
-        overlap.append((*key, jaccard(each.cited, each.available)))
-        order.append((*key, order_correlation(each.available, each.cited)))
-    rank = {origin: place for place, origin in enumerate(origins_of(inputs.responses))}
-    for one, other in _of_one_slot(inputs, found):
-        first, second = sorted((one, other), key=lambda each: rank[inputs.responses[each.place].origin])
-        about, beside = inputs.responses[first.place], inputs.responses[second.place]
+        overlap.append((*key, jaccard(response_features.cited, response_features.available)))
+        order.append((*key, order_correlation(response_features.available, response_features.cited)))
+    rank = {origin: position for position, origin in enumerate(origins_of(inputs.responses))}
+    for one, other in _of_one_slot(inputs, features):
+        first, second = sorted((one, other), key=lambda pair_member: rank[inputs.responses[pair_member.index].origin])
+        about, beside = inputs.responses[first.index], inputs.responses[second.index]
         key = (about.style, f"{about.origin}_{beside.origin}", resampling.topic[about.topic])
         cited = _as_passages(inputs, first, second)
         overlap.append((*key, jaccard(*cited)))
@@ -109,12 +109,12 @@ def _pairs(inputs: Inputs, found: Sequence[TextFeatures], resampling: Resampling
     return overlap, order
 
 
-def _of_one_slot(inputs: Inputs, found: Sequence[TextFeatures]) -> Iterator[tuple[TextFeatures, TextFeatures]]:
+def _of_one_slot(inputs: Inputs, features: Sequence[TextFeatures]) -> Iterator[tuple[TextFeatures, TextFeatures]]:
     """Each two responses to one topic in one style."""
     slots: dict[tuple[str, str], list[TextFeatures]] = {}
-    for each in found:
-        response = inputs.responses[each.place]
-        slots.setdefault((response.topic, response.style), []).append(each)
+    for response_features in features:
+        response = inputs.responses[response_features.index]
+        slots.setdefault((response.topic, response.style), []).append(response_features)
     for members in slots.values():
         yield from combinations(members, 2)
 
@@ -126,21 +126,21 @@ def _as_passages(
     if first.ranking == second.ranking:
         return first.cited, second.cited
     one, other = (
-        [inputs.rankings[each.ranking][rank] for rank in each.cited] if each.ranking >= 0 else []
-        for each in (first, second)
+        [inputs.rankings[citing.ranking][rank] for rank in citing.cited] if citing.ranking >= 0 else []
+        for citing in (first, second)
     )
     return one, other
 
 
 def _pair_rows(
-    inputs: Inputs, found: Sequence[TextFeatures], values: Sequence[Value], name: str, resampling: Resampling
+    inputs: Inputs, features: Sequence[TextFeatures], values: Sequence[Value], name: str, resampling: Resampling
 ) -> list[Row]:
     """The mean of a measure by style and pair; `n` responses or pairs of responses for which it is defined."""
     by_key: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for style, pair, topic, value in values:
         by_key.setdefault((style, pair), []).append((topic, value))
         by_key.setdefault((ALL, pair), []).append((topic, value))
-    origins = origins_of([inputs.responses[each.place] for each in found])
+    origins = origins_of([inputs.responses[response_features.index] for response_features in features])
     pairs = [f"{origin}_{RETRIEVED}" for origin in origins]
     pairs += [f"{one}_{other}" for one, other in combinations_with_replacement(origins, 2)]
     rows: list[Row] = []
@@ -154,7 +154,11 @@ def _pair_rows(
     return rows
 
 
-def _grouped(inputs: Inputs, found: Sequence[TextFeatures]) -> Iterator[tuple[str, str, list[TextFeatures]]]:
-    responses = [inputs.responses[each.place] for each in found]
+def _grouped(inputs: Inputs, features: Sequence[TextFeatures]) -> Iterator[tuple[str, str, list[TextFeatures]]]:
+    responses = [inputs.responses[response_features.index] for response_features in features]
     for style, origin, chosen in groups(responses, inputs.styles):
-        yield style, origin, [each for each, is_in in zip(found, chosen, strict=True) if is_in]
+        yield (
+            style,
+            origin,
+            [response_features for response_features, is_in in zip(features, chosen, strict=True) if is_in],
+        )

@@ -70,7 +70,7 @@ def model_rows(fitted: Fitted) -> list[Row]:
             known = {"log_likelihood": fit.model.log_likelihood}
             rows.append(row | dict.fromkeys(MACE.column_names[1:]) | known | {NOTE: UPDATED})
             continue
-        found: Row = {
+        measures: Row = {
             "log_likelihood": fit.model.log_likelihood,
             "best_restart": float(ends.max()),
             "worst_restart": float(ends.min()),
@@ -79,5 +79,5 @@ def model_rows(fitted: Fitted) -> list[Row]:
             "iterations": fit.model.iterations,
             "converged": fit.model.converged,
         }
-        rows.append(row | found)
+        rows.append(row | measures)
     return rows

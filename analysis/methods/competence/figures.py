@@ -17,13 +17,13 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
     refuse_empty(known)
     counts: dict[tuple[str, int], int] = {}
     for row in known:
-        place = min(int(row["spam_probability"] * BINS), BINS - 1)
-        key = (labels.dimension(row), place)
+        bin_index = min(int(row["spam_probability"] * BINS), BINS - 1)
+        key = (labels.dimension(row), bin_index)
         counts[key] = counts.get(key, 0) + 1
     order = list(dict.fromkeys(labels.dimension(row) for row in known))
     shown = [
-        {"dimension": name, "from": place / BINS, "to": (place + 1) / BINS, "participants": n}
-        for (name, place), n in sorted(counts.items(), key=lambda item: (order.index(item[0][0]), item[0][1]))
+        {"dimension": name, "from": bin_index / BINS, "to": (bin_index + 1) / BINS, "participants": n}
+        for (name, bin_index), n in sorted(counts.items(), key=lambda item: (order.index(item[0][0]), item[0][1]))
     ]
     ticks = whole_ticks(0, max(counts.values()), 4)
     bars = alt.Chart().mark_bar(binSpacing=1).encode(

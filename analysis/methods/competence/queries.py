@@ -57,13 +57,13 @@ def _people(rows: list[Row], names: list[str]) -> list[dict[str, Any]]:
     for row in rows:
         by_person.setdefault(row["participant"], {})[row["dimension"]] = row
     people = []
-    for name, own in by_person.items():
-        known = [row["spam_probability"] for row in own.values() if row["spam_probability"] is not None]
+    for name, by_dimension in by_person.items():
+        known = [row["spam_probability"] for row in by_dimension.values() if row["spam_probability"] is not None]
         people.append({
             "participant": name,
-            "judgments": sum(row["judgments"] for row in own.values()),
+            "judgments": sum(row["judgments"] for row in by_dimension.values()),
             "mean": sum(known) / len(known) if known else None,
-            "cells": [own[d]["spam_probability"] if d in own else None for d in names],
+            "cells": [by_dimension[d]["spam_probability"] if d in by_dimension else None for d in names],
         })  # fmt: skip
     return people
 
@@ -72,22 +72,22 @@ def _sort(people: list[dict[str, Any]], sort: str, names: list[str]) -> None:
     """Sort by a column; who has no value in it comes last either way."""
     key, descending = sort.lstrip("-"), sort.startswith("-")
     if key in names:
-        place = names.index(key)
-        values = {id(person): person["cells"][place] for person in people}
+        column = names.index(key)
+        values = {id(person): person["cells"][column] for person in people}
     elif key in {"participant", "judgments", "mean"}:
         values = {id(person): person[key] for person in people}
     else:
         values, descending = {id(person): person["mean"] for person in people}, True
     people.sort(key=lambda person: person["participant"])
-    there = [person for person in people if values[id(person)] is not None]
-    there.sort(key=lambda person: values[id(person)], reverse=descending)
-    people[:] = there + [person for person in people if values[id(person)] is None]
+    with_value = [person for person in people if values[id(person)] is not None]
+    with_value.sort(key=lambda person: values[id(person)], reverse=descending)
+    people[:] = with_value + [person for person in people if values[id(person)] is None]
 
 
 def _ids(study: Study, state: AnalysisState, names: list[str]) -> dict[str, int]:
     """Row ids of participants by pseudonym, for links; of the kind that judged where two kinds share a pseudonym."""
-    found = Participant.objects.filter(study=study, external_id__in=names, assignments__isnull=False).distinct()
-    return dict(found.order_by("-id").values_list("external_id", "id"))
+    participants = Participant.objects.filter(study=study, external_id__in=names, assignments__isnull=False).distinct()
+    return dict(participants.order_by("-id").values_list("external_id", "id"))
 
 
 def participant(study: Study, state: AnalysisState, person: Participant) -> dict[str, Any]:
@@ -95,24 +95,24 @@ def participant(study: Study, state: AnalysisState, person: Participant) -> dict
     if state.run is None:
         return {}
     labels = value_labels.dimensions(study)
-    found = run_tables.read(state.run, "competence", "gold")
-    own = [row for row in found["competence"] if row["participant"] == person.external_id]
+    tables = run_tables.read(state.run, "competence", "gold")
+    competence_rows = [row for row in tables["competence"] if row["participant"] == person.external_id]
     inputs = snapshots.inputs(state.run)
     answers = _answers(inputs, person.external_id, state.run.parameters.get("k"))
     pairs = {inputs.sides(unit) for unit, _dimension in answers}
     gold = {
         (row["response_a"], row["response_b"], row["dimension"]): row["label"]
-        for row in found["gold"]
+        for row in tables["gold"]
         if (row["response_a"], row["response_b"]) in pairs
     }
-    dimensions = [row["dimension"] for row in own]
+    dimensions = [row["dimension"] for row in competence_rows]
     listed = _pairs(study, inputs, answers, gold, dimensions)
     return {
         "summary": [
             row
             | {"label": labels.get(row["dimension"], row["dimension"])}
-            | _tally([pair["cells"][place] for pair in listed])
-            for place, row in enumerate(own)
+            | _tally([pair["cells"][column] for pair in listed])
+            for column, row in enumerate(competence_rows)
         ],
         "dimensions": [(name, labels.get(name, name)) for name in dimensions],
         "pairs": listed,
@@ -125,11 +125,11 @@ def _answers(inputs: Inputs, name: str, k: int | None) -> dict[tuple[int, str], 
     pool = inputs.main
     if name not in pool.participants:
         return {}
-    own = np.flatnonzero(pool.coder == pool.participants.index(name))
+    judgments = np.flatnonzero(pool.coder == pool.participants.index(name))
     counted = pool.first_votes(k)
     return {
         (int(pool.unit[i]), inputs.dimensions[pool.dimension[i]].name): (LABELS[pool.value[i]], bool(counted[i]))
-        for i in own
+        for i in judgments
         if inputs.dimensions[pool.dimension[i]].is_preference
     }
 
@@ -168,11 +168,11 @@ def _cell(answer: tuple[str, bool] | None, label: str | None) -> dict[str, Any] 
 
 def _tally(cells: list[dict[str, Any] | None]) -> dict[str, Any]:
     """How often each answer was given, and how often it was the gold label."""
-    given = [cell for cell in cells if cell is not None]
-    labelled = [cell for cell in given if cell["gold"] is not None]
+    answered = [cell for cell in cells if cell is not None]
+    labelled = [cell for cell in answered if cell["gold"] is not None]
     agreeing = sum(cell["agrees"] for cell in labelled)
     return {
-        **{f"count_{label}": sum(cell["answer"] == label for cell in given) for label in LABELS},
+        **{f"count_{label}": sum(cell["answer"] == label for cell in answered) for label in LABELS},
         "agrees": agreeing / len(labelled) if labelled else None,
         "labelled": len(labelled),
     }
@@ -218,8 +218,8 @@ def pairs(
     sides = [(row["response_a"], row["response_b"]) for row in shown]
     ids = pair_ids(study, sides)
     names = _names(study, sides)
-    wanted = {(*side, row["dimension"]) for side, row in zip(sides, shown, strict=True)}
-    counts = _counts(inputs, wanted)
+    questions = {(*side, row["dimension"]) for side, row in zip(sides, shown, strict=True)}
+    counts = _counts(inputs, questions)
     return {
         "page": shown,
         "rows": [
@@ -246,29 +246,29 @@ def pairs(
 
 def _names(study: Study, sides: list[tuple[str, str]]) -> dict[str, str]:
     """What responses are called, by their ids."""
-    wanted = {name for side in sides for name in side}
-    found = Response.objects.filter(study=study, external_id__in=wanted).with_people().defer("text")
-    return {response.external_id: response.label for response in found}
+    response_names = {name for side in sides for name in side}
+    responses = Response.objects.filter(study=study, external_id__in=response_names).with_people().defer("text")
+    return {response.external_id: response.label for response in responses}
 
 
 def _certainty(row: Row) -> float:
     return max((row[f"p_{label}"] or 0.0) for label in LABELS)
 
 
-def _counts(inputs: Inputs, wanted: set[Question]) -> dict[Question, tuple[int, int, int]]:
+def _counts(inputs: Inputs, questions: set[Question]) -> dict[Question, tuple[int, int, int]]:
     """How often a, n and b were answered, for some pairs and dimensions."""
     pool = inputs.main
     unit_of = {inputs.sides(i): i for i in range(len(pool.units))}
-    place_of = {inputs.dimensions[place].name: place for place in np.unique(pool.dimension).tolist()}
-    found = {}
+    place_of = {inputs.dimensions[index].name: index for index in np.unique(pool.dimension).tolist()}
+    counts = {}
     # Judgments stand in the order of dimension and unit, so that those of one question lie together.
     key = pool.dimension * len(pool.units) + pool.unit
-    for left, right, dimension in wanted:
+    for left, right, dimension in questions:
         question = place_of[dimension] * len(pool.units) + unit_of[left, right]
         first, last = np.searchsorted(key, [question, question + 1])
         a, n, b = np.bincount(pool.value[first:last], minlength=len(LABELS)).tolist()
-        found[left, right, dimension] = (a, n, b)
-    return found
+        counts[left, right, dimension] = (a, n, b)
+    return counts
 
 
 def pair(study: Study, state: AnalysisState, pair: Pair) -> dict[str, Any]:
@@ -280,7 +280,7 @@ def pair(study: Study, state: AnalysisState, pair: Pair) -> dict[str, Any]:
     table = run_tables.stored_table(state.run, "gold")
     gold = table.rows_where("$[*] ? (@.response_a == $a && @.response_b == $b)", a=left, b=right)
     votes = _votes(snapshots.inputs(state.run), left, right, state.run.parameters.get("k"))
-    people = sorted({vote["participant"] for own in votes.values() for vote in own})
+    people = sorted({vote["participant"] for dimension_votes in votes.values() for vote in dimension_votes})
     spam = {
         (row["participant"], row["dimension"]): row["spam_probability"]
         for row in run_tables.stored_table(state.run, "competence").rows_where(
@@ -292,13 +292,19 @@ def pair(study: Study, state: AnalysisState, pair: Pair) -> dict[str, Any]:
     labels = value_labels.dimensions(study)
     for row in gold:
         name = row["dimension"]
-        own = [
+        dimension_votes = [
             vote | {"competence": _competence(spam.get((who := vote["participant"], name))), "id": ids.get(who)}
             for vote in votes.get(name, [])
         ]
-        counts = [sum(vote["answer"] == label for vote in own) for label in LABELS]
+        counts = [sum(vote["answer"] == label for vote in dimension_votes) for label in LABELS]
         context["questions"].append(
-            row | {"label_name": _label_name(row), "title": labels.get(name, name), "votes": own, "counts": counts}
+            row
+            | {
+                "label_name": _label_name(row),
+                "title": labels.get(name, name),
+                "votes": dimension_votes,
+                "counts": counts,
+            }
         )
     context["reverse"] = Pair.objects.filter(a=pair.b, b=pair.a).first()
     context["threshold"] = state.run.parameters.get("spam_threshold", 0.7)

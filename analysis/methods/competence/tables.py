@@ -7,7 +7,7 @@ from analysis.enums import Label
 from ...tables.table import Column, Holds, Table, count
 from ..shared_columns import DIMENSION
 
-LABELS = {each.value: each.label for each in Label}
+LABELS = {label.value: label.label for label in Label}
 
 COMPETENCE = Table(
     "competence",

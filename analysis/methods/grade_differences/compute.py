@@ -58,11 +58,11 @@ class _Comparison:
                 where[3] = [self.dimension]
             sides.append(_picked(cells, where))
         apart = sides[0] - sides[1]
-        there = ~np.isnan(apart)
-        n = there.sum(axis=(1, 2, 3))
-        total = np.where(there, apart, 0.0).sum(axis=(1, 2, 3))
-        found: Floats = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
-        return found
+        compared = ~np.isnan(apart)
+        n = compared.sum(axis=(1, 2, 3))
+        total = np.where(compared, apart, 0.0).sum(axis=(1, 2, 3))
+        means: Floats = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+        return means
 
 
 def compute_tables(analysed: Context) -> Tables:
@@ -85,7 +85,7 @@ def rows(inputs: Inputs, graded: Graded, resampled: Resampled) -> list[Row]:
     cells = _Cells(inside, shape)
     tests = list(_comparisons(len(names), len(styles), len(origins)))
     differences = _differences(tests, cells, graded, resampled)
-    found = []
+    rows = []
     for test, (difference, samples) in zip(tests, differences, strict=True):
         sides = (origins if test.origins else styles)[list(test.one)]
         key: Row = {
@@ -93,8 +93,8 @@ def rows(inputs: Inputs, graded: Graded, resampled: Resampled) -> list[Row]:
             "style": str(styles[test.style]) if test.style >= 0 else ALL,
             "comparison": " - ".join(sides.tolist()),
         }
-        found.append(key | paired_tests.tested_row(difference, resampled.weights, samples))
-    return paired_tests.adjust(found)
+        rows.append(key | paired_tests.tested_row(difference, resampled.weights, samples))
+    return paired_tests.adjust(rows)
 
 
 def _comparisons(dimensions: int, styles: int, origins: int) -> Iterator[_Comparison]:
@@ -118,10 +118,10 @@ def _differences(
     for begin in range(0, resampled.grade.shape[1], _AT_ONCE):
         block = slice(begin, begin + _AT_ONCE)
         then = cells.of(graded.comparable(resampled.grade[:, block].astype(np.float64)))
-        for place, test in enumerate(tests):
-            again[place, block] = test.difference(then).T
-    for place, test in enumerate(tests):
-        yield test.difference(now), again[place].astype(np.float64)
+        for position, test in enumerate(tests):
+            again[position, block] = test.difference(then).T
+    for position, test in enumerate(tests):
+        yield test.difference(now), again[position].astype(np.float64)
 
 
 def _picked(cells: Floats, where: list[object]) -> Floats:

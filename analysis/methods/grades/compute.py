@@ -51,16 +51,24 @@ def _imputed(analysed: Context, graded: Graded) -> grade_fits.Imputed:
     _draw, draws = grade_fits.of_labels_drawn(c)
     before = _imputed_before(analysed, graded)
     anew = np.array([not rows for rows in before])
-    found = grade_fits.Imputed(np.zeros((len(graded.grade), draws), np.float32), *np.zeros((2, len(graded.grade))))
+    imputed = grade_fits.Imputed(np.zeros((len(graded.grade), draws), np.float32), *np.zeros((2, len(graded.grade))))
     if anew.any():
         part = grade_fits.only(graded, anew)
         draw, _draws = grade_fits.of_labels_drawn(part.comparisons)
-        mine, made = anew[graded.problem], grade_fits.impute(part, draw, draws, analysed.step)
-        found.grade[mine], found.merit[mine], found.variance[mine] = made.grade, made.merit, made.variance
+        refitted, part_imputed = anew[graded.problem], grade_fits.impute(part, draw, draws, analysed.step)
+        imputed.grade[refitted], imputed.merit[refitted], imputed.variance[refitted] = (
+            part_imputed.grade,
+            part_imputed.merit,
+            part_imputed.variance,
+        )
     for i in np.flatnonzero(~anew[graded.problem]).tolist():
         row = before[graded.problem[i]][analysed.inputs.responses[graded.response[i]].name]
-        found.grade[i], found.merit[i], found.variance[i] = unpacked(row["grades"]) / 2, row["merit"], row["variance"]
-    return found
+        imputed.grade[i], imputed.merit[i], imputed.variance[i] = (
+            unpacked(row["grades"]) / 2,
+            row["merit"],
+            row["variance"],
+        )
+    return imputed
 
 
 def _imputed_before(analysed: Context, graded: Graded) -> list[dict[str, Row]]:
@@ -72,11 +80,11 @@ def _imputed_before(analysed: Context, graded: Graded) -> list[dict[str, Row]]:
     same = np.concatenate([fit.is_drawn_before[c.unit[c.fit == number]] for number, fit in enumerate(c.fits)])
     stands = np.bincount(c.problem, weights=~same, minlength=len(c.problems)) == 0
     pairs = np.bincount(c.problem, minlength=len(c.problems))
-    found = []
+    earlier_rows = []
     for (topic, d), is_same, n in zip(c.problems.tolist(), stands.tolist(), pairs.tolist(), strict=True):
         problem = inputs.topics[topic], c.fits[d].dimension.name
-        found.append(earlier.imputed.get(problem, {}) if is_same and len(then.get(problem, ())) == n else {})
-    return found
+        earlier_rows.append(earlier.imputed.get(problem, {}) if is_same and len(then.get(problem, ())) == n else {})
+    return earlier_rows
 
 
 def imputed_rows(inputs: Inputs, graded: Graded, imputed: grade_fits.Imputed) -> list[Row]:
@@ -111,8 +119,8 @@ def _resampled(analysed: Context, graded: Graded, imputed: grade_fits.Imputed | 
         draw, _draws = grade_fits.of_labels_drawn(graded.comparisons)
         return grade_fits.Resampled(topics, topic, redrawn.topics[:, drawn], imputed.grade[:, which], draw)
     draw = grade_fits.of_resampled_fits(graded.comparisons, analysed.main, redrawn)
-    found = grade_fits.resampled_grades(graded, draw, settings.resamples, analysed.step)
-    return grade_fits.Resampled(topics, topic, redrawn.topics[:, drawn], found, draw)
+    grades = grade_fits.resampled_grades(graded, draw, settings.resamples, analysed.step)
+    return grade_fits.Resampled(topics, topic, redrawn.topics[:, drawn], grades, draw)
 
 
 def grade_rows(analysed: Context, graded: Graded, imputed: grade_fits.Imputed | None) -> list[Row]:
@@ -130,10 +138,10 @@ def grade_rows(analysed: Context, graded: Graded, imputed: grade_fits.Imputed | 
     standing = _standing(analysed)
     anew = np.array([problem not in standing for problem in problems])
     part = grade_fits.only(graded, anew)
-    found = _made(analysed, part, _rank_intervals(analysed, part))
+    new_rows = _made(analysed, part, _rank_intervals(analysed, part))
     rows = []
     for problem in problems:
-        rows += standing.get(problem) or found[problem]
+        rows += standing.get(problem) or new_rows[problem]
     return rows
 
 
@@ -142,7 +150,7 @@ def _made(analysed: Context, graded: Graded, ends: tuple[Floats, Floats]) -> dic
     inputs = analysed.inputs
     names = [fit.dimension.name for fit in graded.comparisons.fits]
     low, high = ends
-    found: dict[tuple[str, str], list[Row]] = {}
+    rows: dict[tuple[str, str], list[Row]] = {}
     for i, (topic, response, d) in enumerate(zip(graded.topic, graded.response, graded.fit, strict=True)):
         row: Row = {
             "topic": inputs.topics[topic],
@@ -158,8 +166,8 @@ def _made(analysed: Context, graded: Graded, ends: tuple[Floats, Floats]) -> dic
             row[NOTE] = NOT_CONVERGED
         elif row["rank_low"] is None:
             row[NOTE] = ONE_VOTE
-        found.setdefault((row["topic"], row["dimension"]), []).append(row)
-    return found
+        rows.setdefault((row["topic"], row["dimension"]), []).append(row)
+    return rows
 
 
 def _rank_intervals(analysed: Context, graded: Graded) -> tuple[Floats, Floats]:
@@ -203,13 +211,13 @@ def _standing(analysed: Context) -> dict[Problem, list[Row]]:
         return {}
     before = analysed.earlier.tables
     labels = _by_problem(analysed.inputs, analysed.tables["gold"])
-    found: dict[Problem, list[Row]] = {}
+    standing: dict[Problem, list[Row]] = {}
     for row in before.get("grades", ()):
-        found.setdefault((row["topic"], row["dimension"]), []).append(row)
+        standing.setdefault((row["topic"], row["dimension"]), []).append(row)
     then = _by_problem(analysed.earlier.inputs, before.get("gold", ()))
-    alike = {problem for problem in found if _labels(labels.get(problem, [])) == _labels(then.get(problem, []))}
+    alike = {problem for problem in standing if _labels(labels.get(problem, [])) == _labels(then.get(problem, []))}
     redrawn = _drawn_otherwise(analysed, [(problem, then[problem], labels[problem]) for problem in alike])
-    return {problem: rows for problem, rows in found.items() if problem in alike and problem not in redrawn}
+    return {problem: rows for problem, rows in standing.items() if problem in alike and problem not in redrawn}
 
 
 def _labels(gold: list[Row]) -> list[tuple[str, str, str | None]]:
@@ -233,15 +241,15 @@ def _drawn_otherwise(analysed: Context, labels: list[tuple[Problem, list[Row], l
         grade_fits.drawn_labels(chance, np.array([(row["p_a"], row["p_a"] + row["p_n"]) for row in rows]))
         for rows in ([row for _, row, _ in moved], [row for _, _, row in moved])
     )
-    return {moved[place][0] for place in np.flatnonzero((before != now).any(axis=1)).tolist()}
+    return {moved[position][0] for position in np.flatnonzero((before != now).any(axis=1)).tolist()}
 
 
 def _by_problem(inputs: Inputs, gold: Sequence[Row]) -> dict[Problem, list[Row]]:
     topic = {response.name: response.topic for response in inputs.responses}
-    found: dict[Problem, list[Row]] = {}
+    rows: dict[Problem, list[Row]] = {}
     for row in gold:
-        found.setdefault((topic[row["response_a"]], row["dimension"]), []).append(row)
-    return found
+        rows.setdefault((topic[row["response_a"]], row["dimension"]), []).append(row)
+    return rows
 
 
 def mean_rows(inputs: Inputs, graded: Graded, resampled: grade_fits.Resampled) -> list[Row]:
@@ -249,7 +257,7 @@ def mean_rows(inputs: Inputs, graded: Graded, resampled: grade_fits.Resampled) -
     names = [fit.dimension.name for fit in graded.comparisons.fits]
     styles, style = _coded([inputs.responses[response].style for response in graded.response.tolist()])
     origins, origin = _coded([inputs.responses[response].origin for response in graded.response.tolist()])
-    found = []
+    rows = []
     for d, s, o in product((*range(len(names)), -1), (*range(len(styles)), -1), (*range(len(origins)), -1)):
         chosen = np.flatnonzero(_is(graded.fit, d) & _is(style, s) & _is(origin, o))
         if not chosen.size:
@@ -264,8 +272,8 @@ def mean_rows(inputs: Inputs, graded: Graded, resampled: grade_fits.Resampled) -
             "high": number(interval.high),
             "n": len(chosen),
         }
-        found.append(row if row["low"] is not None else row | {NOTE: ONE_TOPIC})
-    return found
+        rows.append(row if row["low"] is not None else row | {NOTE: ONE_TOPIC})
+    return rows
 
 
 def informative(rows: Sequence[Row]) -> list[Row]:
@@ -301,8 +309,8 @@ def _mean(graded: Graded, resampled: grade_fits.Resampled, chosen: Ints) -> Inte
 
 def _coded(names: list[str]) -> tuple[list[str], Ints]:
     """The distinct names in order, and the place of each."""
-    found, place = np.unique(names, return_inverse=True)
-    return [str(name) for name in found], place
+    distinct, index = np.unique(names, return_inverse=True)
+    return [str(name) for name in distinct], index
 
 
 def _is(column: Ints, value: int) -> np.ndarray:

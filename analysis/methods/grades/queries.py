@@ -22,29 +22,29 @@ def grades(study: Study, state: AnalysisState, *, topic: str, page: str | None) 
     """Return the means, and the grades of some topics' responses."""
     if state.run is None:
         return {}
-    found = run_tables.read(state.run, "grade_means", "grades", "grade_tests", "leaderboard")
+    tables = run_tables.read(state.run, "grade_means", "grades", "grade_tests", "leaderboard")
     labels, styles = value_labels.dimensions(study), value_labels.styles(study)
-    dimensions = list(dict.fromkeys(row["dimension"] for row in found["grades"]))
-    topics = list(dict.fromkeys(row["topic"] for row in found["grades"]))
+    dimensions = list(dict.fromkeys(row["dimension"] for row in tables["grades"]))
+    topics = list(dict.fromkeys(row["topic"] for row in tables["grades"]))
     chosen = [topic] if topic in topics else topics
     shown = Paginator(chosen, TOPICS_PER_PAGE).get_page(page)
     return {
         "means": _means(
-            informative(found["grade_means"]), labels, styles, significance_marks.marks(found["grade_tests"], styles)
+            informative(tables["grade_means"]), labels, styles, significance_marks.marks(tables["grade_tests"], styles)
         ),
-        "systems": _systems(systems(found["leaderboard"]), labels),
-        "no_intervals": undefined_values.without_intervals(found),
-        "notes": by_table(found, found),
-        "tests": significance_marks.tests(found["grade_tests"], labels, styles),
-        "significant": any(row["p_adjusted"] is not None for row in found["grade_tests"]),
+        "systems": _systems(systems(tables["leaderboard"]), labels),
+        "no_intervals": undefined_values.without_intervals(tables),
+        "notes": by_table(tables, tables),
+        "tests": significance_marks.tests(tables["grade_tests"], labels, styles),
+        "significant": any(row["p_adjusted"] is not None for row in tables["grade_tests"]),
         "dimensions": [(name, labels.get(name, name)) for name in dimensions],
         "topics": topics,
         "topic": topic if topic in topics else "",
         "page": shown,
-        "groups": _groups(study, found["grades"], list(shown), dimensions),
-        "scale": max((row["grade"] for row in found["grades"]), default=0),
+        "groups": _groups(study, tables["grades"], list(shown), dimensions),
+        "scale": max((row["grade"] for row in tables["grades"]), default=0),
         # Responses with equal merits share a grade, which may then be a half.
-        "digits": int(any(row["grade"] % 1 for row in found["grades"])),
+        "digits": int(any(row["grade"] % 1 for row in tables["grades"])),
     }
 
 
@@ -101,17 +101,17 @@ def _groups(study: Study, rows: list[Row], topics: list[str], dimensions: list[s
         if row["topic"] in by_topic:
             by_topic[row["topic"]].setdefault(row["response"], {})[row["dimension"]] = row
     names = [name for responses in by_topic.values() for name in responses]
-    found = Response.objects.filter(study=study, external_id__in=names).with_people()
-    about = {response.external_id: response for response in found}
+    graded_responses = Response.objects.filter(study=study, external_id__in=names).with_people()
+    about = {response.external_id: response for response in graded_responses}
     groups = []
     for topic, responses in by_topic.items():
         members: list[dict[str, Any]] = [
             {
                 "response": about[name],
-                "cells": [own.get(dimension) for dimension in dimensions],
-                "mean": _mean(own),
+                "cells": [by_dimension.get(dimension) for dimension in dimensions],
+                "mean": _mean(by_dimension),
             }
-            for name, own in responses.items()
+            for name, by_dimension in responses.items()
             if name in about
         ]
         members.sort(key=lambda member: -member["mean"])
@@ -120,5 +120,5 @@ def _groups(study: Study, rows: list[Row], topics: list[str], dimensions: list[s
     return groups
 
 
-def _mean(own: dict[str, Row]) -> float:
-    return float(sum(row["grade"] for row in own.values()) / len(own))
+def _mean(by_dimension: dict[str, Row]) -> float:
+    return float(sum(row["grade"] for row in by_dimension.values()) / len(by_dimension))

@@ -33,11 +33,11 @@ def compute_tables(analysed: Context) -> Tables:
 
 def labels_of(fit: Fit) -> Ints:
     """The gold label of each unit that was judged on a dimension, as a code; -1 where there is none."""
-    found = np.full(len(fit.counts), -1, dtype=np.int64)
+    labels = np.full(len(fit.counts), -1, dtype=np.int64)
     if fit.model is not None and fit.dimension.is_preference:
         judged = fit.counts.sum(axis=1) > 0
-        found[judged] = gold(fit.posterior)[judged]
-    return found
+        labels[judged] = gold(fit.posterior)[judged]
+    return labels
 
 
 def correlation(
@@ -58,8 +58,8 @@ def correlation(
 
 def _tau(first: Ints, second: Ints, topic: Ints) -> Estimate:
     """Tau of two lists of codes, without an interval."""
-    found = correlation(first, second, topic, np.ones((1, int(topic.max(initial=0)) + 1)), tau_b)
-    return found if found.problem else replace(found, samples=np.zeros(0), has_interval=False)
+    tau = correlation(first, second, topic, np.ones((1, int(topic.max(initial=0)) + 1)), tau_b)
+    return tau if tau.problem else replace(tau, samples=np.zeros(0), has_interval=False)
 
 
 def rows_of(main: Fitted) -> list[Row]:
@@ -70,17 +70,17 @@ def rows_of(main: Fitted) -> list[Row]:
     topic = main.pool.topic
     labels = {fit.dimension.name: labels_of(fit) for fit in fits}
     problems = {fit.dimension.name: fit.problem for fit in fits}
-    found: dict[tuple[str, str], Estimate] = {}
+    taus: dict[tuple[str, str], Estimate] = {}
     for one, other in combinations(labels, 2):
         problem = problems[one] or problems[other]
         tau = undefined(problem) if problem else _tau(labels[one], labels[other], topic)
-        found[one, other] = found[other, one] = tau
+        taus[one, other] = taus[other, one] = tau
     rows = []
     means = []
     for one in labels:
-        own = [found[one, other] for other in labels if other != one]
-        means.append(estimates.mean(own) if own else undefined(problems[one] or ALONE))
-        rows += [_row(one, other, found[one, other]) for other in labels if other != one]
+        dimension_taus = [taus[one, other] for other in labels if other != one]
+        means.append(estimates.mean(dimension_taus) if dimension_taus else undefined(problems[one] or ALONE))
+        rows += [_row(one, other, taus[one, other]) for other in labels if other != one]
         rows.append(_row(one, ALL, means[-1]))
     return [*rows, _row(ALL, ALL, estimates.mean(means))]
 

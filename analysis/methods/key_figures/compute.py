@@ -27,13 +27,13 @@ NO_TOPIC = "no interval: a questionnaire holds pairs of many topics"
 def writing(inputs: Inputs, resampling: Resampling) -> Iterator[Row]:
     """Time and pay of responses, where logs and payments say them."""
     topic = resampling.places(inputs.responses)
-    place = np.array([process.response for process in inputs.processes], dtype=np.int64)
+    response_index = np.array([process.response for process in inputs.processes], dtype=np.int64)
     # Active minutes lead: a page left open over night is in the others.
     for name, measure in (("active_minutes_per_response", "active_seconds"), ("minutes_per_response", "seconds")):
         minutes = np.array([_or_nan(process.measures.get(measure)) / MINUTE for process in inputs.processes])
         n = int(np.sum(~np.isnan(minutes)))
         if n:
-            data = (minutes, topic[place], resampling.topics)
+            data = (minutes, topic[response_index], resampling.topics)
             yield _row(f"{name}_median", weighted_quantile(*data, 0.5), n, MINUTES, resampling, statistic="median")
             yield _row(f"{name}_mean", weighted_mean(*data), n, MINUTES, resampling)
     wages = [wage for wage in inputs.wages if wage.response >= 0]
@@ -54,9 +54,9 @@ def judging(inputs: Inputs, votes: int, labels: int) -> Iterator[Row]:
     yield _plain("questionnaires", questionnaires, questionnaires, "")
     yield _plain("judgments_per_questionnaire", of_one, questionnaires, "")
     if inputs.seconds:
-        each = float(np.mean(inputs.seconds)) / MINUTE
-        yield _plain("minutes_per_questionnaire", each, len(inputs.seconds), MINUTES)
-        yield _plain("minutes_per_judgment", each / of_one, len(inputs.seconds), MINUTES)
+        minutes = float(np.mean(inputs.seconds)) / MINUTE
+        yield _plain("minutes_per_questionnaire", minutes, len(inputs.seconds), MINUTES)
+        yield _plain("minutes_per_judgment", minutes / of_one, len(inputs.seconds), MINUTES)
     wages = [wage for wage in inputs.wages if wage.response < 0]
     if not wages:
         return
@@ -91,8 +91,10 @@ def _money(
         yield _row(f"hourly_rate_{work}", rate, n, currency, resampling)
 
 
-def _row(name: str, found: Statistic, n: int, unit: str, resampling: Resampling, *, statistic: str = "mean") -> Row:
-    interval = resampling.interval(found)
+def _row(
+    name: str, statistic_function: Statistic, n: int, unit: str, resampling: Resampling, *, statistic: str = "mean"
+) -> Row:
+    interval = resampling.interval(statistic_function)
     return with_reason({"name": name, "unit": unit} | cells(interval, n), statistic, interval.clusters)
 
 
@@ -194,11 +196,11 @@ def _judging(inputs: Inputs, fitted: Fitted, masks: dict[str, Mask]) -> Iterator
 def _differentiable(masks: dict[str, Mask]) -> Row:
     """The share of differentiable pairs, of those that several people judged."""
     name, told_apart = "differentiable_share", masks[Split.DIFFERENTIABLE]
-    said = told_apart | masks[Split.MINIMAL]
-    if not said.any():
+    labelled = told_apart | masks[Split.MINIMAL]
+    if not labelled.any():
         return {"name": name, "value": None, "low": None, "high": None, "n": 0, NOTE: ONE_VOTE}
-    value = float(np.mean(told_apart[said]))
-    return {"name": name, "value": value, "low": None, "high": None, "n": int(said.sum()), NOTE: JUDGES}
+    value = float(np.mean(told_apart[labelled]))
+    return {"name": name, "value": value, "low": None, "high": None, "n": int(labelled.sum()), NOTE: JUDGES}
 
 
 def _count(name: str, value: int) -> Row:

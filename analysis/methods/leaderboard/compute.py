@@ -89,10 +89,10 @@ def systems(rows: Sequence[Row]) -> list[Row]:
     together = {row["origin"] for row in rows if row["kind"] == ORIGIN and row["origin"] == HUMAN}
     if len(names) < 2:
         return []
-    found = [row for row in rows if row["participant"] in (names if row["kind"] == PARTICIPANT else together)]
-    means = {row["participant"]: row["mean_grade"] for row in found if row["dimension"] == ALL}
-    found = [row for row in found if means.get(row["participant"]) is not None]
-    return sorted(found, key=lambda row: (-means[row["participant"]], row["participant"]))
+    listed = [row for row in rows if row["participant"] in (names if row["kind"] == PARTICIPANT else together)]
+    means = {row["participant"]: row["mean_grade"] for row in listed if row["dimension"] == ALL}
+    listed = [row for row in listed if means.get(row["participant"]) is not None]
+    return sorted(listed, key=lambda row: (-means[row["participant"]], row["participant"]))
 
 
 def _name(graded: Graded, dimension: int) -> str:
@@ -101,8 +101,8 @@ def _name(graded: Graded, dimension: int) -> str:
 
 def _rows(analysed: Context, board: Board, graded: Graded, resampled: Resampled, dimension: int) -> Iterator[Row]:
     """Rows of one dimension (-1: all), the best first, then those who cannot be ranked."""
-    mine = np.flatnonzero((graded.fit == dimension) | (dimension < 0))
-    means = _Means.of(board, graded, resampled, mine)
+    selected = np.flatnonzero((graded.fit == dimension) | (dimension < 0))
+    means = _Means.of(board, graded, resampled, selected)
     merits = _merits(analysed, board, graded, resampled, dimension, means.topics)
     merit = np.nan_to_num(merits.point, nan=-np.inf)
     order = np.lexsort((np.arange(len(board.names)), -merit, np.isnan(merits.rank)))
@@ -148,28 +148,28 @@ class _Means:
     samples: Callable[[int], Floats]
 
     @classmethod
-    def of(cls, board: Board, graded: Graded, resampled: Resampled, mine: Ints) -> "_Means":
-        who = board.whose[graded.response[mine]]
+    def of(cls, board: Board, graded: Graded, resampled: Resampled, selected: Ints) -> "_Means":
+        who = board.whose[graded.response[selected]]
         people = len(board.names)
-        grade = graded.comparable(graded.grade)[mine]
+        grade = graded.comparable(graded.grade)[selected]
         counts = np.bincount(who, minlength=people)
         sums = np.bincount(who, weights=grade, minlength=people)
-        pairs = np.unique(np.stack([who, graded.response[mine]]), axis=1)[0]
-        at = np.unique(np.stack([who, resampled.topic[mine]]), axis=1)[0]
+        pairs = np.unique(np.stack([who, graded.response[selected]]), axis=1)[0]
+        at = np.unique(np.stack([who, resampled.topic[selected]]), axis=1)[0]
         order = np.argsort(who, kind="stable")
         ends = np.cumsum(counts)
 
         def samples(person: int) -> Floats:
-            own = order[ends[person] - counts[person] : ends[person]]
-            if not own.size:
+            person_grades = order[ends[person] - counts[person] : ends[person]]
+            if not person_grades.size:
                 return np.zeros(0)
-            topic, again = resampled.topic[mine][own], resampled.grade
+            topic, again = resampled.topic[selected][person_grades], resampled.grade
             drawn = resampled.weights[:, topic]
-            values = grade[own] if again is None else _again(graded, again, mine[own]).T
+            values = grade[person_grades] if again is None else _again(graded, again, selected[person_grades]).T
             n = drawn.sum(axis=1)
             sums = (drawn * values).sum(axis=1)
-            found: Floats = np.divide(sums, n, out=np.full(n.shape, np.nan), where=n > 0)
-            return found
+            means: Floats = np.divide(sums, n, out=np.full(n.shape, np.nan), where=n > 0)
+            return means
 
         return cls(
             mean=np.divide(sums, counts, out=np.full(people, np.nan), where=counts > 0),
@@ -201,8 +201,8 @@ def _merits(
     analysed: Context, board: Board, graded: Graded, resampled: Resampled, dimension: int, topics: Ints
 ) -> _Merits:
     c, pool, people = graded.comparisons, analysed.main.pool, len(board.names)
-    mine = np.flatnonzero((c.fit == dimension) | (dimension < 0))
-    unit = c.unit[mine]
+    selected = np.flatnonzero((c.fit == dimension) | (dimension < 0))
+    unit = c.unit[selected]
     resamples = len(resampled.weights)
     try:
         met = sparse_bradley_terry.meetings(board.whose[pool.left[unit]], board.whose[pool.right[unit]], people)
@@ -210,19 +210,23 @@ def _merits(
         nobody, never = np.full(people, np.nan), np.full((people, resamples), np.nan)
         return _Merits(nobody, nobody, np.full(people, -1), never, never)
     topic = np.searchsorted(resampled.topics, pool.topic[unit])
-    point = sparse_bradley_terry.fit(met, *_sums(met, c, mine, topic, np.ones((1, len(resampled.topics))))).merit[:, 0]
+    point = sparse_bradley_terry.fit(met, *_sums(met, c, selected, topic, np.ones((1, len(resampled.topics))))).merit[
+        :, 0
+    ]
     further = np.array([small_sample_factor(int(number)) for number in topics])
     # Who was seen on too few topics has a merit, but takes nobody's rank.
     is_ranked = (topics >= analysed.settings.least_topics) | (board.kind == ORIGIN)
     samples = np.empty((people, resamples), dtype=np.float32)
     ranks = np.empty((people, resamples), dtype=np.float32)
-    size = max(1, _AT_ONCE // max(len(resampled.topics) if resampled.draw is None else len(mine), len(met.low), people))
+    size = max(
+        1, _AT_ONCE // max(len(resampled.topics) if resampled.draw is None else len(selected), len(met.low), people)
+    )
     for begin in range(0, resamples, size):
         block = slice(begin, min(begin + size, resamples))
         if resampled.draw is None:
-            sums = _sums(met, c, mine, topic, resampled.weights[block])
+            sums = _sums(met, c, selected, topic, resampled.weights[block])
         else:
-            outcome, weight = (part[mine] for part in resampled.draw(block))
+            outcome, weight = (part[selected] for part in resampled.draw(block))
             sums = sparse_bradley_terry.add_up(met, outcome, weight * resampled.weights[block].T[topic])
         merit = sparse_bradley_terry.fit(met, *sums, start=point).merit
         samples[:, block] = merit
@@ -234,14 +238,16 @@ def _merits(
 
 
 def _sums(
-    met: sparse_bradley_terry.Meetings, c: Comparisons, mine: Ints, topic: Ints, weights: Floats
+    met: sparse_bradley_terry.Meetings, c: Comparisons, selected: Ints, topic: Ints, weights: Floats
 ) -> tuple[Floats, Floats]:
     """Wins and losses of each pair in each resample of topics: of averaged labels their expectation."""
     if not c.of_averaged:
-        return sparse_bradley_terry.add_up_strata(met, c.outcome[mine], c.weight[mine], topic, weights)
+        return sparse_bradley_terry.add_up_strata(met, c.outcome[selected], c.weight[selected], topic, weights)
     parts = [
-        sparse_bradley_terry.add_up_strata(met, np.full(len(mine), outcome), c.chances[mine, place], topic, weights)
-        for place, outcome in enumerate((-1.0, 0.0, 1.0))
+        sparse_bradley_terry.add_up_strata(
+            met, np.full(len(selected), outcome), c.chances[selected, outcome_index], topic, weights
+        )
+        for outcome_index, outcome in enumerate((-1.0, 0.0, 1.0))
     ]
     won, lost = np.sum(parts, axis=0)
     return won, lost
@@ -285,15 +291,15 @@ def _tests(board: Board, graded: Graded, resampled: Resampled) -> Iterator[Row]:
     together = sorted(zip(shared.row[enough].tolist(), shared.col[enough].tolist(), strict=True))
     now = graded.comparable(graded.grade)
     for dimension in (*range(len(graded.comparisons.fits)), -1):
-        mine = (graded.fit == dimension) | (dimension < 0)
+        selected = (graded.fit == dimension) | (dimension < 0)
         sides: dict[int, tuple[Floats, Floats | None]] = {}
         for person in sorted({person for pair in together for person in pair}):
-            own = np.flatnonzero(mine & (who == person))
-            again = None if resampled.grade is None else _again(graded, resampled.grade, own)
-            place = resampled.topic[own]
+            person_grades = np.flatnonzero(selected & (who == person))
+            again = None if resampled.grade is None else _again(graded, resampled.grade, person_grades)
+            topic_index = resampled.topic[person_grades]
             sides[person] = (
-                _by_topic(now[own][:, None], place, topics)[:, 0],
-                (None if again is None else _by_topic(again, place, topics).T),
+                _by_topic(now[person_grades][:, None], topic_index, topics)[:, 0],
+                (None if again is None else _by_topic(again, topic_index, topics).T),
             )
         for one, other in together:
             (a, a_again), (b, b_again) = sides[one], sides[other]

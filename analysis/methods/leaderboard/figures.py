@@ -57,11 +57,11 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 
 def names_of(participants: list[str]) -> dict[str, str]:
     """Names short enough for an axis, no two alike."""
-    found: dict[str, str] = {}
+    short_names: dict[str, str] = {}
     for name in participants:
         short = name if len(name) <= LONGEST else f"{name[:8]}…"
-        found[name] = short if short not in found.values() else name
-    return found
+        short_names[name] = short if short not in short_names.values() else name
+    return short_names
 
 
 def _all_first(rows: list[Row]) -> list[Row]:

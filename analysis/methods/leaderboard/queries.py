@@ -21,15 +21,15 @@ def leaderboard(study: Study, state: AnalysisState, *, dimension: str, page: str
     """Return the ranks on one dimension (all of them by default), who cannot be ranked, and the tests."""
     if state.run is None:
         return {}
-    found = run_tables.read(state.run, "leaderboard", "leaderboard_tests")
-    rows = found["leaderboard"]
+    tables = run_tables.read(state.run, "leaderboard", "leaderboard_tests")
+    rows = tables["leaderboard"]
     labels = value_labels.dimensions(study)
     names = list(dict.fromkeys(row["dimension"] for row in rows))
     chosen = dimension if dimension in names else value_labels.ALL
     here = [row for row in rows if row["dimension"] == chosen]
     people = [row for row in here if row["kind"] == PARTICIPANT]
     ranked = [row for row in people if row["rank"] is not None]
-    tests = [row for row in found["leaderboard_tests"] if row["dimension"] == chosen]
+    tests = [row for row in tables["leaderboard_tests"] if row["dimension"] == chosen]
     tests.sort(key=lambda row: (row["p"] is None, row["p"] or 0.0))
     return {
         "dimensions": [
@@ -37,7 +37,7 @@ def leaderboard(study: Study, state: AnalysisState, *, dimension: str, page: str
         ],
         "dimension": chosen,
         "dimension_label": _label(chosen, labels),
-        "no_intervals": undefined_values.without_intervals(found),
+        "no_intervals": undefined_values.without_intervals(tables),
         "page": Paginator(_said(ranked), PER_PAGE).get_page(page),
         "ranked": len(ranked),
         "last": max((row["rank_high"] or row["rank"] for row in ranked), default=0),

@@ -27,23 +27,23 @@ def compute_tables(analysed: Context) -> Tables:
     }
 
 
-def response_rows(inputs: Inputs, found: Sequence[TextFeatures]) -> list[Row]:
+def response_rows(inputs: Inputs, features: Sequence[TextFeatures]) -> list[Row]:
     """One row a response."""
     has_ease = text_features.is_readable(inputs.language)
     rows = []
-    for each in found:
-        response = inputs.responses[each.place]
+    for response_features in features:
+        response = inputs.responses[response_features.index]
         row: Row = {
             "response": response.name,
             "topic": response.topic,
             "style": response.style,
             "origin": response.origin,
             "words": response.words,
-            "statements": each.statements,
-            "citations": each.citations,
-            "cited_passages": len(each.cited),
-            "flesch": number(each.flesch),
-            "source_flesch": number(each.source_flesch),
+            "statements": response_features.statements,
+            "citations": response_features.citations,
+            "cited_passages": len(response_features.cited),
+            "flesch": number(response_features.flesch),
+            "source_flesch": number(response_features.source_flesch),
         }
         if not has_ease:
             row[NOTE] = NO_EASE
@@ -56,18 +56,22 @@ def response_rows(inputs: Inputs, found: Sequence[TextFeatures]) -> list[Row]:
 
 
 def length_rows(
-    inputs: Inputs, found: Sequence[TextFeatures], settings: AnalysisSettings, resampling: Resampling
+    inputs: Inputs, features: Sequence[TextFeatures], settings: AnalysisSettings, resampling: Resampling
 ) -> list[Row]:
     """Distributions by style and origin, without non-responses: one row a measure and statistic.
 
     Words, statements and cited passages are of responses. Citations per passage are of cited passages: how many
     statements of its response cite it. Passages per statement are of statements, those without citations too.
     """
-    full = [each for each in found if inputs.responses[each.place].words >= settings.min_words]
-    responses = [inputs.responses[each.place] for each in full]
+    full = [
+        response_features
+        for response_features in features
+        if inputs.responses[response_features.index].words >= settings.min_words
+    ]
+    responses = [inputs.responses[response_features.index] for response_features in full]
     rows = []
     for style, origin, chosen in groups(responses, inputs.styles):
-        members = [each for each, is_in in zip(full, chosen, strict=True) if is_in]
+        members = [response_features for response_features, is_in in zip(full, chosen, strict=True) if is_in]
         for measure, (values, topic) in _measures(inputs, members, resampling).items():
             rows += distribution_rows({"style": style, "origin": origin, "measure": measure}, values, topic, resampling)
     return rows
@@ -77,17 +81,17 @@ def _measures(
     inputs: Inputs, members: Sequence[TextFeatures], resampling: Resampling
 ) -> dict[str, tuple[Sequence[float], Ints]]:
     """The values of each measure with their topics."""
-    responses: list[Response] = [inputs.responses[each.place] for each in members]
+    responses: list[Response] = [inputs.responses[member.index] for member in members]
     topic = resampling.places(responses)
     return {
         "words": ([response.words for response in responses], topic),
-        "statements": ([each.statements for each in members], topic),
-        "cited_passages": ([len(each.cited) for each in members], topic),
-        "citations_per_passage": _flat([each.cited_times for each in members], topic),
-        "passages_per_statement": _flat([each.cited_by for each in members], topic),
+        "statements": ([member.statements for member in members], topic),
+        "cited_passages": ([len(member.cited) for member in members], topic),
+        "citations_per_passage": _flat([member.cited_times for member in members], topic),
+        "passages_per_statement": _flat([member.cited_by for member in members], topic),
     }
 
 
 def _flat(values: Sequence[Sequence[int]], topic: Ints) -> tuple[Sequence[float], Ints]:
-    flat = [float(value) for each in values for value in each]
-    return flat, np.repeat(topic, [len(each) for each in values])
+    flat = [float(value) for counts in values for value in counts]
+    return flat, np.repeat(topic, [len(counts) for counts in values])

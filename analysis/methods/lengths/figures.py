@@ -17,14 +17,14 @@ def lengths(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> 
     """Box plots of words, statements and cited passages, a panel for each."""
     import altair as alt
 
-    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    statistics: dict[tuple[str, str, str], dict[str, Any]] = {}
     for row in tables["lengths"]:
         if row["measure"] in BOX and row["style"] != ALL and row["value"] is not None:
-            found.setdefault((row["measure"], row["style"], row["origin"]), {})[row["statistic"]] = row["value"]
+            statistics.setdefault((row["measure"], row["style"], row["origin"]), {})[row["statistic"]] = row["value"]
     shown = [
         {"measure": str(MEASURES[measure]), "style": style_label(labels, style), "origin": value_labels.origin(origin)}
         | values
-        for (measure, style, origin), values in found.items()
+        for (measure, style, origin), values in statistics.items()
     ]
     refuse_empty(shown)
     origins, colour = origin_colours(tables["lengths"], colours)

@@ -16,10 +16,10 @@ from .tables import MEASURES
 
 def describe_model_judges(facts: RunFacts) -> str:
     """What language models judged."""
-    if not any(facts.measured("model_judges", each) for each in MEASURES):
+    if not any(facts.measured("model_judges", measure) for measure in MEASURES):
         return ""
     names = {"combined": "all dimensions at once", "individual": "one dimension at a time"}
-    asked = [names.get(each, each) for each in facts.values("model_judges", "inference", "items")]
+    inferences = [names.get(inference, inference) for inference in facts.values("model_judges", "inference", "items")]
     orders = " in both orders" if facts.measured("model_judges", "alpha_orders") else ""
     gold = (
         "; their agreement with the gold labels is Krippendorff's alpha with the model and the gold label as the two "
@@ -27,7 +27,7 @@ def describe_model_judges(facts: RunFacts) -> str:
         if facts.measured("model_judges", "alpha_gold")
         else ""
     )
-    return f"Language models judged the same pairs{orders}, asked for {enumerated(asked)}{gold}."
+    return f"Language models judged the same pairs{orders}, asked for {enumerated(inferences)}{gold}."
 
 
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:

@@ -54,9 +54,9 @@ class ModelVotes:
         return np.array([labels.get(pair, -1) for pair in pairs], dtype=np.int64)
 
     def by_pair(self, dimension: str) -> dict[tuple[int, int], int]:
-        """What it said on a dimension, by presented pair."""
-        said = zip(self.left.tolist(), self.right.tolist(), self.labels[dimension].tolist(), strict=True)
-        return {(left, right): label for left, right, label in said if label >= 0}
+        """Its label on a dimension, by presented pair."""
+        votes = zip(self.left.tolist(), self.right.tolist(), self.labels[dimension].tolist(), strict=True)
+        return {(left, right): label for left, right, label in votes if label >= 0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Judge:
     """A model as a judge: what it said, by how it was asked, and the resamples of its topics."""
 
     name: str
-    said: dict[str, ModelVotes]
+    votes: dict[str, ModelVotes]
     weights: Floats
 
 
@@ -72,42 +72,46 @@ def judges(analysed: Context) -> list[Judge]:
     """The models that judged pairs, in the order of their names."""
     inputs, settings = analysed.inputs, analysed.settings
     pools = {way: inputs.pools[name] for name, way in INFERENCES.items() if name in inputs.pools}
-    found = []
+    model_judges = []
     for name in sorted({name for pool in pools.values() for name in pool.participants}):
-        said = {way: _said(inputs, pool, name) for way, pool in pools.items() if name in pool.participants}
-        said = {way: judged for way, judged in said.items() if judged.labels}
-        if not said:
+        votes = {way: _model_votes(inputs, pool, name) for way, pool in pools.items() if name in pool.participants}
+        votes = {way: judged for way, judged in votes.items() if judged.labels}
+        if not votes:
             continue
-        topics = np.unique(np.concatenate([judged.topic for judged in said.values()]))
-        for way, judged in said.items():
-            place = np.searchsorted(topics, judged.topic)
-            said[way] = ModelVotes(judged.left, judged.right, place, judged.labels)
+        topics = np.unique(np.concatenate([judged.topic for judged in votes.values()]))
+        for way, judged in votes.items():
+            topic_index = np.searchsorted(topics, judged.topic)
+            votes[way] = ModelVotes(judged.left, judged.right, topic_index, judged.labels)
         rng = named_rng(analysed.seed, f"topics of the model {name}")
-        found.append(Judge(name, said, resample_weights(len(topics), settings.resamples, rng)))
-    return found
+        model_judges.append(Judge(name, votes, resample_weights(len(topics), settings.resamples, rng)))
+    return model_judges
 
 
 def two_coders(first: Ints, second: Ints, topic: Ints, nothing: str) -> Estimate:
     """Krippendorff's alpha of two labels of each pair (-1: none); `nothing` says why where no pair has both."""
-    there = (first >= 0) & (second >= 0)
-    if not there.any():
+    both_labelled = (first >= 0) & (second >= 0)
+    if not both_labelled.any():
         return undefined(nothing)
-    pairs = int(there.sum())
-    votes = (np.tile(np.arange(pairs), 2), np.repeat([0, 1], pairs), np.concatenate([first[there], second[there]]))
-    return estimates.alpha(votes, topic[there], values=3, drawn_coders=False)
+    pairs = int(both_labelled.sum())
+    votes = (
+        np.tile(np.arange(pairs), 2),
+        np.repeat([0, 1], pairs),
+        np.concatenate([first[both_labelled], second[both_labelled]]),
+    )
+    return estimates.alpha(votes, topic[both_labelled], values=3, drawn_coders=False)
 
 
-def with_gold_label(said: Ints, gold: Ints, topic: Ints, nothing: str) -> Estimate:
+def with_gold_label(labels: Ints, gold: Ints, topic: Ints, nothing: str) -> Estimate:
     """Krippendorff's alpha of a model and the gold label, without an interval.
 
     How good the labels are depends on which judges took part. Resampled topics do not tell that, and intervals over
     topics held the true value in 90 % of studies (docs/methods/intervals.md).
     """
-    found = two_coders(said, gold, topic, nothing)
-    return found if found.problem else replace(found, terms=None, has_interval=False)
+    agreement = two_coders(labels, gold, topic, nothing)
+    return agreement if agreement.problem else replace(agreement, terms=None, has_interval=False)
 
 
-def known_labels(analysed: Context) -> Gold:
+def gold_labels(analysed: Context) -> Gold:
     """The gold label of each presented pair (places of its responses), by dimension."""
     main = analysed.main
     sides = list(zip(main.pool.left.tolist(), main.pool.right.tolist(), strict=True))
@@ -119,17 +123,17 @@ def known_labels(analysed: Context) -> Gold:
     }
 
 
-def _said(inputs: Inputs, pool: Pool, name: str) -> ModelVotes:
+def _model_votes(inputs: Inputs, pool: Pool, name: str) -> ModelVotes:
     """What a model of a pool said. `loading` keeps the first judgment of those that were asked for twice."""
-    own = (pool.coder == pool.participants.index(name)) & (pool.right[pool.unit] >= 0)
-    units, unit = np.unique(pool.unit[own], return_inverse=True)
+    of_model = (pool.coder == pool.participants.index(name)) & (pool.right[pool.unit] >= 0)
+    units, unit = np.unique(pool.unit[of_model], return_inverse=True)
     labels = {}
-    for place in np.unique(pool.dimension[own]).tolist():
-        dimension = inputs.dimensions[place]
+    for dimension_index in np.unique(pool.dimension[of_model]).tolist():
+        dimension = inputs.dimensions[dimension_index]
         if dimension.is_preference:
-            here = pool.dimension[own] == place
+            on_dimension = pool.dimension[of_model] == dimension_index
             labels[dimension.name] = np.full(len(units), -1, dtype=np.int64)
-            labels[dimension.name][unit[here]] = pool.value[own][here]
+            labels[dimension.name][unit[on_dimension]] = pool.value[of_model][on_dimension]
     return ModelVotes(pool.left[units], pool.right[units], pool.topic[units], labels)
 
 
@@ -146,17 +150,21 @@ SELF_PREFERENCE_MEASURES = (*SHARES, *AGREEMENTS)
 
 def self_preference_rows(judge: Judge, gold: Gold, inputs: Inputs) -> list[Row]:
     """One row a way of asking and dimension; none for a model that wrote no response that it judged."""
-    own = own_responses(judge.name, inputs)
+    is_own_response = own_responses(judge.name, inputs)
     rows = []
-    for way, judged in judge.said.items():
-        if not np.any(own[judged.left] != own[judged.right]):
+    for way, judged in judge.votes.items():
+        if not np.any(is_own_response[judged.left] != is_own_response[judged.right]):
             continue
-        found = {name: _preferences(judged, name, gold.get(name, {}), own, judge.weights) for name in judged.labels}
-        shares = {name: each[0] for name, each in found.items()}
-        shares[ALL] = {
-            measure: estimates.mean([each[measure] for each in shares.values()]) for measure in SELF_PREFERENCE_MEASURES
+        preferences = {
+            name: _preferences(judged, name, gold.get(name, {}), is_own_response, judge.weights)
+            for name in judged.labels
         }
-        undecided = {name: each[1] for name, each in found.items()}
+        shares = {name: preference[0] for name, preference in preferences.items()}
+        shares[ALL] = {
+            measure: estimates.mean([estimates_of_name[measure] for estimates_of_name in shares.values()])
+            for measure in SELF_PREFERENCE_MEASURES
+        }
+        undecided = {name: preference[1] for name, preference in preferences.items()}
         undecided[ALL] = max(undecided.values())
         rows += [_self_preference_row(judge.name, way, name, shares[name], undecided[name]) for name in shares]
     return rows
@@ -177,26 +185,28 @@ def own_responses(judge: str, inputs: Inputs) -> np.ndarray:
 
 
 def _preferences(
-    judged: ModelVotes, name: str, gold: dict[tuple[int, int], int], own: np.ndarray, weights: Floats
+    judged: ModelVotes, name: str, gold: dict[tuple[int, int], int], is_own_response: np.ndarray, weights: Floats
 ) -> tuple[dict[str, Estimate], int]:
     """Shares of choices for the own response by model and by gold label, how far both agree, and undecided pairs."""
-    label, said = judged.beside(gold), judged.labels[name]
-    is_own = own[judged.left] != own[judged.right]
+    label, model_labels = judged.beside(gold), judged.labels[name]
+    is_own = is_own_response[judged.left] != is_own_response[judged.right]
     agreements = {
-        "alpha_own": with_gold_label(np.where(is_own, said, -1), label, judged.topic, NO_OWN_GOLD),
-        "alpha_others": with_gold_label(np.where(is_own, -1, said), label, judged.topic, NO_OTHER_GOLD),
+        "alpha_own": with_gold_label(np.where(is_own, model_labels, -1), label, judged.topic, NO_OWN_GOLD),
+        "alpha_others": with_gold_label(np.where(is_own, -1, model_labels), label, judged.topic, NO_OTHER_GOLD),
     }
-    there = is_own & (said >= 0) & (label >= 0)
-    decided = there & (said != NEUTRAL) & (label != NEUTRAL)
-    n, undecided = int(decided.sum()), int((there & ~decided).sum())
+    both_labelled = is_own & (model_labels >= 0) & (label >= 0)
+    decided = both_labelled & (model_labels != NEUTRAL) & (label != NEUTRAL)
+    n, undecided = int(decided.sum()), int((both_labelled & ~decided).sum())
     if not n:
         return dict.fromkeys(SHARES, undefined(NO_OWN)) | agreements, undecided
     # The own response has the lower number, so that the canonical orientation puts it first on whichever side it stood.
-    rank = np.where(own, 0, 1)
+    rank = np.where(is_own_response, 0, 1)
     sides = canonical(rank[judged.left[decided]], rank[judged.right[decided]])
-    chose = {"model": sides.labels(said[decided]) == OWN, "gold": sides.labels(label[decided]) == OWN}
+    chose = {"model": sides.labels(model_labels[decided]) == OWN, "gold": sides.labels(label[decided]) == OWN}
     topic = judged.topic[decided]
-    shares = {measure: estimates.share(own, topic, None, problem=NO_OWN) for measure, own in chose.items()}
+    shares = {
+        measure: estimates.share(chosen_own, topic, None, problem=NO_OWN) for measure, chosen_own in chose.items()
+    }
     apart = weighted_mean(chose["model"].astype(float) - chose["gold"], topic, weights.shape[1])
     difference = estimates.of_clusters(apart, weights, topics=len(np.unique(topic)), n=n)
     shares["difference"] = replace(difference, bounds=(-1.0, 1.0))
@@ -229,20 +239,22 @@ SIZES = ("pairs_in_both_orders", "items_with_gold", "items_in_both_inferences")
 
 def compute_tables(analysed: Context) -> Tables:
     """One row a model, way of asking and dimension; and what models that also wrote make of their own responses."""
-    gold = known_labels(analysed)
-    found = judges(analysed)
-    rows = [row for judge in found for row in _rows(judge, gold)]
+    gold = gold_labels(analysed)
+    model_judges = judges(analysed)
+    rows = [row for judge in model_judges for row in _rows(judge, gold)]
     return {
         "model_judges": rows,
-        "model_self_preference": [row for judge in found for row in self_preference_rows(judge, gold, analysed.inputs)],
+        "model_self_preference": [
+            row for judge in model_judges for row in self_preference_rows(judge, gold, analysed.inputs)
+        ],
     }
 
 
 def _rows(judge: Judge, gold: Gold) -> list[Row]:
     rows = []
-    for way, judged in judge.said.items():
-        other = next((each for asked, each in judge.said.items() if asked != way), None)
-        found = {
+    for way, judged in judge.votes.items():
+        other = next((other_votes for other_way, other_votes in judge.votes.items() if other_way != way), None)
+        estimates_by_name = {
             name: {
                 "alpha_orders": _between_orders(judged, name),
                 "alpha_gold": _with_gold(judged, name, gold.get(name, {})),
@@ -253,20 +265,23 @@ def _rows(judge: Judge, gold: Gold) -> list[Row]:
             for name in judged.labels
         }
         sizes = {name: int((labels >= 0).sum()) for name, labels in judged.labels.items()}
-        found[ALL] = {measure: estimates.mean([each[measure] for each in found.values()]) for measure in MEASURES}
+        estimates_by_name[ALL] = {
+            measure: estimates.mean([measures[measure] for measures in estimates_by_name.values()])
+            for measure in MEASURES
+        }
         sizes[ALL] = max(sizes.values())
         key: Row = {"participant": judge.name, "inference": way}
         rows += [
             _row(key | {"dimension": name}, measures, sizes[name], _remark(judged.labels.get(name)))
-            for name, measures in found.items()
+            for name, measures in estimates_by_name.items()
         ]
     return rows
 
 
 def _remark(labels: Ints | None) -> str:
     """Say so where a model gave one answer to everything: then its figures tell of that answer, not of the texts."""
-    given = np.zeros(0, dtype=np.int64) if labels is None else labels[labels >= 0]
-    return ALL_EQUAL if len(given) >= FEWEST_EQUAL and len(np.unique(given)) == 1 else ""
+    labels_given = np.zeros(0, dtype=np.int64) if labels is None else labels[labels >= 0]
+    return ALL_EQUAL if len(labels_given) >= FEWEST_EQUAL and len(np.unique(labels_given)) == 1 else ""
 
 
 def _row(key: Row, measures: dict[str, Estimate], items: int, remark: str) -> Row:
@@ -281,17 +296,17 @@ def _row(key: Row, measures: dict[str, Estimate], items: int, remark: str) -> Ro
 
 def _between_orders(judged: ModelVotes, name: str) -> Estimate:
     """Two coders: the model with the lower response id left, and with it right; units are the two responses."""
-    there = judged.labels[name] >= 0
-    if not there.any():
+    labelled = judged.labels[name] >= 0
+    if not labelled.any():
         return undefined(NO_REVERSE)
-    sides = canonical(judged.left[there], judged.right[there])
-    label = sides.labels(judged.labels[name][there])
+    sides = canonical(judged.left[labelled], judged.right[labelled])
+    label = sides.labels(judged.labels[name][labelled])
     _, pair = np.unique(np.column_stack([sides.low, sides.high]), axis=0, return_inverse=True)
     both = np.bincount(pair)[pair] > 1
     if not both.any():
         return undefined(NO_REVERSE)
     topic = np.zeros(pair.max() + 1, dtype=np.int64)
-    topic[pair] = judged.topic[there]
+    topic[pair] = judged.topic[labelled]
     votes = (pair[both], sides.flipped[both].astype(np.int64), label[both])
     return estimates.alpha(votes, topic, values=3, drawn_coders=False)
 
@@ -311,9 +326,11 @@ def _between_inferences(judged: ModelVotes, other: ModelVotes | None, name: str)
 
 def _with_other_dimensions(judged: ModelVotes, name: str, weights: Floats) -> Estimate:
     """The mean of Spearman's rho with the model's judgments on each other dimension, of the same presented pairs."""
-    own = judged.labels[name]
+    dimension_labels = judged.labels[name]
     others = [
-        correlation(own, labels, judged.topic, weights, rho) for other, labels in judged.labels.items() if other != name
+        correlation(dimension_labels, labels, judged.topic, weights, rho)
+        for other, labels in judged.labels.items()
+        if other != name
     ]
     return estimates.mean(others) if others else undefined(ONE_DIMENSION)
 

@@ -33,11 +33,11 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
     inferences = [name for name in declared.INFERENCES if any(row["inference"] == name for row in rows)]
     panels: list[Any] = []
     for model in models:
-        own = [row for row in rows if row["participant"] == model]
-        order = list(dict.fromkeys(_name(row, labels) for row in own))
+        model_rows = [row for row in rows if row["participant"] == model]
+        order = list(dict.fromkeys(_name(row, labels) for row in model_rows))
         drawn: list[Any] = []
         for measure in declared.MEASURES:
-            shown = _shown(own, measure, labels)
+            shown = _shown(model_rows, measure, labels)
             if not shown:
                 continue
             y = category("dimension", order, labels=not drawn, ticks=not drawn)
@@ -54,7 +54,7 @@ def _name(row: Row, labels: Labels) -> str:
 
 def _shown(rows: list[Row], measure: str, labels: Labels) -> list[Row]:
     """What a measure says of each dimension and way of asking; what concerns both ways stands in the rows of either."""
-    found = [
+    points = [
         {
             "dimension": _name(row, labels),
             "inference": str(declared.INFERENCES[row["inference"]]),
@@ -65,7 +65,7 @@ def _shown(rows: list[Row], measure: str, labels: Labels) -> list[Row]:
         for row in rows
         if row[measure] is not None
     ]
-    return list({row["dimension"]: row for row in reversed(found)}.values()) if measure == BOTH_WAYS else found
+    return list({row["dimension"]: row for row in reversed(points)}.values()) if measure == BOTH_WAYS else points
 
 
 def _panel(shown: list[Row], measure: str, colours: Spec, inferences: list[str], y: Any, height: int) -> Any:
@@ -107,8 +107,8 @@ def _both_ways(shown: list[Row], colours: Spec, y: Any, height: int) -> Any:
     points = base.mark_point(filled=True, opacity=1, size=50, color=colours["system"], shape="triangle-up")
     nothing = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(x=alt.datum(0))
     title = _title(BOTH_WAYS)
-    made = nothing + rules + points.encode(x="value:Q")
-    return made.properties(width=PANEL, height=height, title=title)
+    layers = nothing + rules + points.encode(x="value:Q")
+    return layers.properties(width=PANEL, height=height, title=title)
 
 
 def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
@@ -124,14 +124,14 @@ def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spe
             "dimension": _name(row, labels),
             "panel": str(declared.INFERENCES[row["inference"]]),
             "model": row["participant"],
-            "whose": said,
+            "whose": chooser,
             "share": row[key],
             "low": row[f"{key}_low"],
             "high": row[f"{key}_high"],
         }
         for row in rows
         if row["participant"] in models
-        for key, said in whose.items()
+        for key, chooser in whose.items()
     ]
     order = list(dict.fromkeys(row["dimension"] for row in shown))
     panels = list(dict.fromkeys(row["panel"] for row in shown))

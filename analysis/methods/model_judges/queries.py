@@ -30,16 +30,16 @@ def model_judges(study: Study, state: AnalysisState, *, page: str | None) -> dic
     """Return what the page shows: some models, each with a row a dimension."""
     if state.run is None:
         return {}
-    found = run_tables.read(state.run, *NAMES)
+    tables = run_tables.read(state.run, *NAMES)
     labels = value_labels.dimensions(study) | {value_labels.ALL: str(value_labels.EVERY_DIMENSION)}
-    models = list(dict.fromkeys(row["participant"] for row in found["model_judges"]))
+    models = list(dict.fromkeys(row["participant"] for row in tables["model_judges"]))
     shown = Paginator(models, MODELS_PER_PAGE).get_page(page)
     return {
         "page": shown,
-        "models": [_model(name, found["model_judges"], labels) for name in shown],
-        "own": [_own(name, found["model_self_preference"], labels) for name in shown],
+        "models": [_model(name, tables["model_judges"], labels) for name in shown],
+        "own": [_own(name, tables["model_self_preference"], labels) for name in shown],
         "headers": [MEASURES[name] for name in OF_A_WAY],
-        "notes": reasons((row, _about(row, labels)) for name in NAMES for row in found[name]),
+        "notes": reasons((row, _about(row, labels)) for name in NAMES for row in tables[name]),
         "captions": {name: fill(get(name).caption, state.run.parameters) for name in NAMES},
         "drawn": {name: fill(FIGURES[name].caption, state.run.parameters) for name in NAMES},
         # The models' judgments are then the analysed ones, and their gold label is of themselves.
@@ -53,11 +53,11 @@ def _about(row: Row, labels: dict[str, str]) -> str:
 
 
 def _model(name: str, rows: list[Row], labels: dict[str, str]) -> dict[str, Any]:
-    own = [row for row in rows if row["participant"] == name]
-    ways = [way for way in INFERENCES if any(row["inference"] == way for row in own)]
-    cells = {(row["inference"], row["dimension"]): row for row in own}
+    model_rows = [row for row in rows if row["participant"] == name]
+    ways = [way for way in INFERENCES if any(row["inference"] == way for row in model_rows)]
+    cells = {(row["inference"], row["dimension"]): row for row in model_rows}
     dimensions = [
-        *dict.fromkeys(row["dimension"] for row in own if row["dimension"] != value_labels.ALL),
+        *dict.fromkeys(row["dimension"] for row in model_rows if row["dimension"] != value_labels.ALL),
         value_labels.ALL,
     ]
     return {

@@ -74,11 +74,11 @@ def compute_tables(analysed: Context) -> Tables:
     return {
         "order_effects": [
             noted(
-                {"dimension": dimension, "effect": effect, "part": part} | found.columns("alpha") | {"items": found.n},
-                [found.note],
+                {"dimension": dimension, "effect": effect, "part": part} | alpha.columns("alpha") | {"items": alpha.n},
+                [alpha.note],
             )
             for (dimension, effect), by_part in parts.items()
-            for part, found in by_part.items()
+            for part, alpha in by_part.items()
         ],
         "order_differences": _differences(parts),
         "front_preferences": list(_front_preferences(analysed)),
@@ -90,15 +90,18 @@ Parts = dict[tuple[str, str], dict[str, Estimate]]
 
 def _by_order(inputs: Inputs, main: Fitted, settings: AnalysisSettings) -> Parts:
     """Alpha of each part by dimension and effect, and the means over dimensions."""
-    found: Parts = {}
+    parts: Parts = {}
     if not main.fits:
-        return found
+        return parts
     for effect, make in ((WITHIN, _within), (ACROSS, _across)):
         for fit in main.fits:
-            found[fit.dimension.name, effect] = make(inputs, main, fit, settings)
-        own = [found[fit.dimension.name, effect] for fit in main.fits]
-        found[ALL, effect] = {part: estimates.mean([each[part] for each in own]) for part in own[0]}
-    return found
+            parts[fit.dimension.name, effect] = make(inputs, main, fit, settings)
+        by_dimension = [parts[fit.dimension.name, effect] for fit in main.fits]
+        parts[ALL, effect] = {
+            part: estimates.mean([dimension_parts[part] for dimension_parts in by_dimension])
+            for part in by_dimension[0]
+        }
+    return parts
 
 
 def _pairs(main: Fitted) -> tuple[Ints, NDArray[np.bool_], Ints]:
@@ -162,21 +165,23 @@ def _across(inputs: Inputs, main: Fitted, fit: Fit, settings: AnalysisSettings) 
 
 def _differences(parts: Parts) -> list[Row]:
     """How far apart the parts are: the largest difference as published, and the signed one, which can say "none"."""
-    found: dict[tuple[str, str], tuple[Estimate, Estimate]] = {}
+    differences: dict[tuple[str, str], tuple[Estimate, Estimate]] = {}
     for (dimension, effect), by_part in parts.items():
         if dimension == ALL:
-            own = [each for key, each in found.items() if key[1] == effect]
-            found[ALL, effect] = (
-                estimates.mean([each[0] for each in own]),
+            by_dimension = [
+                dimension_differences for key, dimension_differences in differences.items() if key[1] == effect
+            ]
+            differences[ALL, effect] = (
+                estimates.mean([dimension_differences[0] for dimension_differences in by_dimension]),
                 estimates.difference(*list(by_part.values())[:2]),
             )
         elif effect == WITHIN:
             apart = [estimates.difference(by_part[BOTH], by_part[part]) for part in (FORWARD, REVERSE)]
             signed = estimates.difference(by_part[FORWARD], by_part[REVERSE])
-            found[dimension, effect] = estimates.largest(apart), signed
+            differences[dimension, effect] = estimates.largest(apart), signed
         else:
             signed = estimates.difference(by_part[FIRST], by_part[SECOND])
-            found[dimension, effect] = estimates.largest([signed]), signed
+            differences[dimension, effect] = estimates.largest([signed]), signed
     return [
         noted(
             {"dimension": dimension, "effect": effect}
@@ -185,7 +190,7 @@ def _differences(parts: Parts) -> list[Row]:
             | {"items": signed.n},
             [largest.note, signed.note],
         )
-        for (dimension, effect), (largest, signed) in found.items()
+        for (dimension, effect), (largest, signed) in differences.items()
     ]
 
 
@@ -214,14 +219,14 @@ class _Front:
     def rows(self, key: Row, *, tests: bool) -> list[Row]:
         """One row a dimension, and one for the choices on all of them."""
         fits = [fit for fit in self.fitted.fits if fit.dimension.is_preference]
-        found = [self._row(key, fit.dimension.name, [fit]) for fit in fits]
+        tested_rows = [self._row(key, fit.dimension.name, [fit]) for fit in fits]
         if fits:
-            found.append(self._row(key, ALL, fits))
+            tested_rows.append(self._row(key, ALL, fits))
         if tests:
-            adjusted = _adjusted([p for _, p in found])
-            for (row, p), also in zip(found, adjusted, strict=True):
+            adjusted = _adjusted([p for _, p in tested_rows])
+            for (row, p), also in zip(tested_rows, adjusted, strict=True):
                 row |= {"p": number(p), "p_adjusted": number(also)}
-        return [row for row, _ in found]
+        return [row for row, _ in tested_rows]
 
     def _row(self, key: Row, name: str, fits: list[Fit]) -> tuple[Row, float]:
         unit = np.concatenate([fit.unit for fit in fits])

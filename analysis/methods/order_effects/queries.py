@@ -21,16 +21,16 @@ def order_effects(study: Study, state: AnalysisState) -> dict[str, Any]:
     """Return what the page shows; nothing where there is no result yet."""
     if state.run is None:
         return {}
-    found = run_tables.read(state.run, *NAMES)
-    without = undefined_values.without_intervals(found)
+    tables = run_tables.read(state.run, *NAMES)
+    without = undefined_values.without_intervals(tables)
     labels = value_labels.dimensions(study) | {value_labels.ALL: str(value_labels.EVERY_DIMENSION)}
     return {
-        "effects": _effects(found["order_effects"], found["order_differences"], labels),
-        "fronts": _fronts(found["front_preferences"], labels),
-        "matrix": _matrix(found["interdependence"], labels),
-        "notes": _reasons(found, labels),
-        "has_alpha": any(row["alpha"] is not None for row in found["order_effects"]),
-        "has_tau": any(row["tau"] is not None for row in found["interdependence"]),
+        "effects": _effects(tables["order_effects"], tables["order_differences"], labels),
+        "fronts": _fronts(tables["front_preferences"], labels),
+        "matrix": _matrix(tables["interdependence"], labels),
+        "notes": _reasons(tables, labels),
+        "has_alpha": any(row["alpha"] is not None for row in tables["order_effects"]),
+        "has_tau": any(row["tau"] is not None for row in tables["interdependence"]),
         "captions": {
             name: undefined_values.with_interval_note(fill(get(name).caption, state.run.parameters), [name], without)
             for name in NAMES
@@ -48,11 +48,11 @@ def _effects(rows: list[Row], differences: list[Row], labels: dict[str, str]) ->
     """One table an effect, a row a dimension: each part, then how far they are apart (crowdrag25, Table 5)."""
     cells = {(row["effect"], row["dimension"], row["part"]): row for row in rows}
     apart = {(row["effect"], row["dimension"]): row for row in differences}
-    found = []
+    groups = []
     for effect, parts in PARTS.items():
         names = list(dict.fromkeys(row["dimension"] for row in rows if row["effect"] == effect))
         if names:
-            found.append(
+            groups.append(
                 {
                     "effect": effect,
                     "title": EFFECTS[effect],
@@ -68,7 +68,7 @@ def _effects(rows: list[Row], differences: list[Row], labels: dict[str, str]) ->
                     ],
                 }
             )
-    return found
+    return groups
 
 
 def _fronts(rows: list[Row], labels: dict[str, str]) -> list[dict[str, Any]]:
@@ -100,11 +100,11 @@ def _matrix(rows: list[Row], labels: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _reasons(found: dict[str, list[Row]], labels: dict[str, str]) -> list[tuple[str, str]]:
+def _reasons(tables: dict[str, list[Row]], labels: dict[str, str]) -> list[tuple[str, str]]:
     return [
         *reasons((row, f"{labels.get(row['dimension'], row['dimension'])} ({EFFECTS[row['effect']]})")
-                 for row in found["order_effects"]),
+                 for row in tables["order_effects"]),
         *reasons((row, f"{labels.get(row['dimension'], row['dimension'])} ({Coders(row['coders']).label})")
-                 for row in found["front_preferences"]),
-        *reasons((row, str(labels.get(row["dimension_1"], row["dimension_1"]))) for row in found["interdependence"]),
+                 for row in tables["front_preferences"]),
+        *reasons((row, str(labels.get(row["dimension_1"], row["dimension_1"]))) for row in tables["interdependence"]),
     ]  # fmt: skip

@@ -19,15 +19,15 @@ def compute_tables(analysed: Context) -> Tables:
     return {"readability": rows}
 
 
-def readability_rows(inputs: Inputs, found: Sequence[TextFeatures], resampling: Resampling) -> list[Row]:
+def readability_rows(inputs: Inputs, features: Sequence[TextFeatures], resampling: Resampling) -> list[Row]:
     """Reading ease of responses and of what they cite, by style and origin: one row a text and statistic."""
-    responses = [inputs.responses[each.place] for each in found]
+    responses = [inputs.responses[response_features.index] for response_features in features]
     rows = []
     for style, origin, chosen in groups(responses, inputs.styles):
-        members = [each for each, is_in in zip(found, chosen, strict=True) if is_in]
-        topic = resampling.places([inputs.responses[each.place] for each in members])
+        members = [response_features for response_features, is_in in zip(features, chosen, strict=True) if is_in]
+        topic = resampling.places([inputs.responses[member.index] for member in members])
         for name in ("flesch", "source_flesch"):
-            values = np.array([getattr(each, name) for each in members])
+            values = np.array([getattr(member, name) for member in members])
             key = {"style": style, "origin": origin, "measure": name}
             if np.isnan(values).all():
                 continue
@@ -38,7 +38,7 @@ def readability_rows(inputs: Inputs, found: Sequence[TextFeatures], resampling: 
 
 def _difference(key: Row, members: Sequence[TextFeatures], topic: Ints, resampling: Resampling) -> list[Row]:
     """How much easier responses are to read than what they cite, response by response."""
-    values = np.array([each.flesch - each.source_flesch for each in members])
+    values = np.array([member.flesch - member.source_flesch for member in members])
     if np.isnan(values).all():
         return []
     return distribution_rows(key | {"measure": "difference"}, values, topic, resampling)

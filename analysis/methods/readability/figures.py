@@ -23,17 +23,17 @@ def readability(tables: Tables, labels: Labels, colours: Spec, parameters: Spec)
     for row in rows:
         for name in ("flesch", "source_flesch"):
             if row[name] is not None:
-                place = min(max(row[name], EASE_FROM), EASE_TO - 1e-9)
-                counts.setdefault((row["origin"], name), Counter())[int((place - EASE_FROM) // EASE_STEP)] += 1
+                ease = min(max(row[name], EASE_FROM), EASE_TO - 1e-9)
+                counts.setdefault((row["origin"], name), Counter())[int((ease - EASE_FROM) // EASE_STEP)] += 1
     shown = [
         {
             "origin": value_labels.origin(origin),
             "text": str(EASES[name]),
-            "ease": EASE_FROM + EASE_STEP * (place + 0.5),
-            "share": of_class[place] / of_class.total(),
+            "ease": EASE_FROM + EASE_STEP * (bin_index + 0.5),
+            "share": of_class[bin_index] / of_class.total(),
         }
         for (origin, name), of_class in counts.items()
-        for place in range((EASE_TO - EASE_FROM) // EASE_STEP)
+        for bin_index in range((EASE_TO - EASE_FROM) // EASE_STEP)
     ]
     refuse_empty(shown)
     names = [str(EASES[name]) for name in ("flesch", "source_flesch")]

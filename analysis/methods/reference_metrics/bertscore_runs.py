@@ -69,10 +69,10 @@ def start(*, study: Study, model: str = "", by: User | None = None) -> Run:
 
 def topics_to_compare(study: Study) -> dict[str, int]:
     """Topics in which there is something to compare, and how many responses each has."""
-    found: dict[str, int] = defaultdict(int)
+    responses: dict[str, int] = defaultdict(int)
     for topic in responses_to_compare(study).values_list("topic__external_id", flat=True):
-        found[topic] += 1
-    return {topic: n for topic, n in sorted(found.items()) if n > 1}
+        responses[topic] += 1
+    return {topic: n for topic, n in sorted(responses.items()) if n > 1}
 
 
 def plan(run: Run) -> Iterable[dict[str, Any]]:
@@ -90,10 +90,10 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
 
 def load(model: str, layer: int | None) -> encoders.Encoder:
     """Load an encoder; a worker keeps it among its models, as far as they fit."""
-    found: encoders.Encoder = model_cache.MODELS.take(
+    encoder: encoders.Encoder = model_cache.MODELS.take(
         ("bertscore", model, layer), partial(encoders.load, model, layer=layer)
     )
-    return found
+    return encoder
 
 
 @dataclass(frozen=True)
@@ -150,24 +150,24 @@ def _score(
     row = encodings.find(study, encoder.identity)
     scored = encodings.scored(row, names)
     pairs = [pair for pair in combinations(names, 2) if pair not in scored]
-    wanted = sorted({name for pair in pairs for name in pair})
-    if not wanted:
+    digests = sorted({name for pair in pairs for name in pair})
+    if not digests:
         return None
-    encoded = encodings.encodings(row, wanted)
-    missing = [name for name in wanted if name not in encoded]
+    encoded = encodings.encodings(row, digests)
+    missing = [name for name in digests if name not in encoded]
     began = time.monotonic()
-    made = encoder.encode([without_markers(by_digest[name]) for name in missing])
+    embeddings = encoder.encode([without_markers(by_digest[name]) for name in missing])
     done.seconds += time.monotonic() - began
-    done.texts += len(made)
-    done.tokens += sum(len(one.ids) for one in made)
-    done.cut += sum(one.cut for one in made)
+    done.texts += len(embeddings)
+    done.tokens += sum(len(one.ids) for one in embeddings)
+    done.cut += sum(one.cut for one in embeddings)
     done.pairs += len(pairs)
-    new = dict(zip(missing, made, strict=True))
+    new = dict(zip(missing, embeddings, strict=True))
     # As they will be read the next time: a score does not depend on whether its texts were encoded before.
     ready = encoded | {name: encodings.unpack(encodings.pack(one), len(one.ids)) for name, one in new.items()}
-    places = {name: i for i, name in enumerate(wanted)}
+    places = {name: i for i, name in enumerate(digests)}
     scores = bertscore.scores(
-        [ready[name] for name in wanted], [(places[first], places[second]) for first, second in pairs]
+        [ready[name] for name in digests], [(places[first], places[second]) for first, second in pairs]
     )
     return partial(
         encodings.keep,
@@ -253,8 +253,8 @@ def estimate_encoding(study: Study, choice: EncoderChoice) -> EncodingEstimate:
     texts = responses_to_compare(study).filter(topic__external_id__in=topics).annotate(digest=Digest("text"))
     encoders = Encoder.objects.filter(study=study, model=choice.model)
     encoders = encoders if choice.layer is None else encoders.filter(layer=choice.layer)
-    there = Encoding.objects.filter(encoder=encoders.order_by("-used_at", "-pk").first()).values("text")
-    missing = texts.exclude(digest__in=there)
+    encoded_texts = Encoding.objects.filter(encoder=encoders.order_by("-used_at", "-pk").first()).values("text")
+    missing = texts.exclude(digest__in=encoded_texts)
     counted = missing.aggregate(texts=Count("digest", distinct=True), words=Sum("words"))
     every = texts.aggregate(texts=Count("digest", distinct=True))["texts"]
     rate = _seconds_per_token(choice)

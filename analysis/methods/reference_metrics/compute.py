@@ -56,12 +56,12 @@ class Field:
     @property
     def contests(self) -> list[tuple[int, Floats]]:
         """Each best-graded response as the reference, with the grades of all others (its own is NaN)."""
-        found = []
+        references = []
         for index in np.flatnonzero(self.grades == self.grades.max()).tolist():
             grades = self.grades.copy()
             grades[index] = np.nan
-            found.append((self.places[index], grades))
-        return found
+            references.append((self.places[index], grades))
+        return references
 
 
 def compute_tables(analysed: Context) -> Tables:
@@ -70,7 +70,7 @@ def compute_tables(analysed: Context) -> Tables:
     fields = read_fields(inputs, analysed.tables.get("grades", []))
     if not fields:
         return {}
-    pairs = {pair for own in fields.values() for field in own for pair in pairs_of(field)}
+    pairs = {pair for topic_fields in fields.values() for field in topic_fields for pair in pairs_of(field)}
     scores: dict[str, Mapping[Pair, float]] = {
         BERTSCORE: bertscores(pairs, analysed.similarity),
         **overlaps(inputs, pairs, analysed.texts),
@@ -80,16 +80,20 @@ def compute_tables(analysed: Context) -> Tables:
 
 def read_fields(inputs: Inputs, rows: Sequence[Row]) -> dict[str, list[Field]]:
     """The graded responses by dimension, a field a topic, dimensions and topics in the order of the table."""
-    place = {response.name: i for i, response in enumerate(inputs.responses)}
+    response_index = {response.name: i for i, response in enumerate(inputs.responses)}
     grades: dict[str, dict[str, dict[int, float]]] = {}
     for row in rows:
         if row["grade"] is not None:
-            own = grades.setdefault(row["dimension"], {}).setdefault(row["topic"], {})
-            own[place[row["response"]]] = row["grade"]
+            topic_grades = grades.setdefault(row["dimension"], {}).setdefault(row["topic"], {})
+            topic_grades[response_index[row["response"]]] = row["grade"]
     return {
         dimension: [
-            Field(topic, tuple(sorted(own)), np.array([own[each] for each in sorted(own)], dtype=np.float64))
-            for topic, own in topics.items()
+            Field(
+                topic,
+                tuple(sorted(topic_grades)),
+                np.array([topic_grades[index] for index in sorted(topic_grades)], dtype=np.float64),
+            )
+            for topic, topic_grades in topics.items()
         ]
         for dimension, topics in grades.items()
     }
@@ -115,15 +119,15 @@ OVERLAPS: Mapping[str, Callable[[], Score]] = {
 
 def overlaps(inputs: Inputs, pairs: Iterable[Pair], texts: Iterable[TopicTexts]) -> dict[str, dict[Pair, float]]:
     """Scores of candidates against references, a topic at a time; pairs without texts are left out."""
-    asked: dict[str, list[Pair]] = {}
+    pairs_by_topic: dict[str, list[Pair]] = {}
     for pair in sorted(pairs):
         if inputs.responses[pair[0]].text and inputs.responses[pair[1]].text:
-            asked.setdefault(inputs.responses[pair[0]].topic, []).append(pair)
+            pairs_by_topic.setdefault(inputs.responses[pair[0]].topic, []).append(pair)
     scores: dict[str, dict[Pair, float]] = {name: {} for name in OVERLAPS}
     for topic in texts:
         scorers = {name: scorer() for name, scorer in OVERLAPS.items()}
-        plain = {written.place: without_markers(written.text) for written in topic.responses}
-        for candidate, reference in asked.get(topic.topic, ()):
+        plain = {written.index: without_markers(written.text) for written in topic.responses}
+        for candidate, reference in pairs_by_topic.get(topic.topic, ()):
             for name, score in scorers.items():
                 scores[name][candidate, reference] = score(plain[candidate], plain[reference])
     return scores
@@ -133,8 +137,8 @@ def bertscores(pairs: Iterable[Pair], similarity: Similarity | None) -> dict[Pai
     """The BERTScores that stand."""
     if similarity is None:
         return {}
-    found = {pair: similarity(*pair) for pair in sorted(pairs)}
-    return {pair: score for pair, score in found.items() if score is not None}
+    similarities = {pair: similarity(*pair) for pair in sorted(pairs)}
+    return {pair: score for pair, score in similarities.items() if score is not None}
 
 
 def rows_of(
@@ -144,21 +148,23 @@ def rows_of(
     seed: int,
 ) -> list[Row]:
     """One row a dimension, metric and ranking; the same resamples of topics for all of them."""
-    topics = sorted({field.topic for own in fields.values() for field in own})
+    topics = sorted({field.topic for dimension_fields in fields.values() for field in dimension_fields})
     weights = resample_weights(len(topics), settings.resamples, named_rng(seed, "topics of reference metrics"))
-    place = {topic: i for i, topic in enumerate(topics)}
+    topic_index = {topic: i for i, topic in enumerate(topics)}
     rows = []
-    for dimension, own in fields.items():
-        where = np.array([place[field.topic] for field in own])
+    for dimension, dimension_fields in fields.items():
+        where = np.array([topic_index[field.topic] for field in dimension_fields])
         for metric in (BERTSCORE, *OVERLAPS):
             known = scores[metric]
             problem = "" if known else NO_BERTSCORE if metric == BERTSCORE else NO_TEXTS
-            for ranking, values in zip((FULL, BEST_WORST), by_topic(own, known), strict=True):
-                found = undefined(problem) if problem else _mean(values, where, weights)
-                row: Row = {"dimension": dimension, "metric": metric, "ranking": ranking} | found.columns("rho")
-                row |= {"topics": found.topics, "left_out": len(own) - found.topics}
-                partly = metric == BERTSCORE and not all(pair in known for field in own for pair in pairs_of(field))
-                rows.append(noted(row, [found.note, SOME_BERTSCORES if partly and not problem else ""]))
+            for ranking, values in zip((FULL, BEST_WORST), by_topic(dimension_fields, known), strict=True):
+                correlation = undefined(problem) if problem else _mean(values, where, weights)
+                row: Row = {"dimension": dimension, "metric": metric, "ranking": ranking} | correlation.columns("rho")
+                row |= {"topics": correlation.topics, "left_out": len(dimension_fields) - correlation.topics}
+                partly = metric == BERTSCORE and not all(
+                    pair in known for field in dimension_fields for pair in pairs_of(field)
+                )
+                rows.append(noted(row, [correlation.note, SOME_BERTSCORES if partly and not problem else ""]))
     return rows
 
 
@@ -176,8 +182,8 @@ def by_topic(fields: Sequence[Field], scores: Mapping[Pair, float]) -> tuple[Flo
     graded, scored = np.full((2, len(contests), size), np.nan)
     for row, (_i, field, reference, grades) in enumerate(contests):
         graded[row, : len(grades)] = grades
-        own = [scores.get((place, reference), np.nan) for place in field.places]
-        scored[row, : len(own)] = own
+        candidate_scores = [scores.get((candidate, reference), np.nan) for candidate in field.places]
+        scored[row, : len(candidate_scores)] = candidate_scores
     # A candidate without a score leaves its whole topic out: a ranking of some of them is another question.
     complete = (np.isnan(graded) | ~np.isnan(scored)).all(axis=1)
     scored[~complete] = np.nan
@@ -190,26 +196,26 @@ def by_topic(fields: Sequence[Field], scores: Mapping[Pair, float]) -> tuple[Flo
 
 def _best_above_worst(graded: Floats, scored: Floats) -> Floats:
     """Row by row 1 if the best candidate scores above the worst, -1 if below, 0 if equal; of several, the mean."""
-    there = ~np.isnan(graded)
-    best = there & (graded == np.max(graded, axis=1, where=there, initial=-np.inf, keepdims=True))
-    worst = there & (graded == np.min(graded, axis=1, where=there, initial=np.inf, keepdims=True))
+    is_graded = ~np.isnan(graded)
+    best = is_graded & (graded == np.max(graded, axis=1, where=is_graded, initial=-np.inf, keepdims=True))
+    worst = is_graded & (graded == np.min(graded, axis=1, where=is_graded, initial=np.inf, keepdims=True))
     signs = np.sign(scored[:, :, None] - scored[:, None, :])
     meet = best[:, :, None] & worst[:, None, :]
     total = np.where(meet, signs, 0.0).sum(axis=(1, 2))
     # Where all candidates have one grade, none of them is best.
     meetings = meet.sum(axis=(1, 2))
     ranked = (meetings > 0) & ~(best & worst).any(axis=1)
-    found: Floats = np.divide(total, meetings, out=np.full(len(total), np.nan), where=ranked)
-    return found
+    shares: Floats = np.divide(total, meetings, out=np.full(len(total), np.nan), where=ranked)
+    return shares
 
 
 def _mean_by(values: Floats, index: np.ndarray, size: int) -> Floats:
     """The mean of the values of each index, NaN ones left out."""
-    there = ~np.isnan(values)
-    n = np.bincount(index[there], minlength=size)
-    sums = np.bincount(index[there], weights=values[there], minlength=size)
-    found: Floats = np.divide(sums, n, out=np.full(size, np.nan), where=n > 0)
-    return found
+    is_defined = ~np.isnan(values)
+    n = np.bincount(index[is_defined], minlength=size)
+    sums = np.bincount(index[is_defined], weights=values[is_defined], minlength=size)
+    means: Floats = np.divide(sums, n, out=np.full(size, np.nan), where=n > 0)
+    return means
 
 
 def _mean(values: Floats, topic: np.ndarray, weights: Floats) -> Estimate:

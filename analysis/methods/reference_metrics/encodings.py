@@ -18,7 +18,7 @@ from writing.models import Response
 from ...inputs import arrays
 from ...inputs.texts import Digest
 from ..settings import BadParameterError
-from .models import Encoder, Encoding, Likeness
+from .models import Encoder, Encoding, SimilarityScore
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ def choose_model(named: str = "") -> EncoderChoice:
         raise BadParameterError("The operator of this system offers no model (CROWDRAG_BERTSCORE_MODELS).")
     if not named:
         return choices[0]
-    wanted = parse_choice(named)
-    if wanted not in choices:
+    choice = parse_choice(named)
+    if choice not in choices:
         listed = ", ".join(map(str, choices))
         raise BadParameterError(f"The model {named} is not offered here; choose one of {listed}.")
-    return wanted
+    return choice
 
 
 Pair = tuple[str, str]
@@ -105,14 +105,14 @@ def unpack(payload: bytes, tokens: int, *, cut: bool = False) -> TokenEmbeddings
 
 def encoder(study: Study, identity: Identity) -> Encoder:
     """The row of what encodes; made if it is new, and marked as used now."""
-    found, _created = Encoder.objects.update_or_create(
+    row, _created = Encoder.objects.update_or_create(
         study=study,
         model=identity.model,
         layer=identity.layer,
         version=identity.version,
         defaults={"used_at": timezone.now()},
     )
-    return found
+    return row
 
 
 def find(study: Study, identity: Identity) -> Encoder | None:
@@ -133,7 +133,7 @@ def scored(encoder: Encoder | None, texts: Collection[str]) -> set[Pair]:
     """Pairs of these texts that were scored before."""
     if encoder is None:
         return set()
-    rows = Likeness.objects.filter(encoder=encoder, first__in=texts, second__in=texts)
+    rows = SimilarityScore.objects.filter(encoder=encoder, first__in=texts, second__in=texts)
     return set(rows.values_list("first", "second"))
 
 
@@ -151,23 +151,23 @@ def keep(
     and nothing of the text is added, or after, and takes it away.
     """
     held = Response.objects.filter(pk__in=list(responses), erased_at__isnull=True).order_by("pk")
-    there = set(held.select_for_update(no_key=True).values_list(Digest("text"), flat=True))
+    current_texts = set(held.select_for_update(no_key=True).values_list(Digest("text"), flat=True))
     by = encoder(study, identity)
     Encoding.objects.bulk_create(
         (
             Encoding(encoder=by, text=text, tokens=len(one.ids), is_truncated=one.cut, payload=pack(one))
             for text, one in sorted(encoded.items())
-            if text in there
+            if text in current_texts
         ),
         ignore_conflicts=True,
         batch_size=50,
     )
-    Likeness.objects.bulk_create(
+    SimilarityScore.objects.bulk_create(
         (
-            Likeness(encoder=by, first=first, second=second, precision=_kept(score.precision),
+            SimilarityScore(encoder=by, first=first, second=second, precision=_kept(score.precision),
                      recall=_kept(score.recall), f1=_kept(score.f1))
             for (first, second), score in sorted(scores.items())
-            if {first, second} <= there
+            if {first, second} <= current_texts
         ),
         ignore_conflicts=True,
     )  # fmt: skip
@@ -175,12 +175,12 @@ def keep(
 
 def forget(study: Study) -> None:
     """Remove encodings and scores of texts that are not there any more."""
-    there = Response.objects.filter(study=study, erased_at__isnull=True).annotate(digest=Digest("text"))
-    gone = Encoding.objects.filter(encoder__study=study).exclude(Exists(there.filter(digest=OuterRef("text"))))
+    current_texts = Response.objects.filter(study=study, erased_at__isnull=True).annotate(digest=Digest("text"))
+    gone = Encoding.objects.filter(encoder__study=study).exclude(Exists(current_texts.filter(digest=OuterRef("text"))))
     gone.delete()
     for side in ("first", "second"):
-        rows = Likeness.objects.filter(encoder__study=study)
-        rows.exclude(Exists(there.filter(digest=OuterRef(side)))).delete()
+        rows = SimilarityScore.objects.filter(encoder__study=study)
+        rows.exclude(Exists(current_texts.filter(digest=OuterRef(side)))).delete()
 
 
 def _kept(value: float) -> float | None:
@@ -191,7 +191,9 @@ def _kept(value: float) -> float | None:
 NO_SCORES = "none"
 
 
-def read_scores(study: Study, responses: Sequence[arrays.Response], *, named: str = "") -> arrays.Likenesses | None:
+def read_scores(
+    study: Study, responses: Sequence[arrays.Response], *, named: str = ""
+) -> arrays.SimilarityScores | None:
     """Read the scores of these responses by the model named, else by the one used last; None if there are none.
 
     Raises
@@ -203,20 +205,20 @@ def read_scores(study: Study, responses: Sequence[arrays.Response], *, named: st
         return None
     encoders = Encoder.objects.filter(study=study)
     if named:
-        wanted = parse_choice(named)
-        encoders = encoders.filter(model=wanted.model)
-        encoders = encoders if wanted.layer is None else encoders.filter(layer=wanted.layer)
+        choice = parse_choice(named)
+        encoders = encoders.filter(model=choice.model)
+        encoders = encoders if choice.layer is None else encoders.filter(layer=choice.layer)
     encoder = encoders.order_by("-used_at", "-pk").first()
     if encoder is None:
         if named:
             raise BadParameterError(f"No BERTScores of {named} are kept in this study: have them computed first.")
         return None
-    place: dict[str, int] = {}
+    response_index: dict[str, int] = {}
     for i, response in enumerate(responses):
-        place.setdefault(response.text, i)
-    rows = Likeness.objects.filter(encoder=encoder, first__in=place, second__in=place)
+        response_index.setdefault(response.text, i)
+    rows = SimilarityScore.objects.filter(encoder=encoder, first__in=response_index, second__in=response_index)
     pairs = sorted(
-        (min(place[first], place[second]), max(place[first], place[second]), f1)
+        (min(response_index[first], response_index[second]), max(response_index[first], response_index[second]), f1)
         for first, second, f1 in rows.values_list("first", "second", "f1")
     )
-    return arrays.Likenesses(encoder.model, encoder.layer, encoder.version, tuple(pairs)) if pairs else None
+    return arrays.SimilarityScores(encoder.model, encoder.layer, encoder.version, tuple(pairs)) if pairs else None

@@ -41,14 +41,14 @@ class Encoding(models.Model):
         constraints = [models.UniqueConstraint(fields=["encoder", "text"], name="encoding_once_per_text")]
 
 
-class Likeness(models.Model):
+class SimilarityScore(models.Model):
     """BERTScore of two texts of a topic, each by its digest, the lower one first.
 
     `precision` and `recall` are of the first text as candidate; the other way round they are swapped, and F1 is the
     same. Null where the score is undefined: one of the texts is empty.
     """
 
-    encoder = models.ForeignKey(Encoder, models.CASCADE, related_name="likenesses")
+    encoder = models.ForeignKey(Encoder, models.CASCADE, related_name="similarity_scores")
     first = models.CharField(max_length=32)
     second = models.CharField(max_length=32)
     precision = models.FloatField(null=True)
@@ -57,6 +57,6 @@ class Likeness(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["encoder", "first", "second"], name="likeness_once_per_pair"),
-            models.CheckConstraint(condition=Q(first__lt=F("second")), name="likeness_lower_first"),
+            models.UniqueConstraint(fields=["encoder", "first", "second"], name="similarity_score_once_per_pair"),
+            models.CheckConstraint(condition=Q(first__lt=F("second")), name="similarity_score_lower_first"),
         ]

@@ -62,7 +62,7 @@ class Offer:
 def offer(study: Study, shown: Run | None) -> Offer:
     """See how BERTScores stand, for a page that shows an analysis (or none yet)."""
     latest = Run.objects.filter(study=study, kind=bertscore_runs.KIND).newest_first().first()
-    encoder = Encoder.objects.filter(study=study, likenesses__isnull=False).order_by("-used_at", "-pk").first()
+    encoder = Encoder.objects.filter(study=study, similarity_scores__isnull=False).order_by("-used_at", "-pk").first()
     since = shown.started_at or shown.created_at if shown else None
     return Offer(
         models=[

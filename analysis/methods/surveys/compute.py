@@ -37,9 +37,9 @@ def survey_rows(inputs: Inputs, answers: Answers, resampling: Resampling) -> lis
         kind, name = question[0], names[question]
         data = (topic[response], resampling.topics)
         statistics = {"mean": weighted_mean(value, *data), "median": weighted_quantile(value, *data, 0.5)}
-        for statistic, found in statistics.items():
+        for statistic, function in statistics.items():
             about = {"kind": kind, "question": question[1], "statistic": statistic, "option": None}
-            rows.append(_row(f"{name}_{statistic}", resampling, found, len(value), about))
+            rows.append(_row(f"{name}_{statistic}", resampling, function, len(value), about))
         options = sorted(set(value.tolist()))
         for option in options if len(options) <= MOST_OPTIONS else ():
             about = {"kind": kind, "question": question[1], "statistic": "share", "option": option}
@@ -76,16 +76,22 @@ def _row(name: str, resampling: Resampling, statistic: Statistic, n: int, about:
 
 def _by_question(inputs: Inputs) -> Answers:
     """The responses that each question was answered about, and the answers; one answer a response, the first."""
-    found: dict[tuple[str, str], dict[int, float]] = {}
+    answers_by_question: dict[tuple[str, str], dict[int, float]] = {}
     for answer in inputs.answers:
-        found.setdefault((answer.kind, answer.question), {}).setdefault(answer.response, answer.value)
+        answers_by_question.setdefault((answer.kind, answer.question), {}).setdefault(answer.response, answer.value)
     return {
-        question: (np.array(list(given), dtype=np.int64), np.array(list(given.values()), dtype=np.float64))
-        for question, given in sorted(found.items())
+        question: (
+            np.array(list(answer_of_response), dtype=np.int64),
+            np.array(list(answer_of_response.values()), dtype=np.float64),
+        )
+        for question, answer_of_response in sorted(answers_by_question.items())
     }
 
 
 def _names(questions: Sequence[tuple[str, str]] | Answers) -> dict[tuple[str, str], str]:
     """What each question is called: with when it was asked, where the same question was asked twice."""
     names = [name for _kind, name in questions]
-    return {each: each[1] if names.count(each[1]) == 1 else f"{each[0]}_{each[1]}" for each in questions}
+    return {
+        question: question[1] if names.count(question[1]) == 1 else f"{question[0]}_{question[1]}"
+        for question in questions
+    }

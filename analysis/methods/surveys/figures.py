@@ -40,8 +40,8 @@ def survey(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
     panel = (bars + rules).properties(width=140, height=alt.Step(16))
     header = alt.Header(labelExpr=f"split(datum.label, '{LINE}')", labelLimit=0)
     facet = alt.Facet("question:N", sort=questions, title=None, header=header)
-    made = panel.facet(facet, columns=3, data=data(shown))
-    return spec(made.resolve_scale(y="independent").resolve_axis(x="independent"))
+    facets = panel.facet(facet, columns=3, data=data(shown))
+    return spec(facets.resolve_scale(y="independent").resolve_axis(x="independent"))
 
 
 def _wrapped(question: str) -> str:

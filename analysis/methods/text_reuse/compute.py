@@ -55,9 +55,9 @@ def read(texts: Iterable[TopicTexts]) -> Pairs:
     for topic in texts:
         bleu = measure()
         for written in topic.responses:
-            for each in reuse(written.parsed, written.passages, bleu=bleu):
-                places.append((written.place, each.statement, each.passage))
-                scores.append(each.bleu)
+            for pair in reuse(written.parsed, written.passages, bleu=bleu):
+                places.append((written.index, pair.statement, pair.passage))
+                scores.append(pair.bleu)
     columns = np.array(places, dtype=np.int64).reshape(-1, 3)
     order = np.argsort(columns[:, 0], kind="stable")
     response, statement, passage = columns[order].T
@@ -81,13 +81,13 @@ def pair_rows(inputs: Inputs, pairs: Pairs) -> list[Row]:
 
 def share_rows(inputs: Inputs, pairs: Pairs, limit: float, resampling: Resampling) -> list[Row]:
     """What share of the pairs of a style and origin scores below a limit; n pairs."""
-    responses = [inputs.responses[place] for place in pairs.response.tolist()]
+    responses = [inputs.responses[index] for index in pairs.response.tolist()]
     topic = resampling.places(responses)
     below = np.where(np.isnan(pairs.bleu), np.nan, pairs.bleu < limit)
     rows = []
     for style, origin, chosen in groups(responses, inputs.styles):
         n = int((~np.isnan(below[chosen])).sum())
-        found = weighted_mean(below[chosen], topic[chosen], resampling.topics)
-        share = resampling.interval(found, share=True)
+        statistic = weighted_mean(below[chosen], topic[chosen], resampling.topics)
+        share = resampling.interval(statistic, share=True)
         rows.append({"style": style, "origin": origin, "limit": limit} | cells(share, n, "share"))
     return rows

@@ -56,12 +56,12 @@ def text_reuse(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
 def _scores(tables: Tables) -> dict[tuple[str, str], list[float]]:
     """The scores of pairs by style and origin, in the order in which the responses have them."""
     about: dict[str, Row] = {row["response"]: row for row in tables["responses"]}
-    found: dict[tuple[str, str], list[float]] = {}
+    scores: dict[tuple[str, str], list[float]] = {}
     for row in tables["text_reuse"]:
         if row["bleu"] is not None:
-            own = about[row["response"]]
-            found.setdefault((own["style"], own["origin"]), []).append(row["bleu"])
-    return dict(sorted(found.items()))
+            response = about[row["response"]]
+            scores.setdefault((response["style"], response["origin"]), []).append(row["bleu"])
+    return dict(sorted(scores.items()))
 
 
 def _cumulative(values: list[float]) -> list[float]:

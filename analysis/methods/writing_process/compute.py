@@ -56,9 +56,9 @@ def mean_rows(inputs: Inputs, processes: Sequence[Process], resampling: Resampli
                 continue
             data = (values, topic[chosen], resampling.topics)
             n = int(np.sum(~np.isnan(values)))
-            for statistic, found in (("mean", weighted_mean(*data)), ("median", weighted_quantile(*data, 0.5))):
+            for statistic, function in (("mean", weighted_mean(*data)), ("median", weighted_quantile(*data, 0.5))):
                 key: Row = {"style": style, "origin": origin, "measure": measure, "statistic": statistic}
-                interval = resampling.interval(found)
+                interval = resampling.interval(function)
                 rows.append(with_reason(key | cells(interval, n), statistic, interval.clusters))
     return rows
 

@@ -48,8 +48,8 @@ def writing_process(tables: Tables, labels: Labels, colours: Spec, parameters: S
     order = list(dict.fromkeys(str(row["measure"]) for row in shown))
     panel = (bars + line).properties(width=150, height=90)
     facet = alt.Facet("measure:N", sort=order, title=None)
-    made = panel.facet(facet, columns=4, data=data(shown)).resolve_scale(x="independent", y="independent")
-    return spec(made)
+    facets = panel.facet(facet, columns=4, data=data(shown)).resolve_scale(x="independent", y="independent")
+    return spec(facets)
 
 
 FIGURES = (

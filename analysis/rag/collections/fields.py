@@ -24,7 +24,7 @@ class BadCollectionError(ValueError):
     ----------
     file : str
         Its name, without its folder.
-    place : str
+    location : str
         `line 3`, or `question 3` in a file that is one list.
     field : str
         As it is named there; "" where the whole line is meant.
@@ -32,18 +32,20 @@ class BadCollectionError(ValueError):
         What belongs there.
     """
 
-    def __init__(self, file: str, place: str, field: str, expected: str, found: object = None) -> None:
-        self.file, self.place, self.field, self.expected = file, place, field, expected
-        location = ", ".join(part for part in (file, place, field) if part)
-        super().__init__(f"{location}: {expected} expected" + (f", found {_shown(found)}" if found is not None else ""))
+    def __init__(self, file: str, location: str, field: str, expected: str, actual: object = None) -> None:
+        self.file, self.location, self.field, self.expected = file, location, field, expected
+        address = ", ".join(part for part in (file, location, field) if part)
+        super().__init__(
+            f"{address}: {expected} expected" + (f", found {_shown(actual)}" if actual is not None else "")
+        )
 
 
 @dataclass(frozen=True)
 class Fields:
-    """One JSON object with the place it stands at. Each method reads a field, or raises BadCollectionError."""
+    """One JSON object with its location in the file. Each method reads a field, or raises BadCollectionError."""
 
     file: str
-    place: str
+    location: str
     data: dict[str, Any]
     prefix: str = ""
 
@@ -55,7 +57,7 @@ class Fields:
         """The error that a field is not as expected."""
         value = self.data.get(name) if name in self.data else "nothing"
         return BadCollectionError(
-            self.file, self.place, self.prefix + name, expected, value if value is not None else "null"
+            self.file, self.location, self.prefix + name, expected, value if value is not None else "null"
         )
 
     def text(self, name: str) -> str:
@@ -133,8 +135,8 @@ class Fields:
     def inside(self, name: str, data: object) -> Fields:
         """Take an object that stands in this one."""
         if not isinstance(data, dict):
-            raise BadCollectionError(self.file, self.place, self.prefix + name, "an object", data)
-        return Fields(self.file, self.place, data, f"{self.prefix}{name}.")
+            raise BadCollectionError(self.file, self.location, self.prefix + name, "an object", data)
+        return Fields(self.file, self.location, data, f"{self.prefix}{name}.")
 
 
 def opened(path: Path) -> BinaryIO:
@@ -179,12 +181,12 @@ def lines_of(file: BinaryIO, name: str) -> Iterator[Fields]:
         raise BadCollectionError(name, f"line {number + 1}", "", "a whole gzip file", str(error)) from error
 
 
-def parsed(file: str, place: str, line: bytes) -> Fields:
+def parsed(file: str, location: str, line: bytes) -> Fields:
     """Parse one JSON object."""
-    data = _json(file, place, line)
+    data = _json(file, location, line)
     if not isinstance(data, dict):
-        raise BadCollectionError(file, place, "", "a JSON object", data)
-    return Fields(file, place, data)
+        raise BadCollectionError(file, location, "", "a JSON object", data)
+    return Fields(file, location, data)
 
 
 def whole(path: Path) -> Any:
@@ -199,21 +201,21 @@ def whole(path: Path) -> Any:
     return _json(path.name, "", data)
 
 
-def _json(file: str, place: str, data: bytes) -> Any:
+def _json(file: str, location: str, data: bytes) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         mapping = dict(pairs)
         if len(mapping) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
-            raise BadCollectionError(file, place, twice, "each field once", "it twice")
+            raise BadCollectionError(file, location, twice, "each field once", "it twice")
         return mapping
 
     try:
         return json.loads(data.decode("utf-8-sig"), object_pairs_hook=once)
     except UnicodeDecodeError as error:
-        raise BadCollectionError(file, place, "", "text in UTF-8", f"byte {error.start}") from error
+        raise BadCollectionError(file, location, "", "text in UTF-8", f"byte {error.start}") from error
     except (json.JSONDecodeError, RecursionError) as error:
-        raise BadCollectionError(file, place, "", "JSON", str(error)) from error
+        raise BadCollectionError(file, location, "", "JSON", str(error)) from error
 
 
 def _shown(value: object) -> str:

@@ -117,16 +117,16 @@ def _rows(path: Path) -> Iterator[tuple[Fields, str]]:
     with zipfile.ZipFile(path) as pack:
         names = {name: folds.of_file(name) for name in pack.namelist() if not name.startswith("__MACOSX/")}
         parts = sorted((PARTS.index(split), name) for name, split in names.items() if split)
-        if len({place for place, _name in parts}) < len(parts) or not parts:
+        if len({split_index for split_index, _name in parts}) < len(parts) or not parts:
             raise BadCollectionError(path.name, "", "", "one file for each of train, dev and test", ", ".join(names))
-        for place, name in parts:
+        for split_index, name in parts:
             try:
                 file = cast("BinaryIO", pack.open(name))
             except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # locked with a password, say
                 raise BadCollectionError(path.name, name, "", "a file that can be unpacked", str(error)) from error
             unpacked = cast("BinaryIO", gzip.GzipFile(fileobj=file)) if name.endswith(".gz") else file
             try:
-                yield from ((row, PARTS[place]) for row in lines_of(unpacked, name))
+                yield from ((row, PARTS[split_index]) for row in lines_of(unpacked, name))
             except (zipfile.BadZipFile, zlib.error) as error:
                 raise BadCollectionError(path.name, name, "", "a whole archive", str(error)) from error
 
@@ -140,8 +140,8 @@ def _documents(row: Fields, corpus: Corpus | None, left_out: Counter[str]) -> tu
         raise holders[1][0].wrong(holders[1][1], "documents in one place only")
     holder, index = holders[0]
     documents: dict[str, Document] = {}
-    for i, each in enumerate(holder.entries(index)):
-        document = _document(holder, f"{index}[{i}]", each, corpus)
+    for i, entry in enumerate(holder.entries(index)):
+        document = _document(holder, f"{index}[{i}]", entry, corpus)
         if document.id in documents:
             if document != documents[document.id]:
                 raise holder.wrong(f"{index}[{i}].id", "one text for each id")
@@ -154,14 +154,16 @@ def _document(holder: Fields, name: str, data: Any, corpus: Corpus | None) -> Do
     if isinstance(data, dict):
         return document(holder.inside(name, data))
     if not isinstance(data, str | int) or isinstance(data, bool):
-        raise BadCollectionError(holder.file, holder.place, holder.prefix + name, "a document or the id of one", data)
+        raise BadCollectionError(
+            holder.file, holder.location, holder.prefix + name, "a document or the id of one", data
+        )
     if corpus is None:
         raise BadCollectionError(
-            holder.file, holder.place, holder.prefix + name, "a document (ids need a corpus beside the file)", data
+            holder.file, holder.location, holder.prefix + name, "a document (ids need a corpus beside the file)", data
         )
     try:
         return corpus[corpus.place(str(data))]
     except KeyError:
         raise BadCollectionError(
-            holder.file, holder.place, holder.prefix + name, f"an id that {corpus.name} has", data
+            holder.file, holder.location, holder.prefix + name, f"an id that {corpus.name} has", data
         ) from None

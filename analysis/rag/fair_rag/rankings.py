@@ -43,25 +43,25 @@ class Chosen:
     Attributes
     ----------
     lists : Lists
-    place : ndarray of int, shape (n_chosen,)
+    index : ndarray of int, shape (n_chosen,)
         Which of the lists, ascending.
     inclusion : ndarray, shape (n_chosen,)
         With which probability each came in; 1 for those that were certain.
     """
 
     lists: Lists
-    place: Ints
+    index: Ints
     inclusion: Floats
 
     @property
     def items(self) -> tuple[List, ...]:
         """The chosen lists."""
-        return tuple(self.lists.items[index] for index in self.place)
+        return tuple(self.lists.items[index] for index in self.index)
 
     @property
     def weight(self) -> Floats:
         """What each chosen list stands for, so that a weighted sum has no bias (Horvitz, Thompson 1952); sums to 1."""
-        return np.asarray(self.lists.share[self.place] / self.inclusion)
+        return np.asarray(self.lists.share[self.index] / self.inclusion)
 
 
 def distinct(rankings: ArrayLike) -> Lists:

@@ -54,7 +54,7 @@ class Options:
             raise BadOptionError(f"precision is auto, full or half, not {self.precision!r}.")
 
     @classmethod
-    def read(cls, given: dict[str, Any]) -> Options:
+    def read(cls, values: dict[str, Any]) -> Options:
         """Make them of a mapping.
 
         Raises
@@ -63,9 +63,9 @@ class Options:
             If one is not known or cannot be that.
         """
         names = [field.name for field in fields(cls)]
-        if unknown := sorted(set(given) - set(names)):
+        if unknown := sorted(set(values) - set(names)):
             raise BadOptionError(f"A model has no option {', '.join(unknown)}; it has {', '.join(names)}.")
-        return cls(**given)
+        return cls(**values)
 
 
 @dataclass(frozen=True)

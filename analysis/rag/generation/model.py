@@ -146,9 +146,9 @@ class PromptTokens:
 
 @dataclass(frozen=True)
 class Continuation:
-    """A prompt's tokens, and those of a text that follows it; `place` says whose they are."""
+    """A prompt's tokens, and those of a text that follows it; `prompt_index` says of which prompt."""
 
-    place: int
+    prompt_index: int
     ids: tuple[int, ...]
     continuation: tuple[int, ...]
 
@@ -290,7 +290,9 @@ class Model(ABC):
                 indices_of.setdefault(pair, []).append(index)
         places = {equal[0]: equal for equal in indices_of.values()}
         for batch in self._totals([Continuation(equal[0], *pair) for pair, equal in indices_of.items()]):
-            yield [(index, total / len(item.continuation)) for item, total in batch for index in places[item.place]]
+            yield [
+                (index, total / len(item.continuation)) for item, total in batch for index in places[item.prompt_index]
+            ]
 
     def _choose(self, prompt_tokens: Sequence[PromptTokens]) -> Iterator[list[tuple[Prompt, Output]]]:
         """Score each choice, and yield a prompt when all of its choices are scored."""
@@ -304,10 +306,10 @@ class Model(ABC):
         for batch in self._totals(followed):
             finished = []
             for continuation, total in batch:
-                scored = totals[continuation.place]
+                scored = totals[continuation.prompt_index]
                 scored[continuation.continuation] = total
-                if len(scored) == len(set(choices[continuation.place])):
-                    finished.append(continuation.place)
+                if len(scored) == len(set(choices[continuation.prompt_index])):
+                    finished.append(continuation.prompt_index)
             if finished:
                 yield [self._chosen(prompt_tokens[index], choices[index], totals[index]) for index in finished]
 

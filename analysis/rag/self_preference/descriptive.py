@@ -41,7 +41,7 @@ def knowledge(recalls: Recalls, source: str, average: Means) -> list[Row]:
     return rows
 
 
-def recounted(given: Mapping[str, Mapping[str, StatedKnowledge]], average: Means) -> list[Row]:
+def recounted(stated_by_model: Mapping[str, Mapping[str, StatedKnowledge]], average: Means) -> list[Row]:
     """How far counts of right answers that came with the data follow from the rule (`knowledge.is_right`).
 
     Returns
@@ -50,7 +50,7 @@ def recounted(given: Mapping[str, Mapping[str, StatedKnowledge]], average: Means
         model, measure (`count`: the same count; `level`: the same level), agree, low, high, n (questions).
     """
     rows: list[Row] = []
-    for model, by_question in given.items():
+    for model, by_question in stated_by_model.items():
         countable = {
             q: stated for q, stated in by_question.items() if stated.published is not None and stated.recall.answers
         }
@@ -66,7 +66,7 @@ def recounted(given: Mapping[str, Mapping[str, StatedKnowledge]], average: Means
     return rows
 
 
-def exceptions(given: Mapping[str, Mapping[str, StatedKnowledge]], queries: Mapping[str, Query]) -> list[Row]:
+def exceptions(stated_by_model: Mapping[str, Mapping[str, StatedKnowledge]], queries: Mapping[str, Query]) -> list[Row]:
     """The questions where they do not: model, question, text, truth, answers, published, recounted."""
     return [
         {
@@ -78,7 +78,7 @@ def exceptions(given: Mapping[str, Mapping[str, StatedKnowledge]], queries: Mapp
             "published": stated.published,
             "recounted": stated.recall.right,
         }
-        for model, by_question in given.items()
+        for model, by_question in stated_by_model.items()
         for question, stated in by_question.items()
         if stated.is_exception
     ]

@@ -77,8 +77,8 @@ class Variant:
 
 #: The whole, and the ablations: the paper's three, and two of what happens at inference.
 VARIANTS: dict[str, Variant] = {
-    each.name: each
-    for each in (
+    variant.name: variant
+    for variant in (
         Variant(UPLIFT),
         Variant("without_point", without="point"),
         Variant("without_pair", without="pair"),

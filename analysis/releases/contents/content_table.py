@@ -101,7 +101,7 @@ class ContentTable:
 
     def column(self, name: str) -> ContentColumn:
         """Return a column by its name."""
-        return next(each for each in self.columns if each.name == name)
+        return next(column for column in self.columns if column.name == name)
 
 
 def rows_of(chunks: Callable[[], Iterator[Columns]]) -> Callable[[], Iterator[Row]]:

@@ -55,15 +55,18 @@ class ReleasedJudgments(judgment_files.JudgingFiles):
         """Yield the crowd's pointwise ratings."""
         for row in super().pointwise():
             ms = row["submitted_at"]
-            moment = None if ms is None else self._source.clock.milliseconds(ms, told=self._tells(row["worker"]))
+            moment = None if ms is None else self._source.clock.milliseconds(ms, is_released=self._tells(row["worker"]))
             yield self._name(row | {"submitted_at": moment})
 
     def experts(self) -> Iterator[Row]:
         """Yield the experts' votes."""
         for row in super().experts():
-            told = self._tells(row["prolific_pid"])
-            times = {name: [self._cut(time, told=told) for time in given] for name, given in row["timestamps"].items()}
-            yield self._name(row | {"timestamps": times if told and self._source.clock.is_told else {}})
+            times_released = self._tells(row["prolific_pid"])
+            times = {
+                name: [self._cut(time, is_released=times_released) for time in moments]
+                for name, moments in row["timestamps"].items()
+            }
+            yield self._name(row | {"timestamps": times if times_released and self._source.clock.is_told else {}})
 
     def _named(self, rows: Iterator[Row]) -> Iterator[Row]:
         return map(self._name, rows)
@@ -75,8 +78,8 @@ class ReleasedJudgments(judgment_files.JudgingFiles):
         pk = self._source.names.key(external_id)
         return pk is not None and told_by_all(self._source, pk)
 
-    def _cut(self, time: str, *, told: bool) -> str | None:
-        moment = self._source.clock.time(datetime.fromisoformat(time), told=told)
+    def _cut(self, time: str, *, is_released: bool) -> str | None:
+        moment = self._source.clock.time(datetime.fromisoformat(time), is_released=is_released)
         return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else None
 
     def _justification(self, row: dict[str, Any]) -> str:
@@ -89,7 +92,7 @@ class ReleasedJudgments(judgment_files.JudgingFiles):
 def told_by_all(source: Source, person: int) -> bool:
     """Say whether a judge's times may be told in all campaigns in which they judged: rows here do not name theirs."""
     selection = source.selection
-    return all(not selection.people.judge(person, each).timing for each in selection.judged_in.get(person, ()))
+    return all(not selection.people.judge(person, campaign).timing for campaign in selection.judged_in.get(person, ()))
 
 
 PLATFORM = "platforms' records of submissions"
@@ -119,8 +122,8 @@ class Layout:
         if self._source.choices.judgments:
             self._judgments.count_others()
         count = ExclusionCount()
-        for each in self._left_out.as_json():
-            count.add(str(each["what"]), LAYOUT, int(each["count"]))
+        for exclusion in self._left_out.as_json():
+            count.add(str(exclusion["what"]), LAYOUT, int(exclusion["count"]))
         count.add("responses", f"the layout has no place for them ({LAYOUT})", self._uncounted)
         count.add(PLATFORM, PLATFORMS, self._records)
         return count.total()
@@ -184,8 +187,8 @@ class Layout:
         """Yield the states of each person's text, the response last; times that are not told are numbers in order."""
         shown = self._shown_states() if self._source.choices.logs not in (Logs.NONE, Logs.MEASURES) else iter(())
         current = next(shown, None)
-        found = self._responses.filter(origin=Origin.HUMAN).select_related("topic", "style")
-        for response in found.iterator(chunk_size=response_files.CHUNK):
+        responses = self._responses.filter(origin=Origin.HUMAN).select_related("topic", "style")
+        for response in responses.iterator(chunk_size=response_files.CHUNK):
             head = {"response": response.external_id, "topic": response.topic.external_id, "style": response.style.name}
             numbers = counting()
             last: tuple[int | None, str] = (None, "")
@@ -200,17 +203,21 @@ class Layout:
                 yield {**head, "timestamp": _or(self._submitted(response), number), "text": text}
 
     def _submitted(self, response: Response) -> int | None:
-        told = not self._source.selection.writers[response.participant_id].timing
-        return since_epoch(self._source.clock.time(response.submitted_at or response.created_at, told=told))
+        times_released = not self._source.selection.writers[response.participant_id].timing
+        return since_epoch(
+            self._source.clock.time(response.submitted_at or response.created_at, is_released=times_released)
+        )
 
     def _shown_states(self) -> Iterator[tuple[int, int | None, str]]:
         """Yield (response, milliseconds since 1970, text) of the logs that are in, in the order of the responses."""
         granularity = self._source.choices.logs
-        for log, told in log_tables.released(self._source):
+        for log, times_released in log_tables.released(self._source):
             response = log.task.response
             start = since_epoch(log.started_at or response.submitted_at or response.created_at)
             for ms, text in log_tables.states(log, granularity):
-                moment = None if start is None else self._source.clock.milliseconds(start + ms, told=told)
+                moment = (
+                    None if start is None else self._source.clock.milliseconds(start + ms, is_released=times_released)
+                )
                 yield response.pk, moment, text
 
     def _labels(self) -> Iterator[Row]:
@@ -223,17 +230,17 @@ class Layout:
         """Take the votes of people who are not in out of a pair's row, whose lists stand side by side."""
         names, participants = self._source.names, self._source.selection.participants
         kept = [i for i, worker in enumerate(row["worker"]) if names.key(worker) in participants]
-        found = {key: [value[i] for i in kept] if isinstance(value, list) else value for key, value in row.items()}
-        return found | {"worker": [names.said_as(worker) for worker in found["worker"]]}
+        kept_row = {key: [value[i] for i in kept] if isinstance(value, list) else value for key, value in row.items()}
+        return kept_row | {"worker": [names.said_as(worker) for worker in kept_row["worker"]]}
 
 
 def _or(moment: int | None, number: int) -> int:
     return number if moment is None else moment
 
 
-def _only(found: "QuerySet[Any]", keys: Keys) -> "QuerySet[Any]":
+def _only(rows: "QuerySet[Any]", keys: Keys) -> "QuerySet[Any]":
     """Keep rows by key. As one array: the database takes no more than 65,535 parameters."""
-    return found.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", (keys.as_array(),)))
+    return rows.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", (keys.as_array(),)))
 
 
 def _analysis(runs: tuple[Run, ...]) -> judgment_files.Analysis | None:
@@ -246,18 +253,18 @@ def _analysis(runs: tuple[Run, ...]) -> judgment_files.Analysis | None:
 
 
 def _at_once(rows: Iterator[Row]) -> Iterator[Row]:
-    if found := judgment_files.as_columns(rows):
-        yield found
+    if columns := judgment_files.as_columns(rows):
+        yield columns
 
 
 def _table(name: str, rows: Callable[[], Iterator[Row]]) -> ContentTable:
-    meaning, said = file_fields.FILES[name]
-    types = {field: kind.removesuffix(" or null").removesuffix(" or absent") for field, (kind, _) in said.items()}
+    meaning, fields = file_fields.FILES[name]
+    types = {field: kind.removesuffix(" or null").removesuffix(" or absent") for field, (kind, _) in fields.items()}
     columns = tuple(
         ContentColumn(
             field, _TYPES.get(types[field], "json"), kind != types[field], text,
             is_free_text=not kind.startswith("whole number"),
         )
-        for field, (kind, text) in said.items()
+        for field, (kind, text) in fields.items()
     )  # fmt: skip
     return ContentTable(file_fields.path(name).removesuffix(".jsonl.gz"), meaning, columns, rows)

@@ -42,16 +42,16 @@ def campaigns(source: Source) -> ContentTable:
     )
 
     def rows() -> Iterator[Row]:
-        found = Campaign.objects.filter(study=source.study).select_related("instructions").order_by("pk")
-        for each in found.iterator(CHUNK):
+        campaigns_of_study = Campaign.objects.filter(study=source.study).select_related("instructions").order_by("pk")
+        for campaign in campaigns_of_study.iterator(CHUNK):
             yield {
-                "campaign": each.name,
-                "kind": each.kind,
-                "judges": each.judges,
-                "inference": each.inference or None,
-                "k": each.k,
-                "instructions": each.instructions.text if each.instructions else None,
-                "is_simulated": each.is_simulated or source.study.is_simulated,
+                "campaign": campaign.name,
+                "kind": campaign.kind,
+                "judges": campaign.judges,
+                "inference": campaign.inference or None,
+                "k": campaign.k,
+                "instructions": campaign.instructions.text if campaign.instructions else None,
+                "is_simulated": campaign.is_simulated or source.study.is_simulated,
             }
 
     return ContentTable("campaigns", "A collection of judgments.", columns, rows, ("campaign",))
@@ -72,9 +72,9 @@ def dimensions(source: Source) -> ContentTable:
     names = tuple(column.name for column in columns)
 
     def rows() -> Iterator[Row]:
-        found = Dimension.objects.filter(study=source.study).order_by("pk")
+        dimensions_of_study = Dimension.objects.filter(study=source.study).order_by("pk")
         read = ("name", "version", "label", "question", "description", "options")
-        for values in found.values_list(*read).iterator(CHUNK):
+        for values in dimensions_of_study.values_list(*read).iterator(CHUNK):
             row = dict(zip(names, values, strict=True))
             yield row | {"description": row["description"] or None}
 
@@ -93,9 +93,11 @@ def campaign_dimensions(source: Source) -> ContentTable:
     names = tuple(column.name for column in columns)
 
     def rows() -> Iterator[Row]:
-        found = CampaignDimension.objects.filter(campaign__study=source.study).order_by("campaign_id", "position", "pk")
+        asked_dimensions = CampaignDimension.objects.filter(campaign__study=source.study).order_by(
+            "campaign_id", "position", "pk"
+        )
         read = ("campaign__name", "dimension__name", "dimension__version", "position")
-        for values in found.values_list(*read).iterator(CHUNK):
+        for values in asked_dimensions.values_list(*read).iterator(CHUNK):
             yield dict(zip(names, values, strict=True))
 
     key = ("campaign", "dimension", "dimension_version")
@@ -121,8 +123,10 @@ def questionnaires(source: Source) -> ContentTable:
     )  # fmt: skip
 
     def rows() -> Iterator[Row]:
-        found = Assignment.objects.filter(questionnaire__campaign__study=source.study, state=AssignmentState.ACCEPTED)
-        for row in found.order_by("pk").values(*read).iterator(CHUNK):
+        assignments = Assignment.objects.filter(
+            questionnaire__campaign__study=source.study, state=AssignmentState.ACCEPTED
+        )
+        for row in assignments.order_by("pk").values(*read).iterator(CHUNK):
             # Who judged nothing but what is left out is not in.
             if not source.selection.assignments[row["pk"]] and row["participant_id"] in source.selection.participants:
                 yield _questionnaire(source, row)
@@ -133,19 +137,21 @@ def questionnaires(source: Source) -> ContentTable:
 
 def _questionnaire(source: Source, row: dict[str, Any]) -> Row:
     permission = source.selection.people.judge(row["participant_id"], row["questionnaire__campaign_id"])
-    told, clock = not permission.timing, source.clock
-    found: Row = {
+    times_released, clock = not permission.timing, source.clock
+    released_row: Row = {
         "campaign": row["questionnaire__campaign__name"],
         "questionnaire": row["questionnaire__external_id"],
         "participant": source.names.of(row["participant_id"]),
         "is_included": row["is_included"],
-        "submitted_at": clock.time(row["submitted_at"], told=told),
-        "seconds": clock.seconds(row["seconds"], told=told),
-        "active_seconds": clock.seconds(row["active_seconds"], told=told),
+        "submitted_at": clock.time(row["submitted_at"], is_released=times_released),
+        "seconds": clock.seconds(row["seconds"], is_released=times_released),
+        "active_seconds": clock.seconds(row["active_seconds"], is_released=times_released),
     }
     if source.choices.comments:
-        found["comment"] = released_comment(source, TextSource.COMMENT, row["pk"], row["comment"], permission.text)
-    return found
+        released_row["comment"] = released_comment(
+            source, TextSource.COMMENT, row["pk"], row["comment"], permission.text
+        )
+    return released_row
 
 
 def judgments(source: Source) -> ContentTable:
@@ -172,12 +178,12 @@ def judgments(source: Source) -> ContentTable:
     ]
     if chosen.justifications:
         columns.append(ContentColumn("justification", "text", True, "Why, in the judge's words.", is_free_text=True))
-    place = QuestionnaireItem.objects.filter(questionnaire=OuterRef("assignment__questionnaire"), item=OuterRef("item"))
+    items = QuestionnaireItem.objects.filter(questionnaire=OuterRef("assignment__questionnaire"), item=OuterRef("item"))
     read = tuple(_READ.values())
 
     def rows() -> Iterator[Row]:
-        found = Judgment.objects.of_study(source.study).filter(assignment__state=AssignmentState.ACCEPTED)
-        ordered = found.annotate(place=Subquery(place.values("position")[:1])).order_by("pk")
+        judgments_of_study = Judgment.objects.of_study(source.study).filter(assignment__state=AssignmentState.ACCEPTED)
+        ordered = judgments_of_study.annotate(place=Subquery(items.values("position")[:1])).order_by("pk")
         for values in ordered.values_list(*read).iterator(CHUNK):
             row = dict(zip(_READ, values, strict=True))
             if not source.selection.assignments[row["assignment"]] and source.selection.may_be_seen(
@@ -224,7 +230,7 @@ def _judgment(source: Source, row: dict[str, Any]) -> Row:
     reason = row.pop("justification")
     row["participant"] = source.names.of(person)
     row["item"] = row["item"] or None
-    row["judged_at"] = source.clock.time(row["judged_at"], told=not permission.timing)
+    row["judged_at"] = source.clock.time(row["judged_at"], is_released=not permission.timing)
     if source.choices.justifications:
         row["justification"] = released_comment(source, TextSource.JUSTIFICATION, pk, reason, permission.text)
     return row

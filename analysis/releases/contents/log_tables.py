@@ -104,32 +104,35 @@ def _measures(source: Source) -> ContentTable:
     )
 
     def rows() -> Iterator[Row]:
-        found = released(source)
-        while chunk := _some(found):
+        logs_left = released(source)
+        while chunk := _some(logs_left):
             passages = passage_texts({log.task.topic_id for log, _told in chunk})
-            prepared = {topic: Sources(given) for topic, given in passages.items()}
-            for log, told in chunk:
+            prepared = {topic: Sources(texts) for topic, texts in passages.items()}
+            for log, times_released in chunk:
                 try:
                     values = measures.measure(logs.prefetched_events(log), prepared[log.task.topic_id])
                 except (codec.BrokenLog, BrokenLogError):
                     values = measures.unknown()
-                yield {"response": log.task.response.external_id, **_told(source, values, told=told)}
+                yield {
+                    "response": log.task.response.external_id,
+                    **_told(source, values, times_released=times_released),
+                }
 
     return ContentTable("log_measures", "How a response was written, in figures.", columns, rows, ("response",))
 
 
-def _some(found: Iterator[tuple[WritingLog, bool]]) -> list[tuple[WritingLog, bool]]:
-    return [each for each, _n in zip(found, range(CHUNK), strict=False)]
+def _some(logs_left: Iterator[tuple[WritingLog, bool]]) -> list[tuple[WritingLog, bool]]:
+    return [log for log, _n in zip(logs_left, range(CHUNK), strict=False)]
 
 
-def _told(source: Source, values: measures.Measures, *, told: bool) -> Row:
+def _told(source: Source, values: measures.Measures, *, times_released: bool) -> Row:
     row: Row = {}
     for name in measures.NAMES:
         value = values[name]
         if name in _SECONDS:
-            row[name] = source.clock.seconds(value, told=told)
+            row[name] = source.clock.seconds(value, is_released=times_released)
         else:
-            row[name] = float(value) if value is not None and (told or name not in _TIMES) else None
+            row[name] = float(value) if value is not None and (times_released or name not in _TIMES) else None
     return row
 
 
@@ -142,10 +145,10 @@ def _states(source: Source) -> ContentTable:
     )
 
     def rows() -> Iterator[Row]:
-        for log, told in released(source):
+        for log, times_released in released(source):
             name = log.task.response.external_id
             for number, (ms, text) in enumerate(states(log, source.choices.logs)):
-                ms_told = source.clock.milliseconds(ms, told=told)
+                ms_told = source.clock.milliseconds(ms, is_released=times_released)
                 yield {"response": name, "state": number, "ms": ms_told, "text": text}
 
     return ContentTable("log_states", "A text at one moment of its writing.", columns, rows, ("response", "state"))
@@ -217,8 +220,8 @@ def _events(source: Source) -> ContentTable:
 
     def chunks() -> Iterator[Columns]:
         waiting: dict[str, list[Any]] = {column.name: [] for column in columns}
-        for log, told in released(source):
-            for name, values in _of_log(source, log, told=told).items():
+        for log, times_released in released(source):
+            for name, values in _of_log(source, log, times_released=times_released).items():
                 waiting[name] += values
             if len(waiting["number"]) >= EVENTS:
                 yield dict(waiting)
@@ -230,9 +233,9 @@ def _events(source: Source) -> ContentTable:
     return ContentTable("log_events", meaning, columns, rows_of(chunks), ("response", "number"), chunks)
 
 
-def _of_log(source: Source, log: WritingLog, *, told: bool) -> Columns:
+def _of_log(source: Source, log: WritingLog, *, times_released: bool) -> Columns:
     """Return a log's events by columns, as far as it can be read."""
-    kept = BY_CODE.keys() if told else BY_CODE.keys() - _OF_TIME
+    kept = BY_CODE.keys() if times_released else BY_CODE.keys() - _OF_TIME
     events = []
     try:
         for event in logs.prefetched_events(log):
@@ -244,7 +247,7 @@ def _of_log(source: Source, log: WritingLog, *, told: bool) -> Columns:
     return {
         "response": [log.task.response.external_id] * len(events),
         "number": range(len(events)),
-        "ms": source.clock.all_milliseconds([event[1] for event in events], told=told),
+        "ms": source.clock.all_milliseconds([event[1] for event in events], is_released=times_released),
         "event": [event[0] for event in events],
         "position": [event[2] for event in changes],
         "deleted": [event[3] for event in changes],
@@ -258,12 +261,12 @@ def _of_log(source: Source, log: WritingLog, *, told: bool) -> Columns:
 
 def _details(source: Source, event: list[Any]) -> dict[str, Any]:
     """Return an event's fields by name. A device's own clock is never told: it is as good as a name."""
-    found = dict(zip(BY_CODE[event[0]].fields, event[2:], strict=False))
-    found.pop("clock", None)
+    details = dict(zip(BY_CODE[event[0]].fields, event[2:], strict=False))
+    details.pop("clock", None)
     for name in ("held", "milliseconds"):
-        if name in found:
-            found[name] = source.clock.milliseconds(found[name])
-    return found
+        if name in details:
+            details[name] = source.clock.milliseconds(details[name])
+    return details
 
 
 _MEANINGS = {

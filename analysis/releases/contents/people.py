@@ -62,35 +62,35 @@ class People:
     def writer(self, pk: int, *, elsewhere: bool) -> Permission:
         """Return what may be released of what somebody wrote; `elsewhere`: it was not written in this system."""
         judging = self._campaign_texts - self._plan_texts
-        given = [each for each in self._consents.get(pk, ()) if each.name not in judging]
-        return self._permission(pk, given, elsewhere=elsewhere)
+        consents = [consent for consent in self._consents.get(pk, ()) if consent.name not in judging]
+        return self._permission(pk, consents, elsewhere=elsewhere)
 
     def judge(self, pk: int, campaign: int) -> Permission:
         """Return what may be released of what somebody judged in a campaign."""
         name, handed_out = self._campaigns[campaign]
-        given = [each for each in self._consents.get(pk, ()) if not name or each.name == name]
-        return self._permission(pk, given, elsewhere=not handed_out)
+        consents = [consent for consent in self._consents.get(pk, ()) if not name or consent.name == name]
+        return self._permission(pk, consents, elsewhere=not handed_out)
 
-    def _permission(self, pk: int, given: list[_Given], *, elsewhere: bool) -> Permission:
+    def _permission(self, pk: int, consents: list[_Given], *, elsewhere: bool) -> Permission:
         if pk in self._erased:
             return _refused(ERASED)
         if pk not in self._persons:
             return self._free
-        if given:
-            return self._said(given[-1])
+        if consents:
+            return self._said(consents[-1])
         return self._free if elsewhere else _refused(NEVER_ASKED)
 
-    def _said(self, given: _Given) -> Permission:
-        if given not in self._known:
-            self._known[given] = self._read(given)
-        return self._known[given]
+    def _said(self, consent: _Given) -> Permission:
+        if consent not in self._known:
+            self._known[consent] = self._read(consent)
+        return self._known[consent]
 
-    def _read(self, given: _Given) -> Permission:
-        if given.withdrawn:
+    def _read(self, consent: _Given) -> Permission:
+        if consent.withdrawn:
             return _refused(WITHDRAWN)
-        rows = zip(given.releases, given.licences, self.licences, strict=True)
+        rows = zip(consent.releases, consent.licences, self.licences, strict=True)
         text, log, timing = (_reason(*row) for row in rows)
-        return Permission("", text, log, timing, given.licences[0] or self.licences[0])
+        return Permission("", text, log, timing, consent.licences[0] or self.licences[0])
 
     @cached_property
     def _free(self) -> Permission:
@@ -99,8 +99,8 @@ class People:
     @cached_property
     def _persons(self) -> frozenset[int]:
         # Behind simulated participants there is nobody who could agree.
-        found = Participant.objects.filter(study=self._study, kind__in=PERSONS, is_simulated=False)
-        return frozenset(() if self._study.is_simulated else found.values_list("pk", flat=True))
+        participants = Participant.objects.filter(study=self._study, kind__in=PERSONS, is_simulated=False)
+        return frozenset(() if self._study.is_simulated else participants.values_list("pk", flat=True))
 
     @cached_property
     def _erased(self) -> frozenset[int]:
@@ -109,19 +109,19 @@ class People:
 
     @cached_property
     def _consents(self) -> dict[int, list[_Given]]:
-        found: dict[int, list[_Given]] = defaultdict(list)
+        consents: dict[int, list[_Given]] = defaultdict(list)
         rows = Consent.objects.filter(participant__study=self._study).order_by("given_at", "pk")
         kept: dict[_Given, _Given] = {}  # people say the same few things
-        for each in rows.select_related("text").iterator(chunk_size=2000):
-            text = each.text
-            given = _Given(
+        for consent in rows.select_related("text").iterator(chunk_size=2000):
+            text = consent.text
+            terms = _Given(
                 text.name,
-                each.withdrawn_at is not None,
-                (each.releases_text, each.releases_log, each.releases_timing),
+                consent.withdrawn_at is not None,
+                (consent.releases_text, consent.releases_log, consent.releases_timing),
                 (text.text_licence or self._study.text_licence, text.log_licence, text.timing_licence),
             )
-            found[each.participant_id].append(kept.setdefault(given, given))
-        return dict(found)
+            consents[consent.participant_id].append(kept.setdefault(terms, terms))
+        return dict(consents)
 
     @cached_property
     def _campaigns(self) -> dict[int, tuple[str, bool]]:
@@ -134,22 +134,22 @@ class People:
 
     @cached_property
     def _plan_texts(self) -> frozenset[str]:
-        found = WritingPlan.objects.filter(study=self._study, consent_text__isnull=False)
-        return frozenset(found.values_list("consent_text__name", flat=True))
+        plans = WritingPlan.objects.filter(study=self._study, consent_text__isnull=False)
+        return frozenset(plans.values_list("consent_text__name", flat=True))
 
 
 def _refused(reason: str) -> Permission:
     return Permission(reason, reason, reason, reason)
 
 
-def _reason(agreed: bool, licence: str, asked: str) -> str:
+def _reason(agreed: bool, licence: str, offered: str) -> str:
     if not agreed or not licence:
         return NOT_AGREED
-    return "" if _same(licence, asked) else OTHER_TERMS.format(licence=licence)
+    return "" if _same(licence, offered) else OTHER_TERMS.format(licence=licence)
 
 
-def _same(given: str, asked: str) -> bool:
-    return _spelt(given) in (_spelt(asked), _spelt(FREE))
+def _same(agreed: str, offered: str) -> bool:
+    return _spelt(agreed) in (_spelt(offered), _spelt(FREE))
 
 
 def _spelt(licence: str) -> str:
@@ -203,5 +203,5 @@ class Names:
 
     @cached_property
     def _keys(self) -> dict[str, int]:
-        ordered = sorted(self._people, key=lambda each: each[1] in PERSONS)
+        ordered = sorted(self._people, key=lambda person: person[1] in PERSONS)
         return {name: pk for pk, _kind, name in ordered}

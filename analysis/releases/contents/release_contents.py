@@ -79,9 +79,10 @@ def read_contents(*, study: Study, choices: Choices, release: str) -> Contents:
 
 def _within(tables: Sequence[ContentTable]) -> Iterator[ContentTable]:
     """Yield the tables, their columns referring to no table that is not there."""
-    there = {table.name for table in tables}
+    names = {table.name for table in tables}
     for table in tables:
         columns = (
-            each if each.refers_to.split(".")[0] in there else replace(each, refers_to="") for each in table.columns
+            column if column.refers_to.split(".")[0] in names else replace(column, refers_to="")
+            for column in table.columns
         )
         yield replace(table, columns=tuple(columns))

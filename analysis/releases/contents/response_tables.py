@@ -43,8 +43,8 @@ def participants(source: Source) -> ContentTable:
     )
 
     def rows() -> Iterator[Row]:
-        found = Participant.objects.filter(study=source.study).order_by("pk")
-        values = found.values_list("pk", "kind", "is_simulated", "specification")
+        participants_of_study = Participant.objects.filter(study=source.study).order_by("pk")
+        values = participants_of_study.values_list("pk", "kind", "is_simulated", "specification")
         kept = [row for row in values.iterator(CHUNK) if row[0] in source.selection.participants]
         # In the order of their names: that of the database would tell who came first.
         for pk, kind, simulated, specification in sorted(kept, key=lambda row: source.names.of(row[0])):
@@ -70,8 +70,8 @@ def topics(source: Source) -> ContentTable:
     )
 
     def rows() -> Iterator[Row]:
-        found = Topic.objects.filter(study=source.study).order_by("pk")
-        for pk, name, version, query, narrative in found.values_list(
+        topics_of_study = Topic.objects.filter(study=source.study).order_by("pk")
+        for pk, name, version, query, narrative in topics_of_study.values_list(
             "pk", "external_id", "version", "query", "narrative"
         ).iterator(CHUNK):
             if pk in source.selection.topics:
@@ -94,9 +94,9 @@ def retrieved(source: Source) -> ContentTable:
     names = ("topic", "topic_version", "rank", "passage", "passage_version", "score")
 
     def rows() -> Iterator[Row]:
-        found = RetrievedPassage.objects.filter(topic__study=source.study).order_by("topic_id", "rank")
+        passages = RetrievedPassage.objects.filter(topic__study=source.study).order_by("topic_id", "rank")
         read = ("topic__external_id", "topic__version", "rank", "passage__external_id", "passage__version", "score")
-        for topic, *values in found.values_list("topic_id", *read).iterator(CHUNK):
+        for topic, *values in passages.values_list("topic_id", *read).iterator(CHUNK):
             if topic in source.selection.topics:
                 yield dict(zip(names, values, strict=True))
 
@@ -148,8 +148,10 @@ def styles(source: Source) -> ContentTable:
     names = tuple(column.name for column in columns)
 
     def rows() -> Iterator[Row]:
-        found = Style.objects.filter(study=source.study).order_by("pk")
-        for values in found.values_list("name", "version", "label", "instructions", "target_words").iterator(CHUNK):
+        styles_of_study = Style.objects.filter(study=source.study).order_by("pk")
+        for values in styles_of_study.values_list("name", "version", "label", "instructions", "target_words").iterator(
+            CHUNK
+        ):
             row = dict(zip(names, values, strict=True))
             yield row | {"instructions": row["instructions"] or None}
 
@@ -184,8 +186,8 @@ def responses(source: Source) -> ContentTable:
     )  # fmt: skip
 
     def rows() -> Iterator[Row]:
-        found = Response.objects.filter(study=source.study).order_by("pk").values(*read)
-        for row in found.iterator(CHUNK):
+        responses_of_study = Response.objects.filter(study=source.study).order_by("pk").values(*read)
+        for row in responses_of_study.iterator(CHUNK):
             if row["pk"] in source.selection.responses:
                 yield _response(source, row)
 
@@ -197,7 +199,7 @@ def responses(source: Source) -> ContentTable:
 def _response(source: Source, row: dict[str, Any]) -> Row:
     pk, black, clock = row["pk"], source.selection.blackout, source.clock
     permission = source.selection.writers[row["participant_id"]]
-    told = not permission.timing
+    times_released = not permission.timing
     return {
         "response": row["external_id"],
         "topic": row["topic__external_id"],
@@ -211,9 +213,9 @@ def _response(source: Source, row: dict[str, Any]) -> Row:
         "words": row["words"],
         "is_included": row["is_included"],
         "licence": permission.licence,
-        "submitted_at": clock.time(row["submitted_at"], told=told),
-        "seconds": clock.seconds(row["task__seconds"], told=told),
-        "active_seconds": clock.seconds(row["task__active_seconds"], told=told),
+        "submitted_at": clock.time(row["submitted_at"], is_released=times_released),
+        "seconds": clock.seconds(row["task__seconds"], is_released=times_released),
+        "active_seconds": clock.seconds(row["task__active_seconds"], is_released=times_released),
     }
 
 
@@ -228,9 +230,9 @@ def statements(source: Source) -> ContentTable:
     )
 
     def rows() -> Iterator[Row]:
-        found = Statement.objects.filter(response__study=source.study).order_by("response_id", "position")
+        statements_of_study = Statement.objects.filter(response__study=source.study).order_by("response_id", "position")
         read = ("response_id", "response__external_id", "position", "start", "end", "closing")
-        for response, name, position, start, end, closing in found.values_list(*read).iterator(CHUNK * 4):
+        for response, name, position, start, end, closing in statements_of_study.values_list(*read).iterator(CHUNK * 4):
             if response in source.selection.responses:
                 yield {
                     "response": name, "statement": position, "start": start, "end": end, "closing": closing or None,
@@ -251,8 +253,8 @@ def citations(source: Source) -> ContentTable:
     names = tuple(column.name for column in columns)
 
     def rows() -> Iterator[Row]:
-        found = Citation.objects.filter(statement__response__study=source.study)
-        ordered = found.order_by("statement__response_id", "statement__position", "retrieved__rank")
+        citations_of_study = Citation.objects.filter(statement__response__study=source.study)
+        ordered = citations_of_study.order_by("statement__response_id", "statement__position", "retrieved__rank")
         read = ("statement__response__external_id", "statement__position", "retrieved__rank")
         values = ordered.values_list("statement__response_id", *read, "retrieved__passage__external_id")
         for response, *row in values.iterator(CHUNK * 4):
@@ -274,18 +276,27 @@ def survey_answers(source: Source) -> ContentTable:
     )
 
     def rows() -> Iterator[Row]:
-        found = SurveyAnswers.objects.filter(task__study=source.study, task__response__isnull=False)
+        surveys = SurveyAnswers.objects.filter(task__study=source.study, task__response__isnull=False)
         read = ("pk", "task__response__pk", "task__response__external_id", "survey__name", "survey__version")
-        values = found.order_by("task__response__pk", "pk").values_list(*read, "survey__questions", "answers")
+        values = surveys.order_by("task__response__pk", "pk").values_list(*read, "survey__questions", "answers")
         for pk, response, name, survey, version, questions, answers in values.iterator(CHUNK):
             if response not in source.selection.responses:
                 continue
-            asked = {each["name"]: each.get("text") for each in questions if isinstance(each, dict) and "name" in each}
+            question_texts = {
+                question["name"]: question.get("text")
+                for question in questions
+                if isinstance(question, dict) and "name" in question
+            }
             head = {"response": name, "survey": survey, "survey_version": version}
             for question, answer in answers.items():
                 if not source.selection.blackout.reason(TextSource.SURVEY, pk, question):
-                    said = _said(source, pk, question, answer)
-                    yield {**head, "question": question, "question_text": asked.get(question), "answer": said}
+                    released_answer = _said(source, pk, question, answer)
+                    yield {
+                        **head,
+                        "question": question,
+                        "question_text": question_texts.get(question),
+                        "answer": released_answer,
+                    }
 
     return ContentTable(
         "survey_answers", "A writer's answer to one question.", columns, rows, ("response", "survey", "question")

@@ -11,7 +11,7 @@ from crowdrag.jobs.models import Run
 from writing.models import Response
 
 from ...methods.reusable_fits import FITS
-from ...tables.models import Table as Kept
+from ...tables.models import ResultTable
 from ...tables.run_tables import used_texts_of_study
 from ...tables.table import PARTICIPANT, RESPONSE, Holds, Table, get
 from .content_table import ContentColumn, ContentTable, Row, Type
@@ -32,8 +32,8 @@ class Results:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        found = Run.objects.filter(study=source.study, state=RunState.DONE, key__in=source.choices.runs)
-        self.runs = tuple(found.order_by("finished_at", "pk"))
+        runs = Run.objects.filter(study=source.study, state=RunState.DONE, key__in=source.choices.runs)
+        self.runs = tuple(runs.order_by("finished_at", "pk"))
         self._numbers = {run.pk: number for number, run in enumerate(self.runs, 1)}
         self._of_study = frozenset(run.pk for run in self.runs if used_texts_of_study(run))
         self._released = frozenset(self._names_of_responses()) if self.runs else frozenset()
@@ -43,7 +43,7 @@ class Results:
         if not self.runs:
             return
         yield self._of_runs()
-        kept = Kept.objects.filter(run__in=self.runs).exclude(name=FITS)
+        kept = ResultTable.objects.filter(run__in=self.runs).exclude(name=FITS)
         for name in kept.order_by("name").values_list("name", flat=True).distinct():
             if self._is_chosen(name):
                 yield self._of_name(name)
@@ -97,14 +97,14 @@ class Results:
 
     def _rows(self, name: str, *, count: bool = False) -> Iterator[Row]:
         """Yield what a table holds, the database taking it apart row by row."""
-        each = Func("rows", function="jsonb_array_elements", output_field=JSONField(), set_returning=True)
-        kept = Kept.objects.filter(run__in=self.runs, name=name).order_by("run__finished_at", "run_id")
-        for run, row in kept.annotate(row=each).values_list("run_id", "row").iterator(CHUNK):
+        elements = Func("rows", function="jsonb_array_elements", output_field=JSONField(), set_returning=True)
+        kept = ResultTable.objects.filter(run__in=self.runs, name=name).order_by("run__finished_at", "run_id")
+        for run, row in kept.annotate(row=elements).values_list("run_id", "row").iterator(CHUNK):
             # Nobody's consent, nor the terms of a passage, can be looked up for these.
             is_nameless = get(name).holds is Holds.TEXTS and run in self._of_study
-            told = None if is_nameless else self._told(get(name), row)
-            if told is not None:
-                yield {"run": self._numbers[run], **told}
+            released_row = None if is_nameless else self._told(get(name), row)
+            if released_row is not None:
+                yield {"run": self._numbers[run], **released_row}
             elif count:
                 self._source.selection.count.add(ROWS, OF_OWN_TEXTS if is_nameless else ABOUT_LEFT_OUT)
 
@@ -115,28 +115,28 @@ class Results:
             for column in table.columns_of(RESPONSE)
         ):
             return None
-        found = dict(row)
+        released_row = dict(row)
         names, participants = self._source.names, self._source.selection.participants
         for column in table.columns_of(PARTICIPANT):
-            said = row.get(column)
-            pk = names.key(said) if isinstance(said, str) else None
+            pseudonym = row.get(column)
+            pk = names.key(pseudonym) if isinstance(pseudonym, str) else None
             if pk is not None:
                 if pk not in participants:
                     return None
-                found[column] = names.of(pk)
-        return found
+                released_row[column] = names.of(pk)
+        return released_row
 
     def _columns(self, name: str) -> tuple[ContentColumn, ...]:
         """Return the columns of a table: as results say them, of the types that its rows have."""
         kinds: dict[str, set[type]] = defaultdict(set)
-        there: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for row in self._rows(name, count=True):
-            there.update(row.keys())
+            counts.update(row.keys())
             for key, value in row.items():
                 kinds[key].add(type(value))
-        for key, found in kinds.items():
-            if there[key] < there["run"]:
-                found.add(type(None))  # rows without it
+        for key, types in kinds.items():
+            if counts[key] < counts["run"]:
+                types.add(type(None))  # rows without it
         kinds.pop("run", None)
         table = get(name)
         of_responses = table.columns_of(RESPONSE)

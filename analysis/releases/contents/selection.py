@@ -31,8 +31,8 @@ class Keys:
     def __contains__(self, key: object) -> bool:
         if not isinstance(key, int):
             return False
-        place = bisect_left(self._keys, key)
-        return place < len(self._keys) and self._keys[place] == key
+        index = bisect_left(self._keys, key)
+        return index < len(self._keys) and self._keys[index] == key
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -100,7 +100,7 @@ class Selection:
 
     def may_be_seen(self, *responses: int | None) -> bool:
         """Say whether the responses that an item shows are in; one that shows none of the study stands for itself."""
-        return all(each is None or each in self.responses for each in responses)
+        return all(response is None or response in self.responses for response in responses)
 
     def _responses(self) -> Iterator[int]:
         columns = ("pk", "participant_id", "origin", "is_included", "erased_at", "task__is_imported")
@@ -130,7 +130,7 @@ class Selection:
         """Return every assignment with why its judgments are left out; an empty reason where they are not."""
         columns = ("pk", "participant_id", "state", "is_included", "questionnaire__campaign_id")
         rows = Assignment.objects.filter(questionnaire__campaign__study=self._study).values_list(*columns)
-        found = {}
+        reasons = {}
         for pk, person, state, included, campaign in rows.iterator(CHUNK):
             reason = self.people.judge(person, campaign).judgments
             if state != AssignmentState.ACCEPTED:
@@ -138,8 +138,8 @@ class Selection:
             elif not (included or self._choices.excluded):
                 reason = EXCLUDED
             self.judged_in[person].add(campaign)
-            found[pk] = reason if self._choices.judgments else NOT_CHOSEN
-        return found
+            reasons[pk] = reason if self._choices.judgments else NOT_CHOSEN
+        return reasons
 
     def _count_judgments(self) -> None:
         columns = ("assignment_id", "assignment__participant_id", "item__pair__a_id", "item__pair__b_id")

@@ -20,34 +20,34 @@ class Clock:
         self.is_told = timing != Timing.ABSENT
         self._step = STEPS.get(timing, 0)
 
-    def time(self, value: datetime | None, *, told: bool = True) -> datetime | None:
-        """Return a time in UTC, cut to the step; `told` says whether the person agreed to the release of times."""
-        if value is None or not (told and self.is_told):
+    def time(self, value: datetime | None, *, is_released: bool = True) -> datetime | None:
+        """Return a time in UTC, cut to the step; `is_released`: the person agreed to release times."""
+        if value is None or not (is_released and self.is_told):
             return None
-        found = value.astimezone(UTC)
+        moment = value.astimezone(UTC)
         if not self._step:
-            return found
-        whole = found.replace(microsecond=0)
+            return moment
+        whole = moment.replace(microsecond=0)
         seconds = whole.hour * 3600 + whole.minute * 60 + whole.second
         kept = seconds // self._step * self._step
         return whole.replace(hour=kept // 3600, minute=kept // 60 % 60, second=kept % 60)
 
-    def seconds(self, value: float | None, *, told: bool = True) -> float | None:
+    def seconds(self, value: float | None, *, is_released: bool = True) -> float | None:
         """Return a duration in seconds, cut to the step."""
-        if value is None or not (told and self.is_told):
+        if value is None or not (is_released and self.is_told):
             return None
         return float(value // self._step * self._step) if self._step else float(value)
 
-    def milliseconds(self, value: int | None, *, told: bool = True) -> int | None:
+    def milliseconds(self, value: int | None, *, is_released: bool = True) -> int | None:
         """Return a duration or an offset in milliseconds, cut to the step."""
-        if value is None or not (told and self.is_told):
+        if value is None or not (is_released and self.is_told):
             return None
         step = 1000 * self._step
         return value // step * step if step else value
 
-    def all_milliseconds(self, values: list[int], *, told: bool = True) -> list[int] | list[None]:
+    def all_milliseconds(self, values: list[int], *, is_released: bool = True) -> list[int] | list[None]:
         """Return `milliseconds` of each."""
-        if not (told and self.is_told):
+        if not (is_released and self.is_told):
             return [None] * len(values)
         step = 1000 * self._step
         return [value // step * step for value in values] if step else values

@@ -51,15 +51,15 @@ def write_card(about: About, manifest: Manifest) -> str:
 def metadata(about: About, manifest: Manifest) -> dict[str, Any]:
     """Return what Hugging Face reads: each table that has rows is a configuration of its own."""
     known = citation.licence_of(about.licence)
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "pretty_name": about.title,
         "language": [about.language.split("-")[0]],
         "license": known.hub,
     }
     if known.hub == "other":
-        said |= {"license_name": about.licence, "license_link": "LICENSE"}
+        fields |= {"license_name": about.licence, "license_link": "LICENSE"}
     full = [table for table in manifest["tables"] if table["rows"]]
-    return said | {
+    return fields | {
         "annotations_creators": ["crowdsourced"],
         "task_categories": ["text-generation", "question-answering"],
         "tags": ["retrieval-augmented-generation", "evaluation", "crowdsourcing", "crowdrag"],
@@ -78,19 +78,19 @@ def _first(tables: list[Manifest]) -> str:
 
 
 def _configuration(name: str, *, default: bool) -> dict[str, Any]:
-    said: dict[str, Any] = {"config_name": name}
+    configuration: dict[str, Any] = {"config_name": name}
     if default:
-        said["default"] = True
-    return said | {"data_files": [{"split": "train", "path": f"parquet/{name}.parquet"}]}
+        configuration["default"] = True
+    return configuration | {"data_files": [{"split": "train", "path": f"parquet/{name}.parquet"}]}
 
 
 def _what_it_is(about: About) -> list[str]:
-    said = [markup.paragraphs(about.description)] if about.description.strip() else []
+    parts = [markup.paragraphs(about.description)] if about.description.strip() else []
     if about.is_simulated:
-        said.append("**The crowd of this study is simulated**: no person wrote or judged any of it.")
+        parts.append("**The crowd of this study is simulated**: no person wrote or judged any of it.")
     if about.address:
-        said.append(f"Published at <{about.address}>.")
-    return said
+        parts.append(f"Published at <{about.address}>.")
+    return parts
 
 
 def _loading(manifest: Manifest) -> str:
@@ -135,19 +135,21 @@ def _not_in_the_layout(about: About) -> list[str]:
 
 
 def _counted(left_out: Sequence[Exclusion]) -> str:
-    rows = [[markup.line(each.what), f"{each.count:,}", markup.line(each.reason)] for each in left_out]
+    rows = [
+        [markup.line(exclusion.what), f"{exclusion.count:,}", markup.line(exclusion.reason)] for exclusion in left_out
+    ]
     return markup.table(["what", "how many", "why"], rows)
 
 
 def _licence(about: About) -> str:
-    found = citation.licence_of(about.licence)
-    name = markup.line(found.name)
-    said = f"What people and models wrote, what people judged, and what follows from it: {name}"
-    said += f" (<{found.address}>)." if found.address else "."
+    licence = citation.licence_of(about.licence)
+    name = markup.line(licence.name)
+    text = f"What people and models wrote, what people judged, and what follows from it: {name}"
+    text += f" (<{licence.address}>)." if licence.address else "."
     if about.passage_terms:
         terms = markup.line(about.passage_terms)
-        said += f"\n\nRetrieved passages are the work of others, passed on under these terms: {terms}"
-    return said
+        text += f"\n\nRetrieved passages are the work of others, passed on under these terms: {terms}"
+    return text
 
 
 def write_changes(about: About, manifest: Manifest) -> str:
@@ -158,27 +160,32 @@ def write_changes(about: About, manifest: Manifest) -> str:
     if about.previous is None:
         parts += ["This is the first version."]
     else:
-        found = compared(about.previous, manifest)
+        differences = compared(about.previous, manifest)
         since = f"Since version {about.previous.get('version')}:"
-        parts += [since, "\n".join(f"- {each}" for each in found) if found else "The tables hold exactly the same."]
+        parts += [
+            since,
+            "\n".join(f"- {difference}" for difference in differences)
+            if differences
+            else "The tables hold exactly the same.",
+        ]
     return "\n\n".join(parts) + "\n"
 
 
 def compared(before: Manifest, after: Manifest) -> list[str]:
     """Return in sentences of Markdown what differs between two versions' manifests."""
-    found = []
+    sentences = []
     if before.get("schema_version") != after["schema_version"]:
-        found.append(f"The schema version was {before.get('schema_version')} and is {after['schema_version']}.")
-    found += _licences(before, after)
+        sentences.append(f"The schema version was {before.get('schema_version')} and is {after['schema_version']}.")
+    sentences += _licences(before, after)
     earlier, later = _tables(before), _tables(after)
-    found += [
+    sentences += [
         f"The table {markup.code(name)} is new: {later[name]['rows']:,} rows." for name in later if name not in earlier
     ]
-    found += [f"The table {markup.code(name)} is not there any more." for name in earlier if name not in later]
+    sentences += [f"The table {markup.code(name)} is not there any more." for name in earlier if name not in later]
     for name in later:
         if name in earlier:
-            found += _table(name, earlier[name], later[name])
-    return found + _choices(before, after)
+            sentences += _table(name, earlier[name], later[name])
+    return sentences + _choices(before, after)
 
 
 def _tables(manifest: Manifest) -> dict[str, Manifest]:
@@ -192,23 +199,23 @@ def _licences(before: Manifest, after: Manifest) -> list[str]:
 
 
 def _table(name: str, before: Manifest, after: Manifest) -> list[str]:
-    found = []
+    sentences = []
     title = markup.code(name)
     earlier = {field["name"]: field for field in before["fields"]}
     later = {field["name"]: field for field in after["fields"]}
     if new := [field for field in later if field not in earlier]:
-        found.append(f"{title} has new fields: {', '.join(markup.code(each) for each in new)}.")
+        sentences.append(f"{title} has new fields: {', '.join(markup.code(field) for field in new)}.")
     if gone := [field for field in earlier if field not in later]:
-        found.append(f"{title} has these fields no more: {', '.join(markup.code(each) for each in gone)}.")
+        sentences.append(f"{title} has these fields no more: {', '.join(markup.code(field) for field in gone)}.")
     for field in later:
         if field in earlier and earlier[field]["type"] != later[field]["type"]:
             was, is_ = earlier[field]["type"], later[field]["type"]
-            found.append(f"{title}: {markup.code(field)} was {markup.code(was)} and is {markup.code(is_)}.")
+            sentences.append(f"{title}: {markup.code(field)} was {markup.code(was)} and is {markup.code(is_)}.")
     if before["rows"] != after["rows"]:
-        found.append(f"{title} had {before['rows']:,} rows and has {after['rows']:,}.")
-    elif before["content_sha256"] != after["content_sha256"] and not found:
-        found.append(f"{title} has as many rows as before ({after['rows']:,}), and not the same.")
-    return found
+        sentences.append(f"{title} had {before['rows']:,} rows and has {after['rows']:,}.")
+    elif before["content_sha256"] != after["content_sha256"] and not sentences:
+        sentences.append(f"{title} has as many rows as before ({after['rows']:,}), and not the same.")
+    return sentences
 
 
 def _choices(before: Manifest, after: Manifest) -> list[str]:

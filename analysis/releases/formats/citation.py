@@ -58,10 +58,10 @@ _ALL = (
     Licence("ODbL-1.0", "Open Data Commons Open Database License v1.0", f"{_ODC}/odbl/1-0/", "odbl"),
     Licence("PDDL-1.0", "Open Data Commons Public Domain Dedication and License v1.0", f"{_ODC}/pddl/1-0/", "pddl"),
 )
-KNOWN = {each.spdx: each for each in _ALL}
+KNOWN = {licence.spdx: licence for licence in _ALL}
 #: As people write them. Of these there is one version; another licence without a version is not guessed.
 _ALSO = {"cc0": "CC0-1.0", "odc-by": "ODC-By-1.0", "odbl": "ODbL-1.0", "pddl": "PDDL-1.0"}
-_WRITTEN = {each.spdx.lower(): each for each in _ALL} | {name: KNOWN[spdx] for name, spdx in _ALSO.items()}
+_WRITTEN = {licence.spdx.lower(): licence for licence in _ALL} | {name: KNOWN[spdx] for name, spdx in _ALSO.items()}
 
 
 def licence_of(name: str) -> Licence:
@@ -71,56 +71,56 @@ def licence_of(name: str) -> Licence:
 
 def write_licence(about: About) -> str:
     """Return the file LICENSE: which licence, where its text stands, and what it does not cover."""
-    found = licence_of(about.licence)
-    said = [
+    licence = licence_of(about.licence)
+    lines = [
         f"{about.title}, version {about.version}",
         f"Copyright {about.released.year} {about.makers}",
         "",
         "What people and models wrote, what they judged, and what follows from both is licensed under",
         "",
-        f"    {found.name}",
+        f"    {licence.name}",
     ]
-    if found.address:
-        said += [f"    SPDX-License-Identifier: {found.spdx}", f"    {found.address}"]
-        said += ["", "This file names the licence. Its text, which alone holds, stands at that address."]
+    if licence.address:
+        lines += [f"    SPDX-License-Identifier: {licence.spdx}", f"    {licence.address}"]
+        lines += ["", "This file names the licence. Its text, which alone holds, stands at that address."]
     else:
-        said += ["", f"It is none whose text is known here: ask {about.contact or 'those who made the data'} for it."]
+        lines += ["", f"It is none whose text is known here: ask {about.contact or 'those who made the data'} for it."]
     if others := [name for name in about.licences if name != about.licence]:
-        said += ["", f"Some people released their texts under {', '.join(others)}; each response says its licence."]
+        lines += ["", f"Some people released their texts under {', '.join(others)}; each response says its licence."]
     if about.passage_terms:
-        said += ["", "Retrieved passages are the work of others. They are passed on under these terms:", ""]
-        said += [f"    {each}" for each in about.passage_terms.splitlines()]
-    return "\n".join(said) + "\n"
+        lines += ["", "Retrieved passages are the work of others. They are passed on under these terms:", ""]
+        lines += [f"    {line}" for line in about.passage_terms.splitlines()]
+    return "\n".join(lines) + "\n"
 
 
 def write_citation(about: About) -> str:
     """Return CITATION.cff, in version 1.2.0 of the Citation File Format."""
-    said = {
+    fields = {
         "cff-version": "1.2.0",
         "message": "If you use these data, please cite them as below.",
         "type": "dataset",
         "title": about.title,
         "version": str(about.version),
         "date-released": about.released.isoformat(),
-        "authors": [_author(each) for each in about.creators] or [{"name": about.makers}],
+        "authors": [_author(creator) for creator in about.creators] or [{"name": about.makers}],
     }
     if spdx := licence_of(about.licence).spdx:
-        said["license"] = spdx
+        fields["license"] = spdx
     if about.description.strip():
-        said["abstract"] = about.description.strip()
+        fields["abstract"] = about.description.strip()
     if about.doi:
-        said["doi"] = about.doi
+        fields["doi"] = about.doi
     if about.address:
-        said["url"] = about.address
-    return markup.dump_yaml(said)
+        fields["url"] = about.address
+    return markup.dump_yaml(fields)
 
 
 def _author(creator: Creator) -> dict[str, str]:
     # Which part of a name is the family's differs between languages, so it is not guessed: an entity has one name.
-    said = {"name": creator.name}
+    entity = {"name": creator.name}
     if creator.orcid:
-        said["orcid"] = f"https://orcid.org/{creator.orcid.rsplit('/', 1)[-1]}"
-    return said
+        entity["orcid"] = f"https://orcid.org/{creator.orcid.rsplit('/', 1)[-1]}"
+    return entity
 
 
 def sentence(about: About) -> str:

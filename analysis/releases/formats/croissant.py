@@ -66,7 +66,7 @@ def croissant_document(about: About, manifest: Json, tables: Sequence[ContentTab
     """Return the document."""
     full = {table["name"] for table in manifest["tables"] if table["rows"]}
     described = [table for table in tables if table.name in full]
-    said: Json = {
+    document: Json = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
@@ -77,7 +77,8 @@ def croissant_document(about: About, manifest: Json, tables: Sequence[ContentTab
         "datePublished": about.released.isoformat(),
         "license": citation.licence_of(about.licence).address or about.licence,
         "inLanguage": about.language,
-        "creator": [_creator(each) for each in about.creators] or [{"@type": "sc:Organization", "name": about.makers}],
+        "creator": [_creator(creator) for creator in about.creators]
+        or [{"@type": "sc:Organization", "name": about.makers}],
         "citeAs": citation.bibtex(about),
         "isLiveDataset": False,
         **_responsible(about),
@@ -85,17 +86,17 @@ def croissant_document(about: About, manifest: Json, tables: Sequence[ContentTab
         "recordSet": [_records(table, full) for table in described],
     }
     if address := about.address or (f"https://doi.org/{about.doi}" if about.doi else ""):
-        said["url"] = address
-    return said
+        document["url"] = address
+    return document
 
 
 def _creator(creator: Any) -> Json:
-    said: Json = {"@type": "sc:Person", "name": creator.name}
+    person: Json = {"@type": "sc:Person", "name": creator.name}
     if creator.orcid:
-        said["url"] = f"https://orcid.org/{creator.orcid.rsplit('/', 1)[-1]}"
+        person["url"] = f"https://orcid.org/{creator.orcid.rsplit('/', 1)[-1]}"
     if creator.affiliation:
-        said["affiliation"] = {"@type": "sc:Organization", "name": creator.affiliation}
-    return said
+        person["affiliation"] = {"@type": "sc:Organization", "name": creator.affiliation}
+    return person
 
 
 def _responsible(about: About) -> Json:
@@ -134,7 +135,7 @@ _FORMATS = {
 
 
 def _records(table: ContentTable, full: set[str]) -> Json:
-    said: Json = {
+    record_set: Json = {
         "@type": "cr:RecordSet",
         "@id": table.name,
         "name": table.name,
@@ -142,12 +143,12 @@ def _records(table: ContentTable, full: set[str]) -> Json:
         "field": [_field(table, column, full) for column in table.columns],
     }
     if table.key:
-        said["key"] = [{"@id": f"{table.name}/{name}"} for name in table.key]
-    return said
+        record_set["key"] = [{"@id": f"{table.name}/{name}"} for name in table.key]
+    return record_set
 
 
 def _field(table: ContentTable, column: ContentColumn, full: set[str]) -> Json:
-    said: Json = {
+    field: Json = {
         "@type": "cr:Field",
         "@id": f"{table.name}/{column.name}",
         "name": column.name,
@@ -156,8 +157,8 @@ def _field(table: ContentTable, column: ContentColumn, full: set[str]) -> Json:
         "source": {"fileObject": {"@id": f"parquet/{table.name}.parquet"}, "extract": {"column": column.name}},
     }
     if column.type == "texts":
-        said["repeated"] = True
+        field["repeated"] = True
     to = column.refers_to.partition(".")
     if to[0] in full:
-        said["references"] = {"field": {"@id": f"{to[0]}/{to[2]}"}}
-    return said
+        field["references"] = {"field": {"@id": f"{to[0]}/{to[2]}"}}
+    return field

@@ -110,9 +110,9 @@ _UPDATED = (
 
 
 def _chosen(choices: Choices) -> str:
-    said = [f"Times are {choices.timing.label}", f"writing logs: {choices.logs.label}"]
-    said.append(f"retrieved passages: {choices.passages.label}")
-    return "; ".join(markup.line(str(each)) for each in said) + "."
+    sentences = [f"Times are {choices.timing.label}", f"writing logs: {choices.logs.label}"]
+    sentences.append(f"retrieved passages: {choices.passages.label}")
+    return "; ".join(markup.line(str(sentence)) for sentence in sentences) + "."
 
 
 def _collection(about: About) -> list[tuple[str, str]]:
@@ -138,11 +138,11 @@ def _labelling(about: About, manifest: Manifest) -> list[tuple[str, str]]:
         ]
         for run in about.runs
     ]
-    made = markup.table(
+    table = markup.table(
         ["kind of run", "code version", "digest of its inputs", "finished", "study changed since"], rows
     )
     digest = f"Digest of all: `{manifest['runs_digest']}`"
-    return [("Was any labelling done?", f"{_COMPUTED}\n\n{made}\n\n{digest}")]
+    return [("Was any labelling done?", f"{_COMPUTED}\n\n{table}\n\n{digest}")]
 
 
 def _uses() -> list[tuple[str, str]]:

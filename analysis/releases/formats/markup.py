@@ -13,12 +13,12 @@ _BEGINS = re.compile(r"^([-+=]|\d+[.)])")
 def line(text: str) -> str:
     """Return a text as one line of Markdown that shows it as it is."""
     plain = " ".join(typesetter.visible(text).split())
-    return _BEGINS.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", _MARKUP.sub(r"\\\1", plain))
+    return _BEGINS.sub(lambda match: f"{match[0][:-1]}\\{match[0][-1]}", _MARKUP.sub(r"\\\1", plain))
 
 
 def paragraphs(text: str) -> str:
     """Return a text as paragraphs, which stand where it has blank lines."""
-    return "\n\n".join(line(each) for each in re.split(r"\r?\n\s*\r?\n", text.strip()) if each.strip())
+    return "\n\n".join(line(paragraph) for paragraph in re.split(r"\r?\n\s*\r?\n", text.strip()) if paragraph.strip())
 
 
 def code(text: str) -> str:
@@ -42,39 +42,39 @@ def dump_yaml(value: Mapping[str, Any]) -> str:
 
 def quoted(value: str) -> str:
     """Return a text as a scalar in quotation marks."""
-    return f'"{"".join(_character(each) for each in value)}"'
+    return f'"{"".join(_character(character) for character in value)}"'
 
 
-def _character(each: str) -> str:
-    if each in _ESCAPES:
-        return _ESCAPES[each]
+def _character(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
     # What YAML does not call printable, what it takes for a line's end, and a byte order mark.
-    if each.isprintable() or each == "\u3000":
-        return each
-    number = ord(each)
+    if character.isprintable() or character == "\u3000":
+        return character
+    number = ord(character)
     return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"
 
 
 def _mapping(value: Mapping[str, Any], indent: str) -> Iterator[str]:
-    for name, each in value.items():
-        if isinstance(each, Mapping | list | tuple) and each:
+    for name, item in value.items():
+        if isinstance(item, Mapping | list | tuple) and item:
             yield f"{indent}{name}:"
-            yield from _block(each, indent)
+            yield from _block(item, indent)
         else:
-            yield f"{indent}{name}: {_scalar(each)}"
+            yield f"{indent}{name}: {_scalar(item)}"
 
 
 def _block(value: Mapping[str, Any] | Sequence[Any], indent: str) -> Iterator[str]:
     if isinstance(value, Mapping):
         yield from _mapping(value, f"{indent}  ")
         return
-    for each in value:
-        if isinstance(each, Mapping):
-            first, *rest = _mapping(each, f"{indent}  ")
+    for item in value:
+        if isinstance(item, Mapping):
+            first, *rest = _mapping(item, f"{indent}  ")
             yield f"{indent}- {first.lstrip()}"
             yield from rest
         else:
-            yield f"{indent}- {_scalar(each)}"
+            yield f"{indent}- {_scalar(item)}"
 
 
 def _scalar(value: Any) -> str:

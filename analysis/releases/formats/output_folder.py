@@ -76,9 +76,9 @@ class Folder:
     @contextmanager
     def file(self, path: str, media_type: str, meaning: str) -> Iterator[OpenFile]:
         """Add a file; it is on the disk when the block has ended."""
-        place = self.root / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with place.open("wb") as file:
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("wb") as file:
             digesting = DigestingFile(file)
             opened = OpenFile(digesting.write, digesting)
             yield opened

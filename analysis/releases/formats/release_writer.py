@@ -32,17 +32,17 @@ def of_tables(tables: Sequence[ContentTable]) -> list[dict[str, Any]]:
 
 
 def _field(column: ContentColumn) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    description: dict[str, Any] = {
         "name": column.name,
         "type": column.type,
         "nullable": column.nullable,
         "meaning": column.meaning,
     }
     if column.refers_to:
-        found["refers_to"] = column.refers_to
+        description["refers_to"] = column.refers_to
     if column.values:
-        found["values"] = list(column.values)
-    return found
+        description["values"] = list(column.values)
+    return description
 
 
 def write_fields(tables: Sequence[ContentTable]) -> str:
@@ -130,8 +130,8 @@ def manifest_of(folder: Folder, tables: Sequence[ContentTable], about: About) ->
         "address": about.address,
         "code_version": about.code_version,
         "choices": about.choices.as_json(),
-        "left_out": [asdict(each) for each in about.left_out],
-        "layout_left_out": [asdict(each) for each in about.layout_left_out],
+        "left_out": [asdict(exclusion) for exclusion in about.left_out],
+        "layout_left_out": [asdict(exclusion) for exclusion in about.layout_left_out],
         "runs": [asdict(run) for run in about.runs],
         "runs_digest": digest_of_runs(about),
         "tables": described,
@@ -146,11 +146,11 @@ def digest_of_runs(about: About) -> str:
     """
     if not about.runs:
         return ""
-    said = sorted(
+    runs = sorted(
         json.dumps([run.kind, run.code_version, run.inputs_digest, run.parameters, run.seed], sort_keys=True)
         for run in about.runs
     )
-    return hashlib.sha256("\n".join(said).encode()).hexdigest()
+    return hashlib.sha256("\n".join(runs).encode()).hexdigest()
 
 
 def _json(value: Any) -> str:

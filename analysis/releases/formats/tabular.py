@@ -68,8 +68,8 @@ def _encoder() -> Callable[[Any], str]:
     if make is None:
         return plain.encode
     # `encode` makes this each time, which takes longer than what it does for a small value.
-    made = make(None, plain.default, json.encoder.encode_basestring, None, ":", ",", False, False, False)
-    return lambda value: "".join(made(value, 0))
+    encode = make(None, plain.default, json.encoder.encode_basestring, None, ":", ",", False, False, False)
+    return lambda value: "".join(encode(value, 0))
 
 
 as_json = _encoder()
@@ -82,21 +82,21 @@ def as_text(value: Any) -> str | None:
 
 def schema(table: ContentTable, about: dict[str, str]) -> pa.Schema:
     """Return a table's Arrow schema: types, and what the columns mean, in the metadata."""
-    said = {"table": table.name, "description": table.meaning, **about}
+    metadata = {"table": table.name, "description": table.meaning, **about}
     if table.key:
-        said["key"] = ", ".join(table.key)
-    return pa.schema([_field(column) for column in table.columns], metadata=said)
+        metadata["key"] = ", ".join(table.key)
+    return pa.schema([_field(column) for column in table.columns], metadata=metadata)
 
 
 def _field(column: ContentColumn) -> pa.Field:
-    said = {"description": column.meaning}
+    metadata = {"description": column.meaning}
     if column.type == "json":
-        said["format"] = "json"
+        metadata["format"] = "json"
     if column.refers_to:
-        said["refers_to"] = column.refers_to
+        metadata["refers_to"] = column.refers_to
     if column.values:
-        said["values"] = as_json(list(column.values))
-    return pa.field(column.name, TYPES[column.type], nullable=column.nullable, metadata=said)
+        metadata["values"] = as_json(list(column.values))
+    return pa.field(column.name, TYPES[column.type], nullable=column.nullable, metadata=metadata)
 
 
 @dataclass(frozen=True)
@@ -149,10 +149,10 @@ def _array(column: ContentColumn, values: Sequence[Any]) -> pa.Array:
     # Arrow takes a text for a list of its letters, and lets lists hold nothing.
     if wrong := [value for value in values if not isinstance(value, list | None)]:
         raise TypeError(f"{wrong[0]!r} is no list")
-    found = pa.array(values, TYPES["texts"])
-    if found.flatten().null_count:
+    array = pa.array(values, TYPES["texts"])
+    if array.flatten().null_count:
         raise ValueError("a list has a place without a text")
-    return found
+    return array
 
 
 def lines(table: ContentTable, chunk: Chunk) -> str:
@@ -201,9 +201,9 @@ def original(cell: str) -> str:
 def all_safe(texts: pa.Array) -> pa.Array:
     """Return a column of texts as cells may hold them: `safe` of each, null for null."""
     # Many are equal, as in what was typed: each is made safe once.
-    each = texts.dictionary_encode()
-    within = pc.replace_substring_regex(each.dictionary, pattern=_WITHIN, replacement=r"\1'\2")
-    return pc.replace_substring_regex(within, pattern=_FIRST, replacement=r"'\1").take(each.indices)
+    encoded = texts.dictionary_encode()
+    within = pc.replace_substring_regex(encoded.dictionary, pattern=_WITHIN, replacement=r"\1'\2")
+    return pc.replace_substring_regex(within, pattern=_FIRST, replacement=r"'\1").take(encoded.indices)
 
 
 # What is free goes back to the system: others keep it for later, and workers live long.
@@ -258,8 +258,8 @@ def parquet(folder: Folder, path: str, table: ContentTable, schema: pa.Schema) -
             def write(columns: pa.RecordBatch) -> None:
                 file.rows += columns.num_rows
                 waiting.append(columns)
-                many = sum(each.num_rows for each in waiting) >= ROW_GROUP_ROWS
-                if many or sum(each.nbytes for each in waiting) >= ROW_GROUP:
+                many = sum(batch.num_rows for batch in waiting) >= ROW_GROUP_ROWS
+                if many or sum(batch.nbytes for batch in waiting) >= ROW_GROUP:
                     flush()
 
             with background_thread(write) as put:

@@ -28,29 +28,29 @@ _BREAKS = re.compile(r"[\s%\x00-\x1f\x7f-\xa0]")
 
 def write(folder: Folder, tables: Sequence[ContentTable]) -> None:
     """Write what there is; a file that would have no line is not written."""
-    there = {table.name: table for table in tables}
-    latest = _latest(there["topics"]) if "topics" in there else {}
+    by_name = {table.name: table for table in tables}
+    latest = _latest(by_name["topics"]) if "topics" in by_name else {}
     if latest:
-        _topics(folder, there["topics"], latest)
-        if "retrieved" in there:
-            _retrieved(folder, there["retrieved"], latest)
-    if "grades" in there:
-        _qrels(folder, there["grades"])
-    if "gold" in there and "responses" in there:
-        _preferences(folder, there["gold"], there["responses"])
+        _topics(folder, by_name["topics"], latest)
+        if "retrieved" in by_name:
+            _retrieved(folder, by_name["retrieved"], latest)
+    if "grades" in by_name:
+        _qrels(folder, by_name["grades"])
+    if "gold" in by_name and "responses" in by_name:
+        _preferences(folder, by_name["gold"], by_name["responses"])
 
 
 def word(text: str) -> str:
     """Return an id as one word."""
-    return _BREAKS.sub(lambda found: quote(found[0]), text)
+    return _BREAKS.sub(lambda match: quote(match[0]), text)
 
 
 def _latest(topics: ContentTable) -> dict[str, int]:
     """Return the last version of each topic: these files have no room for an earlier one."""
-    found: dict[str, int] = {}
+    versions: dict[str, int] = {}
     for row in topics.rows():
-        found[row["topic"]] = max(found.get(row["topic"], 0), row["topic_version"])
-    return found
+        versions[row["topic"]] = max(versions.get(row["topic"], 0), row["topic_version"])
+    return versions
 
 
 def _is_latest(row: Row, latest: dict[str, int]) -> bool:
@@ -108,9 +108,9 @@ class _Files:
         key = (row["dimension"], row.get("run"))
         if key not in self._files:
             path = f"{FOLDER}/{self._free(row['dimension'])}.txt"
-            said = f"{self._meaning}; on {row['dimension']}"
-            said += f", by the run {row['run']}" if row.get("run") else ""
-            self._files[key] = self._opened.enter_context(self._folder.file(path, _TEXT, said))
+            meaning = f"{self._meaning}; on {row['dimension']}"
+            meaning += f", by the run {row['run']}" if row.get("run") else ""
+            self._files[key] = self._opened.enter_context(self._folder.file(path, _TEXT, meaning))
         return self._files[key]
 
     def _free(self, dimension: str) -> str:

@@ -17,7 +17,7 @@ from crowdrag.studies.enums import AuditedContent, Role
 
 from ...enums import PersonalKind, PersonalVerdict, TextSource
 from . import services
-from .models import PersonalFinding
+from .models import PersonalDataFinding
 
 MOST = 2**63 - 1
 
@@ -71,12 +71,12 @@ class FindingFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes 
     )
 
     class Meta:
-        model = PersonalFinding
+        model = PersonalDataFinding
         fields: ClassVar[list[str]] = []
 
-    def only_undecided(self, rows: Any, _name: str, wanted: bool) -> QuerySet[PersonalFinding]:
+    def only_undecided(self, rows: Any, _name: str, is_undecided: bool) -> QuerySet[PersonalDataFinding]:
         """Keep those that wait, or those that do not."""
-        return rows.undecided() if wanted else rows.exclude(verdict="")  # type: ignore[no-any-return]
+        return rows.undecided() if is_undecided else rows.exclude(verdict="")  # type: ignore[no-any-return]
 
 
 class Verdict(RequestBody):
@@ -103,7 +103,7 @@ class Findings(ListEndpoint):
 
     needs: ClassVar = {"GET": Need(Role.REVIEWER)}
     shows = AuditedContent.PEOPLE
-    queryset = PersonalFinding.objects.select_related("participant", "decided_by")
+    queryset = PersonalDataFinding.objects.select_related("participant", "decided_by")
     serializer_class = FindingRow
     filterset_class = FindingFilter
 
@@ -116,12 +116,12 @@ class Verdicts(Endpoint):
     @extend_schema(request=Verdict, responses=DecidedRow)
     def post(self, request: Request, study: str) -> Response:
         """Decide what is done with places in every release to come: released, blacked out, or the text left out."""
-        given = self.given(Verdict)
-        verdict = PersonalVerdict(given.pop("verdict"))
+        body = self.given(Verdict)
+        verdict = PersonalVerdict(body.pop("verdict"))
         try:
-            done = services.decide(study=self.study, verdict=verdict, by=self.user, **given)
+            done = services.decide(study=self.study, verdict=verdict, by=self.user, **body)
         except services.VerdictError as error:
             pointer = "#/reason" if verdict == PersonalVerdict.KEEP else "#/verdict"
-            said = [{"pointer": pointer, "detail": str(error), "code": "refused"}]
-            raise Problem("refused", str(error), errors=said) from None
+            errors = [{"pointer": pointer, "detail": str(error), "code": "refused"}]
+            raise Problem("refused", str(error), errors=errors) from None
         return Response(DecidedRow({"decided": done}).data)

@@ -14,7 +14,7 @@ from writing.models import RetrievedPassage
 from ...enums import PersonalKind, TextSource
 from ..choices import Choices, Logs
 from . import free_texts, rules
-from .models import PersonalFinding
+from .models import PersonalDataFinding
 
 Report = Callable[[int, str], None]
 BATCH = 500
@@ -53,15 +53,15 @@ def find(
     study: Study, where: Collection[TextSource] = tuple(TextSource), *, report: Report | None = None
 ) -> Iterator[Detection]:
     """Yield what looks like personal data in the study's texts; `report` is told how many were looked through."""
-    own = free_texts.answers_about_themselves(study)
+    own_answers = free_texts.answers_about_themselves(study)
     known = _platform_ids(study)
     passages = _Passages()
     for n, (text, by_rules) in enumerate(_looked_at(free_texts.texts_of(study, where)), 1):
         if report and n % TICK == 0:
             report(n, str(text.source.label))
         # What somebody answered stands in the answer itself, of course.
-        said = () if text.source == TextSource.SURVEY else own.get(text.participant, ())
-        for match in rules.find(text.text, own=said, known=known, by_rules=by_rules):
+        answers = () if text.source == TextSource.SURVEY else own_answers.get(text.participant, ())
+        for match in rules.find(text.text, own_answers=answers, known=known, by_rules=by_rules):
             words = text.text[match.start : match.end]
             yield Detection(
                 text.source, text.row, text.field, match.start, match.end, match.kind, text.participant,
@@ -69,9 +69,9 @@ def find(
             )  # fmt: skip
 
 
-def _looked_at(found: Iterator[free_texts.Text]) -> Iterator[tuple[free_texts.Text, bool]]:
+def _looked_at(texts: Iterator[free_texts.Text]) -> Iterator[tuple[free_texts.Text, bool]]:
     """Yield each text with whether a rule could find something in it."""
-    while batch := list(islice(found, BATCH)):
+    while batch := list(islice(texts, BATCH)):
         yield from zip(batch, rules.may_hold([text.text for text in batch]), strict=True)
 
 
@@ -81,43 +81,51 @@ def look(*, study: Study, choices: Choices, now: datetime, report: Report | None
     Nothing is kept of the texts themselves. What was decided on the same stretch of the same text before still holds.
     """
     where = sources(choices)
-    found = [_row(study, each, now) for each in find(study, where, report=report)]
-    return lambda: keep(study=study, found=found, where=where, now=now)
+    findings = [_row(study, detection, now) for detection in find(study, where, report=report)]
+    return lambda: keep(study=study, findings=findings, where=where, now=now)
 
 
 @transaction.atomic
-def keep(*, study: Study, found: list[PersonalFinding], where: Collection[TextSource], now: datetime) -> None:
+def keep(*, study: Study, findings: list[PersonalDataFinding], where: Collection[TextSource], now: datetime) -> None:
     """Keep what was found; what these texts held before and hold no more goes, with the decision on it.
 
     Of a person who had their texts erased meanwhile nothing is kept.
     """
-    people = {each.participant_id for each in found}
+    people = {finding.participant_id for finding in findings}
     # The participant's row is the lock, as in an erasure.
-    there = Participant.objects.select_for_update(no_key=True).filter(pk__in=people, erased_at__isnull=True)
-    living = set(there.order_by("pk").values_list("pk", flat=True))
-    rest = iter([each for each in found if each.participant_id in living])
+    participants = Participant.objects.select_for_update(no_key=True).filter(pk__in=people, erased_at__isnull=True)
+    living = set(participants.order_by("pk").values_list("pk", flat=True))
+    rest = iter([finding for finding in findings if finding.participant_id in living])
     while batch := list(islice(rest, BATCH)):
-        PersonalFinding.objects.bulk_create(
+        PersonalDataFinding.objects.bulk_create(
             batch,
             update_conflicts=True,
             unique_fields=["source", "row", "field", "start", "end", "kind"],
             update_fields=["in_passages", "found_at"],
         )
-    PersonalFinding.objects.filter(study=study, source__in=where, found_at__lt=now).delete()
+    PersonalDataFinding.objects.filter(study=study, source__in=where, found_at__lt=now).delete()
 
 
-def _row(study: Study, found: Detection, now: datetime) -> PersonalFinding:
-    return PersonalFinding(
-        study=study, participant_id=found.participant, source=found.source, row=found.row, field=found.field,
-        kind=found.kind, start=found.start, end=found.end, in_passages=found.in_passages, found_at=now,
-    )  # fmt: skip
+def _row(study: Study, detection: Detection, now: datetime) -> PersonalDataFinding:
+    return PersonalDataFinding(
+        study=study,
+        participant_id=detection.participant,
+        source=detection.source,
+        row=detection.row,
+        field=detection.field,
+        kind=detection.kind,
+        start=detection.start,
+        end=detection.end,
+        in_passages=detection.in_passages,
+        found_at=now,
+    )
 
 
 def _platform_ids(study: Study) -> frozenset[str]:
     """Return the ids by which platforms know the study's people, to find them; they are held no longer than that."""
     rows = Participant.objects.filter(study=study, identity__isnull=False).values_list("identity", flat=True)
-    ids = (identity.decrypt(bytes(each)).lower() for each in rows.iterator(chunk_size=BATCH) if each)
-    return frozenset(each for each in ids if len(each) >= SHORTEST_ID)
+    ids = (identity.decrypt(bytes(encrypted)).lower() for encrypted in rows.iterator(chunk_size=BATCH) if encrypted)
+    return frozenset(platform_id for platform_id in ids if len(platform_id) >= SHORTEST_ID)
 
 
 class _Passages:

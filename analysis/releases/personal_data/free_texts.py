@@ -93,8 +93,8 @@ _READERS = {
 
 def released_logs(study: Study) -> "QuerySet[WritingLog]":
     """Return the logs that led to a response, with their events, in the order of the responses."""
-    found = WritingLog.objects.filter(Q(task__study=study, task__response__isnull=False))
-    return found.select_related("task__response").prefetch_related("batches", "sessions").order_by("task__response__pk")
+    logs = WritingLog.objects.filter(Q(task__study=study, task__response__isnull=False))
+    return logs.select_related("task__response").prefetch_related("batches", "sessions").order_by("task__response__pk")
 
 
 def discarded(log: WritingLog) -> Iterator[tuple[int, str]]:
@@ -160,22 +160,22 @@ def answers_about_themselves(study: Study) -> dict[int, tuple[str, ...]]:
     """Return what people said of themselves in surveys, by participant: short answers in their own words, to questions
     about who they are, or that look like a name.
     """
-    found: dict[int, set[str]] = defaultdict(set)
+    answers_by_participant: dict[int, set[str]] = defaultdict(set)
     rows = SurveyAnswers.objects.filter(task__study=study, task__participant__isnull=False).order_by("pk")
     columns = ("task__participant_id", "answers", "survey__questions")
     for person, answers, questions in rows.values_list(*columns).iterator(CHUNK):
-        asked = {question.get("name"): question for question in questions if isinstance(question, dict)}
+        questions_by_name = {question.get("name"): question for question in questions if isinstance(question, dict)}
         for name, value in answers.items():
-            if isinstance(value, str) and _is_telling(value.strip(), name, asked.get(name, {})):
-                found[person].add(value.strip())
-    return {person: tuple(sorted(said)) for person, said in found.items()}
+            if isinstance(value, str) and _is_telling(value.strip(), name, questions_by_name.get(name, {})):
+                answers_by_participant[person].add(value.strip())
+    return {person: tuple(sorted(own_answers)) for person, own_answers in answers_by_participant.items()}
 
 
 def _is_telling(value: str, name: str, question: dict[str, Any]) -> bool:
     words = value.split()
     if question.get("options") or not (_SHORTEST <= len(value) <= _LONGEST and len(words) <= _MOST_WORDS):
         return False
-    asked = f"{name} {question.get('text', '')}".replace("_", " ").lower()
-    if any(word in asked for word in _OF_ONESELF):
+    question_text = f"{name} {question.get('text', '')}".replace("_", " ").lower()
+    if any(word in question_text for word in _OF_ONESELF):
         return True
     return len(words) > 1 and all(word[0].isupper() and word[1:].islower() for word in words)

@@ -10,27 +10,27 @@ from crowdrag.studies.models import Participant, Study
 from ...enums import PersonalKind, PersonalVerdict, TextSource
 
 
-class PersonalFindingQuerySet(models.QuerySet["PersonalFinding"]):
+class PersonalDataFindingQuerySet(models.QuerySet["PersonalDataFinding"]):
     """What can be said of findings."""
 
-    def undecided(self) -> "PersonalFindingQuerySet":
+    def undecided(self) -> "PersonalDataFindingQuerySet":
         """Keep those that nobody has decided on."""
         return self.filter(verdict="")
 
-    def in_order(self) -> "PersonalFindingQuerySet":
+    def in_order(self) -> "PersonalDataFindingQuerySet":
         """Order them by text, as somebody reads who decides."""
         return self.order_by("source", "row", "field", "start", "end", "kind")
 
 
-class PersonalFinding(models.Model):
+class PersonalDataFinding(models.Model):
     """A stretch of a text of one study, and the decision on it; it holds for every release (docs/adr/0026).
 
     The text itself is not kept here: it is read where it stands, so that an erasure leaves nothing behind. `row` is the
     row's key in the table that `source` is about, `field` the question of a survey.
     """
 
-    study = models.ForeignKey(Study, models.CASCADE, related_name="personal_findings")
-    participant = models.ForeignKey(Participant, models.CASCADE, related_name="personal_findings")
+    study = models.ForeignKey(Study, models.CASCADE, related_name="personal_data_findings")
+    participant = models.ForeignKey(Participant, models.CASCADE, related_name="personal_data_findings")
     source = models.CharField(_("where"), max_length=15, choices=TextSource.choices)
     row = models.BigIntegerField()
     field = models.CharField(max_length=200, blank=True)
@@ -46,23 +46,24 @@ class PersonalFinding(models.Model):
     decided_at = models.DateTimeField(null=True, blank=True)
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
 
-    objects = PersonalFindingQuerySet.as_manager()
+    objects = PersonalDataFindingQuerySet.as_manager()
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["source", "row", "field", "start", "end", "kind"], name="personal_finding_once_per_place"
+                fields=["source", "row", "field", "start", "end", "kind"], name="personal_data_once_per_place"
             ),
-            models.CheckConstraint(condition=Q(end__gt=F("start")), name="personal_finding_end_after_start"),
-            models.CheckConstraint(condition=Q(kind__in=PersonalKind.values), name="personal_finding_kind_known"),
-            models.CheckConstraint(condition=Q(source__in=TextSource.values), name="personal_finding_source_known"),
+            models.CheckConstraint(condition=Q(end__gt=F("start")), name="personal_data_end_after_start"),
+            models.CheckConstraint(condition=Q(kind__in=PersonalKind.values), name="personal_data_kind_known"),
+            models.CheckConstraint(condition=Q(source__in=TextSource.values), name="personal_data_source_known"),
             models.CheckConstraint(
                 condition=Q(verdict="", decided_at__isnull=True, reason="")
                 | Q(verdict__in=PersonalVerdict.values, decided_at__isnull=False),
-                name="personal_finding_decision_has_a_time",
+                name="personal_data_decision_has_a_time",
             ),
             models.CheckConstraint(
-                condition=~Q(verdict=PersonalVerdict.KEEP) | ~Q(reason=""), name="personal_finding_kept_for_a_reason"
+                condition=~Q(verdict=PersonalVerdict.KEEP) | ~Q(reason=""),
+                name="personal_data_kept_for_a_reason",
             ),
         ]
-        indexes = [models.Index(fields=["study", "verdict"], name="personal_finding_by_verdict")]
+        indexes = [models.Index(fields=["study", "verdict"], name="personal_data_by_verdict")]

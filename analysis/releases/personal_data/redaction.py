@@ -9,7 +9,7 @@ from writing.models import WritingLog
 from ...enums import PersonalVerdict, TextSource
 from ..choices import Choices
 from . import detection
-from .models import PersonalFinding
+from .models import PersonalDataFinding
 
 BLACK = "█"
 UNDECIDED = "something in it looks like personal data, and nobody has decided what to do with it"
@@ -38,21 +38,21 @@ class Redaction:
         self.stretches = 0
         where = detection.sources(choices)
         decided = _decisions(study, where)
-        for found in detection.find(study, where):
-            place = (found.source, found.row, found.field)
-            verdict = decided.get((*place, found.start, found.end, found.kind), "")
-            if verdict == PersonalVerdict.REDACT and found.source != TextSource.LOG:
-                self._spans[place].append((found.start, found.end))
+        for detected in detection.find(study, where):
+            stretch = (detected.source, detected.row, detected.field)
+            verdict = decided.get((*stretch, detected.start, detected.end, detected.kind), "")
+            if verdict == PersonalVerdict.REDACT and detected.source != TextSource.LOG:
+                self._spans[stretch].append((detected.start, detected.end))
             elif verdict not in _SHOWN:
-                self._leave_out(place, DECIDED if verdict else UNDECIDED)
+                self._leave_out(stretch, DECIDED if verdict else UNDECIDED)
         self.stretches = sum(map(len, self._spans.values()))
         self._log_of = self._logs_of_texts() if TextSource.LOG in where else {}
 
-    def _leave_out(self, place: Place, reason: str) -> None:
-        if place[0] == TextSource.LOG:
-            self._logs.setdefault(place[1], reason)
+    def _leave_out(self, stretch: Place, reason: str) -> None:
+        if stretch[0] == TextSource.LOG:
+            self._logs.setdefault(stretch[1], reason)
         else:
-            self._gone.setdefault(place, reason)
+            self._gone.setdefault(stretch, reason)
 
     def reason(self, source: TextSource, row: int, field: str = "") -> str:
         """Return why a text is left out; empty where it is not."""
@@ -91,6 +91,6 @@ class Redaction:
 
 
 def _decisions(study: Study, where: Collection[TextSource]) -> dict[tuple[object, ...], str]:
-    rows = PersonalFinding.objects.filter(study=study, source__in=where)
+    rows = PersonalDataFinding.objects.filter(study=study, source__in=where)
     columns = ("source", "row", "field", "start", "end", "kind", "verdict")
     return {tuple(row[:-1]): row[-1] for row in rows.values_list(*columns).iterator(chunk_size=2000)}

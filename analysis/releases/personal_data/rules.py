@@ -115,9 +115,9 @@ _AT_WORDS = frozenset((*_CSS, *_CODE, "since", "throws", "author", "example", "e
 
 def _has_digits(least: int, most: int) -> Check:
     def check(match: re.Match[str]) -> bool:
-        found = match.group()
+        text = match.group()
         before = match.string[max(0, match.start() - 8) : match.start()].lower()
-        many = least <= sum(letter.isdigit() for letter in found) <= most
+        many = least <= sum(letter.isdigit() for letter in text) <= most
         return many and "isbn" not in before and "issn" not in before and "doi" not in before
 
     return check
@@ -125,10 +125,10 @@ def _has_digits(least: int, most: int) -> Check:
 
 def _is_iban(match: re.Match[str]) -> bool:
     # ISO 13616: the first four characters go to the end, letters count from 10; the number is 1 modulo 97.
-    found = re.sub(r"\s", "", match.group()).upper()
-    if not 15 <= len(found) <= 34:
+    iban = re.sub(r"\s", "", match.group()).upper()
+    if not 15 <= len(iban) <= 34:
         return False
-    turned = found[4:] + found[:4]
+    turned = iban[4:] + iban[:4]
     return int("".join(str(int(letter, 36)) for letter in turned)) % 97 == 1
 
 
@@ -152,8 +152,8 @@ def _is_global_address(match: re.Match[str]) -> bool:
 
 
 def _is_worker_id(match: re.Match[str]) -> bool:
-    found = match.group()
-    return sum(letter.isdigit() for letter in found) >= 2 and sum(letter.isalpha() for letter in found) >= 3
+    text = match.group()
+    return sum(letter.isdigit() for letter in text) >= 2 and sum(letter.isalpha() for letter in text) >= 3
 
 
 def _is_nobody(match: re.Match[str]) -> bool:
@@ -346,7 +346,7 @@ def may_hold(texts: Sequence[str]) -> list[bool]:
 
 
 def find(
-    text: str, *, own: Iterable[str] = (), known: frozenset[str] = frozenset(), by_rules: bool = True
+    text: str, *, own_answers: Iterable[str] = (), known: frozenset[str] = frozenset(), by_rules: bool = True
 ) -> list[Match]:
     """Return what looks like personal data, in order, nothing twice.
 
@@ -359,29 +359,29 @@ def find(
     by_rules
         whether the rules are tried: `may_hold` says where they would find nothing.
     """
-    found: list[Match] = []
+    matches: list[Match] = []
     if by_rules:
         lowered, has_number = text.lower(), _NUMBER.search(text) is not None
         for rule in RULES:
             if rule.is_worth_it(lowered, has_number=has_number):
-                _add(found, rule.find(text))
-    _add(found, _answered(text, own))
+                _add(matches, rule.find(text))
+    _add(matches, _answered(text, own_answers))
     if known:
-        _add(found, _known(text, known))
-    return found
+        _add(matches, _known(text, known))
+    return matches
 
 
-def _add(found: list[Match], more: Iterable[Match]) -> None:
+def _add(matches: list[Match], more: Iterable[Match]) -> None:
     """Add to matches, which stand in order and apart, those that overlap none of them."""
     for match in more:
-        index = bisect_left(found, match.start, key=lambda other: other.start)
-        is_free_before = index == 0 or found[index - 1].end <= match.start
-        if is_free_before and (index == len(found) or match.end <= found[index].start):
-            found.insert(index, match)
+        index = bisect_left(matches, match.start, key=lambda other: other.start)
+        is_free_before = index == 0 or matches[index - 1].end <= match.start
+        if is_free_before and (index == len(matches) or match.end <= matches[index].start):
+            matches.insert(index, match)
 
 
-def _answered(text: str, own: Iterable[str]) -> Iterator[Match]:
-    for answer in own:
+def _answered(text: str, own_answers: Iterable[str]) -> Iterator[Match]:
+    for answer in own_answers:
         for start, end in whole_words(answer, text, ignore_case=True):
             yield Match(start, end, PersonalKind.ANSWER)
 

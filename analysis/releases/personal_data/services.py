@@ -16,7 +16,7 @@ from writing.models import Response, SurveyAnswers, WritingLog
 
 from ...enums import PersonalVerdict, TextSource
 from . import free_texts
-from .models import PersonalFinding
+from .models import PersonalDataFinding
 
 #: So much is shown of a text before and behind what was found.
 AROUND = 120
@@ -32,7 +32,7 @@ class VerdictError(ValueError):
 class FindingInText:
     """A finding as it is read: `before`, `found` and `after` are pieces of the text as it stands now."""
 
-    finding: PersonalFinding
+    finding: PersonalDataFinding
     before: str
     found: str
     after: str
@@ -56,32 +56,32 @@ def decide(
     VerdictError
         if a reason is missing, or a piece of a log is to be blacked out.
     """
-    said = reason.strip()
-    if verdict == PersonalVerdict.KEEP and not said:
+    stated_reason = reason.strip()
+    if verdict == PersonalVerdict.KEEP and not stated_reason:
         raise VerdictError(_("Say why this is released although it is personal data."))
-    chosen = PersonalFinding.objects.select_for_update().filter(study=study, pk__in=findings).order_by("pk")
-    if verdict == PersonalVerdict.REDACT and any(each.source == TextSource.LOG for each in chosen):
+    chosen = PersonalDataFinding.objects.select_for_update().filter(study=study, pk__in=findings).order_by("pk")
+    if verdict == PersonalVerdict.REDACT and any(finding.source == TextSource.LOG for finding in chosen):
         raise VerdictError(
             _("In a log nothing can be blacked out: it would not make the text then. Leave it out, or release it.")
         )
-    return PersonalFinding.objects.filter(pk__in=[each.pk for each in chosen]).update(
-        verdict=verdict, reason=said[:500], decided_at=now or timezone.now(), decided_by=by
+    return PersonalDataFinding.objects.filter(pk__in=[finding.pk for finding in chosen]).update(
+        verdict=verdict, reason=stated_reason[:500], decided_at=now or timezone.now(), decided_by=by
     )
 
 
 def undecided(study: Study, sources: Collection[TextSource]) -> int:
     """Return how many findings in texts of these sources nobody has decided on."""
-    return PersonalFinding.objects.filter(study=study, source__in=sources).undecided().count()
+    return PersonalDataFinding.objects.filter(study=study, source__in=sources).undecided().count()
 
 
-def shown(findings: Iterable[PersonalFinding]) -> list[FindingInText]:
+def shown(findings: Iterable[PersonalDataFinding]) -> list[FindingInText]:
     """Return findings with the text around them, read where it stands: for a page of them, not for all."""
     page = list(findings)
     stand = _texts(page)
-    return [_shown(each, stand.get(_place(each), "")) for each in page]
+    return [_shown(finding, stand.get(_place(finding), "")) for finding in page]
 
 
-def _shown(finding: PersonalFinding, text: str) -> FindingInText:
+def _shown(finding: PersonalDataFinding, text: str) -> FindingInText:
     start, end = finding.start, finding.end
     if end > len(text):
         return FindingInText(finding, "", "", "", is_there=False)
@@ -90,25 +90,25 @@ def _shown(finding: PersonalFinding, text: str) -> FindingInText:
     )
 
 
-def _place(finding: PersonalFinding) -> Place:
+def _place(finding: PersonalDataFinding) -> Place:
     several = finding.source in {TextSource.SURVEY, TextSource.LOG}
     return finding.source, finding.row, finding.field if several else ""
 
 
-def _texts(findings: Sequence[PersonalFinding]) -> dict[Place, str]:
+def _texts(findings: Sequence[PersonalDataFinding]) -> dict[Place, str]:
     """Return the texts that findings of one study are in, a query for each source; those that are gone are not there.
 
     Rows are looked up in the findings' study.
     """
     rows: dict[str, set[int]] = defaultdict(set)
-    for each in findings:
-        rows[each.source].add(each.row)
-    studies = {each.study_id for each in findings}
-    found: dict[Place, str] = {}
+    for finding in findings:
+        rows[finding.source].add(finding.row)
+    studies = {finding.study_id for finding in findings}
+    texts: dict[Place, str] = {}
     for source, keys in rows.items():
-        for place, text in _READ[TextSource(source)](studies, keys):
-            found.setdefault(place, text)
-    return found
+        for where, text in _READ[TextSource(source)](studies, keys):
+            texts.setdefault(where, text)
+    return texts
 
 
 def _responses(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
@@ -128,7 +128,9 @@ def _comments(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
 
 def _answers(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:
     rows = SurveyAnswers.objects.filter(task__study__in=studies, pk__in=keys).values_list("pk", "answers")
-    return (((TextSource.SURVEY, pk, field), str(text)) for pk, told in rows for field, text in (told or {}).items())
+    return (
+        ((TextSource.SURVEY, pk, field), str(text)) for pk, answers in rows for field, text in (answers or {}).items()
+    )
 
 
 def _logs(studies: set[int], keys: set[int]) -> Iterator[tuple[Place, str]]:

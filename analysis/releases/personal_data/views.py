@@ -27,9 +27,9 @@ class VerdictForm(forms.Form):
 
     def __init__(self, data: object) -> None:
         super().__init__(data)  # type: ignore[arg-type] # what a request holds
-        given = data.getlist("finding") if hasattr(data, "getlist") else []
+        keys = data.getlist("finding") if hasattr(data, "getlist") else []
         # Any key is one that may be meant; the domain looks for it in this study alone.
-        self.fields["finding"].choices = [(key, key) for key in given if key.isdecimal()]  # type: ignore[attr-defined]
+        self.fields["finding"].choices = [(key, key) for key in keys if key.isdecimal()]  # type: ignore[attr-defined]
 
 
 @study_page(Role.REVIEWER)

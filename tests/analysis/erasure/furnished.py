@@ -14,7 +14,7 @@ from django.utils import timezone
 from analysis.analyses import services as analyses_services
 from analysis.archive import services as archive_services
 from analysis.experiments.experiment import PREFIX
-from analysis.models import Finding, LogMeasures, Table
+from analysis.models import LogMeasures, ResultTable, UnitResult
 from analysis.releases.choices import Choices
 from analysis.releases.personal_data import detection
 from analysis.reports import services as reports_services
@@ -236,7 +236,7 @@ def _on_the_platform(person: Participant) -> None:
     )  # fmt: skip
     PlatformEvent.objects.create(
         event_id="e1", kind="submission.status.change", resource_id=SESSION, status="APPROVED", identity_hash=hashed,
-        sent_at=NOW, received_at=NOW, due_at=NOW, handled_at=NOW, note=word("event"),
+        sent_at=NOW, received_at=NOW, due_at=NOW, handled_at=NOW, state="DONE", note=word("event"),
     )  # fmt: skip
 
 
@@ -301,11 +301,11 @@ def _experimented(study: Study) -> None:
         study=study, kind=f"{PREFIX}answers", state="DONE", code_version="1", created_at=NOW, finished_at=NOW,
         parameters={"collection": {"source": "study"}},
     )  # fmt: skip
-    Finding.objects.create(run=run, key="answer:1", data={"answer": word("finding")})
+    UnitResult.objects.create(run=run, key="answer:1", data={"answer": word("finding")})
     made = Path(tempfile.mkdtemp()) / "split.zip"
     made.write_text(f"trained on {word('artifact')}")
     run_files.publish_artifact(run=run, name="split.zip", path=made)
-    Table.objects.create(run=run, name="answers", rows=[{"response": "r", "n": 1}])
+    ResultTable.objects.create(run=run, name="answers", rows=[{"response": "r", "n": 1}])
     assert Artifact.objects.filter(run=run).exists()
 
 

@@ -38,7 +38,7 @@ def test_the_search_finds_everything_before_and_the_tombstone_alone_after(
     assert len(before) > 25, sorted(before)
     assert {
         "writing_logbatch",
-        "analysis_finding",
+        "analysis_unitresult",
         "llm_call",
         "studies_participantmessage",
         "api_idempotentreply",

@@ -66,7 +66,7 @@ def answer(job) -> dict[str, Any]:
 
 def score(job) -> dict[str, Any]:
     """Second stage: it reads what the first found, of all questions."""
-    said = job.found("answer")
+    said = job.results("answer")
     return {
         name: {key: qa_metrics.exact_match(text, job.by_id[name].answers) for key, text in each.items()}
         for name, each in said.items()
@@ -75,7 +75,7 @@ def score(job) -> dict[str, Any]:
 
 def tables(job) -> dict[str, list[dict[str, Any]]]:
     """The mean of both."""
-    scores = list(job.found("score").values())
+    scores = list(job.results("score").values())
     rows = []
     for condition in ("bare", "full"):
         mean = sum(each[condition] for each in scores) / len(scores)

@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 
 from analysis.experiments import experiment as experiments_experiment
 from analysis.experiments.experiment import BadParameterError
-from analysis.models import Table
+from analysis.models import ResultTable
 from crowdrag.jobs.models import Run
 
 from . import planted
@@ -40,7 +40,7 @@ def test_an_experiment_is_run_as_the_file_says_and_options_go_before_it(experime
     kept = {name: run.parameters[name] for name in ("k", "weights", "is_strict", "queries", "generator")}
     assert kept == {"k": 3, "weights": [1, 0.5], "is_strict": True, "queries": 4, "generator": "endpoint:odd"}
     assert run.seed == 7
-    assert Table.objects.filter(run=run, name=planted.TABLE).exists()
+    assert ResultTable.objects.filter(run=run, name=planted.TABLE).exists()
     assert (tmp_path / "out/report.html").is_file()
     call_command("experiment", "planted", str(config), seed=0, estimate=True)  # what is given may be nothing, too
 

@@ -5,7 +5,7 @@ import pytest
 
 from analysis.experiments.cached_generator import CachedGenerator
 from analysis.experiments.job import CountedGenerator
-from analysis.models import Generation
+from analysis.models import CachedOutput
 from analysis.rag.generation import Options, model_cache
 from analysis.rag.generation.model import Model
 from analysis.rag.protocols import Message, NoLikelihoodsError, Prompt, Usage
@@ -32,7 +32,7 @@ def test_an_ensemble_is_generated_once_whoever_asks(folder, monkeypatch):
     again = CachedGenerator(str(folder), Options(device="cpu"), study=None).ensemble(PROMPTS, WEIGHTS * 10)
     assert again.is_stored
     assert (again.text, again.prompt_tokens) == (found.text, found.prompt_tokens)
-    assert Generation.objects.count() == 1
+    assert CachedOutput.objects.count() == 1
     for other in [(PROMPTS[::-1], WEIGHTS), (PROMPTS, WEIGHTS[::-1])]:
         with pytest.raises(TypeError):
             first.ensemble(*other)

@@ -11,7 +11,7 @@ from analysis.experiments import runs, services
 from analysis.experiments.experiment import BadParameterError, get
 from analysis.experiments.fair_rag.parameters import FairRagParameters
 from analysis.figures import figure, renderer
-from analysis.models import Table
+from analysis.models import ResultTable
 from analysis.rag.fair_rag import utility
 from analysis.rag.protocols import Prompt
 from analysis.rag.qa_metrics import METRICS
@@ -107,7 +107,7 @@ def _line(name: str, words, gold: str = GOLD) -> dict:
 
 def rows(run: Run) -> dict[str, list[dict]]:
     assert run.state == "DONE", (run.error, run.problems)
-    return dict(Table.objects.filter(run=run).values_list("name", "rows"))
+    return dict(ResultTable.objects.filter(run=run).values_list("name", "rows"))
 
 
 def work_on(run: Run) -> None:

@@ -1,4 +1,4 @@
-"""The frame of experiments: stages as a run, findings, digests, estimates, the command."""
+"""The frame of experiments: stages as a run, unit results, digests, estimates, the command."""
 
 import json
 import re
@@ -7,9 +7,9 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.experiments import findings, question_sets, services
+from analysis.experiments import question_sets, services, unit_results
 from analysis.experiments.experiment import BadParameterError, get
-from analysis.models import Finding, Table
+from analysis.models import ResultTable, UnitResult
 from analysis.rag.protocols import Collection, Document, Query, Usage
 from crowdrag.jobs import kinds, lifecycle, run_files, worker
 from crowdrag.jobs.models import Run
@@ -36,10 +36,10 @@ def test_stages_come_one_after_the_other_and_end_in_tables(experiment, study, en
     assert stages == [(0, "answer")] * 3 + [(1, "score"), (2, "tables")]
     run = lifecycle.wait(run)
     assert run.state == "DONE", run.error
-    rows = Table.objects.get(run=run, name=planted.TABLE).rows
+    rows = ResultTable.objects.get(run=run, name=planted.TABLE).rows
     # Closed form: without passages no answer is right, with them all but the last.
     assert [(row["condition"], row["score"], row["n"]) for row in rows] == [("bare", 0.0, 5), ("full", 0.8, 5)]
-    assert sorted(Finding.objects.filter(run=run).values_list("key", flat=True)) == sorted(
+    assert sorted(UnitResult.objects.filter(run=run).values_list("key", flat=True)) == sorted(
         [f"answer:t{i}" for i in range(5)] + [f"score:t{i}" for i in range(5)]
     )
 
@@ -48,7 +48,7 @@ def test_equal_inputs_make_equal_rows_and_the_second_run_calls_nobody(experiment
     first, calls = run_it(experiment, study), Call.objects.count()
     second = run_it(experiment, study)
     assert first.inputs_digest == second.inputs_digest != ""
-    tables = [list(Table.objects.filter(run=run).values_list("name", "rows")) for run in (first, second)]
+    tables = [list(ResultTable.objects.filter(run=run).values_list("name", "rows")) for run in (first, second)]
     assert tables[0] == tables[1]
     assert Call.objects.count() == calls == 6  # "ok:wrong" alone is the same prompt five times
     assert (first.summary["usage"]["calls"], first.summary["usage"]["stored"]) == (6, 4)
@@ -59,11 +59,11 @@ def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, ser
     run = services.start(order(experiment, study))
     assert worker.work_next(run)
     lifecycle.cancel(run=run)
-    found = findings.read(run)
+    found = unit_results.read(run)
     assert sorted(found) == ["answer:t0", "answer:t1"]
     run = lifecycle.wait(lifecycle.resume(run=run))
     assert run.state == "DONE"
-    assert Finding.objects.filter(run=run).count() == 10
+    assert UnitResult.objects.filter(run=run).count() == 10
     assert len(server.seen) == 6
 
 
@@ -76,17 +76,17 @@ def test_questions_that_changed_meanwhile_end_the_run(experiment, study, endpoin
     assert run.problems
 
 
-def test_findings_are_kept_once_and_read_in_order():
+def test_unit_results_are_kept_once_and_read_in_order():
     run = Run.objects.create(study=StudyFactory(), kind="experiment.planted", created_at="2026-01-01T00:00Z")
     spent = Usage(calls=2, prompt_tokens=10, cost=0.5)
-    findings.keep(run, {"a:2": 2, "a:10": None, "B:1": {"x": [1.5]}}, usage=spent)
-    findings.keep(run, {"a:2": 99, "a:3": 3}, usage=Usage(calls=1))
-    assert list(findings.read(run).items()) == [("B:1", {"x": [1.5]}), ("a:10", None), ("a:2", 2), ("a:3", 3)]
-    assert list(findings.read(run, "a:")) == ["a:10", "a:2", "a:3"]
-    assert findings.one(run, "a:10") is None
+    unit_results.keep(run, {"a:2": 2, "a:10": None, "B:1": {"x": [1.5]}}, usage=spent)
+    unit_results.keep(run, {"a:2": 99, "a:3": 3}, usage=Usage(calls=1))
+    assert list(unit_results.read(run).items()) == [("B:1", {"x": [1.5]}), ("a:10", None), ("a:2", 2), ("a:3", 3)]
+    assert list(unit_results.read(run, "a:")) == ["a:10", "a:2", "a:3"]
+    assert unit_results.one(run, "a:10") is None
     with pytest.raises(LookupError):
-        findings.one(run, "b")
-    assert findings.usage(run).calls >= 2
+        unit_results.one(run, "b")
+    assert unit_results.usage(run).calls >= 2
 
 
 def test_topics_of_a_study_become_questions(study):

@@ -14,7 +14,7 @@ from django.db import connection
 
 from analysis.experiments import services
 from analysis.experiments.experiment import get
-from analysis.models import Finding, Table
+from analysis.models import ResultTable, UnitResult
 from crowdrag.jobs import lifecycle, run_files
 from crowdrag.jobs import worker as jobs_worker
 from crowdrag.jobs.models import Run
@@ -74,9 +74,9 @@ def test_killed_twenty_times_it_ends_the_same_and_pays_nothing_twice(study, coll
         pass
     run = lifecycle.wait(run)
     assert (run.state, run.error) == ("DONE", "")
-    rows = Table.objects.get(run=run, name=planted.TABLE).rows
+    rows = ResultTable.objects.get(run=run, name=planted.TABLE).rows
     assert [(row["condition"], row["score"], row["n"]) for row in rows] == [("bare", 0.5, 60), ("full", 0.5, 60)]
-    assert Finding.objects.filter(run=run).count() == 2 * QUESTIONS
+    assert UnitResult.objects.filter(run=run).count() == 2 * QUESTIONS
     # Each prompt has one answer that was kept. What was sent more than once was on its way when the process died.
     assert Call.objects.filter(state="ANSWERED").count() == Call.objects.count() == 2 * QUESTIONS
     sent = Counter(body["messages"][0]["content"] for _headers, body in server.seen)
@@ -85,5 +85,5 @@ def test_killed_twenty_times_it_ends_the_same_and_pays_nothing_twice(study, coll
     whole = lifecycle.wait(
         services.start(services.order(get("planted"), study, {"generator": "endpoint:odd", "collection": collection}))
     )
-    assert Table.objects.get(run=whole, name=planted.TABLE).rows == rows
+    assert ResultTable.objects.get(run=whole, name=planted.TABLE).rows == rows
     assert len(server.seen) == sum(sent.values())

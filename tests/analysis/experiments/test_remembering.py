@@ -16,7 +16,7 @@ from analysis.analyses import erasure
 from analysis.experiments import cached_generator, generators
 from analysis.experiments.cached_generator import CachedGenerator
 from analysis.experiments.generators import BadParameterError
-from analysis.models import Generation
+from analysis.models import CachedOutput
 from analysis.rag import generation
 from analysis.rag.generation import Options, model_cache
 from analysis.rag.generation.model import Model
@@ -80,7 +80,7 @@ def test_outputs_are_the_models_and_are_generated_once_whoever_asks(make, folder
     again = other.generate(PROMPTS[::-1])
     assert again == [replace(output, is_stored=True) for output in wanted[::-1]]
     assert sum(map(len, written)) == len(PROMPTS)
-    assert Generation.objects.count() == len(PROMPTS)
+    assert CachedOutput.objects.count() == len(PROMPTS)
     usage = Usage()
     usage.add([*first, *again])
     assert (usage.calls, usage.stored) == (6, 7)
@@ -92,8 +92,8 @@ def test_what_differs_is_generated_apart(make):
     make().generate(
         [replace(PROMPTS[0], sample=1), replace(PROMPTS[0], max_tokens=7), replace(PROMPTS[0], choices=("a",))]
     )
-    assert Generation.objects.count() == 5
-    assert Generation.objects.values("generator").distinct().count() == 2
+    assert CachedOutput.objects.count() == 5
+    assert CachedOutput.objects.values("generator").distinct().count() == 2
 
 
 def test_what_stands_in_the_store_needs_no_weights(make, monkeypatch):
@@ -132,7 +132,7 @@ def test_what_is_killed_between_batches_loses_nothing_that_was_done(make, writte
     generator._check = dies
     with pytest.raises(KilledError):
         generator.generate(PROMPTS)
-    assert Generation.objects.count() == 3
+    assert CachedOutput.objects.count() == 3
     outputs = make("?batch_tokens=1").generate(PROMPTS)
     assert sum(output.is_stored for output in outputs) == 3
     assert sorted(repr(prompt) for batch in written for prompt in batch) == sorted(map(repr, PROMPTS))
@@ -144,7 +144,7 @@ def test_two_at_once_return_the_same_and_keep_it_once(make):
     works = [lambda: make().generate([replace(one, temperature=1.0) for one in PROMPTS]) for _ in range(2)]
     first, second = together(works)
     assert [output.text for output in first] == [output.text for output in second]
-    assert Generation.objects.count() == 1 + len(PROMPTS)
+    assert CachedOutput.objects.count() == 1 + len(PROMPTS)
 
 
 def test_who_comes_second_returns_what_was_kept_first(make, monkeypatch):
@@ -153,7 +153,7 @@ def test_who_comes_second_returns_what_was_kept_first(make, monkeypatch):
 
     def meanwhile(self, outputs):
         for key in outputs:
-            Generation.objects.create(digest=key, generator="g", text="of another")
+            CachedOutput.objects.create(digest=key, generator="g", text="of another")
         return keep(self, outputs)
 
     monkeypatch.setattr(CachedGenerator, "_keep", meanwhile)
@@ -164,7 +164,7 @@ def test_an_error_is_not_kept(make):
     long = Prompt((Message("user", "cat " * 600),))
     [output] = make().generate([long])
     assert "512" in output.error
-    assert not Generation.objects.exists()
+    assert not CachedOutput.objects.exists()
 
 
 def test_likelihoods_are_kept_too(make, folder, monkeypatch):
@@ -172,7 +172,7 @@ def test_likelihoods_are_kept_too(make, folder, monkeypatch):
     wanted = generation.load(str(folder), Options(device="cpu")).likelihoods(*pairs)
     np.testing.assert_array_equal(make().likelihoods(*pairs), wanted)
     assert np.isnan(wanted).tolist() == [False, False, True]
-    assert Generation.objects.filter(likelihood__isnull=False).count() == 2
+    assert CachedOutput.objects.filter(likelihood__isnull=False).count() == 2
     monkeypatch.setattr(Model, "_score", lambda *_: pytest.fail("scored again"))
     np.testing.assert_array_equal(make().likelihoods(*pairs), wanted)
     # Of a prompt its messages alone matter here.
@@ -188,18 +188,18 @@ def test_what_was_written_for_a_study_goes_with_it_and_with_an_erasure(make, stu
     make().generate(PROMPTS[:2])
     make(study=None).generate(PROMPTS[2:3])
     cached_generator.forget(study)
-    assert Generation.objects.count() == 1
+    assert CachedOutput.objects.count() == 1
     make().generate(PROMPTS[3:4])
     with transaction.atomic():
         study.delete()
-    assert Generation.objects.count() == 1
+    assert CachedOutput.objects.count() == 1
 
 
 def test_an_erasure_takes_what_models_wrote_along(make, study):
     make().generate(PROMPTS[:1])
     person = Participant.objects.create(study=study, external_id="p", kind=ParticipantKind.CROWD, created_at=NOW)
     erasure.erase(person, NOW)
-    assert not Generation.objects.exists()
+    assert not CachedOutput.objects.exists()
 
 
 def test_what_is_written_while_its_text_is_erased_is_not_kept(make, study):
@@ -208,9 +208,9 @@ def test_what_is_written_while_its_text_is_erased_is_not_kept(make, study):
         study=study, external_id="p", kind=ParticipantKind.CROWD, created_at=NOW, erased_at=NOW, withdrawn_at=NOW
     )
     assert generator.generate(PROMPTS[:1])[0].text
-    assert not Generation.objects.exists()
+    assert not CachedOutput.objects.exists()
     make().generate(PROMPTS[:1])  # who begins now has read what is left
-    assert Generation.objects.count() == 1
+    assert CachedOutput.objects.count() == 1
 
 
 @pytest.mark.parametrize(
@@ -244,16 +244,16 @@ def test_a_process_that_is_killed_loses_one_batch_at_most(folder, settings, writ
         env=os.environ | {"DJANGO_SETTINGS_MODULE": "crowdrag.settings", "DATABASE_URL": database},
     )  # fmt: skip
     ends_at = time.monotonic() + 120
-    while Generation.objects.count() < 5:
+    while CachedOutput.objects.count() < 5:
         assert time.monotonic() < ends_at
         assert process.poll() is None
         time.sleep(0.01)
     process.kill()
     process.wait()
-    before = Generation.objects.count()
+    before = CachedOutput.objects.count()
     assert 5 <= before < 60
     prompts = [replace(PROMPTS[0], messages=(Message("user", f"the cat {i}"),)) for i in range(60)]
     outputs = CachedGenerator(str(folder), Options(batch_tokens=1, device="cpu"), study=None).generate(prompts)
     assert sum(output.is_stored for output in outputs) == before
     assert sum(map(len, written)) == 60 - before
-    assert Generation.objects.count() == 60
+    assert CachedOutput.objects.count() == 60

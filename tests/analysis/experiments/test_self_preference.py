@@ -8,7 +8,7 @@ from django.core.management import call_command
 from analysis.experiments import generators, question_sets, services
 from analysis.experiments.experiment import BadParameterError, get
 from analysis.experiments.self_preference.parameters import SelfPreferenceParameters
-from analysis.models import Table
+from analysis.models import ResultTable
 from analysis.rag.collections import passages_by_author
 from analysis.rag.protocols import Output
 from analysis.reports import builder
@@ -53,7 +53,7 @@ def run_it(study, collection, seed=0, **given):
 
 
 def rows(run, name):
-    return Table.objects.get(run=run, name=f"self_preference_{name}").rows
+    return ResultTable.objects.get(run=run, name=f"self_preference_{name}").rows
 
 
 def test_planted_preferences_come_out(study, evaluator, tmp_path):
@@ -75,7 +75,7 @@ def test_planted_preferences_come_out(study, evaluator, tmp_path):
     assert len(evaluator.asked) == N * (5 + 14 + 2 * (2 * 4 + 2))
     # Equal inputs and seed make equal rows; other resamples make other intervals of the same shares.
     again, other = (run_it(study, collection, author="gpt", resamples=200, seed=seed)[1] for seed in (0, 1))
-    tables = [dict(Table.objects.filter(run=each).values_list("name", "rows")) for each in (run, again)]
+    tables = [dict(ResultTable.objects.filter(run=each).values_list("name", "rows")) for each in (run, again)]
     assert tables[0] == tables[1]
     assert rows(other, "pairs") != rows(run, "pairs")
     assert [row["own"] for row in rows(other, "pairs")] == [row["own"] for row in rows(run, "pairs")]
@@ -235,7 +235,7 @@ def test_refusals_and_nonsense_leave_tables_that_say_so(study, monkeypatch, tmp_
     assert outcomes["knowledge", "no_text"] == 5
     assert {row["n"] for row in rows(run, "pairs")} == {0}
     assert {row["own"] for row in rows(run, "pairs")} == {None}
-    assert not Table.objects.filter(run=run, name="self_preference_ratings").exists()
+    assert not ResultTable.objects.filter(run=run, name="self_preference_ratings").exists()
     builder.report(run)
 
 

@@ -11,7 +11,7 @@ import pytest
 from analysis.experiments import generators
 from analysis.experiments.cached_generator import CachedGenerator
 from analysis.experiments.job import CountedGenerator, Job
-from analysis.models import Generation
+from analysis.models import CachedOutput
 from analysis.rag.generation import Options, model_cache
 from analysis.rag.protocols import Collection, Message, Prompt, Usage
 from crowdrag.jobs.kinds import RunCancelledError
@@ -83,7 +83,7 @@ def test_each_batch_of_a_model_is_told_and_what_was_generated_until_it_stops_is_
         with pytest.raises(RunCancelledError):
             job.generator.generate(prompts(20, "the cat"))
         assert [done for done, _total, _message in told] == [0, 1, 2, 3]
-        assert Generation.objects.count() == 3
+        assert CachedOutput.objects.count() == 3
     finally:
         model_cache.MODELS.clear()
 

@@ -12,7 +12,7 @@ from analysis.experiments.experiment import BadParameterError, get
 from analysis.experiments.uplift_rag import questions, stages
 from analysis.experiments.uplift_rag.parameters import UpliftRagParameters
 from analysis.figures import figure, renderer
-from analysis.models import Finding, Table
+from analysis.models import ResultTable, UnitResult
 from analysis.rag.protocols import Collection, Query
 from analysis.rag.uplift_rag import reranker
 from analysis.tables.table import TABLES
@@ -71,7 +71,7 @@ def _line(query: Query) -> dict:
 
 def rows(run: Run) -> dict[str, list[dict]]:
     assert run.state == "DONE", (run.error, run.problems)
-    return dict(Table.objects.filter(run=run).values_list("name", "rows"))
+    return dict(ResultTable.objects.filter(run=run).values_list("name", "rows"))
 
 
 def one(rows: list[dict], **wanted) -> dict:
@@ -158,7 +158,7 @@ def test_a_killed_run_goes_on_and_asks_nothing_twice(asked, generator) -> None:
     run = services.start(asked())
     for _unit in range(2 + 2 * 4 + 1):  # labels, training of four methods, the answers of one split
         assert worker.work_next(run)
-    kept = Finding.objects.filter(run=run).count()
+    kept = UnitResult.objects.filter(run=run).count()
     lifecycle.cancel(run=run)
     again = rows(lifecycle.wait(lifecycle.resume(run=run)))
     assert kept in {11 + 8 + 5, 11 + 8 + 6}
@@ -284,7 +284,7 @@ def waves(generator, monkeypatch) -> list[int]:
 
 def found(run: Run) -> str:
     return json.dumps(
-        [[key, data] for key, data in Finding.objects.filter(run=run).order_by("key").values_list("key", "data")],
+        [[key, data] for key, data in UnitResult.objects.filter(run=run).order_by("key").values_list("key", "data")],
         sort_keys=True,
     )
 

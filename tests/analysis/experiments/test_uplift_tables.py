@@ -56,7 +56,7 @@ def test_refusals_of_both_models_are_counted_and_what_does_not_fit_keeps_no_othe
     # The tables' counts, from what was asked.
     answered = {row["method"]: row["refused"] for row in found["uplift_inputs"]}
     counts = {row["name"]: row["count"] for row in found["uplift_counts"]}
-    stored = _findings(run)
+    stored = _unit_results(run)
     for name, field in (("refused", None), ("refused_other", "other")):
         said = [each[field] if field else each for each in stored["label"].values()]
         word = "winter" if field is None else "silver"
@@ -75,11 +75,11 @@ def test_refusals_of_both_models_are_counted_and_what_does_not_fit_keeps_no_othe
     _check_examples(found, run)
 
 
-def _findings(run) -> dict[str, dict]:
-    from analysis.experiments import findings
+def _unit_results(run) -> dict[str, dict]:
+    from analysis.experiments import unit_results
 
     return {
-        stage: {key.removeprefix(f"{stage}:"): data for key, data in findings.read(run, f"{stage}:").items()}
+        stage: {key.removeprefix(f"{stage}:"): data for key, data in unit_results.read(run, f"{stage}:").items()}
         for stage in ("label", "answer")
     }
 

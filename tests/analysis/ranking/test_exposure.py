@@ -168,8 +168,8 @@ def test_edges(useful: list[bool], k: int, disparity: float, relevance: float) -
 
 
 def test_queries_with_fewer_items_count_their_own() -> None:
-    there = np.array([[True, True, True, False]])
-    padded = measure([[1.0, 0.5, 0.5, 0.0]], [[True, False, False, True]], 2, there=there)
+    present = np.array([[True, True, True, False]])
+    padded = measure([[1.0, 0.5, 0.5, 0.0]], [[True, False, False, True]], 2, present=present)
     alone = measure([[1.0, 0.5, 0.5]], [[True, False, False]], 2)
     for name in ("disparity", "relevance", "distance", "disparity_normalised", "relevance_normalised"):
         assert getattr(padded, name)[0] == pytest.approx(getattr(alone, name)[0])
@@ -194,7 +194,7 @@ def test_rounding_does_not_leave_the_bounds() -> None:
         lambda: exposure([[[0, 5]]], 3),
         lambda: exposure([[[0, 1]]], 3, counted=[[[True]]]),
         lambda: target([True, False], 0),
-        lambda: target([True, False], 1, there=[True]),
+        lambda: target([True, False], 1, present=[True]),
     ],
 )
 def test_bad_input_is_refused(act: Any) -> None:

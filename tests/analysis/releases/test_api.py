@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from analysis.models import PersonalFinding, ReleaseFile, ReleaseLink
+from analysis.models import PersonalDataFinding, ReleaseFile, ReleaseLink
 from analysis.releases.choices import Choices
 from analysis.releases.personal_data import detection
 from crowdrag.audit.models import AccessLogEntry
@@ -46,7 +46,7 @@ def at(made: Study, path: str) -> str:
 
 def looked(made: Study) -> list[int]:
     detection.look(study=made, choices=Choices(comments=True), now=NOW)()
-    return list(PersonalFinding.objects.filter(study=made).order_by("pk").values_list("pk", flat=True))
+    return list(PersonalDataFinding.objects.filter(study=made).order_by("pk").values_list("pk", flat=True))
 
 
 def post(client: APIClient, address: str, data: Any, **headers: str) -> Any:
@@ -85,7 +85,7 @@ def test_places_of_another_study_are_neither_shown_nor_decided_on(made: Study) -
     assert client.get(at(other, "personal-data/")).json()["results"] == []
     done = post(client, at(other, "personal-data/decide/"), {"findings": keys, "verdict": "REDACT"})
     assert done.json() == {"decided": 0}
-    assert not PersonalFinding.objects.exclude(verdict="").exists()
+    assert not PersonalDataFinding.objects.exclude(verdict="").exists()
 
 
 def drafted(made: Study, client: APIClient) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from analysis.inputs import snapshots
-from analysis.models import Table
+from analysis.models import ResultTable
 from analysis.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
 from analysis.releases.contents import release_contents, result_tables, selection
 from analysis.releases.contents.source import Clock
@@ -144,7 +144,7 @@ def test_a_cut_time_is_never_later_and_the_order_stays() -> None:
 def test_every_column_of_every_result_table_has_a_meaning_without_other_documents(made: Study) -> None:
     run = finished(made, "analysis")
     for name, table in TABLES.items():
-        Table.objects.create(run=run, name=name, rows=[dict.fromkeys((*table.column_names, tables_rows.NOTE))])
+        ResultTable.objects.create(run=run, name=name, rows=[dict.fromkeys((*table.column_names, tables_rows.NOTE))])
     with snapshots.repeatable_read():
         found = release_contents.read_contents(
             study=made, choices=Choices(runs=(str(run.key),), tables=True), release="1"
@@ -174,11 +174,11 @@ def test_results_are_of_the_runs_that_were_named_by_the_names_of_the_release(mad
     Assignment.objects.filter(participant__external_id="judge-1").update(is_included=False)
     run, other = (finished(made, "analysis", inputs_digest=digest) for digest in ("first", "second"))
     spam = [{"participant": f"judge-{n}", "dimension": "d", "spam_probability": n, "judgments": 1} for n in range(2)]
-    Table.objects.create(run=run, name="competence", rows=spam)
+    ResultTable.objects.create(run=run, name="competence", rows=spam)
     gone = {"response_a": "human", "response_b": "gone", "dimension": "d", "p_a": 1.0, "label": "a"}
-    Table.objects.create(run=run, name="gold", rows=[gone | {"response_b": "model", "p_n": None}, gone])
-    Table.objects.create(run=other, name="grades", rows=[{"response": "human", "grade": 3}])
-    Table.objects.create(run=run, name="fits", rows=spam)
+    ResultTable.objects.create(run=run, name="gold", rows=[gone | {"response_b": "model", "p_n": None}, gone])
+    ResultTable.objects.create(run=other, name="grades", rows=[{"response": "human", "grade": 3}])
+    ResultTable.objects.create(run=run, name="fits", rows=spam)
     tables, _layout, left_out = read(made, runs=(str(run.key),), tables=True)
     assert [(row["run"], row["inputs_digest"]) for row in tables["runs"]] == [(1, "first")]
     assert "grades" not in tables
@@ -200,8 +200,8 @@ def test_answers_made_of_texts_of_the_study_are_not_released_as_nobody_can_say_w
 ) -> None:
     run = finished(made, "experiment.uplift", parameters={"collection": {"source": source}})
     for name in HOLDING_TEXTS:
-        Table.objects.create(run=run, name=name, rows=[{"query": "t", "answer": TEXT}])
-    Table.objects.create(run=run, name="uplift_costs", rows=[{"stage": "answers", "calls": 2}])
+        ResultTable.objects.create(run=run, name=name, rows=[{"query": "t", "answer": TEXT}])
+    ResultTable.objects.create(run=run, name="uplift_costs", rows=[{"stage": "answers", "calls": 2}])
     tables, _layout, left_out = read(made, runs=(str(run.key),), tables=True, responses=False)
     assert (TEXT in repr(tables)) == is_released
     assert len(tables["results_uplift_costs"]) == 1

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.models import PersonalFinding, Release, ReleaseLink
+from analysis.models import PersonalDataFinding, Release, ReleaseLink
 from analysis.releases import builds, services
 from analysis.releases.forms import ReleaseForm
 from crowdrag.audit.models import AccessLogEntry
@@ -194,7 +194,7 @@ def test_texts_are_shown_as_texts_and_what_looks_like_personal_data_waits(study:
     page = html(reviewer.get(reverse("release_findings", args=[study.slug])))
     assert "<mark>jane.doe@example.org</mark>" in page
     assert "<script>alert(1)" not in page
-    finding = PersonalFinding.objects.get()
+    finding = PersonalDataFinding.objects.get()
     reviewer.post(reverse("release_decide", args=[study.slug]), {"finding": finding.pk, "verdict": "REDACT"})
     page = html(reviewer.get(at("release", built(study))))
     assert "████" in page

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from analysis.enums import PersonalKind, PersonalVerdict, TextSource
-from analysis.models import PersonalFinding
+from analysis.models import PersonalDataFinding
 from analysis.releases.choices import Choices, Logs, Timing
 from analysis.releases.contents import selection
 from analysis.releases.contents.log_tables import LOGS
@@ -26,13 +26,13 @@ TEXT = f"Leaves fall [0]. Call {PHONE} in Ashby."
 LATER = NOW + timedelta(hours=1)
 
 
-def looked(made: Study, **choices) -> dict[tuple[str, str], PersonalFinding]:
+def looked(made: Study, **choices) -> dict[tuple[str, str], PersonalDataFinding]:
     detection.look(study=made, choices=Choices(**FULL | choices), now=LATER)()
-    return {(each.source, each.kind): each for each in PersonalFinding.objects.filter(study=made)}
+    return {(each.source, each.kind): each for each in PersonalDataFinding.objects.filter(study=made)}
 
 
-def decided(made: Study, verdict: PersonalVerdict, *findings: PersonalFinding, reason: str = "") -> int:
-    chosen = [each.pk for each in findings or PersonalFinding.objects.filter(study=made)]
+def decided(made: Study, verdict: PersonalVerdict, *findings: PersonalDataFinding, reason: str = "") -> int:
+    chosen = [each.pk for each in findings or PersonalDataFinding.objects.filter(study=made)]
     return services.decide(study=made, findings=chosen, verdict=verdict, reason=reason, now=LATER)
 
 
@@ -42,7 +42,7 @@ def test_what_is_found_is_shown_where_it_stands_and_kept_without_its_text() -> N
     assert set(found) == {(TextSource.RESPONSE, PersonalKind.PHONE), (TextSource.RESPONSE, PersonalKind.ANSWER)}
     (shown,) = services.shown([found[TextSource.RESPONSE, PersonalKind.PHONE]])
     assert (shown.before, shown.found, shown.after) == ("Leaves fall [0]. Call ", PHONE, " in Ashby.")
-    assert PHONE not in repr(list(PersonalFinding.objects.values()))
+    assert PHONE not in repr(list(PersonalDataFinding.objects.values()))
     assert services.undecided(made, detection.sources(Choices())) == 2
 
 
@@ -90,10 +90,10 @@ def test_a_decision_holds_when_it_is_looked_again_and_goes_with_the_place() -> N
     found = looked(made)
     decided(made, PersonalVerdict.RELEASE)
     detection.look(study=made, choices=Choices(**FULL), now=LATER + timedelta(hours=1))()
-    assert set(PersonalFinding.objects.values_list("verdict", flat=True)) == {PersonalVerdict.RELEASE}
+    assert set(PersonalDataFinding.objects.values_list("verdict", flat=True)) == {PersonalVerdict.RELEASE}
     Response.objects.filter(external_id="human").update(text="", erased_at=LATER)
     detection.look(study=made, choices=Choices(**FULL), now=LATER + timedelta(hours=2))()
-    assert not PersonalFinding.objects.filter(pk__in=[each.pk for each in found.values()]).exists()
+    assert not PersonalDataFinding.objects.filter(pk__in=[each.pk for each in found.values()]).exists()
 
 
 def test_what_was_typed_and_deleted_again_stands_in_the_log() -> None:
@@ -159,11 +159,11 @@ def test_an_erasure_takes_what_was_found_in_somebodys_texts_and_nothing_is_kept_
     made = all_agree(study(text=TEXT))
     keep = detection.look(study=made, choices=Choices(**FULL), now=LATER)
     looked(made)
-    assert PersonalFinding.objects.filter(study=made).count() == 2
+    assert PersonalDataFinding.objects.filter(study=made).count() == 2
     withdrawal.erase(participant=person(made, "writer"), now=LATER)
-    assert not PersonalFinding.objects.filter(study=made).exists()
+    assert not PersonalDataFinding.objects.filter(study=made).exists()
     keep()  # a search that had read the text before
-    assert not PersonalFinding.objects.filter(study=made).exists()
+    assert not PersonalDataFinding.objects.filter(study=made).exists()
 
 
 def test_findings_of_another_study_are_not_decided_on() -> None:
@@ -171,7 +171,7 @@ def test_findings_of_another_study_are_not_decided_on() -> None:
     looked(made)
     other = study(slug="other")
     assert services.decide(
-        study=other, findings=list(PersonalFinding.objects.values_list("pk", flat=True)),
+        study=other, findings=list(PersonalDataFinding.objects.values_list("pk", flat=True)),
         verdict=PersonalVerdict.RELEASE,
     ) == 0  # fmt: skip
-    assert PersonalFinding.objects.undecided().count() == 2
+    assert PersonalDataFinding.objects.undecided().count() == 2

@@ -9,7 +9,7 @@ import pytest
 from analysis.analyses import erasure
 from analysis.inputs.texts import digest
 from analysis.methods.reference_metrics import bertscore_runs, encodings
-from analysis.models import Encoder, Encoding, Likeness
+from analysis.models import Encoder, Encoding, SimilarityScore
 from crowdrag.jobs import kinds, lifecycle, worker
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
@@ -38,9 +38,9 @@ def test_a_worker_that_dies_loses_one_topic_at_most(study, encoded, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         worker.work_next(run)
     monkeypatch.setattr(encodings, "keep", keep)
-    assert Likeness.objects.count() == 3
+    assert SimilarityScore.objects.count() == 3
     assert lifecycle.wait(run).state == RunState.DONE
-    assert Likeness.objects.count() == 6
+    assert SimilarityScore.objects.count() == 6
     assert sorted(encoded.values()) == [1, 1, 1, 2, 2, 2]
 
 
@@ -53,10 +53,10 @@ def test_a_cancelled_run_keeps_what_it_has_and_goes_on_where_it_was(study, encod
     worker.work_next(run)
     monkeypatch.setattr(kinds.Work, "report", report)
     run.refresh_from_db()
-    assert (run.state, Likeness.objects.count()) == (RunState.CANCELLED, 3)
+    assert (run.state, SimilarityScore.objects.count()) == (RunState.CANCELLED, 3)
     encoded.clear()
     assert lifecycle.wait(lifecycle.resume(run=run)).state == RunState.DONE
-    assert (Likeness.objects.count(), len(encoded)) == (6, 3)
+    assert (SimilarityScore.objects.count(), len(encoded)) == (6, 3)
 
 
 def _cancel(run: Run) -> None:
@@ -76,7 +76,7 @@ def test_after_a_cancellation_nothing_comes(study, monkeypatch):
     monkeypatch.setattr(bertscore_runs, "_score", cancelled_meanwhile)
     worker.work_next(run)
     run.refresh_from_db()
-    assert (run.state, Encoding.objects.count(), Likeness.objects.count()) == (RunState.CANCELLED, 0, 0)
+    assert (run.state, Encoding.objects.count(), SimilarityScore.objects.count()) == (RunState.CANCELLED, 0, 0)
 
 
 def erase(name: str) -> None:
@@ -118,7 +118,7 @@ def test_two_workers_at_once_keep_everything_once():
     runs = [bertscore_runs.start(study=study), bertscore_runs.start(study=study)]
     bertscore_runs.load(str(encodings.offered_models()[0].model), 2)
     together([lambda run=run: worker.work_next(run) for run in runs])
-    assert (Encoder.objects.count(), Encoding.objects.count(), Likeness.objects.count()) == (1, 6, 6)
+    assert (Encoder.objects.count(), Encoding.objects.count(), SimilarityScore.objects.count()) == (1, 6, 6)
     assert Run.objects.filter(state=RunState.DONE).count() == 2
 
 
@@ -131,7 +131,7 @@ def test_a_process_that_is_killed_loses_one_topic_at_most(settings, encoded):
     set_texts(study, **{f"t{n}_{letter}": f"{letter} {n} {'cat ' * 300}" for n in range(30) for letter in "xy"})
     process = python("-m", "django", "bertscore", study.slug)
     ends_at = time.monotonic() + 120
-    while Likeness.objects.count() < 3:
+    while SimilarityScore.objects.count() < 3:
         assert time.monotonic() < ends_at
         time.sleep(0.02)
     process.kill()
@@ -140,6 +140,6 @@ def test_a_process_that_is_killed_loses_one_topic_at_most(settings, encoded):
     assert 6 <= len(before) < 60
     run = lifecycle.wait(Run.objects.get(kind=bertscore_runs.KIND))  # when the lease of the dead has run out
     assert run.state == RunState.DONE
-    assert (Encoding.objects.count(), Likeness.objects.count()) == (60, 30)
+    assert (Encoding.objects.count(), SimilarityScore.objects.count()) == (60, 30)
     assert len(encoded) == 60 - len(before)
     assert set(encoded.values()) == {1}

@@ -15,7 +15,7 @@ from analysis.inputs import queries, snapshots
 from analysis.inputs.texts import digest
 from analysis.methods.reference_metrics import bertscore_runs, encodings
 from analysis.methods.settings import BadParameterError
-from analysis.models import Encoder, Encoding, Likeness
+from analysis.models import Encoder, Encoding, SimilarityScore
 from analysis.rag.encoders import Identity
 from analysis.text.bertscore import TokenEmbeddings, score
 from analysis.text.statements import without_markers
@@ -45,7 +45,7 @@ def test_scores_are_those_of_bert_score_a_pair_at_a_time(study, folder, encoded)
         clean = [[without_markers(first)], [without_markers(second)]]
         found = bert_score.score(*clean, model_type=str(folder), num_layers=2, device="cpu")
         expected[digest(first), digest(second)] = tuple(float(number[0]) for number in found)
-    rows = {(row.first, row.second): (row.precision, row.recall, row.f1) for row in Likeness.objects.all()}
+    rows = {(row.first, row.second): (row.precision, row.recall, row.f1) for row in SimilarityScore.objects.all()}
     assert rows.keys() == expected.keys()
     assert len(rows) == 6
     for pair, numbers in expected.items():
@@ -65,20 +65,20 @@ def test_again_nothing_is_encoded_and_what_is_new_only_once(study, encoded):
     small_study.PairFactory(a=new, b=Response.objects.get(external_id="t1-x"))
     more = compute(study)
     assert dict(encoded) == {"the dog is loud. a cat sat": 1}
-    assert (more.summary["texts"], more.summary["pairs"], Likeness.objects.count()) == (1, 3, 9)
+    assert (more.summary["texts"], more.summary["pairs"], SimilarityScore.objects.count()) == (1, 3, 9)
 
 
 def test_a_text_that_two_wrote_is_encoded_once(db, encoded):
     study = set_texts(small_study.make(), t1_x="the cat", t1_y="the cat", t2_x="the cat")
     compute(study)
     assert encoded["the cat"] == 1
-    likenesses = encodings.read_scores(study, queries.load(study, pool="CROWD").responses)
-    used = replace(queries.load(study, pool="CROWD"), likenesses=likenesses)
+    similarity_scores = encodings.read_scores(study, queries.load(study, pool="CROWD").responses)
+    used = replace(queries.load(study, pool="CROWD"), similarity_scores=similarity_scores)
     place = {response.name: i for i, response in enumerate(used.responses)}
-    assert used.likeness(place["t1-x"], place["t1-y"]) == 1
-    assert used.likeness(place["t1-y"], place["t1-z"]) == used.likeness(place["t1-z"], place["t1-x"]) != 1
-    assert used.likeness(place["t1-x"], place["t2-y"]) == used.likeness(place["t2-x"], place["t2-y"])
-    assert used.likeness(place["t1-z"], place["t2-y"]) is None
+    assert used.similarity(place["t1-x"], place["t1-y"]) == 1
+    assert used.similarity(place["t1-y"], place["t1-z"]) == used.similarity(place["t1-z"], place["t1-x"]) != 1
+    assert used.similarity(place["t1-x"], place["t2-y"]) == used.similarity(place["t2-x"], place["t2-y"])
+    assert used.similarity(place["t1-z"], place["t2-y"]) is None
 
 
 def test_an_empty_text_has_no_score(db):
@@ -143,12 +143,12 @@ def test_an_analysis_takes_the_scores_that_stand_and_they_are_in_its_digest(stud
     assert after.inputs_digest == again.inputs_digest != before.inputs_digest == without.inputs_digest
     assert bertscore_rows(after) == bertscore_rows(again) != bertscore_rows(before) == bertscore_rows(without)
     named = encodings.read_scores(study, snapshots.inputs(after).responses, named=model)
-    assert named == snapshots.inputs(after).likenesses
+    assert named == snapshots.inputs(after).similarity_scores
     assert model.removesuffix(":2") in after.summary["bertscore"]
     assert "bertscore" not in before.summary
     Encoder.objects.all().delete()
     used = snapshots.inputs(after)
-    assert (used.digest, len(used.likenesses.pairs)) == (after.inputs_digest, 6)
+    assert (used.digest, len(used.similarity_scores.pairs)) == (after.inputs_digest, 6)
     run = analyse(study, bertscore="roberta-large:17")  # which nobody computed
     assert (run.state, len(run.problems)) == (RunState.FAILED, 1)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pgtrigger
 
 from analysis.methods.reference_metrics import bertscore_runs
-from analysis.models import Likeness
+from analysis.models import SimilarityScore
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
@@ -36,4 +36,4 @@ def compute(study: Study, **options) -> Run:
 
 
 def kept() -> dict[tuple[str, str], float | None]:
-    return {(row.first, row.second): row.f1 for row in Likeness.objects.all()}
+    return {(row.first, row.second): row.f1 for row in SimilarityScore.objects.all()}

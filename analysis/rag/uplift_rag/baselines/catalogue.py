@@ -49,8 +49,8 @@ STANDARD = Baseline(
 
 
 BASELINES: dict[str, Baseline] = {
-    each.name: each
-    for each in (
+    baseline.name: baseline
+    for baseline in (
         NAIVE,
         STANDARD,
         cross_encoder.BASELINE,
@@ -63,7 +63,7 @@ BASELINES: dict[str, Baseline] = {
 }
 
 #: All forms by what rows of tables call them.
-FORMS: dict[str, Form] = {form.key: form for each in BASELINES.values() for form in each.forms}
+FORMS: dict[str, Form] = {form.key: form for baseline in BASELINES.values() for form in baseline.forms}
 
 
 def least(name: str, keys: Iterable[str]) -> Form:

@@ -49,9 +49,9 @@ def test_each_list_comes_in_with_exactly_its_probability(budget: int) -> None:
     found = np.zeros(len(COUNTS))
     for at in starts:
         chosen = choose(LISTS, budget, Grid(at))  # type: ignore[arg-type]
-        assert chosen.place.size == np.unique(chosen.place).size == budget
+        assert chosen.index.size == np.unique(chosen.index).size == budget
         assert chosen.weight.sum() == pytest.approx(1.0)
-        found[chosen.place] += 1 / starts.size
+        found[chosen.index] += 1 / starts.size
     wanted = {1: 0.4, 2: 0.8, 3: 1.0, 5: 1.0, 9: 1.0}[budget]  # in proportion to its count, until certain
     assert found[0] == pytest.approx(wanted, abs=1e-3)
     assert found.sum() == pytest.approx(budget)
@@ -65,7 +65,7 @@ def test_means_have_no_bias_and_their_error_is_what_they_scatter(budget: int) ->
     values = rng.random(len(COUNTS))
     truth = float(LISTS.share @ values)
     draws = [choose(LISTS, budget, rng) for _ in range(3000)]
-    found = [query_measures.sampled_mean(chosen, values[chosen.place]) for chosen in draws]
+    found = [query_measures.sampled_mean(chosen, values[chosen.index]) for chosen in draws]
     means = np.array([each.value for each in found])
     assert abs(means.mean() - truth) < 4 * means.std() / np.sqrt(means.size) + 1e-12
     errors = np.array([each.error for each in found])
@@ -103,8 +103,8 @@ def test_disparity_of_some_lists_has_little_bias_where_the_plain_square_has_much
     exposed = lists.share @ follows
     truth = float(exposed @ exposed)
     draws = [choose(lists, 6, rng) for _ in range(3000)]
-    found = [query_measures.attributed(chosen, follows[chosen.place]) for chosen in draws]
-    plain = np.mean([np.square(chosen.weight @ follows[chosen.place]).sum() for chosen in draws])
+    found = [query_measures.attributed(chosen, follows[chosen.index]) for chosen in draws]
+    plain = np.mean([np.square(chosen.weight @ follows[chosen.index]).sum() for chosen in draws])
     corrected = np.mean([each.disparity.value for each in found])
     assert plain - truth > 0.2
     assert abs(corrected - truth) < 0.03

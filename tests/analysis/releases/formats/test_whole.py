@@ -9,7 +9,7 @@ import pytest
 from analysis.analyses import services as analyses_services
 from analysis.enums import PersonalVerdict
 from analysis.inputs import snapshots
-from analysis.models import PersonalFinding
+from analysis.models import PersonalDataFinding
 from analysis.releases.choices import Choices, Logs, Passages, Pseudonyms, Timing
 from analysis.releases.contents import release_contents
 from analysis.releases.formats import release_writer
@@ -57,7 +57,7 @@ def analysed(study: Study) -> Choices:
 def kept(study: Study, choices: Choices) -> None:
     """Look for personal data, and decide to release all of it: else what it stands in is left out."""
     detection.look(study=study, choices=choices, now=NOW)()
-    found = PersonalFinding.objects.filter(study=study).values_list("pk", flat=True)
+    found = PersonalDataFinding.objects.filter(study=study).values_list("pk", flat=True)
     personal_data_services.decide(
         study=study, findings=list(found), verdict=PersonalVerdict.KEEP, reason="It is public.", now=NOW
     )

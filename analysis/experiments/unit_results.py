@@ -9,31 +9,31 @@ from django.db.models import JSONField, Value
 from analysis.rag.protocols import Usage
 from crowdrag.jobs.models import Run
 
-from .models import Finding
+from .models import UnitResult
 
 BATCH = 200
-# A column of nothing is another thing: it says that there is no finding.
+# A column of nothing is another thing: it says that there is no result.
 _NULL = Value(None, JSONField())
 
 
-def keep(run: Run, found: Mapping[str, Any], *, usage: Usage | None = None) -> None:
-    """Add what is missing of some findings; call it inside an effect.
+def keep(run: Run, results: Mapping[str, Any], *, usage: Usage | None = None) -> None:
+    """Add those of some results that are missing; call it inside an effect.
 
     A key that is there already stays as it is: the unit was worked on before, and equal inputs find the same.
 
     Parameters
     ----------
-    found : mapping of str to JSON value
+    results : mapping of str to JSON value
         By key: at most 300 characters, unique in the run. NaN and infinity are no JSON: write None.
     usage : Usage, optional
         What generators were asked for all of them; it is put down once, with the first.
     """
     spent = asdict(usage) if usage is not None else {}
     rows = [
-        Finding(run=run, key=key, data=_NULL if data is None else data, usage=spent if place == 0 else {})
-        for place, (key, data) in enumerate(found.items())
+        UnitResult(run=run, key=key, data=_NULL if data is None else data, usage=spent if index == 0 else {})
+        for index, (key, data) in enumerate(results.items())
     ]
-    Finding.objects.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)
+    UnitResult.objects.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)
 
 
 def read(run: Run, prefix: str = "") -> dict[str, Any]:
@@ -43,10 +43,10 @@ def read(run: Run, prefix: str = "") -> dict[str, Any]:
 
 def stream(run: Run, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the same one after the other, for what is better not held in memory whole."""
-    rows = Finding.objects.filter(run=run, key__startswith=prefix).values_list("key", "data")
-    found = sorted(rows.values_list("key", "pk"))  # the database's collation is not the same everywhere
-    for start in range(0, len(found), BATCH):
-        part = found[start : start + BATCH]
+    rows = UnitResult.objects.filter(run=run, key__startswith=prefix).values_list("key", "data")
+    keys = sorted(rows.values_list("key", "pk"))  # the database's collation is not the same everywhere
+    for start in range(0, len(keys), BATCH):
+        part = keys[start : start + BATCH]
         data = dict(rows.filter(pk__in=[pk for _key, pk in part]))
         yield from ((key, data[key]) for key, _pk in part)
 
@@ -55,22 +55,24 @@ def of_keys(run: Run, keys: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """Yield what was found under some keys, in their order; a key with nothing is left out."""
     for start in range(0, len(keys), BATCH):
         part = keys[start : start + BATCH]
-        data = dict(Finding.objects.filter(run=run, key__in=part).values_list("key", "data"))
+        data = dict(UnitResult.objects.filter(run=run, key__in=part).values_list("key", "data"))
         yield from ((key, data[key]) for key in part if key in data)
 
 
 def one(run: Run, key: str) -> Any:
     """Return what was found under a key; raises `LookupError` where nothing was."""
-    found = Finding.objects.filter(run=run, key=key).values_list("data", flat=True).first()
-    if found is None and not Finding.objects.filter(run=run, key=key).exists():
+    data = UnitResult.objects.filter(run=run, key=key).values_list("data", flat=True).first()
+    if data is None and not UnitResult.objects.filter(run=run, key=key).exists():
         raise LookupError(f"The run found nothing under {key!r}.")
-    return found
+    return data
 
 
 def usage(run: Run) -> Usage:
     """Return what generators were asked for all that was found so far."""
     total = Usage()
-    for each in Finding.objects.filter(run=run).exclude(usage={}).order_by("pk").values_list("usage", flat=True):
+    for usage_row in (
+        UnitResult.objects.filter(run=run).exclude(usage={}).order_by("pk").values_list("usage", flat=True)
+    ):
         for field in fields(Usage):
-            setattr(total, field.name, getattr(total, field.name) + each.get(field.name, 0))
+            setattr(total, field.name, getattr(total, field.name) + usage_row.get(field.name, 0))
     return total
