@@ -4,7 +4,7 @@ from django.contrib import admin
 
 from crowdrag.studies.admin import UneditedAdmin
 
-from .models import Artifact, Duty, Run, Unit, Upload, WorkerBeat
+from .models import Artifact, Run, ScheduledTask, Unit, Upload, WorkerHeartbeat
 
 
 @admin.register(Run)
@@ -49,8 +49,8 @@ class UploadAdmin(UneditedAdmin):
     ordering = ("-id",)
 
 
-@admin.register(WorkerBeat)
-class WorkerBeatAdmin(UneditedAdmin):
+@admin.register(WorkerHeartbeat)
+class WorkerHeartbeatAdmin(UneditedAdmin):
     """Signs of life."""
 
     list_display = ("name", "queue", "at")
@@ -58,8 +58,8 @@ class WorkerBeatAdmin(UneditedAdmin):
     ordering = ("-at", "-id")
 
 
-@admin.register(Duty)
-class DutyAdmin(UneditedAdmin):
+@admin.register(ScheduledTask)
+class ScheduledTaskAdmin(UneditedAdmin):
     """What is done from time to time."""
 
     list_display = ("name", "at")

@@ -10,7 +10,7 @@ class RunsConfig(AppConfig):
     """Long work."""
 
     name = "crowdrag.jobs"
-    label = "runs"
+    label = "jobs"
     verbose_name = _("Long work")
 
     def ready(self) -> None:

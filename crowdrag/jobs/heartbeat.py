@@ -10,7 +10,7 @@ from django.db import close_old_connections, connection
 
 from . import kinds, leases
 from .leases import DATABASE_AWAY
-from .models import Unit, WorkerBeat
+from .models import Unit, WorkerHeartbeat
 
 Listener = Callable[[int, int, str], None]
 log = logging.getLogger(__name__)
@@ -18,8 +18,10 @@ log = logging.getLogger(__name__)
 
 def record_beat(*, name: str, queue: str, now: datetime | None = None) -> None:
     """Leave a sign of life."""
-    sign = WorkerBeat(name=name, queue=queue, at=leases.time_expression(now))
-    WorkerBeat.objects.bulk_create([sign], update_conflicts=True, unique_fields=["name", "queue"], update_fields=["at"])
+    sign = WorkerHeartbeat(name=name, queue=queue, at=leases.time_expression(now))
+    WorkerHeartbeat.objects.bulk_create(
+        [sign], update_conflicts=True, unique_fields=["name", "queue"], update_fields=["at"]
+    )
 
 
 def check_connection() -> None:

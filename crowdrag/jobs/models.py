@@ -282,15 +282,15 @@ class Upload(models.Model):
 BEAT_IS_FRESH_FOR = timedelta(seconds=20)
 
 
-class WorkerBeatQuerySet(models.QuerySet["WorkerBeat"]):
+class WorkerHeartbeatQuerySet(models.QuerySet["WorkerHeartbeat"]):
     """What can be said of signs of life."""
 
-    def fresh(self, moment: Any) -> "WorkerBeatQuerySet":
+    def fresh(self, moment: Any) -> "WorkerHeartbeatQuerySet":
         """Keep those heard of lately, seen from `moment` (a time or an expression for it)."""
         return self.filter(at__gte=moment - BEAT_IS_FRESH_FOR)
 
 
-class WorkerBeat(models.Model):
+class WorkerHeartbeat(models.Model):
     """When a worker last took something from its queue, or was at work on a unit.
 
     It is written where work arrives, not by a timer beside it: a fresh beat proves the whole way from the database
@@ -301,7 +301,7 @@ class WorkerBeat(models.Model):
     queue = models.CharField(max_length=20)
     at = models.DateTimeField()
 
-    objects = WorkerBeatQuerySet.as_manager()
+    objects = WorkerHeartbeatQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["name", "queue"], name="worker_beat_one_per_worker_and_queue")]
@@ -310,7 +310,7 @@ class WorkerBeat(models.Model):
         return self.name
 
 
-class Duty(models.Model):
+class ScheduledTask(models.Model):
     """A periodic duty. The row says when somebody took it on last, so that of several sweeps one does it."""
 
     name = models.CharField(max_length=100, unique=True)

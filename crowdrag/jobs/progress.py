@@ -9,7 +9,7 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from .enums import UnitState
-from .models import Run, Unit, WorkerBeat
+from .models import Run, Unit, WorkerHeartbeat
 
 #: The pace is that of so many units that were done last.
 LAST_UNITS = 50
@@ -111,7 +111,7 @@ def find_wait(run: Run, *, now: datetime | None = None) -> Wait | None:
         later = run.units.going_on().filter(state=UnitState.PENDING, due_at__gt=now)
         until = later.order_by("due_at").values_list("due_at", flat=True).first()
         return Wait(Obstacle.RETRY, until=until) if until else None
-    if not WorkerBeat.objects.filter(queue=run.queue).fresh(now).exists():
+    if not WorkerHeartbeat.objects.filter(queue=run.queue).fresh(now).exists():
         return Wait(Obstacle.NO_WORKER)
     at_work = Unit.objects.filter(run__queue=run.queue, state=UnitState.CLAIMED, lease_until__gt=now).exclude(run=run)
     others = Run.objects.filter(pk__in=at_work.values("run")).select_related("study").order_by("started_at", "pk")

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from django.db import DatabaseError
 from django.utils import timezone
 
-from .models import Duty
+from .models import ScheduledTask
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ def run_due(*, now: datetime | None = None) -> list[str]:
 
 def take(duty: Schedule, now: datetime) -> bool:
     """Say whether a duty is due and this caller's to do: of several who ask at once, one is told so."""
-    rows = Duty.objects.filter(name=duty.name)
+    rows = ScheduledTask.objects.filter(name=duty.name)
     if rows.filter(at__lte=now - duty.every).update(at=now):
         return True
     if rows.exists():
         return False
-    _row, made = Duty.objects.get_or_create(name=duty.name, defaults={"at": now})
+    _row, made = ScheduledTask.objects.get_or_create(name=duty.name, defaults={"at": now})
     return made

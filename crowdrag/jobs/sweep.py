@@ -13,7 +13,7 @@ from django.db import DatabaseError, close_old_connections
 
 from . import completion, heartbeat, leases, schedules, tasks
 from .enums import Queue
-from .models import Run, Unit, WorkerBeat
+from .models import Run, Unit, WorkerHeartbeat
 
 KEEP_BEATS = timedelta(days=1)
 LONGEST_PAUSE = 15.0
@@ -46,7 +46,7 @@ def sweep(*, now: datetime | None = None) -> SweepResult:
     for queue, count in due.items():
         broker = broker and tasks.top_up(queue=queue, due=max(count, 1))
     heartbeat.record_beat(name=f"sweep@{socket.gethostname()}", queue="sweep", now=now)
-    WorkerBeat.objects.filter(at__lt=leases.time_after(now, -KEEP_BEATS)).delete()
+    WorkerHeartbeat.objects.filter(at__lt=leases.time_after(now, -KEEP_BEATS)).delete()
     return SweepResult(returned, len(complete), due, broker, duties)
 
 

@@ -17,7 +17,7 @@ from crowdrag.studies.models import Study
 
 from . import kinds, lifecycle, progress
 from .enums import Queue, RunState, UnitState
-from .models import BEAT_IS_FRESH_FOR, Run, Unit, WorkerBeat
+from .models import BEAT_IS_FRESH_FOR, Run, Unit, WorkerHeartbeat
 from .templatetags.run_pages import column_name
 
 PER_PAGE = 25
@@ -153,7 +153,7 @@ SHOWN_TROUBLED = 50
 def services(request: HttpRequest) -> HttpResponse:
     """Show workers, queues, and units whose lease ran out or that failed of late."""
     now = timezone.now()
-    beats = list(WorkerBeat.objects.order_by("queue", "name", "id"))
+    beats = list(WorkerHeartbeat.objects.order_by("queue", "name", "id"))
     counts = Unit.objects.by_queue(now)
     alive = {beat.queue for beat in beats if now - beat.at <= BEAT_IS_FRESH_FOR}
     queues = [

@@ -10,7 +10,7 @@ from datetime import timedelta
 from functools import partial
 
 from . import completion, heartbeat, kinds, leases, tasks
-from .models import Run, Unit, WorkerBeat
+from .models import Run, Unit, WorkerHeartbeat
 from .progress import Progress, measure
 
 SLICE = timedelta(seconds=10)
@@ -107,4 +107,4 @@ def follow(run: Run, *, report: Report | None = None) -> Run:
 
 def is_served(queue: str) -> bool:
     """Say whether a worker of this queue showed a sign of life lately."""
-    return WorkerBeat.objects.filter(queue=queue).fresh(leases.time_expression(None)).exists()
+    return WorkerHeartbeat.objects.filter(queue=queue).fresh(leases.time_expression(None)).exists()

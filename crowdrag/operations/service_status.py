@@ -13,7 +13,7 @@ from django.db.models import Count
 
 from crowdrag.jobs import kinds
 from crowdrag.jobs.enums import Queue, UnitState
-from crowdrag.jobs.models import BEAT_IS_FRESH_FOR, Duty, Run, Unit, WorkerBeat
+from crowdrag.jobs.models import BEAT_IS_FRESH_FOR, Run, ScheduledTask, Unit, WorkerHeartbeat
 from crowdrag.jobs.tasks import BROKER_ERRORS, impatient_connection
 from crowdrag.runtime import data_folder
 from crowdrag.runtime.data_folder import DataFolder
@@ -63,7 +63,7 @@ class Broker:
 def queues(*, now: datetime) -> list[QueueState]:
     """Return how each queue stands; two queries, however much waits."""
     counted = Unit.objects.by_queue(now)
-    alive = dict(WorkerBeat.objects.fresh(now).order_by().values_list("queue").annotate(n=Count("name")))
+    alive = dict(WorkerHeartbeat.objects.fresh(now).order_by().values_list("queue").annotate(n=Count("name")))
     found = []
     for name, label in Queue.choices:
         row: Any = counted.get(name, {})
@@ -74,18 +74,18 @@ def queues(*, now: datetime) -> list[QueueState]:
 
 def workers(*, now: datetime) -> list[dict[str, Any]]:
     """Return every worker and sweep that was heard of in a day, and whether it still is."""
-    beats = WorkerBeat.objects.order_by("queue", "name", "id")
+    beats = WorkerHeartbeat.objects.order_by("queue", "name", "id")
     return [{"beat": beat, "is_alive": now - beat.at <= BEAT_IS_FRESH_FOR} for beat in beats]
 
 
 def sweeps_alive(*, now: datetime) -> int:
     """Return how many sweeps were heard of lately; without one, what is lost stays lost."""
-    return WorkerBeat.objects.fresh(now).filter(queue="sweep").count()
+    return WorkerHeartbeat.objects.fresh(now).filter(queue="sweep").count()
 
 
-def duties() -> list[Duty]:
+def duties() -> list[ScheduledTask]:
     """Return what is done from time to time, with when it was done last."""
-    return list(Duty.objects.order_by("name"))
+    return list(ScheduledTask.objects.order_by("name"))
 
 
 def database() -> dict[str, Any]:
@@ -131,7 +131,7 @@ _USUAL = """
     SELECT run.kind, count(*),
            percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM unit.finished_at - unit.claimed_at)),
            percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM unit.finished_at - unit.claimed_at))
-    FROM runs_unit unit JOIN runs_run run ON run.id = unit.run_id
+    FROM jobs_unit unit JOIN jobs_run run ON run.id = unit.run_id
     WHERE unit.state = 'DONE' AND unit.claimed_at IS NOT NULL AND unit.finished_at >= %s
     GROUP BY run.kind ORDER BY run.kind
 """

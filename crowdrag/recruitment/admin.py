@@ -4,7 +4,7 @@ from django.contrib import admin
 
 from crowdrag.studies.admin import OfPeople, ReadOnlyAdmin
 
-from .models import PlatformEvent, PlatformOrder, PlatformStudy, Submission
+from .models import PlatformAction, PlatformEvent, PlatformStudy, Submission
 
 
 @admin.register(PlatformStudy)
@@ -22,8 +22,8 @@ class SubmissionAdmin(OfPeople, ReadOnlyAdmin):
     exclude = ("identity_hash",)
 
 
-@admin.register(PlatformOrder)
-class PlatformOrderAdmin(OfPeople, ReadOnlyAdmin):
+@admin.register(PlatformAction)
+class PlatformActionAdmin(OfPeople, ReadOnlyAdmin):
     """Orders."""
 
     list_display = ("key", "kind", "state", "tries", "error")

@@ -30,7 +30,7 @@ class StudyStatus(models.TextChoices):
     COMPLETED = "COMPLETED", _("completed")
 
 
-class OrderKind(models.TextChoices):
+class ActionKind(models.TextChoices):
     """What the platform is told to do."""
 
     APPROVE = "APPROVE", _("approve")
@@ -40,7 +40,7 @@ class OrderKind(models.TextChoices):
     PLACES = "PLACES", _("open places")
 
 
-class OrderState(models.TextChoices):
+class ActionState(models.TextChoices):
     """How an order stands. Of UNKNOWN nobody knows whether it was carried out: it is looked up, never just repeated."""
 
     WAITING = "WAITING", _("waiting")

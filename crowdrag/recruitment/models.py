@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from crowdrag.jobs.delivery_queue import QueuedRow
 from crowdrag.studies.models import EntryLink, Participant, Study
 
-from .enums import EventState, OrderKind, OrderState, StudyStatus, SubmissionStatus
+from .enums import ActionKind, ActionState, EventState, StudyStatus, SubmissionStatus
 
 
 class PlatformStudy(models.Model):
@@ -120,21 +120,21 @@ class Submission(models.Model):
         return self.external_id
 
 
-class PlatformOrder(QueuedRow):
+class PlatformAction(QueuedRow):
     """One thing that the platform is told to do. The same key is the same order."""
 
     # Of what is unknown it is looked up what came of it.
-    STATES_DUE: ClassVar[tuple[str, ...]] = (OrderState.WAITING, OrderState.UNKNOWN)
+    STATES_DUE: ClassVar[tuple[str, ...]] = (ActionState.WAITING, ActionState.UNKNOWN)
 
-    platform_study = models.ForeignKey(PlatformStudy, models.CASCADE, related_name="orders")
-    submission = models.ForeignKey(Submission, models.CASCADE, null=True, blank=True, related_name="orders")
-    kind = models.CharField(_("what"), max_length=12, choices=OrderKind.choices)
+    platform_study = models.ForeignKey(PlatformStudy, models.CASCADE, related_name="actions")
+    submission = models.ForeignKey(Submission, models.CASCADE, null=True, blank=True, related_name="actions")
+    kind = models.CharField(_("what"), max_length=12, choices=ActionKind.choices)
     key = models.CharField(max_length=200)
     # What goes with it: category and message, amount and reason, or the number of places.
     details = models.JSONField(_("details"), default=dict, blank=True)
     # What the platform said on the way, and what was seen before: enough to tell afterwards whether it was done.
     progress = models.JSONField(default=dict, blank=True)
-    state = models.CharField(_("state"), max_length=8, choices=OrderState.choices, default=OrderState.WAITING)
+    state = models.CharField(_("state"), max_length=8, choices=ActionState.choices, default=ActionState.WAITING)
     error = models.TextField(_("last problem"), blank=True)
     created_at = models.DateTimeField(_("ordered"))
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
@@ -144,18 +144,18 @@ class PlatformOrder(QueuedRow):
         constraints = [
             *QueuedRow.Meta.constraints,
             models.UniqueConstraint(fields=["platform_study", "key"], name="platform_order_key_unique"),
-            models.CheckConstraint(condition=models.Q(kind__in=OrderKind.values), name="platform_order_kind_known"),
-            models.CheckConstraint(condition=models.Q(state__in=OrderState.values), name="platform_order_state_known"),
+            models.CheckConstraint(condition=models.Q(kind__in=ActionKind.values), name="platform_order_kind_known"),
+            models.CheckConstraint(condition=models.Q(state__in=ActionState.values), name="platform_order_state_known"),
             models.CheckConstraint(
-                condition=models.Q(kind=OrderKind.PLACES, submission__isnull=True)
-                | (~models.Q(kind=OrderKind.PLACES) & models.Q(submission__isnull=False)),
+                condition=models.Q(kind=ActionKind.PLACES, submission__isnull=True)
+                | (~models.Q(kind=ActionKind.PLACES) & models.Q(submission__isnull=False)),
                 name="platform_order_is_about_somebody_or_about_places",
             ),
             # Of two bonuses for one person the second is sent when the outcome of the first is known: what was paid
             # is told apart by what the platform lists.
             models.UniqueConstraint(
                 fields=["submission"],
-                condition=models.Q(kind=OrderKind.BONUS, state__in=[OrderState.SENDING, OrderState.UNKNOWN]),
+                condition=models.Q(kind=ActionKind.BONUS, state__in=[ActionState.SENDING, ActionState.UNKNOWN]),
                 name="platform_order_one_bonus_at_a_time",
             ),
         ]
@@ -167,7 +167,7 @@ class PlatformOrder(QueuedRow):
     @property
     def may_be_paid(self) -> bool:
         """Whether a payment was sent and not answered: only the platform's list, or a person, tells what came of it."""
-        return "paying" in self.progress and self.state != OrderState.DONE
+        return "paying" in self.progress and self.state != ActionState.DONE
 
 
 class PlatformEvent(QueuedRow):

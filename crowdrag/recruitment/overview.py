@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy
 from crowdrag.studies.models import Arrival, Study
 
 from . import listeners, platform_studies, submission_sync
-from .enums import LocalStatus, OrderKind, OrderState, SubmissionStatus
-from .models import PlatformOrder, PlatformStudy, Submission
+from .enums import ActionKind, ActionState, LocalStatus, SubmissionStatus
+from .models import PlatformAction, PlatformStudy, Submission
 from .prolific import endpoints
 from .prolific.account import get_account
 from .prolific.client import Client
@@ -23,8 +23,8 @@ from .submission_sync import NO_CODE
 
 # More are shown a page at a time, but no more than so many are compared.
 MOST_COMPARED = 5000
-_DECIDES = (OrderKind.APPROVE, OrderKind.REJECT, OrderKind.SCREEN_OUT)
-_OPEN = (OrderState.WAITING, OrderState.SENDING, OrderState.UNKNOWN)
+_DECIDES = (ActionKind.APPROVE, ActionKind.REJECT, ActionKind.SCREEN_OUT)
+_OPEN = (ActionState.WAITING, ActionState.SENDING, ActionState.UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ def row(submission: Submission) -> VisitRow:
 
 def _rows(platform_study: PlatformStudy, found: list[Submission]) -> list[VisitRow]:
     here = _local_statuses(platform_study, found)
-    ordered = PlatformOrder.objects.filter(platform_study=platform_study, kind__in=_DECIDES, state__in=_OPEN)
-    deciding = set(ordered.values_list("submission_id", flat=True))
+    requested = PlatformAction.objects.filter(platform_study=platform_study, kind__in=_DECIDES, state__in=_OPEN)
+    deciding = set(requested.values_list("submission_id", flat=True))
     people = Submission.objects.filter(platform_study=platform_study).exclude(participant=None)
     twice = Counter(people.values_list("participant_id", flat=True))
     arrivals = Arrival.objects.filter(link=platform_study.link_id).exclude(session="")
@@ -148,7 +148,7 @@ _RULES = (
 def summary(platform_study: PlatformStudy) -> dict[str, Any]:
     """Return the numbers of a study: places there and wanted, visits by status, orders by state."""
     counted = Counter(Submission.objects.filter(platform_study=platform_study).values_list("status", flat=True))
-    ordered = Counter(PlatformOrder.objects.filter(platform_study=platform_study).values_list("state", flat=True))
+    requested = Counter(PlatformAction.objects.filter(platform_study=platform_study).values_list("state", flat=True))
     listener = listeners.listener_for(platform_study.purpose)
     needs = listener.needs(platform_study.study, platform_study.purpose) if listener else None
     wanted = platform_studies.places_wanted(platform_study, still=needs.places) if needs else None
@@ -156,8 +156,8 @@ def summary(platform_study: PlatformStudy) -> dict[str, Any]:
     return {
         "by_status": by_status,
         "submissions": sum(counted.values()),
-        "waiting": sum(ordered[state] for state in _OPEN),
-        "failed": ordered[OrderState.FAILED],
+        "waiting": sum(requested[state] for state in _OPEN),
+        "failed": requested[ActionState.FAILED],
         "still": needs.places - needs.at_work if needs else None,
         "at_work": needs.at_work if needs else 0,
         "wanted": wanted,

@@ -16,32 +16,32 @@ from django.utils.translation import gettext as _
 from crowdrag.studies.models import Arrival, Participant, Study, User
 
 from .completion_codes import SCREENED_OUT
-from .enums import OrderKind, OrderState, RejectionCategory, SubmissionStatus
-from .models import PlatformOrder, PlatformStudy, Submission
+from .enums import ActionKind, ActionState, RejectionCategory, SubmissionStatus
+from .models import PlatformAction, PlatformStudy, Submission
 
 LEAST_MESSAGE = 100
 MOST_MESSAGE = 2000
 
 
-class OrderError(ValueError):
+class ActionError(ValueError):
     """Something that the platform is not told; the message says why."""
 
 
-class NotFromPlatformError(OrderError):
+class NotFromPlatformError(ActionError):
     """The visit is none of a platform's study of this way."""
 
     def __init__(self) -> None:
         super().__init__(_("This person did not come by a study of the platform that was made here."))
 
 
-class AlreadyOrderedError(OrderError):
+class AlreadyRequestedError(ActionError):
     """The same key stands for another order."""
 
     def __init__(self) -> None:
         super().__init__(_("Something else was ordered under this name. Nothing was changed."))
 
 
-class ShortMessageError(OrderError):
+class ShortMessageError(ActionError):
     """The platform wants a rejection explained at length."""
 
     def __init__(self, length: int) -> None:
@@ -51,28 +51,28 @@ class ShortMessageError(OrderError):
         )
 
 
-class LongMessageError(OrderError):
+class LongMessageError(ActionError):
     """More than anybody reads."""
 
     def __init__(self) -> None:
         super().__init__(_("The message is longer than %(most)d characters.") % {"most": MOST_MESSAGE})
 
 
-class BadCategoryError(OrderError):
+class BadCategoryError(ActionError):
     """The platform does not sort rejections so."""
 
     def __init__(self) -> None:
         super().__init__(_("Choose one of the platform's reasons for a rejection."))
 
 
-class BadAmountError(OrderError):
+class BadAmountError(ActionError):
     """No amount that can be paid."""
 
     def __init__(self) -> None:
         super().__init__(_("A bonus is more than nothing, and no more than can be counted."))
 
 
-class BadPlacesError(OrderError):
+class BadPlacesError(ActionError):
     """Places go up only."""
 
     def __init__(self, places: int) -> None:
@@ -81,7 +81,7 @@ class BadPlacesError(OrderError):
         )
 
 
-class NoScreenOutError(OrderError):
+class NoScreenOutError(ActionError):
     """The study was made without a code for it."""
 
     def __init__(self) -> None:
@@ -90,10 +90,10 @@ class NoScreenOutError(OrderError):
         )
 
 
-class NotPossibleError(OrderError):
+class NotPossibleError(ActionError):
     """The visit's state does not allow it."""
 
-    def __init__(self, submission: Submission, kind: OrderKind) -> None:
+    def __init__(self, submission: Submission, kind: ActionKind) -> None:
         status = submission.get_status_display() if submission.status else _("not known yet")
         super().__init__(
             _("The submission is %(status)s on Prolific, or this was ordered already. Nothing was sent: %(kind)s.")
@@ -101,7 +101,7 @@ class NotPossibleError(OrderError):
         )
 
 
-class NothingToRetryError(OrderError):
+class NothingToRetryError(ActionError):
     """Only what failed is sent again."""
 
     def __init__(self) -> None:
@@ -110,30 +110,32 @@ class NothingToRetryError(OrderError):
 
 _Status = SubmissionStatus
 #: Work that ended may be paid a bonus, whatever was decided, and so may the time of who returned a place.
-_ENDED: Final = frozenset({OrderKind.BONUS})
-BY_STATUS: Final[Mapping[str, frozenset[OrderKind]]] = {
-    _Status.AWAITING_REVIEW: frozenset({OrderKind.APPROVE, OrderKind.SCREEN_OUT, OrderKind.BONUS, OrderKind.REJECT}),
-    _Status.TIMED_OUT: frozenset({OrderKind.APPROVE, OrderKind.BONUS}),
+_ENDED: Final = frozenset({ActionKind.BONUS})
+BY_STATUS: Final[Mapping[str, frozenset[ActionKind]]] = {
+    _Status.AWAITING_REVIEW: frozenset(
+        {ActionKind.APPROVE, ActionKind.SCREEN_OUT, ActionKind.BONUS, ActionKind.REJECT}
+    ),
+    _Status.TIMED_OUT: frozenset({ActionKind.APPROVE, ActionKind.BONUS}),
     _Status.RETURNED: _ENDED,
     _Status.APPROVED: _ENDED,
     _Status.PARTIALLY_APPROVED: _ENDED,
     _Status.SCREENED_OUT: _ENDED,
     _Status.REJECTED: _ENDED,
 }
-_DECISIONS: Final = frozenset({OrderKind.APPROVE, OrderKind.SCREEN_OUT, OrderKind.REJECT})
-_UNDER_WAY: Final = (OrderState.WAITING, OrderState.SENDING, OrderState.UNKNOWN, OrderState.DONE)
+_DECISIONS: Final = frozenset({ActionKind.APPROVE, ActionKind.SCREEN_OUT, ActionKind.REJECT})
+_UNDER_WAY: Final = (ActionState.WAITING, ActionState.SENDING, ActionState.UNKNOWN, ActionState.DONE)
 
 
-def possible_actions(submission: Submission) -> frozenset[OrderKind]:
+def possible_actions(submission: Submission) -> frozenset[ActionKind]:
     """Return what can be ordered of a visit now: nothing of one that goes on, or that the platform has not told of."""
     kinds = BY_STATUS.get(submission.status, frozenset())
     if submission.platform_study.screen_out_reward is None:
-        kinds -= {OrderKind.SCREEN_OUT}
-    ordered = PlatformOrder.objects.filter(submission=submission, kind__in=_DECISIONS, state__in=_UNDER_WAY)
-    return kinds - frozenset(OrderKind(kind) for kind in ordered.values_list("kind", flat=True))
+        kinds -= {ActionKind.SCREEN_OUT}
+    requested = PlatformAction.objects.filter(submission=submission, kind__in=_DECISIONS, state__in=_UNDER_WAY)
+    return kinds - frozenset(ActionKind(kind) for kind in requested.values_list("kind", flat=True))
 
 
-def check_possible(submission: Submission, kind: OrderKind) -> None:
+def check_possible(submission: Submission, kind: ActionKind) -> None:
     """Raise `NotPossibleError` for what cannot be ordered of a visit now."""
     if kind not in possible_actions(submission):
         raise NotPossibleError(submission, kind)
@@ -152,10 +154,10 @@ def approve(
     now: datetime,
     by: User | None = None,
     participant: Participant | None = None,
-) -> PlatformOrder:
+) -> PlatformAction:
     """Have somebody paid the reward."""
     submission = _submission(study, purpose, session, now)
-    return _decide(submission, OrderKind.APPROVE, {}, key, now, by, participant)
+    return _decide(submission, ActionKind.APPROVE, {}, key, now, by, participant)
 
 
 def reject(
@@ -169,7 +171,7 @@ def reject(
     now: datetime,
     by: User | None = None,
     participant: Participant | None = None,
-) -> PlatformOrder:
+) -> PlatformAction:
     """Have somebody paid nothing, with the reason that they are told. There is no way back on the platform."""
     message = message.replace("\x00", "").strip()
     if category not in RejectionCategory.values:
@@ -180,7 +182,7 @@ def reject(
         raise LongMessageError
     submission = _submission(study, purpose, session, now)
     details = {"category": category, "message": message}
-    return _decide(submission, OrderKind.REJECT, details, key, now, by, participant)
+    return _decide(submission, ActionKind.REJECT, details, key, now, by, participant)
 
 
 def screen_out(
@@ -192,12 +194,12 @@ def screen_out(
     now: datetime,
     by: User | None = None,
     participant: Participant | None = None,
-) -> PlatformOrder:
+) -> PlatformAction:
     """Have somebody paid the fixed part for being screened out."""
     submission = _submission(study, purpose, session, now)
     if SCREENED_OUT not in submission.platform_study.codes:
         raise NoScreenOutError
-    return _decide(submission, OrderKind.SCREEN_OUT, {}, key, now, by, participant)
+    return _decide(submission, ActionKind.SCREEN_OUT, {}, key, now, by, participant)
 
 
 def grant_bonus(
@@ -211,48 +213,48 @@ def grant_bonus(
     now: datetime,
     by: User | None = None,
     participant: Participant | None = None,
-) -> PlatformOrder:
+) -> PlatformAction:
     """Have somebody paid more, in minor units of the study's currency; once for a key, whatever is lost on the way."""
     if not 0 < amount <= LARGEST_AMOUNT:
         raise BadAmountError
     submission = _submission(study, purpose, session, now)
     details = {"amount": amount, "reason": reason.replace("\x00", "").strip()[:300]}
-    return _order(submission.platform_study, submission, OrderKind.BONUS, details, key, now, by, participant)
+    return _request_action(submission.platform_study, submission, ActionKind.BONUS, details, key, now, by, participant)
 
 
 def increase_places(
     *, study: Study, purpose: str, to: int, key: str, now: datetime, by: User | None = None
-) -> PlatformOrder:
+) -> PlatformAction:
     """Have the newest study of a way let in more people: `to` so many in all. Places only ever go up."""
     found = current_platform_study(study, purpose)
     if found is None:
         raise NotFromPlatformError
-    known = PlatformOrder.objects.filter(platform_study=found, key=key[:LONGEST_KEY]).exists()
+    known = PlatformAction.objects.filter(platform_study=found, key=key[:LONGEST_KEY]).exists()
     if not known and not found.places < to <= LARGEST_AMOUNT:
         raise BadPlacesError(found.places)
-    return _order(found, None, OrderKind.PLACES, {"to": to}, key, now, by, None)
+    return _request_action(found, None, ActionKind.PLACES, {"to": to}, key, now, by, None)
 
 
-def retry(*, order: PlatformOrder, now: datetime) -> PlatformOrder:
+def retry(*, action: PlatformAction, now: datetime) -> PlatformAction:
     """Have an order sent again that failed: a person looked at what is wrong, and says so.
 
     Of a bonus of unknown outcome this says: it was looked up, and it was not paid.
     """
-    rows = PlatformOrder.objects.filter(pk=order.pk, state=OrderState.FAILED)
-    progress = {name: value for name, value in order.progress.items() if name != "paying"}
-    if not rows.update(state=OrderState.WAITING, due_at=now, tries=0, error="", progress=progress):
+    rows = PlatformAction.objects.filter(pk=action.pk, state=ActionState.FAILED)
+    progress = {name: value for name, value in action.progress.items() if name != "paying"}
+    if not rows.update(state=ActionState.WAITING, due_at=now, tries=0, error="", progress=progress):
         raise NothingToRetryError
-    order.refresh_from_db()
-    return order
+    action.refresh_from_db()
+    return action
 
 
-def drop(*, order: PlatformOrder, now: datetime) -> PlatformOrder:
+def drop(*, action: PlatformAction, now: datetime) -> PlatformAction:
     """Give an order up that was not sent, or that a person settled on the platform themselves."""
-    rows = PlatformOrder.objects.filter(pk=order.pk, state__in=[OrderState.WAITING, OrderState.FAILED])
-    if not rows.update(state=OrderState.DROPPED, done_at=now):
+    rows = PlatformAction.objects.filter(pk=action.pk, state__in=[ActionState.WAITING, ActionState.FAILED])
+    if not rows.update(state=ActionState.DROPPED, done_at=now):
         raise NothingToRetryError
-    order.refresh_from_db()
-    return order
+    action.refresh_from_db()
+    return action
 
 
 def current_platform_study(study: Study, purpose: str) -> PlatformStudy | None:
@@ -301,45 +303,45 @@ def _submission(study: Study, purpose: str, session: str, now: datetime) -> Subm
 
 def _decide(
     submission: Submission,
-    kind: OrderKind,
+    kind: ActionKind,
     details: dict[str, Any],
     key: str,
     now: datetime,
     by: User | None,
     participant: Participant | None,
-) -> PlatformOrder:
+) -> PlatformAction:
     """Order a decision; what was decided otherwise and not sent yet is not sent. The last one that is ordered holds."""
     with transaction.atomic():
-        order = _order(submission.platform_study, submission, kind, details, key, now, by, participant)
-        if order.state == OrderState.DROPPED:
+        action = _request_action(submission.platform_study, submission, kind, details, key, now, by, participant)
+        if action.state == ActionState.DROPPED:
             # Decided so, then otherwise, now so again.
-            PlatformOrder.objects.filter(pk=order.pk, state=OrderState.DROPPED).update(
-                state=OrderState.WAITING, due_at=now, done_at=None, tries=0, error=""
+            PlatformAction.objects.filter(pk=action.pk, state=ActionState.DROPPED).update(
+                state=ActionState.WAITING, due_at=now, done_at=None, tries=0, error=""
             )
-            order.refresh_from_db()
-        if order.state == OrderState.WAITING:
-            others = PlatformOrder.objects.filter(
+            action.refresh_from_db()
+        if action.state == ActionState.WAITING:
+            others = PlatformAction.objects.filter(
                 submission=submission,
-                kind__in=[OrderKind.APPROVE, OrderKind.REJECT, OrderKind.SCREEN_OUT],
-                state__in=[OrderState.WAITING, OrderState.FAILED],
+                kind__in=[ActionKind.APPROVE, ActionKind.REJECT, ActionKind.SCREEN_OUT],
+                state__in=[ActionState.WAITING, ActionState.FAILED],
             )
-            others.exclude(pk=order.pk).update(state=OrderState.DROPPED, done_at=now)
-    return order
+            others.exclude(pk=action.pk).update(state=ActionState.DROPPED, done_at=now)
+    return action
 
 
-def _order(
+def _request_action(
     platform_study: PlatformStudy,
     submission: Submission | None,
-    kind: OrderKind,
+    kind: ActionKind,
     details: dict[str, Any],
     key: str,
     now: datetime,
     by: User | None,
     participant: Participant | None,
-) -> PlatformOrder:
+) -> PlatformAction:
     if participant is not None:
         details = details | {"participant": participant.pk}
-    order, is_new = PlatformOrder.objects.get_or_create(
+    action, is_new = PlatformAction.objects.get_or_create(
         platform_study=platform_study,
         key=key[:LONGEST_KEY],
         defaults={
@@ -351,7 +353,7 @@ def _order(
             "created_by": by,
         },
     )
-    same = (order.kind, order.submission_id, order.details) == (kind, submission and submission.pk, details)
+    same = (action.kind, action.submission_id, action.details) == (kind, submission and submission.pk, details)
     if not is_new and not same:
-        raise AlreadyOrderedError
-    return order
+        raise AlreadyRequestedError
+    return action

@@ -24,8 +24,8 @@ from crowdrag.studies.models import Participant
 
 from . import polling, submission_sync
 from .completion_codes import SCREENED_OUT
-from .enums import OrderKind, OrderState, SubmissionStatus
-from .models import PlatformOrder
+from .enums import ActionKind, ActionState, SubmissionStatus
+from .models import PlatformAction
 from .prolific import endpoints
 from .prolific.client import Client
 from .prolific.errors import (
@@ -68,12 +68,12 @@ class OutcomeUnclear(SendOutcome):
         self.wait = wait
 
 
-_UNSETTLED: Final = (OrderState.WAITING, OrderState.SENDING, OrderState.UNKNOWN)
+_UNSETTLED: Final = (ActionState.WAITING, ActionState.SENDING, ActionState.UNKNOWN)
 
 
 def _nothing_earlier(_now: datetime) -> Any:
     """Match what is about nobody, or about somebody of whom no earlier order is open."""
-    earlier = PlatformOrder.objects.filter(
+    earlier = PlatformAction.objects.filter(
         submission=OuterRef("submission"), state__in=_UNSETTLED, pk__lt=OuterRef("pk")
     )
     return Q(submission__isnull=True) | ~Exists(earlier)
@@ -81,12 +81,12 @@ def _nothing_earlier(_now: datetime) -> Any:
 
 def _let_the_other_bonus_pass(pk: int, now: datetime) -> None:
     """Wait a little: another bonus of the same person is under way since a moment."""
-    PlatformOrder.objects.filter(pk=pk, state=OrderState.WAITING).update(due_at=now + timedelta(seconds=30))
+    PlatformAction.objects.filter(pk=pk, state=ActionState.WAITING).update(due_at=now + timedelta(seconds=30))
 
 
 # The lease is longer than all tries of all requests of one order. What may have been sent stands in `progress`.
 QUEUE: Final = DeliveryQueue(
-    PlatformOrder,
+    PlatformAction,
     lease=timedelta(minutes=5),
     related=("platform_study__study", "platform_study__link", "submission"),
     is_ready=_nothing_earlier,
@@ -100,30 +100,30 @@ LOOK_AGAIN: Final = timedelta(minutes=5)
 LOOK_UP_FOR: Final = timedelta(hours=6)
 
 
-def pay_bonus(client: Client, order: PlatformOrder, row: dict[str, Any], *, now: datetime) -> None:
+def pay_bonus(client: Client, action: PlatformAction, row: dict[str, Any], *, now: datetime) -> None:
     """Pay a claimed order's bonus, or find out whether it was paid."""
-    if "paying" in order.progress:
-        _look_up(order, row, now)
+    if "paying" in action.progress:
+        _look_up(action, row, now)
         return
-    amount = int(order.details["amount"])
-    study = order.platform_study
-    assert order.submission is not None
+    amount = int(action.details["amount"])
+    study = action.platform_study
+    assert action.submission is not None
     set_up = endpoints.set_up_bonus(
         client,
         study_id=study.external_id,
-        submission_id=order.submission.external_id,
+        submission_id=action.submission.external_id,
         amount=str(money.to_major(amount, study.study.currency)),
     )
-    paying = {"id": set_up, "before": _count_paid_before(order, row, amount), "at": now.isoformat()}
-    order.progress = order.progress | {"paying": paying}
+    paying = {"id": set_up, "before": _count_paid_before(action, row, amount), "at": now.isoformat()}
+    action.progress = action.progress | {"paying": paying}
     # Written down and committed before it is sent: whoever finds this order later knows that it may have been.
-    if not QUEUE.held(order).update(progress=order.progress):
+    if not QUEUE.held(action).update(progress=action.progress):
         raise OutcomeUnclear(_("Somebody else has this order."), LOOK_AGAIN)
     try:
         endpoints.pay_bonus(client, set_up)
     except (UnreachableError, BusyError, TokenError, RefusedError):
         # Certainly not paid: what was set up is left lying, and the next try begins anew.
-        order.progress = {name: value for name, value in order.progress.items() if name != "paying"}
+        action.progress = {name: value for name, value in action.progress.items() if name != "paying"}
         raise
     except OutcomeUnknownError as error:
         raise OutcomeUnclear(
@@ -132,14 +132,14 @@ def pay_bonus(client: Client, order: PlatformOrder, row: dict[str, Any], *, now:
     raise Done
 
 
-def _count_paid_before(order: PlatformOrder, row: dict[str, Any], amount: int) -> int:
+def _count_paid_before(action: PlatformAction, row: dict[str, Any], amount: int) -> int:
     """Count the bonuses of this amount that were paid before: those that show there, and ours that do not yet."""
-    ours = PlatformOrder.objects.filter(submission=order.submission_id, kind=OrderKind.BONUS, state=OrderState.DONE)
+    ours = PlatformAction.objects.filter(submission=action.submission_id, kind=ActionKind.BONUS, state=ActionState.DONE)
     return max(submission_sync.listed_bonuses(row).count(amount), ours.filter(details__amount=amount).count())
 
 
-def _look_up(order: PlatformOrder, row: dict[str, Any], now: datetime) -> None:
-    paying, amount = order.progress["paying"], int(order.details["amount"])
+def _look_up(action: PlatformAction, row: dict[str, Any], now: datetime) -> None:
+    paying, amount = action.progress["paying"], int(action.details["amount"])
     if submission_sync.listed_bonuses(row).count(amount) > int(paying["before"]):
         raise Done
     if now - datetime.fromisoformat(paying["at"]) < LOOK_UP_FOR:
@@ -157,9 +157,9 @@ PATIENCE: Final = timedelta(days=2)
 AT_ONCE: Final = 50
 log = logging.getLogger(__name__)
 _DECIDES: Final = {
-    OrderKind.APPROVE: SubmissionStatus.APPROVED,
-    OrderKind.REJECT: SubmissionStatus.REJECTED,
-    OrderKind.SCREEN_OUT: SubmissionStatus.SCREENED_OUT,
+    ActionKind.APPROVE: SubmissionStatus.APPROVED,
+    ActionKind.REJECT: SubmissionStatus.REJECTED,
+    ActionKind.SCREEN_OUT: SubmissionStatus.SCREENED_OUT,
 }
 
 
@@ -167,80 +167,80 @@ def send_due(client: Client, *, now: datetime, at_once: int = AT_ONCE) -> int:
     """Send what is due; return how many orders were settled."""
     settled = 0
     for _number in range(at_once):
-        order = QUEUE.claim(now)
-        if order is None:
+        action = QUEUE.claim(now)
+        if action is None:
             break
-        settled += send(client, order, now=now)
+        settled += send(client, action, now=now)
     return settled
 
 
-def send(client: Client, order: PlatformOrder, *, now: datetime) -> bool:
+def send(client: Client, action: PlatformAction, *, now: datetime) -> bool:
     """Send one claimed order, and write down what came of it; say whether it is settled."""
     try:
-        _send(client, order, now)
+        _send(client, action, now)
     except Done:
-        return _settle(order, OrderState.DONE, "", now)
+        return _settle(action, ActionState.DONE, "", now)
     except NeedsPerson as error:
-        return _settle(order, OrderState.FAILED, str(error), now)
+        return _settle(action, ActionState.FAILED, str(error), now)
     except Postponed as error:
-        return _wait(order, str(error), now + error.wait, counts=False)
+        return _wait(action, str(error), now + error.wait, counts=False)
     except OutcomeUnclear as error:
-        return _mark_unknown(order, str(error), now + error.wait)
+        return _mark_unknown(action, str(error), now + error.wait)
     except BusyError as error:
-        return _wait(order, str(error), now + timedelta(seconds=max(error.seconds, 1.0)), counts=False)
+        return _wait(action, str(error), now + timedelta(seconds=max(error.seconds, 1.0)), counts=False)
     except (TokenError, NotConfiguredError) as error:
-        return _wait(order, str(error), now + timedelta(minutes=10), counts=False)
+        return _wait(action, str(error), now + timedelta(minutes=10), counts=False)
     except RefusedError as error:
-        return _settle(order, OrderState.FAILED, str(error), now)
+        return _settle(action, ActionState.FAILED, str(error), now)
     except PlatformError as error:
-        return _retry_later(order, str(error), now)
+        return _retry_later(action, str(error), now)
     except Exception:
         # Whatever it is, the order is not lost, and the others are sent.
-        log.exception("Platform order %s could not be sent", order.pk)
-        return _retry_later(order, _("A fault of this system; its operator's log says more."), now)
-    return _settle(order, OrderState.DONE, "", now)
+        log.exception("Platform order %s could not be sent", action.pk)
+        return _retry_later(action, _("A fault of this system; its operator's log says more."), now)
+    return _settle(action, ActionState.DONE, "", now)
 
 
-def _send(client: Client, order: PlatformOrder, now: datetime) -> None:
-    if order.kind == OrderKind.PLACES:
-        _open_places(client, order, now)
+def _send(client: Client, action: PlatformAction, now: datetime) -> None:
+    if action.kind == ActionKind.PLACES:
+        _open_places(client, action, now)
         return
-    assert order.submission is not None, "a check of the table"
-    row = _fetch_submission(client, order, now)
-    if order.kind == OrderKind.BONUS:
-        pay_bonus(client, order, row, now=now)
+    assert action.submission is not None, "a check of the table"
+    row = _fetch_submission(client, action, now)
+    if action.kind == ActionKind.BONUS:
+        pay_bonus(client, action, row, now=now)
     else:
-        _decide(client, order, row, now)
+        _decide(client, action, row, now)
 
 
-def _fetch_submission(client: Client, order: PlatformOrder, now: datetime) -> dict[str, Any]:
+def _fetch_submission(client: Client, action: PlatformAction, now: datetime) -> dict[str, Any]:
     """Ask how the visit stands there, and whose it is."""
-    assert order.submission is not None
+    assert action.submission is not None
     try:
-        row = endpoints.submission(client, order.submission.external_id)
+        row = endpoints.submission(client, action.submission.external_id)
     except MissingError as error:
         raise NeedsPerson(_("Prolific knows no submission of this name.")) from error
-    news = submission_sync.parse_submission(order.platform_study, row, now)
-    study = str(row.get("study_id") or row.get("study") or order.platform_study.external_id)
-    if study != order.platform_study.external_id:
+    news = submission_sync.parse_submission(action.platform_study, row, now)
+    study = str(row.get("study_id") or row.get("study") or action.platform_study.external_id)
+    if study != action.platform_study.external_id:
         raise NeedsPerson(_("There, this submission is another study's."))
     if news is not None:
-        _check_person(order, news)
-        submission_sync.record(order.platform_study, news, now=now)
+        _check_person(action, news)
+        submission_sync.record(action.platform_study, news, now=now)
     return row
 
 
-def _check_person(order: PlatformOrder, news: submission_sync.SubmissionUpdate) -> None:
+def _check_person(action: PlatformAction, news: submission_sync.SubmissionUpdate) -> None:
     """Refuse to decide about, or pay, somebody else: the session came in an address that a person can change."""
-    expected = Participant.objects.filter(pk=order.details.get("participant") or 0).first()
+    expected = Participant.objects.filter(pk=action.details.get("participant") or 0).first()
     if expected is None or news.identity_hash is None or expected.identity_hash is None:
         return
     if bytes(expected.identity_hash) != news.identity_hash:
         raise NeedsPerson(_("There, this submission is somebody else's: the address was changed by whoever came."))
 
 
-def _decide(client: Client, order: PlatformOrder, row: dict[str, Any], now: datetime) -> None:
-    wanted, status = _DECIDES[OrderKind(order.kind)], submission_sync.parse_status(row.get("status"))
+def _decide(client: Client, action: PlatformAction, row: dict[str, Any], now: datetime) -> None:
+    wanted, status = _DECIDES[ActionKind(action.kind)], submission_sync.parse_status(row.get("status"))
     if status == wanted:
         raise Done
     if status in submission_sync.FINAL:
@@ -249,34 +249,34 @@ def _decide(client: Client, order: PlatformOrder, row: dict[str, Any], now: date
             _("There it is decided already: %(status)s. Prolific takes no decision back.") % {"status": status.label}
         )
     if status in submission_sync.UNDER_WAY:
-        if now - order.created_at > PATIENCE:
+        if now - action.created_at > PATIENCE:
             raise NeedsPerson(_("The person has not submitted there. Ask them to, or settle it on Prolific."))
         raise Postponed(_("Waits until the person submits there."), timedelta(minutes=5))
-    if status in submission_sync.RELEASED and order.kind == OrderKind.REJECT:
+    if status in submission_sync.RELEASED and action.kind == ActionKind.REJECT:
         raise NeedsPerson(_("The person gave the place back there: there is nothing to reject."))
-    answer = endpoints.transition_submission(client, order.submission.external_id, _body(order))  # type: ignore[union-attr]
-    news = submission_sync.parse_submission(order.platform_study, answer, now)
+    answer = endpoints.transition_submission(client, action.submission.external_id, _body(action))  # type: ignore[union-attr]
+    news = submission_sync.parse_submission(action.platform_study, answer, now)
     if news is not None:
-        submission_sync.record(order.platform_study, news, now=now)
+        submission_sync.record(action.platform_study, news, now=now)
     if news is None or news.status != wanted:
         # It was taken and takes its time: what is there in a moment decides.
         raise Postponed(_("Sent; waits until it shows there."), timedelta(seconds=30))
 
 
-def _body(order: PlatformOrder) -> dict[str, Any]:
-    if order.kind == OrderKind.APPROVE:
+def _body(action: PlatformAction) -> dict[str, Any]:
+    if action.kind == ActionKind.APPROVE:
         return {"action": "APPROVE"}
-    if order.kind == OrderKind.SCREEN_OUT:
-        return {"action": "COMPLETE", "completion_code": order.platform_study.codes[SCREENED_OUT]}
-    details = order.details
+    if action.kind == ActionKind.SCREEN_OUT:
+        return {"action": "COMPLETE", "completion_code": action.platform_study.codes[SCREENED_OUT]}
+    details = action.details
     return {"action": "REJECT", "rejection_category": details["category"], "message": details["message"]}
 
 
-def _open_places(client: Client, order: PlatformOrder, now: datetime) -> None:
-    found = order.platform_study
+def _open_places(client: Client, action: PlatformAction, now: datetime) -> None:
+    found = action.platform_study
     if not found.external_id:
         raise NeedsPerson(_("The study is not made there yet."))
-    to = int(order.details["to"])
+    to = int(action.details["to"])
     answer = polling.refresh(client, found, now=now)
     if int(answer.get("total_available_places") or 0) < to:
         answer = endpoints.update_study(client, found.external_id, {"total_available_places": to})
@@ -284,28 +284,28 @@ def _open_places(client: Client, order: PlatformOrder, now: datetime) -> None:
     raise Done
 
 
-def _settle(order: PlatformOrder, state: OrderState, error: str, now: datetime) -> bool:
-    done_at = now if state == OrderState.DONE else None
-    QUEUE.settle(order, progress=order.progress, state=state, error=error, done_at=done_at)
+def _settle(action: PlatformAction, state: ActionState, error: str, now: datetime) -> bool:
+    done_at = now if state == ActionState.DONE else None
+    QUEUE.settle(action, progress=action.progress, state=state, error=error, done_at=done_at)
     return True
 
 
-def _wait(order: PlatformOrder, error: str, due_at: datetime, *, counts: bool) -> bool:
-    state = OrderState.UNKNOWN if order.may_be_paid else OrderState.WAITING
+def _wait(action: PlatformAction, error: str, due_at: datetime, *, counts: bool) -> bool:
+    state = ActionState.UNKNOWN if action.may_be_paid else ActionState.WAITING
     let_go = QUEUE.settle if counts else QUEUE.put_back
-    let_go(order, progress=order.progress, state=state, error=error, due_at=due_at)
+    let_go(action, progress=action.progress, state=state, error=error, due_at=due_at)
     return False
 
 
-def _retry_later(order: PlatformOrder, error: str, now: datetime) -> bool:
-    if order.may_be_paid:
-        return _mark_unknown(order, error, now + LOOK_AGAIN)
-    wait = BACKOFF.after(order.tries)
+def _retry_later(action: PlatformAction, error: str, now: datetime) -> bool:
+    if action.may_be_paid:
+        return _mark_unknown(action, error, now + LOOK_AGAIN)
+    wait = BACKOFF.after(action.tries)
     if wait is None:
-        return _settle(order, OrderState.FAILED, error, now)
-    return _wait(order, error, now + wait, counts=True)
+        return _settle(action, ActionState.FAILED, error, now)
+    return _wait(action, error, now + wait, counts=True)
 
 
-def _mark_unknown(order: PlatformOrder, error: str, due_at: datetime) -> bool:
-    QUEUE.settle(order, progress=order.progress, state=OrderState.UNKNOWN, error=error, due_at=due_at)
+def _mark_unknown(action: PlatformAction, error: str, due_at: datetime) -> bool:
+    QUEUE.settle(action, progress=action.progress, state=ActionState.UNKNOWN, error=error, due_at=due_at)
     return False

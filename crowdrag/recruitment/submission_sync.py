@@ -19,8 +19,8 @@ from crowdrag.studies.models import Arrival, Participant
 from crowdrag.studies.participants import identity
 
 from . import listeners
-from .enums import OrderState, SubmissionStatus
-from .models import PlatformEvent, PlatformOrder, PlatformStudy, Submission
+from .enums import ActionState, SubmissionStatus
+from .models import PlatformAction, PlatformEvent, PlatformStudy, Submission
 
 FINAL: Final = (
     SubmissionStatus.SCREENED_OUT,
@@ -62,7 +62,7 @@ def _rank(said: TimedStatus) -> tuple[bool, datetime, int]:
     return said.status in FINAL, said.at, _RANK[said.status]
 
 
-OPEN_ORDERS = (OrderState.WAITING, OrderState.SENDING, OrderState.UNKNOWN, OrderState.FAILED)
+OPEN_ORDERS = (ActionState.WAITING, ActionState.SENDING, ActionState.UNKNOWN, ActionState.FAILED)
 
 
 def on_erase(participant: Participant, now: datetime) -> None:
@@ -83,7 +83,7 @@ def on_erase(participant: Participant, now: datetime) -> None:
 
 def forget_settled(participant: Participant) -> None:
     """Delete the visits of somebody who had everything erased that the platform has settled."""
-    owed = PlatformOrder.objects.filter(state__in=OPEN_ORDERS, submission__participant=participant)
+    owed = PlatformAction.objects.filter(state__in=OPEN_ORDERS, submission__participant=participant)
     settled = Submission.objects.filter(participant=participant, status__in=FINAL)
     gone = settled.exclude(pk__in=owed.values("submission_id"))
     # What the platform told of these since names them too.

@@ -11,11 +11,17 @@ urlpatterns = [
     path("studies/<slug:slug>/recruitment/<str:purpose>/new/", views.new_draft, name="recruitment_new"),
     path("studies/<slug:slug>/recruitment/<str:purpose>/send/", views.resend_draft, name="recruitment_send"),
     path("studies/<slug:slug>/recruitment/<str:purpose>/ask/", views.refresh, name="recruitment_ask"),
-    path("studies/<slug:slug>/recruitment/<str:purpose>/places/", views.order_places, name="recruitment_places"),
+    path("studies/<slug:slug>/recruitment/<str:purpose>/places/", views.open_places, name="recruitment_places"),
     path(
-        "studies/<slug:slug>/recruitment/<str:purpose>/orders/<int:order>/again/", views.retry_order, name="order_again"
+        "studies/<slug:slug>/recruitment/<str:purpose>/actions/<int:action>/again/",
+        views.retry_action,
+        name="platform_action_retry",
     ),
-    path("studies/<slug:slug>/recruitment/<str:purpose>/orders/<int:order>/drop/", views.drop_order, name="order_drop"),
+    path(
+        "studies/<slug:slug>/recruitment/<str:purpose>/actions/<int:action>/drop/",
+        views.drop_action,
+        name="platform_action_drop",
+    ),
     path(
         "studies/<slug:slug>/recruitment/<str:purpose>/submissions/<str:session>/",
         views.submission_page,

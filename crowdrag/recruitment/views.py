@@ -21,13 +21,13 @@ from crowdrag.studies.models import Study
 
 from . import overview, platform_actions, platform_studies, polling, webhooks
 from .eligibility import EligibilityError
-from .enums import OrderKind
+from .enums import ActionKind
 from .forms import ApproveForm, BonusForm, DraftForm, PlacesForm, RejectForm, ScreenOutForm
-from .models import PlatformOrder, PlatformStudy, Submission
+from .models import PlatformAction, PlatformStudy, Submission
 from .prolific.errors import PlatformError
 
 PER_PAGE = 50
-ORDERS_SHOWN = 100
+ACTIONS_SHOWN = 100
 STEPS = {
     "publish": platform_studies.PUBLISH,
     "pause": platform_studies.PAUSE,
@@ -111,7 +111,7 @@ def refresh(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
 
 @study_page(Role.OWNER)
 @require_POST
-def order_places(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
+def open_places(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
     """Order more places."""
     found, form = _newest_platform_study(study, purpose), PlacesForm(request.POST)
     if form.is_valid():
@@ -125,7 +125,7 @@ def order_places(request: HttpRequest, study: Study, purpose: str) -> HttpRespon
                 now=timezone.now(),
                 by=request.user,  # type: ignore[arg-type]
             )
-        except platform_actions.OrderError as error:
+        except platform_actions.ActionError as error:
             messages.error(request, str(error))
         else:
             messages.success(request, _("Ordered: %(to)d places in all.") % {"to": to})
@@ -173,14 +173,14 @@ def _show(request: HttpRequest, study: Study, way: activities.Activity, found: P
         disagreeing = [row for row in every if row.disagrees]
         only = request.GET.get("only", "")
         page = Paginator(disagreeing if only == "disagrees" else every, PER_PAGE).get_page(request.GET.get("page"))
-        ordered = PlatformOrder.objects.filter(platform_study=found).select_related("submission")
+        requested = PlatformAction.objects.filter(platform_study=found).select_related("submission")
         context |= {
             "page": page,
             "only": only,
             "disagreeing": len(disagreeing),
             "is_cut": len(every) >= overview.MOST_COMPARED,
             "most": overview.MOST_COMPARED,
-            "orders": list(ordered.order_by("-created_at", "-pk")[:ORDERS_SHOWN]),
+            "actions": list(requested.order_by("-created_at", "-pk")[:ACTIONS_SHOWN]),
             "steps": {name: value in platform_studies.possible_steps(found) for name, value in STEPS.items()},
             "least_cost": found.reward * found.places,
             "earlier": PlatformStudy.objects.filter(study=study, purpose=way.name).exclude(pk=found.pk).count(),
@@ -214,9 +214,9 @@ def submission_page(request: HttpRequest, study: Study, purpose: str, session: s
     forms_here = _forms(request, study, kind)
     if request.method == "POST" and kind in forms_here and forms_here[kind].is_valid():
         try:
-            platform_actions.check_possible(found, OrderKind(kind))
+            platform_actions.check_possible(found, ActionKind(kind))
             _order_decision(request, found, kind, forms_here[kind].cleaned_data)
-        except platform_actions.OrderError as error:
+        except platform_actions.ActionError as error:
             messages.error(request, str(error))
         else:
             messages.success(request, _("Ordered: Prolific is told in a moment."))
@@ -225,7 +225,7 @@ def submission_page(request: HttpRequest, study: Study, purpose: str, session: s
         "row": overview.row(found),
         "found": found,
         "forms": forms_here,
-        "orders": PlatformOrder.objects.filter(submission=found).order_by("-created_at", "-pk"),
+        "actions": PlatformAction.objects.filter(submission=found).order_by("-created_at", "-pk"),
         "possible": platform_actions.possible_actions(found),
         "screens_out": found.platform_study.screen_out_reward,
         "section": "recruitment",
@@ -238,10 +238,10 @@ def _forms(request: HttpRequest, study: Study, kind: str) -> dict[str, forms.For
         return request.POST if request.method == "POST" and kind == name else None
 
     return {
-        OrderKind.APPROVE.value: ApproveForm(given(OrderKind.APPROVE), auto_id="approve_%s"),
-        OrderKind.REJECT.value: RejectForm(given(OrderKind.REJECT)),
-        OrderKind.BONUS.value: BonusForm(study, given(OrderKind.BONUS), initial={"once": uuid4()}),
-        OrderKind.SCREEN_OUT.value: ScreenOutForm(given(OrderKind.SCREEN_OUT), auto_id="screen_out_%s"),
+        ActionKind.APPROVE.value: ApproveForm(given(ActionKind.APPROVE), auto_id="approve_%s"),
+        ActionKind.REJECT.value: RejectForm(given(ActionKind.REJECT)),
+        ActionKind.BONUS.value: BonusForm(study, given(ActionKind.BONUS), initial={"once": uuid4()}),
+        ActionKind.SCREEN_OUT.value: ScreenOutForm(given(ActionKind.SCREEN_OUT), auto_id="screen_out_%s"),
     }
 
 
@@ -254,11 +254,11 @@ def _order_decision(request: HttpRequest, found: Submission, kind: str, data: di
         "now": timezone.now(),
         "by": request.user,
     }
-    if kind == OrderKind.APPROVE:
+    if kind == ActionKind.APPROVE:
         platform_actions.approve(key=f"{name}-approve-by-hand", **about)
-    elif kind == OrderKind.REJECT:
+    elif kind == ActionKind.REJECT:
         platform_actions.reject(key=f"{name}-reject-{uuid4().hex[:8]}", **data, **about)
-    elif kind == OrderKind.SCREEN_OUT:
+    elif kind == ActionKind.SCREEN_OUT:
         platform_actions.screen_out(key=f"{name}-screen-out", **about)
     else:
         # The page's own number: the same page sent twice pays once.
@@ -269,11 +269,11 @@ def _order_decision(request: HttpRequest, found: Submission, kind: str, data: di
 
 @study_page(Role.OWNER)
 @require_POST
-def retry_order(request: HttpRequest, study: Study, purpose: str, order: int) -> HttpResponse:
+def retry_action(request: HttpRequest, study: Study, purpose: str, action: int) -> HttpResponse:
     """Send an order again that failed."""
     try:
-        platform_actions.retry(order=_get_order(study, purpose, order), now=timezone.now())
-    except platform_actions.OrderError as error:
+        platform_actions.retry(action=_get_action(study, purpose, action), now=timezone.now())
+    except platform_actions.ActionError as error:
         messages.error(request, str(error))
     else:
         messages.success(request, _("It is sent again in a moment."))
@@ -282,19 +282,19 @@ def retry_order(request: HttpRequest, study: Study, purpose: str, order: int) ->
 
 @study_page(Role.OWNER)
 @require_POST
-def drop_order(request: HttpRequest, study: Study, purpose: str, order: int) -> HttpResponse:
+def drop_action(request: HttpRequest, study: Study, purpose: str, action: int) -> HttpResponse:
     """Give an order up."""
     try:
-        platform_actions.drop(order=_get_order(study, purpose, order), now=timezone.now())
-    except platform_actions.OrderError as error:
+        platform_actions.drop(action=_get_action(study, purpose, action), now=timezone.now())
+    except platform_actions.ActionError as error:
         messages.error(request, str(error))
     else:
         messages.success(request, _("The order is given up; Prolific is not told."))
     return redirect("recruitment", study.slug, purpose)
 
 
-def _get_order(study: Study, purpose: str, key: int) -> PlatformOrder:
-    return get_object_or_404(PlatformOrder, pk=key, platform_study__study=study, platform_study__purpose=purpose)
+def _get_action(study: Study, purpose: str, key: int) -> PlatformAction:
+    return get_object_or_404(PlatformAction, pk=key, platform_study__study=study, platform_study__purpose=purpose)
 
 
 @csrf_exempt

@@ -37,7 +37,7 @@ from .whole_study_judging import SESSION
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_files", "one_transaction")]
 OUR_APPS = (
-    *("studies", "accounts", "audit", "api", "llm", "runs", "webhooks", "recruitment"),
+    *("studies", "accounts", "audit", "api", "llm", "jobs", "webhooks", "recruitment"),
     *("writing", "annotation", "analysis", "operations", "demo"),
 )
 

@@ -10,8 +10,8 @@ from annotation.enums import AssignmentState as S
 from annotation.models import Assignment
 from crowdrag.assignments.lifecycle import total_paid
 from crowdrag.audit.models import AccessLogEntry
-from crowdrag.recruitment.enums import OrderKind, RejectionCategory
-from crowdrag.recruitment.models import PlatformOrder
+from crowdrag.recruitment.enums import ActionKind, RejectionCategory
+from crowdrag.recruitment.models import PlatformAction
 from crowdrag.studies.enums import AuditedContent, Role
 from tests.factories import NOW, CampaignFactory
 
@@ -117,9 +117,9 @@ def test_a_platform_is_told_as_it_asks(here: campaigns.World, client: APIClient)
     ):
         answer = post(client, at(here, done, "reject/"), given)
         assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer)
-    assert not PlatformOrder.objects.exists()
+    assert not PlatformAction.objects.exists()
     assert post(client, at(here, done, "reject/"), {"reason": REASON, "category": other}).status_code == 200
-    assert PlatformOrder.objects.get().kind == OrderKind.REJECT
+    assert PlatformAction.objects.get().kind == ActionKind.REJECT
     much = post(client, at(here, done, "pay/"), {"amount": 20_000_000, "reason": "Far too much."})
     assert (much.status_code, total_paid(done)) == (422, 0)
 

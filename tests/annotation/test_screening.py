@@ -14,9 +14,9 @@ from annotation.quality.screening import dossier, evidence, flags, queue, servic
 from annotation.quality.screening.signals import ProposedAction
 from crowdrag.assignments.lifecycle import total_paid
 from crowdrag.assignments.problems import UnderReview, WorkProblem
-from crowdrag.recruitment.enums import OrderKind, OrderState, RejectionCategory
-from crowdrag.recruitment.models import PlatformOrder
-from crowdrag.recruitment.platform_actions import OrderError
+from crowdrag.recruitment.enums import ActionKind, ActionState, RejectionCategory
+from crowdrag.recruitment.models import PlatformAction
+from crowdrag.recruitment.platform_actions import ActionError
 from crowdrag.studies.enums import DecisionKind, Role
 from crowdrag.studies.models import Participant
 from tests.at_once import together
@@ -39,7 +39,7 @@ def named(assignment: Assignment) -> set[str]:
 
 
 def orders() -> list[tuple[str, dict[str, Any]]]:
-    rows = PlatformOrder.objects.exclude(state=OrderState.DROPPED).order_by("pk")
+    rows = PlatformAction.objects.exclude(state=ActionState.DROPPED).order_by("pk")
     return [(row.kind, {k: v for k, v in row.details.items() if k != "participant"}) for row in rows]
 
 
@@ -129,12 +129,12 @@ def test_a_platform_is_told_once(here: campaigns.World) -> None:
     by, done = here.member(), sent(here)
     for _ in range(2):
         services.accept(assignment=done, by=by, now=LATER)
-    assert orders() == [(OrderKind.APPROVE, {})]
+    assert orders() == [(ActionKind.APPROVE, {})]
     bonus = {"amount": 50, "reason": "An item was broken."}
     assert len({services.pay(assignment=done, **bonus, by=by, now=LATER).pk for _ in range(2)}) == 1
-    assert orders()[1:] == [(OrderKind.BONUS, bonus)]
+    assert orders()[1:] == [(ActionKind.BONUS, bonus)]
     # What the platform cannot be told is not done, and who came otherwise is none of its business.
-    with pytest.raises(OrderError):
+    with pytest.raises(ActionError):
         services.pay(assignment=done, amount=20_000_000, reason="Far too much.", by=by, now=LATER)
     assert (total_paid(done), len(orders())) == (450, 2)
     other = handed_in(here)
@@ -156,15 +156,15 @@ def test_a_platform_is_told_why_at_length_and_by_category(here: campaigns.World)
     assert (state(done), orders()) == (S.SUBMITTED, [])
     services.reject(assignment=done, reason=REASON, category=low, pay_part=150, by=by, now=LATER)
     assert orders() == [
-        (OrderKind.REJECT, {"category": low, "message": REASON}),
-        (OrderKind.BONUS, {"amount": 150, "reason": "Part of the pay."}),
+        (ActionKind.REJECT, {"category": low, "message": REASON}),
+        (ActionKind.BONUS, {"amount": 150, "reason": "Part of the pay."}),
     ]
 
 
 def test_what_is_paid_in_full_all_the_same_is_approved_there(here: campaigns.World) -> None:
     done = sent(here)
     services.reject(assignment=done, reason="Misread the task.", pay_part=400, by=here.member(), now=LATER)
-    assert (state(done), orders()) == (S.REJECTED, [(OrderKind.APPROVE, {})])
+    assert (state(done), orders()) == (S.REJECTED, [(ActionKind.APPROVE, {})])
 
 
 def test_what_was_paid_beside_counts_with_a_rejection(here: campaigns.World) -> None:
@@ -172,7 +172,7 @@ def test_what_was_paid_beside_counts_with_a_rejection(here: campaigns.World) -> 
     services.pay(assignment=done, amount=50, reason="An item was broken.", by=by, now=LATER)
     assert (dossier.owed_if_accepted(done), dossier.left_of_pay(done)) == (400, 350)
     services.reject(assignment=done, reason="Misread the task.", pay_part=350, by=by, now=LATER)
-    assert [kind for kind, _details in orders()] == [OrderKind.BONUS, OrderKind.APPROVE]
+    assert [kind for kind, _details in orders()] == [ActionKind.BONUS, ActionKind.APPROVE]
     assert total_paid(done) == 400
 
 
@@ -180,14 +180,14 @@ def test_a_contested_rejection_is_reversed(here: campaigns.World) -> None:
     by, unsent, sent_before = here.member(), sent(here), sent(here, "visit-2")
     for one in (unsent, sent_before):
         services.reject(assignment=one, reason=REASON, category=RejectionCategory.OTHER, by=by, now=LATER)
-    PlatformOrder.objects.filter(submission__external_id="visit-2").update(state=OrderState.DONE)
+    PlatformAction.objects.filter(submission__external_id="visit-2").update(state=ActionState.DONE)
     # Not sent yet: the rejection is dropped and the approval takes its place.
     services.accept(assignment=unsent, note="You were right.", by=by, now=LATER)
-    assert (state(unsent), orders()[-1]) == (S.ACCEPTED, (OrderKind.APPROVE, {}))
+    assert (state(unsent), orders()[-1]) == (S.ACCEPTED, (ActionKind.APPROVE, {}))
     # Sent already, and there is no way back on the platform: what is owed is paid as a bonus.
     services.accept(assignment=sent_before, note="You were right.", by=by, now=LATER)
     assert (state(sent_before), total_paid(sent_before)) == (S.ACCEPTED, 400)
-    assert [kind for kind, _details in orders()] == [OrderKind.REJECT, OrderKind.APPROVE, OrderKind.BONUS]
+    assert [kind for kind, _details in orders()] == [ActionKind.REJECT, ActionKind.APPROVE, ActionKind.BONUS]
     assert orders()[-1][1]["amount"] == 400
 
 
@@ -195,7 +195,7 @@ def test_what_was_accepted_and_is_taken_back_stays_paid(here: campaigns.World) -
     by, done = here.member(), sent(here)
     services.accept(assignment=done, by=by, now=LATER)
     services.reject(assignment=done, reason="A bot, as it turned out.", by=by, now=LATER)
-    assert (state(done), total_paid(done), orders()) == (S.REJECTED, 400, [(OrderKind.APPROVE, {})])
+    assert (state(done), total_paid(done), orders()) == (S.REJECTED, 400, [(ActionKind.APPROVE, {})])
 
 
 def test_all_that_nothing_speaks_against_is_accepted(here: campaigns.World) -> None:
@@ -274,13 +274,13 @@ def test_of_two_decisions_at_once_one_holds() -> None:
         )
         refused = [isinstance(each, WorkProblem) for each in (accepted, rejected)]
         # A rejection may follow on an acceptance: then the money stays owed, and the platform was told to pay.
-        kinds = [row.kind for row in PlatformOrder.objects.filter(submission__external_id=f"visit-{number}")]
+        kinds = [row.kind for row in PlatformAction.objects.filter(submission__external_id=f"visit-{number}")]
         if state(done) is S.ACCEPTED:
-            assert (refused, kinds, total_paid(done)) == ([False, True], [OrderKind.APPROVE], 400)
+            assert (refused, kinds, total_paid(done)) == ([False, True], [ActionKind.APPROVE], 400)
         elif total_paid(done):
-            assert (refused, kinds) == ([False, False], [OrderKind.APPROVE])
+            assert (refused, kinds) == ([False, False], [ActionKind.APPROVE])
         else:
-            assert (refused[1], kinds) == (False, [OrderKind.REJECT])
+            assert (refused[1], kinds) == (False, [ActionKind.REJECT])
 
 
 def test_the_dossier_shows_all_that_is_known(here: campaigns.World) -> None:

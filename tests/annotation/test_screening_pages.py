@@ -18,7 +18,7 @@ from annotation.quality.screening import queue
 from annotation.quality.screening.signals import ProposedAction
 from crowdrag.assignments.lifecycle import total_paid
 from crowdrag.recruitment.enums import RejectionCategory
-from crowdrag.recruitment.models import PlatformOrder
+from crowdrag.recruitment.models import PlatformAction
 from crowdrag.studies.enums import MessageKind, Role
 from crowdrag.studies.messages import services
 from tests.factories import NOW
@@ -117,7 +117,7 @@ def test_what_a_platform_asks_for_is_asked_for(here: campaigns.World, client: Cl
     page = refused.content.decode()
     assert (refused.status_code, "100" in page, "Short." in page) == (409, True, True)  # what was typed is still there
     assert client.post(of("screening_decide", done), given | {"reason": REASON}).status_code == 302
-    assert PlatformOrder.objects.get().details["category"] == RejectionCategory.LOW_EFFORT
+    assert PlatformAction.objects.get().details["category"] == RejectionCategory.LOW_EFFORT
 
 
 def test_what_another_has_open_is_taken_over_by_a_clear_word(here: campaigns.World, client: Client) -> None:

@@ -26,7 +26,7 @@ NAMES = """
     webhooks webhook webhook_secret webhook_test webhook_switch webhook_remove webhook_again
     runs run run_progress run_cancel run_resume study_models
     recruitments recruitment_new recruitment_send recruitment_ask recruitment_places recruitment_step
-    order_again order_drop import importing model_writers model_campaign_new model_campaign topics
+    platform_action_retry platform_action_drop import importing model_writers model_campaign_new model_campaign topics
     writing_top_up writing_plan writing_plan_opening writing_plan_preview writing_plan_instructions
     writing_plan_consent writing_plan_questions writing_plan_style_new writing_plan_style
     review_next review_hold review_skip screening_next screening_hold screening_skip

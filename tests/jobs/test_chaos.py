@@ -16,7 +16,7 @@ from django.db.models import Max, Sum
 
 from crowdrag.jobs import lifecycle, tasks
 from crowdrag.jobs.enums import RunState, UnitState
-from crowdrag.jobs.models import Run, Unit, Upload, WorkerBeat
+from crowdrag.jobs.models import Run, Unit, Upload, WorkerHeartbeat
 from crowdrag.studies.models import Study
 
 from .conftest import Crew, is_over, until
@@ -46,7 +46,7 @@ def held_by(run: Run) -> int:
 
 
 def is_served() -> bool:
-    return WorkerBeat.objects.filter(queue="default").exists()
+    return WorkerHeartbeat.objects.filter(queue="default").exists()
 
 
 def kill_on(crew: Crew, run: Run, rng: random.Random, *, whole: float, pause: float, most: int) -> None:

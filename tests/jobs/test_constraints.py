@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState, UnitState
-from crowdrag.jobs.models import Artifact, Run, Unit, Upload, WorkerBeat
+from crowdrag.jobs.models import Artifact, Run, Unit, Upload, WorkerHeartbeat
 from crowdrag.studies.models import Study
 from tests.analysis.cases import check_each
 from tests.factories import NOW
@@ -86,6 +86,6 @@ def test_rules_of_files(study: Study) -> None:
 
 def test_a_worker_has_one_sign_of_life_a_queue() -> None:
     for queue in ("llm", "gpu"):
-        WorkerBeat.objects.create(name="w", queue=queue, at=NOW)
+        WorkerHeartbeat.objects.create(name="w", queue=queue, at=NOW)
     with pytest.raises(IntegrityError, match="worker_beat_one_per_worker_and_queue"), transaction.atomic():
-        WorkerBeat.objects.create(name="w", queue="llm", at=NOW)
+        WorkerHeartbeat.objects.create(name="w", queue="llm", at=NOW)

@@ -29,9 +29,9 @@ def test_a_claimer_that_is_stopped_right_after_does_not_wake_up_with_anothers_fe
     run = plan(study, units=1)
 
     def taken_over(execute, sql, params, many, context):
-        if sql.startswith('UPDATE "runs_run"'):  # the first thing after the claim's transaction
+        if sql.startswith('UPDATE "jobs_run"'):  # the first thing after the claim's transaction
             with connection.cursor() as cursor:
-                cursor.execute("UPDATE runs_unit SET fence = fence + 1, worker = 'b'")
+                cursor.execute("UPDATE jobs_unit SET fence = fence + 1, worker = 'b'")
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(taken_over):
@@ -72,7 +72,7 @@ def test_a_queue_serves_its_runs_by_turns(study: Study) -> None:
 def test_a_claim_passes_by_what_others_have_locked() -> None:
     run = plan(StudyFactory(), units=2)
     with elsewhere() as cursor:
-        cursor.execute(f'SELECT 1 FROM "runs_unit" WHERE run_id = {run.pk} AND position = 0 FOR UPDATE')
+        cursor.execute(f'SELECT 1 FROM "jobs_unit" WHERE run_id = {run.pk} AND position = 0 FOR UPDATE')
         assert leases.claim(worker="a", run=run).position == 1
         assert leases.claim(worker="a", run=run) is None
     assert leases.claim(worker="a", run=run).position == 0
@@ -83,7 +83,7 @@ def test_neither_heartbeat_nor_sweep_waits_for_a_locked_unit() -> None:
     run = plan(StudyFactory(), units=1, now=timezone.now())
     unit = leases.claim(worker="a", run=run)
     with elsewhere() as cursor, connection.cursor() as own:
-        cursor.execute(f'SELECT 1 FROM "runs_unit" WHERE id = {unit.pk} FOR UPDATE')
+        cursor.execute(f'SELECT 1 FROM "jobs_unit" WHERE id = {unit.pk} FOR UPDATE')
         own.execute("SET lock_timeout = '2s'")
         try:
             assert leases.renew(unit, done=0, total=0, message="")

@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError
 
 from crowdrag.jobs import schedules, sweep
-from crowdrag.jobs.models import Duty
+from crowdrag.jobs.models import ScheduledTask
 from tests.at_once import meanwhile, together, uncommitted
 from tests.factories import NOW
 
@@ -77,7 +77,7 @@ def test_of_many_sweeps_at_once_one_does_it(register, known: bool) -> None:
     done: list[datetime] = []
     register("test", done.append, MINUTE)
     if known:
-        Duty.objects.create(name="test", at=NOW - timedelta(days=1))
+        ScheduledTask.objects.create(name="test", at=NOW - timedelta(days=1))
     together([lambda: schedules.run_due(now=NOW)] * 10)
     assert done == [NOW]
 
@@ -87,7 +87,7 @@ def test_of_many_sweeps_at_once_one_does_it(register, known: bool) -> None:
 def test_a_duty_that_another_sweep_is_taking_on_is_not_done_twice(register, known: bool) -> None:
     duty = register("test", print, MINUTE)
     if known:
-        Duty.objects.create(name="test", at=NOW - timedelta(days=1))
+        ScheduledTask.objects.create(name="test", at=NOW - timedelta(days=1))
     answers: list[bool] = []
     take = partial(schedules.take, duty, NOW)
     with uncommitted(lambda: answers.append(take())) as end, meanwhile(lambda: answers.append(take())) as second:

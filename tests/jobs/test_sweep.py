@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from crowdrag.jobs import leases, lifecycle, sweep, tasks, worker
 from crowdrag.jobs.enums import RunState, UnitState
-from crowdrag.jobs.models import Run, WorkerBeat
+from crowdrag.jobs.models import Run, WorkerHeartbeat
 from crowdrag.studies.models import Study
 from tests.factories import NOW
 
@@ -64,10 +64,10 @@ def test_a_complete_run_that_nobody_concluded_is_concluded(study: Study, broker:
 
 
 def test_old_signs_of_life_are_removed(broker: Broker) -> None:
-    WorkerBeat.objects.create(name="gone", queue="llm", at=timezone.now() - timedelta(days=2))
-    WorkerBeat.objects.create(name="here", queue="llm", at=timezone.now())
+    WorkerHeartbeat.objects.create(name="gone", queue="llm", at=timezone.now() - timedelta(days=2))
+    WorkerHeartbeat.objects.create(name="here", queue="llm", at=timezone.now())
     sweep.sweep()
-    assert set(WorkerBeat.objects.exclude(queue="sweep").values_list("name", flat=True)) == {"here"}
+    assert set(WorkerHeartbeat.objects.exclude(queue="sweep").values_list("name", flat=True)) == {"here"}
     assert worker.is_served("llm")
     assert not worker.is_served("gpu")
 
@@ -104,7 +104,7 @@ def test_a_worker_gives_its_place_back_after_its_time_and_asks_to_be_woken(study
     assert queued(broker) == 1
     assert worker.work_due(queue="default", beat_as="me") == 2
     assert Run.objects.get(pk=run.pk).state == RunState.DONE
-    assert WorkerBeat.objects.get(name="me").queue == "default"
+    assert WorkerHeartbeat.objects.get(name="me").queue == "default"
 
 
 def test_the_task_works_on_its_queue(study: Study, broker: Broker) -> None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from crowdrag.jobs import completion, kinds, leases, lifecycle, run_files, worker
 from crowdrag.jobs.enums import RunState
-from crowdrag.jobs.models import Run, WorkerBeat
+from crowdrag.jobs.models import Run, WorkerHeartbeat
 from crowdrag.jobs.views import latest_runs
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
@@ -113,7 +113,7 @@ def test_a_run_says_what_it_waits_for(editor: Client, study: Study) -> None:
     assert said() == ("NO_WORKER", False)
     assert leases.claim(worker="w", run=other) is not None
     assert said() == ("NO_WORKER", False)  # nobody can be waited for
-    WorkerBeat.objects.create(name="w", queue=run.queue, at=timezone.now())
+    WorkerHeartbeat.objects.create(name="w", queue=run.queue, at=timezone.now())
     assert said() == ("OTHERS", True)
     run.units.update(due_at=timezone.now() + timedelta(minutes=5))
     assert said() == ("RETRY", False)  # it is tried again later, whoever is free
@@ -244,8 +244,8 @@ def test_operators_see_workers_queues_and_what_hangs(study: Study) -> None:
     client.force_login(UserFactory(is_staff=True, is_superuser=True))
     assert not client.get(reverse("services")).context["beats"]
     now = timezone.now()
-    WorkerBeat.objects.create(name="worker@here", queue="llm", at=now)
-    WorkerBeat.objects.create(name="worker@gone", queue="gpu", at=now - timedelta(hours=1))
+    WorkerHeartbeat.objects.create(name="worker@here", queue="llm", at=now)
+    WorkerHeartbeat.objects.create(name="worker@gone", queue="gpu", at=now - timedelta(hours=1))
     run = start(study, units=3)
     claimed = leases.claim(worker="vanished:1:1", run=run)
     run.units.filter(pk=claimed.pk).update(lease_until=now - timedelta(minutes=5))
@@ -268,8 +268,8 @@ def test_operators_admin_lists_and_changes_nothing(study: Study) -> None:
     client = Client()
     client.force_login(UserFactory(is_staff=True, is_superuser=True))
     run = start(study)
-    for name in ("run", "unit", "artifact", "upload", "workerbeat"):
-        assert client.get(reverse(f"admin:runs_{name}_changelist")).status_code == 200
-        assert client.get(reverse(f"admin:runs_{name}_add")).status_code == 403
-    assert client.get(reverse("admin:runs_run_change", args=[run.pk])).status_code == 200
-    assert client.post(reverse("admin:runs_run_change", args=[run.pk]), {"seed": 5}).status_code == 403
+    for name in ("run", "unit", "artifact", "upload", "workerheartbeat"):
+        assert client.get(reverse(f"admin:jobs_{name}_changelist")).status_code == 200
+        assert client.get(reverse(f"admin:jobs_{name}_add")).status_code == 403
+    assert client.get(reverse("admin:jobs_run_change", args=[run.pk])).status_code == 200
+    assert client.post(reverse("admin:jobs_run_change", args=[run.pk]), {"seed": 5}).status_code == 403

@@ -9,7 +9,7 @@ from django.utils import timezone
 from crowdrag.accounts import login_limits
 from crowdrag.audit import services
 from crowdrag.jobs.enums import RunState, UnitState
-from crowdrag.jobs.models import Artifact, Run, Unit, WorkerBeat
+from crowdrag.jobs.models import Artifact, Run, Unit, WorkerHeartbeat
 from crowdrag.operations import backups, machines
 from crowdrag.operations.models import BackupKind
 from crowdrag.studies.enums import AuditedContent
@@ -37,7 +37,7 @@ def busy(number: int) -> None:
         for position, fields in enumerate(states):
             Unit.objects.create(run=run, position=position, due_at=old, **fields)
         Artifact.objects.create(run=run, name="a", size=5, sha256="0" * 64, created_at=now, file="a")
-        WorkerBeat.objects.create(name=f"worker-{index}", queue="default", at=now)
+        WorkerHeartbeat.objects.create(name=f"worker-{index}", queue="default", at=now)
         machines.report(now=now, name=f"machine-{index}")
         backups.record(kind=BackupKind.DRILL, file=f"{index}.tar", is_good=True, now=now)
         user = UserFactory()

@@ -13,7 +13,7 @@ from analysis.enums import ReleaseState
 from analysis.models import Release, ReleaseFile
 from crowdrag.accounts import login_limits
 from crowdrag.audit import services
-from crowdrag.jobs.models import Run, WorkerBeat
+from crowdrag.jobs.models import Run, WorkerHeartbeat
 from crowdrag.operations.models import Machine
 from crowdrag.operations.views import PAGES
 from crowdrag.studies.enums import AuditedContent
@@ -57,7 +57,7 @@ def test_the_first_page_warns_of_what_is_wrong(operator: Client) -> None:
     wrong = {name for name, tone in tones.items() if tone in {"bad", "warn"}}
     assert wrong >= {"operations_work", "operations_machines", "operations_backups"}
     assert 'rel="icon"' in page.content.decode()
-    WorkerBeat.objects.all().delete()
+    WorkerHeartbeat.objects.all().delete()
     assert any(queue.is_deserted for queue in operator.get(reverse("operations_services")).context["queues"])
 
 

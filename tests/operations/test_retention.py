@@ -70,7 +70,7 @@ def test_an_old_file_goes_with_its_row_unless_its_study_is_at_work(tmp_path: Pat
     for study, age in ((busy, 400), (StudyFactory(), 400), (StudyFactory(), 300)):
         run_files.store_upload(study=study, source=ContentFile(b"{}", name="a.jsonl"), now=now - timedelta(days=age))
     removal = retention.remove_by_rule(name="uploads", until=now, by=UserFactory(), now=now)
-    assert removal.rows == {"runs.Upload": 1}
+    assert removal.rows == {"jobs.Upload": 1}
     left = {Path(upload.file.path) for upload in Upload.objects.all()}
     assert len(left) == 2
     assert {path for path in tmp_path.rglob("*") if path.is_file()} == left

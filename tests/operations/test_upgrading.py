@@ -25,7 +25,7 @@ RELEASED = {
     "audit": "0002_initial",
     "api": "0002_initial",
     "llm": "0002_initial",
-    "runs": "0002_initial",
+    "jobs": "0002_initial",
     "webhooks": "0001_initial",
     "recruitment": "0002_initial",
     "writing": "0001_initial",

@@ -18,8 +18,8 @@ from crowdrag.recruitment import (
     submission_sync,
     webhooks,
 )
-from crowdrag.recruitment.enums import OrderState
-from crowdrag.recruitment.models import PlatformEvent, PlatformOrder, PlatformStudy, Submission
+from crowdrag.recruitment.enums import ActionState
+from crowdrag.recruitment.models import PlatformAction, PlatformEvent, PlatformStudy, Submission
 from crowdrag.recruitment.prolific.account import get_account
 from crowdrag.recruitment.prolific.client import Client
 from crowdrag.recruitment.submission_sync import SubmissionUpdate
@@ -57,8 +57,8 @@ def test_the_same_order_given_at_once_is_one(there: Prolific) -> None:
     session = finished(there, made)
     about: dict[str, Any] = {"study": made.study, "purpose": WAY, "session": session, "now": NOW}
     found = together([lambda: platform_actions.grant_bonus(amount=425, reason="x", key="k", **about)] * MANY)
-    assert {order.pk for order in found} == set(PlatformOrder.objects.values_list("pk", flat=True))
-    assert len({order.pk for order in found}) == 1
+    assert {action.pk for action in found} == set(PlatformAction.objects.values_list("pk", flat=True))
+    assert len({action.pk for action in found}) == 1
 
 
 def test_workers_that_send_at_once_pay_each_bonus_once(there: Prolific) -> None:
@@ -78,7 +78,7 @@ def test_workers_that_send_at_once_pay_each_bonus_once(there: Prolific) -> None:
     with Client(get_account(), sleep=lambda _seconds: None) as client:
         platform_outbox.send_due(client, now=NOW + timedelta(hours=1))
     assert sorted(there.paid) == sorted((session, 100 + number) for session in sessions for number in range(3))
-    assert set(PlatformOrder.objects.values_list("state", flat=True)) == {OrderState.DONE}
+    assert set(PlatformAction.objects.values_list("state", flat=True)) == {ActionState.DONE}
 
 
 def test_one_of_several_workers_talks(there: Prolific) -> None:

@@ -10,8 +10,8 @@ from annotation.campaigns import services as campaigns_services
 from annotation.enums import AssignmentState
 from annotation.judging import claims, platform_status
 from crowdrag.recruitment import overview, platform_outbox, platform_studies, polling, submission_sync
-from crowdrag.recruitment.enums import LocalStatus, OrderKind
-from crowdrag.recruitment.models import PlatformOrder, PlatformStudy
+from crowdrag.recruitment.enums import ActionKind, LocalStatus
+from crowdrag.recruitment.models import PlatformAction, PlatformStudy
 from crowdrag.recruitment.prolific.client import Client
 from crowdrag.recruitment.submission_sync import SubmissionUpdate
 from crowdrag.studies.entry import enrolment
@@ -143,8 +143,8 @@ def test_a_writer_is_paid_there_once_for_each_response(there: Prolific, client_t
     plans.hand_in(otherwise)
     otherwise.refresh_from_db()
     review_services.accept(task=otherwise, by=reviewer, now=NOW)
-    kinds = list(PlatformOrder.objects.order_by("pk").values_list("kind", flat=True))
-    assert kinds == [OrderKind.APPROVE, OrderKind.BONUS, OrderKind.BONUS]
+    kinds = list(PlatformAction.objects.order_by("pk").values_list("kind", flat=True))
+    assert kinds == [ActionKind.APPROVE, ActionKind.BONUS, ActionKind.BONUS]
     there.move(session, "AWAITING REVIEW", made.codes["COMPLETED"])
     platform_outbox.send_due(client_there, now=LATER)
     assert there.submissions[session]["status"] == "APPROVED"

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowdrag.recruitment import platform_actions, platform_outbox, platform_sync, polling
-from crowdrag.recruitment.enums import OrderKind, OrderState
-from crowdrag.recruitment.models import PlatformOrder, PlatformStudy, Submission
+from crowdrag.recruitment.enums import ActionKind, ActionState
+from crowdrag.recruitment.models import PlatformAction, PlatformStudy, Submission
 from crowdrag.recruitment.prolific.client import Client
 from tests.examples import examples
 from tests.factories import NOW
@@ -43,8 +43,8 @@ def session(there: Prolific, made: PlatformStudy) -> str:
     return finished(there, made)
 
 
-def state_of(order: PlatformOrder) -> str:
-    return PlatformOrder.objects.get(pk=order.pk).state
+def state_of(action: PlatformAction) -> str:
+    return PlatformAction.objects.get(pk=action.pk).state
 
 
 def about(made: PlatformStudy, session: str, key: str = "k", **more: Any) -> dict[str, Any]:
@@ -52,17 +52,17 @@ def about(made: PlatformStudy, session: str, key: str = "k", **more: Any) -> dic
 
 
 def test_an_approval_is_sent_once(there: Prolific, client_there: Client, made: PlatformStudy, session: str) -> None:
-    order = platform_actions.approve(**about(made, session))
-    assert platform_actions.approve(**about(made, session)) == order
+    action = platform_actions.approve(**about(made, session))
+    assert platform_actions.approve(**about(made, session)) == action
     assert platform_outbox.send_due(client_there, now=NOW) == 1
     assert platform_outbox.send_due(client_there, now=NOW + LONG) == 0
-    assert state_of(order) == OrderState.DONE
+    assert state_of(action) == ActionState.DONE
     assert there.submissions[session]["status"] == Submission.objects.get().status == "APPROVED"
 
 
 def test_the_talk_does_it_all(there: Prolific, made: PlatformStudy, session: str) -> None:
     platform_actions.approve(**about(made, session))
-    PlatformOrder.objects.update(due_at=NOW)
+    PlatformAction.objects.update(due_at=NOW)
     assert platform_sync.is_due(NOW + LONG)
     assert platform_sync.synchronise(now=NOW + LONG)
     assert there.submissions[session]["status"] == "APPROVED"
@@ -76,11 +76,12 @@ def test_a_rejection_is_checked_before_it_is_ordered(
     there: Prolific, client_there: Client, made: PlatformStudy, session: str
 ) -> None:
     for error, category, message in (
-        (platform_actions.ShortMessageError, "LOW_EFFORT", "x" * 99), (platform_actions.OrderError, "DISLIKED", MESSAGE)
-    ):  # fmt: skip
+        (platform_actions.ShortMessageError, "LOW_EFFORT", "x" * 99),
+        (platform_actions.ActionError, "DISLIKED", MESSAGE),
+    ):
         with pytest.raises(error):
             platform_actions.reject(**about(made, session), category=category, message=message)
-    assert not PlatformOrder.objects.exists()
+    assert not PlatformAction.objects.exists()
     platform_actions.reject(**about(made, session), category="LOW_EFFORT", message=MESSAGE)
     platform_outbox.send_due(client_there, now=NOW)
     assert there.submissions[session]["status"] == "REJECTED"
@@ -89,7 +90,7 @@ def test_a_rejection_is_checked_before_it_is_ordered(
 
 def test_the_same_key_for_something_else_is_refused(made: PlatformStudy, session: str) -> None:
     platform_actions.grant_bonus(**about(made, session), amount=100, reason="thanks")
-    with pytest.raises(platform_actions.AlreadyOrderedError):
+    with pytest.raises(platform_actions.AlreadyRequestedError):
         platform_actions.grant_bonus(**about(made, session), amount=200, reason="thanks")
     with pytest.raises(platform_actions.BadAmountError):
         platform_actions.grant_bonus(**about(made, session, "n"), amount=0, reason="nothing")
@@ -103,10 +104,10 @@ def test_a_decision_waits_until_the_person_hands_in_there(
     session = there.take_place(made.external_id, PERSON)
     came(made, PERSON, session)
     there.move(session, "ACTIVE")
-    order = platform_actions.approve(**about(made, session))
+    action = platform_actions.approve(**about(made, session))
     platform_outbox.send_due(client_there, now=NOW)
-    order.refresh_from_db()
-    assert (order.state, order.tries) == (OrderState.WAITING, 0)
+    action.refresh_from_db()
+    assert (action.state, action.tries) == (ActionState.WAITING, 0)
     there.move(session, "TIMED-OUT")  # who times out may still finish
     there.move(session, "AWAITING REVIEW", made.codes["COMPLETED"])
     platform_outbox.send_due(client_there, now=NOW + timedelta(minutes=6))
@@ -117,12 +118,12 @@ def test_what_is_decided_there_is_not_decided_again(
     there: Prolific, client_there: Client, made: PlatformStudy, session: str
 ) -> None:
     there._decide(there.submissions[session], {"action": "APPROVE"})  # somebody clicked there
-    order = platform_actions.reject(**about(made, session), category="OTHER", message=MESSAGE)
+    action = platform_actions.reject(**about(made, session), category="OTHER", message=MESSAGE)
     platform_outbox.send_due(client_there, now=NOW)
-    order.refresh_from_db()
-    assert order.state == OrderState.FAILED
-    assert order.error
-    assert platform_actions.drop(order=order, now=NOW).state == OrderState.DROPPED
+    action.refresh_from_db()
+    assert action.state == ActionState.FAILED
+    assert action.error
+    assert platform_actions.drop(action=action, now=NOW).state == ActionState.DROPPED
 
 
 def test_a_decision_in_place_of_one_that_was_not_sent(
@@ -131,7 +132,7 @@ def test_a_decision_in_place_of_one_that_was_not_sent(
     first = platform_actions.approve(**about(made, session, "a"))
     platform_actions.reject(**about(made, session, "b"), category="OTHER", message=MESSAGE)
     platform_outbox.send_due(client_there, now=NOW)
-    assert state_of(first) == OrderState.DROPPED
+    assert state_of(first) == ActionState.DROPPED
     assert there.submissions[session]["status"] == "REJECTED"
 
 
@@ -150,11 +151,11 @@ def test_nobody_is_paid_for_somebody_elses_visit(there: Prolific, client_there: 
     session = there.take_place(made.external_id, PERSON)
     forger = came(made, "5f00000000000000000000bb", session)
     there.move(session, "AWAITING REVIEW", made.codes["COMPLETED"])
-    order = platform_actions.grant_bonus(**about(made, session), amount=100, reason="x", participant=forger)
+    action = platform_actions.grant_bonus(**about(made, session), amount=100, reason="x", participant=forger)
     platform_outbox.send_due(client_there, now=NOW)
-    order.refresh_from_db()
-    assert order.state == OrderState.FAILED
-    assert order.error
+    action.refresh_from_db()
+    assert action.state == ActionState.FAILED
+    assert action.error
     assert not there.paid
 
 
@@ -164,13 +165,13 @@ def test_a_bonus_whose_answer_was_lost_is_not_paid_twice(
 ) -> None:
     there.shows_bonuses_at_once = shows_at_once
     there.after = lambda _method, path: "drop" if path.endswith("/pay/") else None
-    order = platform_actions.grant_bonus(**about(made, session), amount=425, reason="thanks")
+    action = platform_actions.grant_bonus(**about(made, session), amount=425, reason="thanks")
     platform_outbox.send_due(client_there, now=NOW)
-    assert state_of(order) == OrderState.UNKNOWN
+    assert state_of(action) == ActionState.UNKNOWN
     platform_outbox.send_due(client_there, now=NOW + timedelta(minutes=6))
     there.show_bonuses()
     platform_outbox.send_due(client_there, now=NOW + timedelta(minutes=12))
-    assert state_of(order) == OrderState.DONE
+    assert state_of(action) == ActionState.DONE
     assert there.paid == [(session, 425)]
 
 
@@ -178,13 +179,13 @@ def test_a_bonus_that_never_shows_waits_for_a_person(
     there: Prolific, client_there: Client, made: PlatformStudy, session: str
 ) -> None:
     there.before = lambda _method, path: "drop" if path.endswith("/pay/") else None  # never carried out
-    order = platform_actions.grant_bonus(**about(made, session), amount=425, reason="thanks")
+    action = platform_actions.grant_bonus(**about(made, session), amount=425, reason="thanks")
     for hours in range(8):
         platform_outbox.send_due(client_there, now=NOW + timedelta(hours=hours))
-    order.refresh_from_db()
-    assert (order.state, order.may_be_paid, there.paid) == (OrderState.FAILED, True, [])
+    action.refresh_from_db()
+    assert (action.state, action.may_be_paid, there.paid) == (ActionState.FAILED, True, [])
     there.before = lambda _method, _path: None
-    platform_actions.retry(order=order, now=NOW + LONG)
+    platform_actions.retry(action=action, now=NOW + LONG)
     platform_outbox.send_due(client_there, now=NOW + LONG)
     assert there.paid == [(session, 425)]
 
@@ -200,32 +201,32 @@ def test_two_bonuses_of_one_amount_are_two(
     platform_outbox.send_due(client_there, now=NOW)
     there.show_bonuses()  # the first shows, and must not be taken for the second
     platform_outbox.send_due(client_there, now=NOW + timedelta(minutes=6))
-    rows = PlatformOrder.objects.filter(kind=OrderKind.BONUS)
-    assert rows.get(key="b").state == OrderState.UNKNOWN
+    rows = PlatformAction.objects.filter(kind=ActionKind.BONUS)
+    assert rows.get(key="b").state == ActionState.UNKNOWN
     assert there.paid == [(session, 425)]
     # One at a time whose fate is unknown is a rule of the table.
     with pytest.raises(IntegrityError), transaction.atomic():
-        rows.filter(key="a").update(state=OrderState.UNKNOWN)
+        rows.filter(key="a").update(state=ActionState.UNKNOWN)
 
 
 def test_a_worker_that_dies_after_paying_is_found_out(
     there: Prolific, client_there: Client, made: PlatformStudy, session: str
 ) -> None:
     platform_actions.grant_bonus(**about(made, session), amount=425, reason="thanks")
-    order = platform_outbox.QUEUE.claim(NOW)
-    assert order is not None
+    action = platform_outbox.QUEUE.claim(NOW)
+    assert action is not None
     with pytest.raises(platform_outbox.Done):
-        platform_outbox._send(client_there, order, NOW)  # and here it dies, before it writes down that it is done
+        platform_outbox._send(client_there, action, NOW)  # and here it dies, before it writes down that it is done
     assert platform_outbox.QUEUE.claim(NOW + timedelta(minutes=1)) is None
     platform_outbox.send_due(client_there, now=NOW + timedelta(minutes=10))
-    assert state_of(order) == OrderState.DONE
+    assert state_of(action) == ActionState.DONE
     assert there.paid == [(session, 425)]
 
 
 def test_busy_and_a_wrong_token_lose_nothing(
     there: Prolific, client_there: Client, made: PlatformStudy, session: str
 ) -> None:
-    order = platform_actions.approve(**about(made, session))
+    action = platform_actions.approve(**about(made, session))
 
     def refuse_with(problem: Problem) -> None:
         def refuse(_method: str, _path: str) -> None:
@@ -235,11 +236,11 @@ def test_busy_and_a_wrong_token_lose_nothing(
 
     refuse_with(Problem(429, "Later.", Retry_After="120"))
     platform_outbox.send_due(client_there, now=NOW)
-    order.refresh_from_db()
-    assert (order.state, order.due_at, order.tries) == (OrderState.WAITING, NOW + timedelta(seconds=120), 0)
+    action.refresh_from_db()
+    assert (action.state, action.due_at, action.tries) == (ActionState.WAITING, NOW + timedelta(seconds=120), 0)
     refuse_with(Problem(401, "No."))
     platform_outbox.send_due(client_there, now=NOW + timedelta(minutes=3))
-    assert state_of(order) == OrderState.WAITING
+    assert state_of(action) == ActionState.WAITING
     there.before = lambda _method, _path: None
     platform_outbox.send_due(client_there, now=NOW + timedelta(minutes=30))
     assert there.submissions[session]["status"] == "APPROVED"
@@ -254,7 +255,7 @@ LOSSES = st.lists(st.sampled_from(["", "before", "after", "busy", "fault"]), max
 def test_whatever_is_lost_the_effect_is_one(  # noqa: C901
     there: Prolific, client_there: Client, losses: list[str], kind: str, dies: int
 ) -> None:
-    PlatformOrder.objects.all().delete()
+    PlatformAction.objects.all().delete()
     there.__init__()  # type: ignore[misc]
     there.currency = "EUR"
     made = advertised()
@@ -276,11 +277,11 @@ def test_whatever_is_lost_the_effect_is_one(  # noqa: C901
 
     there.before, there.after = trouble("before"), trouble("after")
     if kind == "approve":
-        order = platform_actions.approve(**about(made, session))
+        action = platform_actions.approve(**about(made, session))
     elif kind == "reject":
-        order = platform_actions.reject(**about(made, session), category="OTHER", message=MESSAGE)
+        action = platform_actions.reject(**about(made, session), category="OTHER", message=MESSAGE)
     else:
-        order = platform_actions.grant_bonus(**about(made, session), amount=425, reason="thanks")
+        action = platform_actions.grant_bonus(**about(made, session), amount=425, reason="thanks")
     now = NOW
     for number in range(40):
         now += timedelta(minutes=30)
@@ -290,15 +291,15 @@ def test_whatever_is_lost_the_effect_is_one(  # noqa: C901
             except Exception:  # noqa: BLE001
                 continue
         platform_outbox.send_due(client_there, now=now)
-        order.refresh_from_db()
-        if order.state == OrderState.DONE:
+        action.refresh_from_db()
+        if action.state == ActionState.DONE:
             break
-        if order.state == OrderState.FAILED:
+        if action.state == ActionState.FAILED:
             # A person looks, finds that it was not paid, and says so.
-            assert order.may_be_paid
+            assert action.may_be_paid
             assert not there.paid
-            order = platform_actions.retry(order=order, now=now)
-    assert order.state == OrderState.DONE
+            action = platform_actions.retry(action=action, now=now)
+    assert action.state == ActionState.DONE
     assert there.submissions[session]["status"] == {"approve": "APPROVED", "reject": "REJECTED"}.get(
         kind, "AWAITING REVIEW"
     )
@@ -315,7 +316,7 @@ def test_two_who_hold_one_order_pay_once(
     turns: tuple[int, ...],
 ) -> None:
     there.shows_bonuses_at_once = shows_at_once  # if not, neither sees what the other did
-    order = platform_actions.grant_bonus(**about(made, session), amount=425, reason="thanks")
+    action = platform_actions.grant_bonus(**about(made, session), amount=425, reason="thanks")
     later = NOW + timedelta(minutes=10)
     held = [
         platform_outbox.QUEUE.claim(NOW),
@@ -326,4 +327,4 @@ def test_two_who_hold_one_order_pay_once(
     for turn in turns:
         platform_outbox.send(client_there, held[turn], now=later)  # type: ignore[arg-type]
     assert there.paid == [(session, 425)]
-    assert not shows_at_once or state_of(order) == OrderState.DONE
+    assert not shows_at_once or state_of(action) == ActionState.DONE

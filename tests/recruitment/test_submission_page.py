@@ -6,8 +6,8 @@ import pytest
 from django.urls import reverse
 
 from crowdrag.recruitment import platform_actions
-from crowdrag.recruitment.enums import OrderKind, SubmissionStatus
-from crowdrag.recruitment.models import PlatformOrder, PlatformStudy, Submission
+from crowdrag.recruitment.enums import ActionKind, SubmissionStatus
+from crowdrag.recruitment.models import PlatformAction, PlatformStudy, Submission
 from tests.factories import NOW
 from tests.studies.offered import member
 
@@ -54,8 +54,8 @@ def test_a_page_offers_and_takes_only_what_the_state_allows(there: Prolific) -> 
         )
         for kind, data in SENT.items():
             browser.post(address(found), data | ({"once": str(uuid4())} if kind == "BONUS" else {}))
-            assert PlatformOrder.objects.filter(kind=kind).exists() is (kind in offered), (status, kind)
-            PlatformOrder.objects.all().delete()
+            assert PlatformAction.objects.filter(kind=kind).exists() is (kind in offered), (status, kind)
+            PlatformAction.objects.all().delete()
 
 
 def test_what_costs_money_is_confirmed_and_what_was_ordered_not_offered_again(there: Prolific) -> None:
@@ -64,8 +64,8 @@ def test_what_costs_money_is_confirmed_and_what_was_ordered_not_offered_again(th
     for kind in ("APPROVE", "BONUS"):
         data = {name: value for name, value in SENT[kind].items() if name != "confirmed"} | {"once": str(uuid4())}
         assert browser.post(address(found), data).status_code == 422
-    assert not PlatformOrder.objects.exists()
+    assert not PlatformAction.objects.exists()
     browser.post(address(found), SENT["APPROVE"])
-    assert OrderKind.APPROVE not in platform_actions.possible_actions(found)
+    assert ActionKind.APPROVE not in platform_actions.possible_actions(found)
     with pytest.raises(platform_actions.NotPossibleError):
-        platform_actions.check_possible(found, OrderKind.APPROVE)
+        platform_actions.check_possible(found, ActionKind.APPROVE)

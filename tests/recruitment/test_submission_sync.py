@@ -68,10 +68,10 @@ def test_what_is_older_never_undoes_what_is_newer(there: Prolific, heard: list[l
 
 @settings(max_examples=examples(20), deadline=None)
 @given(st.permutations(["RESERVED", "ACTIVE", "TIMED-OUT", "AWAITING REVIEW", "APPROVED"]), st.integers(0, 4))
-def test_a_life_told_in_any_order_ends_the_same(order: list[str], again: int) -> None:
+def test_a_life_told_in_any_order_ends_the_same(action: list[str], again: int) -> None:
     life = ["RESERVED", "ACTIVE", "TIMED-OUT", "AWAITING REVIEW", "APPROVED"]
     held = merged(
-        [submission_sync.TimedStatus(one, NOW + timedelta(minutes=life.index(one))) for one in [*order, order[again]]]
+        [submission_sync.TimedStatus(one, NOW + timedelta(minutes=life.index(one))) for one in [*action, action[again]]]
     )
     assert held is not None
     assert held.status == "APPROVED"

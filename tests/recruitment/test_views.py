@@ -6,8 +6,8 @@ import pytest
 from django.urls import reverse
 
 from crowdrag.recruitment import platform_actions, platform_outbox, submission_sync
-from crowdrag.recruitment.enums import OrderState
-from crowdrag.recruitment.models import PlatformOrder, PlatformStudy
+from crowdrag.recruitment.enums import ActionState
+from crowdrag.recruitment.models import PlatformAction, PlatformStudy
 from crowdrag.recruitment.prolific.client import Client
 from crowdrag.recruitment.submission_sync import SubmissionUpdate
 from crowdrag.studies.enums import Role
@@ -107,17 +107,17 @@ def test_submissions_and_orders_are_shown_and_what_does_not_agree(there: Prolifi
     disagreeing = browser.get(at(made.study), {"only": "disagrees"}).content.decode()
     assert (session in disagreeing, "fine" in disagreeing) == (True, False)
     there.before = lambda _method, path: "drop" if path.endswith("/pay/") else None
-    order = platform_actions.grant_bonus(
+    action = platform_actions.grant_bonus(
         study=made.study, purpose=WAY, session=session, now=NOW, amount=425, reason="x", key="k"
     )
     for hours in range(8):
         platform_outbox.send_due(client_there, now=NOW + timedelta(hours=hours))
-    assert at(made.study, "order_again", order.pk) in browser.get(at(made.study)).content.decode()
-    steps = [("again", OrderState.WAITING), ("drop", OrderState.DROPPED), ("drop", OrderState.DROPPED)]
+    assert at(made.study, "platform_action_retry", action.pk) in browser.get(at(made.study)).content.decode()
+    steps = [("again", ActionState.WAITING), ("drop", ActionState.DROPPED), ("drop", ActionState.DROPPED)]
     for step, state in steps:
-        browser.post(at(made.study, f"order_{step}", order.pk))
-        order.refresh_from_db()
-        assert order.state == state
+        browser.post(at(made.study, f"order_{step}", action.pk))
+        action.refresh_from_db()
+        assert action.state == state
 
 
 def test_places_are_ordered_once_and_only_more(there: Prolific) -> None:
@@ -125,7 +125,7 @@ def test_places_are_ordered_once_and_only_more(there: Prolific) -> None:
     browser = member(made.study, Role.OWNER)
     for to in ("5", "5", "2", "x"):
         browser.post(at(made.study, "recruitment_places"), {"to": to})
-    assert [order.details for order in PlatformOrder.objects.all()] == [{"to": 5}]
+    assert [action.details for action in PlatformAction.objects.all()] == [{"to": 5}]
 
 
 def test_a_draft_that_was_not_taken_is_given_up(there: Prolific) -> None:
@@ -139,9 +139,9 @@ def test_a_draft_that_was_not_taken_is_given_up(there: Prolific) -> None:
 
 def test_an_order_of_another_study_is_none(there: Prolific, client_there: Client) -> None:
     made = advertised()
-    order = platform_actions.increase_places(study=made.study, purpose=WAY, to=9, key="k", now=NOW)
+    action = platform_actions.increase_places(study=made.study, purpose=WAY, to=9, key="k", now=NOW)
     other = StudyFactory()
     browser = member(other, Role.OWNER)
-    assert browser.post(reverse("order_drop", args=[other.slug, WAY, order.pk])).status_code == 404
+    assert browser.post(reverse("platform_action_drop", args=[other.slug, WAY, action.pk])).status_code == 404
     assert browser.get(reverse("recruitment", args=[other.slug, "no-such-way"])).status_code == 404
     assert browser.post(reverse("recruitment_ask", args=[other.slug, WAY])).status_code == 404

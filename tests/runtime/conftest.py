@@ -144,7 +144,13 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
 
 # What a running system writes of itself: its workers' heartbeats, when each duty was done, and the address of its
 # language model.
-OF_THE_MOMENT = ("runs_workerbeat", "runs_duty", "llm_endpoint", "operations_machine", "operations_backup")
+OF_THE_MOMENT = (
+    "jobs_workerheartbeat",
+    "jobs_scheduledtask",
+    "llm_endpoint",
+    "operations_machine",
+    "operations_backup",
+)
 
 
 def rows_of(url: str) -> dict[str, str]:

@@ -4,8 +4,8 @@ from typing import Any
 
 from crowdrag.assignments.lifecycle import ACCEPTED, REVERSED
 from crowdrag.recruitment import platform_actions
-from crowdrag.recruitment.enums import OrderKind, OrderState, SubmissionStatus
-from crowdrag.recruitment.models import PlatformOrder, Submission
+from crowdrag.recruitment.enums import ActionKind, ActionState, SubmissionStatus
+from crowdrag.recruitment.models import PlatformAction, Submission
 from crowdrag.recruitment.platform_actions import latest_visit
 
 from ..models import TaskPayment
@@ -42,8 +42,8 @@ def order_payment(payment: TaskPayment) -> None:
 
 def _decided(session: str) -> bool:
     """Say whether the visit's reward is ordered already, or cannot be paid any more."""
-    ordered = PlatformOrder.objects.filter(submission__external_id=session, kind=OrderKind.APPROVE)
-    if ordered.exclude(state=OrderState.DROPPED).exists():
+    ordered = PlatformAction.objects.filter(submission__external_id=session, kind=ActionKind.APPROVE)
+    if ordered.exclude(state=ActionState.DROPPED).exists():
         return True
     gone = [SubmissionStatus.REJECTED, SubmissionStatus.APPROVED, SubmissionStatus.SCREENED_OUT]
     return Submission.objects.filter(external_id=session, status__in=gone).exists()

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
 from crowdrag.api.problems import Problem
 from crowdrag.assignments.problems import WorkProblem
-from crowdrag.recruitment.platform_actions import OrderError
+from crowdrag.recruitment.platform_actions import ActionError
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Participant
 
@@ -128,7 +128,7 @@ class ToppedUp(Endpoint):
         found = self.one(writers_of_study(self), external_id=participant)
         try:
             owed = wages.top_up(study=self.study, participant=found, by=self.user, now=timezone.now())
-        except (WorkProblem, OrderError) as error:
+        except (WorkProblem, ActionError) as error:
             raise Problem("conflict", str(error)) from None
         return Response(ToppedRow({"owed": owed}).data)
 

@@ -20,7 +20,7 @@ from crowdrag.assignments import review_locks
 from crowdrag.assignments.lifecycle import MAX_AMOUNT
 from crowdrag.assignments.models import LONGEST_REASON
 from crowdrag.assignments.problems import BadAmount, NeedsReason, PaidOtherwise, WorkProblem
-from crowdrag.recruitment.platform_actions import OrderError
+from crowdrag.recruitment.platform_actions import ActionError
 from crowdrag.studies.enums import AuditedContent, Role
 from writing.assignments.lifecycle import TASKS
 
@@ -250,7 +250,7 @@ def reviewed(endpoint: Endpoint, external_id: str) -> Any:
 LONGEST = 5000
 # What is wrong with what was sent, and in which field; all else is as things stand.
 REFUSED: dict[type[Exception], str] = {
-    OrderError: "",
+    ActionError: "",
     NeedsReason: "reason",
     BadAmount: "pay_part",
     PaidOtherwise: "reason",
@@ -320,7 +320,7 @@ class OnADesk(review_endpoints.ReviewEndpoint):
         """Have it decided by this call, and show the response; `fields` name others than usual."""
         try:
             do(by=self.user, now=timezone.now())
-        except (WorkProblem, OrderError) as error:
+        except (WorkProblem, ActionError) as error:
             raise refusal_problem(error, REFUSED, fields) from None
         return self.shown()
 

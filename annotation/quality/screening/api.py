@@ -17,7 +17,7 @@ from crowdrag.api.serializers import RequestBody
 from crowdrag.assignments import review_locks
 from crowdrag.assignments.problems import BadAmount, NeedsReason, PaidOtherwise, WorkProblem
 from crowdrag.recruitment.enums import RejectionCategory
-from crowdrag.recruitment.platform_actions import OrderError
+from crowdrag.recruitment.platform_actions import ActionError
 from crowdrag.studies.enums import AuditedContent
 
 from ...campaigns import api
@@ -32,7 +32,7 @@ from .signals import ProposedAction
 PROPOSALS = {each.name.lower(): each for each in ProposedAction}
 # What is wrong with what was sent, and in which field; all else is as things stand.
 REFUSED: dict[type[Exception], str] = {
-    OrderError: "",
+    ActionError: "",
     NeedsReason: "reason",
     BadAmount: "pay_part",
     PaidOtherwise: "reason",
@@ -127,7 +127,7 @@ class Decision(OnADesk):
         found = self.work()
         try:
             do(assignment=found, by=self.user, now=timezone.now())
-        except (WorkProblem, OrderError) as error:
+        except (WorkProblem, ActionError) as error:
             raise refusal_problem(error, REFUSED, fields) from None
         return self.shown()
 

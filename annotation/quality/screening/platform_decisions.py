@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from crowdrag.recruitment import platform_actions
-from crowdrag.recruitment.enums import OrderKind, OrderState
-from crowdrag.recruitment.models import PlatformOrder
+from crowdrag.recruitment.enums import ActionKind, ActionState
+from crowdrag.recruitment.models import PlatformAction
 from crowdrag.recruitment.platform_actions import is_platform_visit
 from crowdrag.studies.models import User
 
@@ -80,5 +80,5 @@ def _name(assignment: Assignment) -> str:
 
 def _rejected_there(assignment: Assignment) -> bool:
     """Say whether a rejection has gone out: one that still waits is dropped when an approval is ordered."""
-    gone = PlatformOrder.objects.filter(key=f"{_name(assignment)}-reject", kind=OrderKind.REJECT)
-    return gone.exclude(state__in=[OrderState.WAITING, OrderState.FAILED, OrderState.DROPPED]).exists()
+    gone = PlatformAction.objects.filter(key=f"{_name(assignment)}-reject", kind=ActionKind.REJECT)
+    return gone.exclude(state__in=[ActionState.WAITING, ActionState.FAILED, ActionState.DROPPED]).exists()

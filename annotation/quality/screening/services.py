@@ -14,7 +14,7 @@ from annotation.judging.lifecycle import ASSIGNMENTS
 from crowdrag.assignments.lifecycle import total_paid
 from crowdrag.assignments.problems import WorkProblem
 from crowdrag.recruitment.enums import RejectionCategory
-from crowdrag.recruitment.platform_actions import OrderError
+from crowdrag.recruitment.platform_actions import ActionError
 from crowdrag.studies.models import User
 
 from ...enums import AssignmentState
@@ -158,7 +158,7 @@ def accept_clean(*, campaign: Campaign, until: datetime, by: User, now: datetime
             continue
         try:
             accept(assignment=one, by=by, now=now)
-        except (WorkProblem, OrderError):
+        except (WorkProblem, ActionError):
             passed_over += 1
         else:
             accepted += 1

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 from crowdrag.assignments import review_locks
 from crowdrag.assignments.problems import WorkProblem
 from crowdrag.assignments.review_locks import resent_fields, typed_texts
-from crowdrag.recruitment.platform_actions import OrderError
+from crowdrag.recruitment.platform_actions import ActionError
 from crowdrag.studies.access import audit_subject, audited, study_page
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
@@ -371,7 +371,7 @@ def _done(
     """Do what was decided; where that cannot be, answer with the page as it is now and what is the matter."""
     try:
         do({"assignment": found, "by": request.user, "now": timezone.now()})
-    except (WorkProblem, OrderError) as problem:
+    except (WorkProblem, ActionError) as problem:
         messages.error(request, str(problem))
         campaign = found.questionnaire.campaign
         now = find(campaign.study, campaign.pk, found.external_id)

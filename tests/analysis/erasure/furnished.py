@@ -27,7 +27,7 @@ from crowdrag.jobs.models import Artifact, Run, Unit
 from crowdrag.llm import prompt_delimiters
 from crowdrag.llm.enums import AttemptState
 from crowdrag.llm.models import Attempt, Call, Endpoint
-from crowdrag.recruitment.models import PlatformEvent, PlatformOrder, PlatformStudy, Submission
+from crowdrag.recruitment.models import PlatformAction, PlatformEvent, PlatformStudy, Submission
 from crowdrag.studies.entry import links
 from crowdrag.studies.enums import AuditedContent, DecisionKind, MessageKind, ParticipantKind
 from crowdrag.studies.messages import services as messages_services
@@ -229,7 +229,7 @@ def _on_the_platform(person: Participant) -> None:
         platform_study=made, external_id=SESSION, participant=person, identity_hash=hashed, status="APPROVED",
         status_at=NOW, code=word("code"), first_heard_at=NOW,
     )  # fmt: skip
-    PlatformOrder.objects.create(
+    PlatformAction.objects.create(
         platform_study=made, submission=visit, kind="BONUS", key=f"bonus-{SESSION}", state="DONE", due_at=NOW,
         details={"amount": 5, "reason": word("bonus")}, progress={"who": PERSON}, error=word("order"),
         created_at=NOW, done_at=NOW,
