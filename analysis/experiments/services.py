@@ -105,9 +105,9 @@ def order(experiment: Experiment, study: Study, parameters: Mapping[str, Any], *
 def _models(experiment: Experiment, own_parameters: Mapping[str, Any]) -> list[str]:
     """Other generators that the parameters name."""
     return [
-        own_parameters[parameter_field.name]
-        for parameter_field in experiment.fields
-        if parameter_field.kind == "model" and own_parameters.get(parameter_field.name)
+        own_parameters[parameter.name]
+        for parameter in experiment.declared
+        if parameter.kind == "model" and own_parameters.get(parameter.name)
     ]
 
 

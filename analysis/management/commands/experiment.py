@@ -203,7 +203,7 @@ def _pair(text: str, experiment: Experiment) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
         raise BadParameterError(f"--set takes KEY=VALUE, not {text!r}.")
-    kinds = {field.name: field.kind for field in experiment.fields}
+    kinds = {parameter.name: parameter.kind for parameter in experiment.declared}
     kind = kinds.get(name.strip(), "text")
     if kind in {"numbers", "choices"}:
         parts = [part.strip() for part in value.split(",") if part.strip()]
