@@ -1,4 +1,4 @@
-"""What an experiment says of itself, and where the frame finds it: pages, command and reports follow from this.
+"""The description of an experiment, and the registry: pages, command and reports are derived from it.
 
 An experiment is written as a value `Experiment` in a package of its own and registered when the app is ready:
 
@@ -59,8 +59,8 @@ __all__ = [
 
 #: Parameters of every experiment, which the frame reads:
 #: `collection`: {"source": "study"} or {"source": FORMAT, "upload": primary key, "name": ..., "sha256": ...};
-#: and of an experiment with folds "apart": true, as `collecting.APART` says;
-#: `generator`: "endpoint:NAME" or "model:NAME", as `generating.generator` reads it; `queries`: how many at most, drawn
+#: and of an experiment with folds "apart": true, as `question_sets.APART` says;
+#: `generator`: "endpoint:NAME" or "model:NAME", as `generators.generator` reads it; `queries`: how many at most, drawn
 #: with the run's seed, 0 for all.
 COMMON = ("collection", "generator", "queries")
 PREFIX = EXPERIMENT
@@ -116,7 +116,7 @@ class CostEstimate:
 
     @property
     def worst(self) -> CostEstimate:
-        """What it comes to at most."""
+        """The upper bound."""
         return self.most or self
 
 
@@ -124,7 +124,7 @@ Payload = dict[str, Any]
 
 
 def each_query(batch: int = 1) -> Callable[[Collection, Any], Iterable[Payload]]:
-    """Units of so many queries each, in the collection's order; `Job.queries` returns those of a unit."""
+    """Make units of `batch` queries each, in the collection's order; `Job.queries` returns those of a unit."""
 
     def units(collection: Collection, parameters: Any) -> Iterable[Payload]:
         names = [query.id for query in collection.queries]
@@ -135,7 +135,7 @@ def each_query(batch: int = 1) -> Callable[[Collection, Any], Iterable[Payload]]
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: its units may go on at once, and wait for all of the stage before.
+    """One stage: its units may run in parallel, after all units of the stage before.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ class Experiment:
         for them. Documents of other questions then come from the question's own fold.
     left_out : callable(Collection, parameters) -> mapping of str to int, optional
         How many questions cannot take part, by reason, as far as that is known before anything is asked; a run of which
-        these are all does not start (`partaking.ADVICE` says what to do).
+        these are all does not start (`runs.ADVICE` says what to do).
     queue : str
         A worker of the "gpu" queue takes it, with a device or without.
     """
@@ -223,7 +223,7 @@ class Experiment:
         return self.parameters.from_dict({name: value for name, value in parameters.items() if name not in COMMON})
 
     def dividing(self, parameters: Mapping[str, Any]) -> Callable[[Collection], Mapping[str, int]] | None:
-        """Return what divides a collection into folds by a run's parameters; None where nothing is trained."""
+        """Return the function that divides a collection into folds; None where nothing is trained."""
         folds = self.folds
         if folds is None:
             return None

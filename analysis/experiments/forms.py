@@ -145,7 +145,7 @@ class ExperimentForm(forms.Form):
         field.choices = choices
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The fields under what they are about; what is advanced comes apart."""
+        """The basic fields, in groups with headings."""
         own_fields = [self[OWN + parameter.name] for parameter in self.experiment.declared if not parameter.is_advanced]
         return [
             (_("Questions"), [self[name] for name in self.QUESTIONS if name in self.fields]),
@@ -211,7 +211,7 @@ class ExperimentForm(forms.Form):
             self.refuse(error)
 
     def refuse(self, error: Exception) -> None:
-        """Say what is wrong, at the field of the parameter whose name the message begins with."""
+        """Show an error at the field of the parameter that the message begins with."""
         name = str(error).split(maxsplit=1)[0] if str(error) else ""
         field = next((name_in_form for name_in_form in (OWN + name, name) if name_in_form in self.fields), None)
         self.add_error(field, str(error))
@@ -245,7 +245,7 @@ class ExperimentForm(forms.Form):
 
 
 def initial(experiment: Experiment, parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """What the form shows of a run that is to be made again, a little otherwise."""
+    """Initial values of the form that repeats a run with changes."""
     collection = parameters.get("collection") or {}
     common = {name: collection.get(name) for name in ("source", "style", "upload", "others")}
     own_values = {OWN + parameter.name: parameters.get(parameter.name) for parameter in experiment.declared}

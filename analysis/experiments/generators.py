@@ -151,7 +151,7 @@ class EndpointGenerator:
         return Scored(likelihoods, tuple(outputs), tuple(tokens))
 
     def with_callback(self, on_answers: Callable[[int], None]) -> EndpointGenerator:
-        """The same generator, which tells of each answer when it has come; what is raised then ends the asking."""
+        """Return this generator with a callback for each new answer; what the callback raises ends the calls."""
         return replace(self, on_answers=on_answers)
 
     def _asked(self, requests: Sequence[gateway.Request]) -> list[gateway.Answer]:
@@ -243,7 +243,7 @@ WHERE = ("endpoint", "model")
 
 @dataclass(frozen=True)
 class NamedGenerator:
-    """What a generator's name says.
+    """The parts of a generator's name.
 
     Attributes
     ----------
@@ -324,7 +324,7 @@ def offered() -> list[str]:
 
 
 def check_offered(model: str) -> None:
-    """Let nobody but the operator say which files a worker loads.
+    """Refuse model files that the operator does not allow.
 
     Raises
     ------

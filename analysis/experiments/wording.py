@@ -24,12 +24,12 @@ MODELS: Final = ("generator", "other")
 
 
 def model(named: str) -> str:
-    """Name the model that was asked, and how it was reached: an endpoint's name alone tells nobody which it was.
+    """Name the model and how it was called: the name of an endpoint alone does not say which model it was.
 
     Parameters
     ----------
     named : str
-        As `generating.read` reads it, with its options.
+        As `generators.read` reads it, with its options.
 
     Returns
     -------

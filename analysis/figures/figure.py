@@ -80,7 +80,7 @@ def specification(study: Study, run: Run, name: str, theme: str = "light", size:
 
 
 def specifications(run: Run) -> Iterator[tuple[str, Spec]]:
-    """Yield every chart that a run holds something for, by name; what they show is read once for all of them."""
+    """Yield every chart that the run has data for, by name; tables are read once for all."""
     rows = run_tables.read(run, *dict.fromkeys(table for figure in FIGURES.values() for table in figure.tables))
     labels = _labels(run.study, rows)
     for name, figure in FIGURES.items():

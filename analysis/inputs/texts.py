@@ -56,7 +56,7 @@ class TopicTexts:
 
 
 def digest(text: str) -> str:
-    """The digest under which a text stands in inputs: the first 32 hexadecimal digits of its SHA-256."""
+    """The digest of a text in inputs: the first 32 hexadecimal digits of its SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

@@ -1,4 +1,4 @@
-"""What could not be computed, and why: each reason once, with what it is about; and captions without intervals."""
+"""Undefined values and their reasons, each once; captions of tables without intervals."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -74,7 +74,7 @@ PROMISE = "95 %"
 
 
 def without_intervals(tables: Mapping[str, Iterable[Mapping[str, Any]]]) -> dict[str, str]:
-    """Return of tables whose numbers stand without a single interval what a caption says of it.
+    """Return notes for the captions of tables that have numbers but no interval.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a person says of a study that they plan."""
+"""The form of a plan."""
 
 from collections.abc import Iterable
 from dataclasses import fields
@@ -160,7 +160,7 @@ class PlanForm(forms.Form):
 
 
 def initial(known: dict[str, Any]) -> dict[str, Any]:
-    """What a study says of itself, as the form shows it."""
+    """Initial values of the form, from the study."""
     usual: dict[str, Any] = {field.name: field.default for field in fields(PlanParameters)}
     plain = {name: value for name, value in (usual | known).items() if name in PlanForm.base_fields}
     for name in PERCENT:

@@ -1,4 +1,4 @@
-"""What a study says of its own design, to begin a plan with; and what the page of a plan shows."""
+"""Default parameters of a plan from the study's own design, and the content of a plan's page."""
 
 from collections import Counter
 from typing import Any
@@ -95,7 +95,7 @@ def _judged(study: Study) -> dict[str, Any]:
 
 
 def _drawn(campaign: Campaign) -> dict[str, Any]:
-    """What the questionnaires show of the design that they were drawn from; nothing where there are none yet."""
+    """The design that questionnaires were drawn from; empty if there are none yet."""
     shown = list(
         Item.objects.filter(campaign=campaign, pair__isnull=False).order_by().values_list("topic", "pair__a", "pair__b")
     )
@@ -167,7 +167,7 @@ def planner(run: Run | None) -> dict[str, Any]:
 
 
 def _said(parameters: PlanParameters) -> list[Any]:
-    """Which expectations were typed although an analysis was named for the others; all of them where none was."""
+    """The expectations set by hand although a source analysis was named; all of them where none was."""
     return [label for name, label in TYPED.items() if getattr(parameters, name) is not None]
 
 
@@ -176,7 +176,7 @@ def _cell(row: Row | None, digits: int) -> dict[str, Any]:
 
 
 def _next(rows: list[Row]) -> list[dict[str, Any]]:
-    """What the next money buys, a block for each way of spending it; what simulations cannot tell apart says so."""
+    """The gain of the next money, a block for each way of spending it."""
     blocks = []
     for step, label in STEPS.items():
         changes_by_measure = {row["measure"]: row for row in rows if row["step"] == step}
@@ -194,5 +194,5 @@ def _next(rows: list[Row]) -> list[dict[str, Any]]:
 
 
 def _is_told(row: Row) -> bool:
-    """Whether the change is told apart from none."""
+    """Whether the change differs from zero."""
     return row["low"] is not None and (row["low"] > 0 or row["high"] < 0)

@@ -52,7 +52,7 @@ def moving(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
 @study_page(Role.VIEWER)
 @require_safe
 def chart(request: HttpRequest, study: Study, key: uuid.UUID, form: str) -> HttpResponse:
-    """Send the chart of a plan, of what it found so far; `?of=` tells a browser that there is more now."""
+    """Send the chart of a plan so far; `?of=` changes when there is more to show."""
     run = get_object_or_404(Run, study=study, kind=services.KIND, key=key)
     theme, size = request.GET.get("theme", "light"), request.GET.get("size", "paper")
     if not figure.is_known("plan", theme, form, size):

@@ -144,7 +144,7 @@ class ReleaseForm(forms.Form):
         return creators
 
     def clean_doi(self) -> str:
-        """Keep the DOI without what stands before it in an address."""
+        """Return the DOI without the address before it."""
         doi: str = self.cleaned_data["doi"].strip()
         if not doi:
             return ""
@@ -196,7 +196,7 @@ class LinkForm(forms.Form):
 
 
 class WithdrawForm(forms.Form):
-    """Why a release is taken back."""
+    """The reason for withdrawing a release."""
 
     reason = forms.CharField(
         label=gettext_lazy("Why"),

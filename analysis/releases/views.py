@@ -82,7 +82,7 @@ def release(request: HttpRequest, study: Study, number: int) -> HttpResponse:
 @never_cache
 @require_safe
 def moving(request: HttpRequest, study: Study, number: int) -> HttpResponse:
-    """Show how far the building is; once it has ended, have the page loaded anew: all of it is another one then."""
+    """Show the progress of the build; when it has ended, reload the page."""
     release = _release(study, number)
     if (running := _progress(release)) is None:
         return HttpResponse(status=204, headers={"HX-Refresh": "true"})
@@ -106,7 +106,7 @@ def everything(request: HttpRequest, study: Study, number: int) -> HttpResponseB
 
 
 def action(role: Role) -> Callable[[Callable[..., Any]], View]:
-    """Make a view of what is done to a release by a button: what goes wrong is said on its page."""
+    """Make a view for a button of a release; errors are shown on its page."""
 
     def decorate(act: Callable[..., Any]) -> View:
         @study_page(role)

@@ -23,7 +23,7 @@ Flaws = dict[str, tuple[tuple[str, str], ...]]
 
 
 def tables(job: Job) -> dict[str, list[Row]]:
-    """All tables; one of which there is nothing to say is left out."""
+    """Compute all tables; empty ones are left out."""
     parameters: SelfPreferenceParameters = job.parameters
     queries, flaws, built = _bank(job)
     names = authors(job.collection, parameters)
@@ -73,7 +73,7 @@ def _bank(job: Job) -> tuple[list[Query], Flaws, Mapping[str, Any]]:
 
 
 def _given(queries: Iterable[Query]) -> dict[str, dict[str, StatedKnowledge]]:
-    """By model and question, what the data says that models know."""
+    """Knowledge of models as the data states it, by model and question."""
     stated: dict[str, dict[str, StatedKnowledge]] = {}
     for query in queries:
         for model, knowledge_of_model in knowledge.stated_knowledge(query).items():
@@ -82,7 +82,7 @@ def _given(queries: Iterable[Query]) -> dict[str, dict[str, StatedKnowledge]]:
 
 
 def _levels_given(stated: Mapping[str, Mapping[str, StatedKnowledge]], evaluator: str) -> dict[str, Recall]:
-    """What the data says that the evaluator knows, where it was not asked."""
+    """The evaluator's knowledge as the data states it, for runs that did not ask for it."""
     return {
         question: knowledge_of_question.recall
         for question, knowledge_of_question in stated.get(evaluator, {}).items()

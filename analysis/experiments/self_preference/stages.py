@@ -127,7 +127,7 @@ def read(job: Job) -> Mapping[str, Any]:
 
 
 def check(collection: Collection, parameters: SelfPreferenceParameters) -> None:
-    """See whether the bank has passages by whom the evaluator is said to be, before anything is asked.
+    """Check that the bank has passages by the named author, before anything is asked.
 
     Raises
     ------

@@ -200,7 +200,7 @@ class _Tables:
         return rows
 
     def inputs(self, length: Callable[[Document], int], unit: str) -> list[Row]:
-        """How many documents each method hands over, how long they are, and whole prompts beside (Table 3)."""
+        """How many documents each method uses, their length, and the length of prompts (Table 3)."""
         base = self.of.counts(STANDARD, "prompt_tokens")
         base_length = self.of.lengths(STANDARD, length)
         rows = []
@@ -260,7 +260,7 @@ class _Tables:
         return rows
 
     def order(self) -> list[Row]:
-        """How often what helps stands ahead of what does not: by each reranker, against the retriever's order."""
+        """How often helpful documents rank above others: by each reranker, and by the retriever."""
         retrieved = self.of.ordered()
         apart = {
             name: self.of.ordered(name)
@@ -277,7 +277,7 @@ class _Tables:
         return rows
 
     def thresholds(self) -> list[Row]:
-        """What uplift RAG would hand over at other thresholds: nothing is asked for that."""
+        """What uplift RAG would use at other thresholds; this needs no further calls."""
         reason = self.of.why_not(UPLIFT)
         rows = []
         for threshold in self._thresholds():
@@ -406,7 +406,7 @@ def _training(job: Job) -> list[Row]:
 
 
 def _refused(parameters: UpliftRagParameters, run_outcomes: Outcomes) -> dict[str, int]:
-    """What was refused beside the run's own labels: answers by all methods, and all that another model was asked."""
+    """Refused calls apart from the run's own labels: answers by all methods, and calls of the other model."""
     methods = [
         method_answer
         for answers in run_outcomes.answered
@@ -424,7 +424,7 @@ def _refused(parameters: UpliftRagParameters, run_outcomes: Outcomes) -> dict[st
 
 
 def _given(where: Mapping[str, int], job: Job) -> dict[str, int]:
-    """How many questions the data gave for training and for choosing, where it says so."""
+    """How many questions the data assigns to training and to development, if it does."""
     if not questions.is_given(job.collection):
         return {}
     folds = list(where.values())

@@ -207,12 +207,12 @@ class UpliftRagParameters(ParameterReader):
 
     @property
     def learning(self) -> tuple[str, ...]:
-        """What is fitted on each split: methods and variants with objectives of their own; others share a reranker."""
+        """The methods and variants that are fitted on each split; other variants share a reranker."""
         return tuple(name for name in self.compared if name not in VARIANTS or VARIANTS[name].trained_as == name)
 
     @property
     def options(self) -> Options:
-        """What uplift RAG has beside what all methods share."""
+        """The options of uplift RAG alone."""
         return Options(
             weights=Weights(self.weight_point, self.weight_pair, 1.0),
             threshold=self.threshold,

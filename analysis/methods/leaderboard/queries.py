@@ -50,7 +50,7 @@ def leaderboard(study: Study, state: AnalysisState, *, dimension: str, page: str
 
 
 def _not_ranked(rows: list[Row], people: list[Row]) -> list[Row]:
-    """Who has no rank here: those who met nobody on this dimension, and those graded on none, who stand under all."""
+    """Participants without a rank: never compared on this dimension, or never graded."""
     here = {row["participant"] for row in people}
     nowhere = [row for row in rows if row["kind"] == PARTICIPANT and not row["n"] and row["participant"] not in here]
     return [row for row in people if row["rank"] is None] + nowhere

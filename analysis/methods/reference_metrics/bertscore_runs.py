@@ -202,7 +202,7 @@ def _told(run: Run) -> dict[str, Any]:
 
 
 def register() -> None:
-    """Make these runs known; called once when the app is ready."""
+    """Register the run kind; called once when the app is ready."""
     kinds.register(
         kinds.Kind(
             name=KIND, title=_("BERTScore"), queue=queue(), plan=plan, work=work, result_url=_result_url, told=_told
@@ -248,7 +248,7 @@ class EncodingEstimate:
 
 
 def estimate_encoding(study: Study, choice: EncoderChoice) -> EncodingEstimate:
-    """Look at what stands, and at what earlier runs of this model took per token on this system."""
+    """Estimate the work from what is already stored and this model's speed in earlier runs."""
     topics = list(topics_to_compare(study))
     texts = responses_to_compare(study).filter(topic__external_id__in=topics).annotate(digest=Digest("text"))
     encoders = Encoder.objects.filter(study=study, model=choice.model)

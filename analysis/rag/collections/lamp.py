@@ -30,7 +30,7 @@ class Task:
     number : int
     about : str
     metric : str
-        A name of `answers.METRICS`.
+        A name of `qa_metrics.METRICS`.
     opening : pattern
         How its inputs begin.
     sought : pattern

@@ -260,7 +260,7 @@ def _of_log(source: Source, log: WritingLog, *, times_released: bool) -> Columns
 
 
 def _details(source: Source, event: list[Any]) -> dict[str, Any]:
-    """Return an event's fields by name. A device's own clock is never told: it is as good as a name."""
+    """Return an event's fields by name, without the device's own clock, which could identify a person."""
     details = dict(zip(BY_CODE[event[0]].fields, event[2:], strict=False))
     details.pop("clock", None)
     for name in ("held", "milliseconds"):

@@ -1,4 +1,4 @@
-"""The tables of writing: topics and passages, styles, responses taken apart, and what writers were asked."""
+"""Tables of writing: topics and passages, styles, parsed responses, and survey answers."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -34,7 +34,7 @@ def tables(source: Source) -> Iterator[ContentTable]:
 
 
 def participants(source: Source) -> ContentTable:
-    """Return whoever wrote or judged something that is in."""
+    """Return everybody who wrote or judged something that is included."""
     columns = (
         ContentColumn("participant", "text", False, "The pseudonym of a person, or the name of a model or system."),
         ContentColumn("kind", "text", False, "What they are.", values=("CROWD", "EXPERT", "MODEL", "SYSTEM")),

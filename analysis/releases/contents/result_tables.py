@@ -1,4 +1,4 @@
-"""The result tables of the runs that were chosen, rows about what is left out taken out of them."""
+"""Result tables of the chosen runs, without rows about what is left out."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -109,7 +109,7 @@ class Results:
                 self._source.selection.count.add(ROWS, OF_OWN_TEXTS if is_nameless else ABOUT_LEFT_OUT)
 
     def _told(self, table: Table, row: Row) -> Row | None:
-        """Return a row by the names of the release; None where it is about something that is left out."""
+        """Return a row with released names; None where it is about something that is left out."""
         if any(
             row.get(column) not in (None, "") and row[column] not in self._released
             for column in table.columns_of(RESPONSE)
