@@ -97,7 +97,7 @@ def _sift(element: ET.Element, prefix: str) -> None:
         else:
             element.remove(child)
     for key, value in list(element.attrib.items()):
-        if key not in _ATTRIBUTES or (local := _mine(value, prefix)) is None:
+        if key not in _ATTRIBUTES or (local := _local_reference(value, prefix)) is None:
             del element.attrib[key]
         else:
             element.set(key, f"{prefix}-{value}" if key == "id" else local)
@@ -105,7 +105,7 @@ def _sift(element: ET.Element, prefix: str) -> None:
     element.tail = None if element.tail is None or not element.tail.strip() else visible(element.tail)
 
 
-def _mine(value: str, prefix: str) -> str | None:
+def _local_reference(value: str, prefix: str) -> str | None:
     """Point `url(#id)` at the renamed id; None for what points anywhere else."""
     local = _LOCAL.sub(partial(_renamed, prefix), value)
     return None if "url(" in _LOCAL.sub("", local) or "javascript:" in value.lower() else local

@@ -207,7 +207,7 @@ class Started(Ordering):
 
 
 def _row(offered: Experiment) -> dict[str, Any]:
-    usual = offered.own({}).to_dict()
+    usual = offered.own_parameters({}).to_dict()
     fields = [
         {
             "name": parameter.name, "label": str(parameter.label), "help": str(parameter.help), "kind": parameter.kind,

@@ -218,7 +218,7 @@ class Experiment:
         """The name of its runs' kind."""
         return PREFIX + self.name
 
-    def own(self, parameters: Mapping[str, Any]) -> ExperimentParameters:
+    def own_parameters(self, parameters: Mapping[str, Any]) -> ExperimentParameters:
         """Read the experiment's own parameters out of a run's; raises `BadParameterError`."""
         return self.parameters.from_dict({name: value for name, value in parameters.items() if name not in COMMON})
 
@@ -227,7 +227,7 @@ class Experiment:
         folds = self.folds
         if folds is None:
             return None
-        own_parameters = self.own(parameters)
+        own_parameters = self.own_parameters(parameters)
         return lambda collection: folds(collection, own_parameters)
 
 

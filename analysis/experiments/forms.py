@@ -106,7 +106,7 @@ class ExperimentForm(forms.Form):
         super().__init__(*args, **options)
         self.experiment, self.study, self.by = experiment, study, by
         self._set_choices()
-        usual = experiment.own({}).to_dict()
+        usual = experiment.own_parameters({}).to_dict()
         for parameter in experiment.declared:
             models = services.offered(is_here=parameter.is_here) if parameter.kind == "model" else []
             self.fields[OWN + parameter.name] = _control(parameter, usual.get(parameter.name), models)

@@ -230,7 +230,7 @@ TABLES = "tables"
 def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.LaterUnit]:
     """Plan all units; the collection's digest becomes the run's."""
     try:
-        parameters = experiment.own(run.parameters)
+        parameters = experiment.own_parameters(run.parameters)
         collection = question_sets.collection(
             run.parameters, run.study, seed=run.seed, folds=experiment.dividing(run.parameters)
         )
@@ -262,7 +262,7 @@ def work(experiment: Experiment, work: kinds.Work) -> Callable[[], None]:
         job = Job(
             run=run,
             collection=question_sets.of_run(run, folds=experiment.dividing(run.parameters)),
-            parameters=experiment.own(run.parameters),
+            parameters=experiment.own_parameters(run.parameters),
             payload=work.unit.payload,
             make=partial(generator, run),
             reporter=work.report,

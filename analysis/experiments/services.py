@@ -81,7 +81,7 @@ def order(experiment: Experiment, study: Study, parameters: Mapping[str, Any], *
     """
     if seed < 0:
         raise BadParameterError(_("The seed must not be negative, it is %(seed)s.") % {"seed": seed})
-    own_parameters = experiment.own(parameters).to_dict()
+    own_parameters = experiment.own_parameters(parameters).to_dict()
     collection = dict(parameters.get("collection") or {"source": experiment.collections[0]})
     if collection.get("source") not in experiment.collections:
         message = _("%(title)s cannot be run on %(source)r; it takes %(known)s.")
@@ -153,7 +153,7 @@ def forecast(order: Order) -> CostForecast:
     BadParameterError, BadCollectionError
         If the questions cannot be read, or not with these parameters.
     """
-    collection, own_parameters = order.collection, order.experiment.own(order.parameters)
+    collection, own_parameters = order.collection, order.experiment.own_parameters(order.parameters)
     if nobody := experiments_runs.why_none(order.experiment, collection, own_parameters):
         return _why_nothing(order, nobody)
     estimate = order.experiment.estimate(collection, own_parameters)
@@ -231,7 +231,7 @@ def start(order: Order, *, by: User | None = None) -> Run:
 def changed_parameters(experiment: Experiment, run: Run) -> list[tuple[str, Any]]:
     """Return the run's own parameters that differ from the defaults."""
     try:
-        usual = experiment.own({}).to_dict()
+        usual = experiment.own_parameters({}).to_dict()
     except BadParameterError:
         return []
     return [

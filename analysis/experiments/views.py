@@ -92,7 +92,7 @@ def compare(request: HttpRequest, study: Study) -> HttpResponse:
     """Show what differs between two finished runs of one experiment, or several beside each other (`?run=`)."""
     if "run" in request.GET:
         return _beside(request, study)
-    old, new = (_asked(request, study, name) for name in ("a", "b"))
+    old, new = (_named_run(request, study, name) for name in ("a", "b"))
     if old and new and old.kind != new.kind:
         messages.error(request, _("These are runs of two experiments: choose two of one."))
         return redirect("experiments", slug=study.slug)
@@ -154,7 +154,7 @@ def _experiment(name: str) -> experiments.Experiment:
         raise Http404("There is no such experiment.") from None
 
 
-def _asked(request: HttpRequest, study: Study, name: str) -> Run | None:
+def _named_run(request: HttpRequest, study: Study, name: str) -> Run | None:
     """The finished run asked for under this name, if one is."""
     key = request.GET.get(name)
     if not key:

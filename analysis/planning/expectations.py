@@ -121,7 +121,7 @@ def source_of_analysis(
         raise UnusableSourceError("The analysis has no fitted competences: say what to expect instead.")
     fits.sort(key=lambda fit: 0 not in fit.dimension.values)  # those that force a choice come last
     try:
-        return _design(used, fitted, fits), _competence(fits), _found(used, Fitted(fitted.pool, tuple(fits)), tables)
+        return _design(used, fitted, fits), _competence(fits), _findings(used, Fitted(fitted.pool, tuple(fits)), tables)
     except calibration.NothingFoundError as error:
         raise UnusableSourceError(f"The analysis says too little: {error}.") from error
 
@@ -168,7 +168,7 @@ def _design(used: arrays.Inputs, fitted: Fitted, fits: list[Fit]) -> designs.Des
     )
 
 
-def _found(used: arrays.Inputs, fitted: Fitted, tables: dict[str, list[Row]]) -> calibration.StudyFindings:
+def _findings(used: arrays.Inputs, fitted: Fitted, tables: dict[str, list[Row]]) -> calibration.StudyFindings:
     fits = fitted.fits
     names = {fit.dimension.name for fit in fits}
     comparisons = grade_fits.comparisons_of(fitted, GOLD)

@@ -144,12 +144,12 @@ class PlanForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
             try:
-                self.asked()
+                self.plan()
             except BadPlanError as error:
                 raise forms.ValidationError(str(error)) from error
         return cleaned
 
-    def asked(self) -> PlanParameters:
+    def plan(self) -> PlanParameters:
         """Return the plan."""
         values = {name: value for name, value in self.cleaned_data.items() if value is not None}
         values.pop("seed")

@@ -158,7 +158,7 @@ def planner(run: Run | None) -> dict[str, Any]:
         "next": _next(tables["plan_next"]),
         "expected": expected,
         "is_paid": any(cost["total"] for cost in tables["plan_costs"]),
-        "said": _said(parameters),
+        "said": _typed_expectations(parameters),
         "figure": FIGURES["plan"],
         "mark": services.progress_mark(run),
         "has_points": bool(tables["plan"]),
@@ -166,7 +166,7 @@ def planner(run: Run | None) -> dict[str, Any]:
     }
 
 
-def _said(parameters: PlanParameters) -> list[Any]:
+def _typed_expectations(parameters: PlanParameters) -> list[Any]:
     """The expectations set by hand although a source analysis was named; all of them where none was."""
     return [label for name, label in TYPED.items() if getattr(parameters, name) is not None]
 
@@ -185,7 +185,7 @@ def _next(rows: list[Row]) -> list[dict[str, Any]]:
         first = next(iter(changes_by_measure.values()))
         target = {"topics": _("%(n)s topics"), "k": _("%(n)s judges a pair")}[step] % {"n": first[step]}
         changes = [
-            changes_by_measure[name] | {"label": MEASURES[name], "is_told": _is_told(changes_by_measure[name])}
+            changes_by_measure[name] | {"label": MEASURES[name], "is_told": _is_significant(changes_by_measure[name])}
             for name in BOUGHT
             if name in changes_by_measure
         ]
@@ -193,6 +193,6 @@ def _next(rows: list[Row]) -> list[dict[str, Any]]:
     return blocks
 
 
-def _is_told(row: Row) -> bool:
+def _is_significant(row: Row) -> bool:
     """Whether the change differs from zero."""
     return row["low"] is not None and (row["low"] > 0 or row["high"] < 0)

@@ -30,7 +30,7 @@ def planner(request: HttpRequest, study: Study) -> HttpResponse:
         form = PlanForm(request.POST, **options)
         if form.is_valid():
             plan_run = services.start(
-                study=study, parameters=form.asked(), by=request.user, seed=form.cleaned_data["seed"]  # type: ignore[arg-type]
+                study=study, parameters=form.plan(), by=request.user, seed=form.cleaned_data["seed"]  # type: ignore[arg-type]
             )  # fmt: skip
             return redirect(services.result_url(plan_run))
     else:

@@ -83,13 +83,18 @@ def write_release(release: Release, folder: Path, *, report: Report) -> WrittenR
     contents = release_contents.read_contents(study=release.study, choices=choices, release=str(release.number))
     done: dict[str, int] = {}
 
-    def told(table: str, rows: int) -> None:
+    def report_rows(table: str, rows: int) -> None:
         done[table] = rows
         report(sum(done.values()), 0, table)
 
     about_release = about_of(release, choices, contents)
     manifest = release_writer.write_files(
-        folder, contents.tables, about_release, layout=contents.layout, left_out=contents.layout_left_out, report=told
+        folder,
+        contents.tables,
+        about_release,
+        layout=contents.layout,
+        left_out=contents.layout_left_out,
+        report=report_rows,
     )
     rows = {table["name"]: table["rows"] for table in manifest["tables"]}
     return WrittenRelease(
@@ -405,11 +410,11 @@ def work(work: kinds.Work) -> Callable[[], None]:
 
 
 def _look(work: kinds.Work, release: Release) -> Callable[[], None]:
-    def told(done: int, where: object) -> None:
+    def report_rows(done: int, where: object) -> None:
         work.report(done, 0, str(where))
 
     choices = Choices.from_json(release.choices)
-    return detection.look(study=release.study, choices=choices, now=timezone.now(), report=told)
+    return detection.look(study=release.study, choices=choices, now=timezone.now(), report=report_rows)
 
 
 def _write(work: kinds.Work, release: Release) -> Callable[[], None]:

@@ -170,8 +170,8 @@ class ReleaseForm(forms.Form):
         names = Choices().as_json()
         return Choices.from_json({name: self.cleaned_data[name] for name in names})
 
-    def said(self) -> dict[str, Any]:
-        """What is said of it beside."""
+    def details(self) -> dict[str, Any]:
+        """Title, description and the like."""
         return {name: self.cleaned_data[name] for name in GROUPS[0][1]}
 
     def groups(self) -> list[dict[str, Any]]:

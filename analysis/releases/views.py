@@ -45,7 +45,7 @@ def new(request: HttpRequest, study: Study) -> HttpResponse:
     form = ReleaseForm(study, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            created = services.create(study=study, choices=form.choices(), by=request.user, **form.said())  # type: ignore[arg-type]
+            created = services.create(study=study, choices=form.choices(), by=request.user, **form.details())  # type: ignore[arg-type]
         except services.ReleaseError as error:
             form.add_error(None, str(error))
         else:
@@ -61,7 +61,7 @@ def change(request: HttpRequest, study: Study, number: int) -> HttpResponse:
     form = ReleaseForm(study, request.POST or None, release=release)
     if request.method == "POST" and form.is_valid():
         try:
-            services.change(release=release, choices=form.choices(), **form.said())
+            services.change(release=release, choices=form.choices(), **form.details())
         except services.ReleaseError as error:
             form.add_error(None, str(error))
         else:

@@ -165,10 +165,10 @@ def _column(column: DeclaredColumn) -> DisplayColumn:
 def _row(row: Row, columns: Iterable[DeclaredColumn], labels: ValueLabels) -> dict[str, Value]:
     words: dict[str, Value] = {}
     for column in columns:
-        words[column.key] = labels.said(column, row.get(column.key), row)
+        words[column.key] = labels.value_in_words(column, row.get(column.key), row)
         for bound in (column.low, column.high):
             if bound:
-                words[bound] = labels.said(replace(column, words=""), row.get(bound), row)
+                words[bound] = labels.value_in_words(replace(column, words=""), row.get(bound), row)
     return words
 
 

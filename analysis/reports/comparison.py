@@ -272,7 +272,9 @@ def said_of(column: DisplayColumn, row: Row, naming: ValueLabels, name: str) -> 
     """The values of one column of a row, in words."""
     words = next((declared_column for declared_column in get(name).columns if declared_column.key == column.key), None)
     declared = words or DeclaredColumn(column.key, column.label, column.digits)
-    return {key: naming.said(declared, row.get(key), row) for key in (column.key, column.low, column.high) if key}
+    return {
+        key: naming.value_in_words(declared, row.get(key), row) for key in (column.key, column.low, column.high) if key
+    }
 
 
 def _differs(was: Any, now: Any) -> bool:

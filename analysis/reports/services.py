@@ -62,7 +62,9 @@ def work(work: kinds.Work) -> Callable[[], None]:
 
 def register() -> None:
     """Register the run kind; called once when the app is ready."""
-    kinds.register(kinds.Kind(name=KIND, title=_("Report as files"), work=work, result_url=result_url, told=_told))
+    kinds.register(
+        kinds.Kind(name=KIND, title=_("Report as files"), work=work, result_url=result_url, told=_describe_parameters)
+    )
 
 
 def result_url(run: Run) -> str:
@@ -72,7 +74,7 @@ def result_url(run: Run) -> str:
     return report_kinds.of(reported).report_url(reported) if reported else ""
 
 
-def _told(run: Run) -> dict[str, Any]:
+def _describe_parameters(run: Run) -> dict[str, Any]:
     key = run.parameters.get("analysis")
     return {str(_("Report of")): kinds.run_reference_by_key(run.study, key)}
 

@@ -199,7 +199,7 @@ class ValueLabels:
         """Read the names of a study's dimensions, styles and questions, in three queries."""
         return cls(dimensions(study), styles(study), Questions.of(study))
 
-    def said(self, column: Column, value: Any, row: Row) -> Value:
+    def value_in_words(self, column: Column, value: Any, row: Row) -> Value:
         """Return a value of a row as it is shown: names in words, NaN and the infinite as None."""
         if column.words == "question":
             return self.questions.text(row)

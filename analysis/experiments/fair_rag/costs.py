@@ -47,7 +47,7 @@ def estimate(collection: Collection, parameters: FairRagParameters) -> CostEstim
     entailment_models.check(parameters.entailment)
     labelled = eligibility.labelled(collection, parameters)
     taking = [query for query in labelled if len(query.documents) >= FEWEST_USEFUL]
-    generation = _asked(labelled, taking, parameters, 1.0)
+    generation = _generation_cost(labelled, taking, parameters, 1.0)
     share = _share_of_lists(collection, taking, parameters)
     judged = 0
     seconds = SECONDS_PER_QUERY * len(taking)
@@ -64,11 +64,11 @@ def estimate(collection: Collection, parameters: FairRagParameters) -> CostEstim
         queries=len(taking),
         left_out=len(collection.queries) - len(taking),
         note=_note(collection, parameters, judged),
-        likely=_asked(labelled, taking, parameters, share) if share < 1 else None,
+        likely=_generation_cost(labelled, taking, parameters, share) if share < 1 else None,
     )
 
 
-def _asked(
+def _generation_cost(
     labelled: Sequence[Query], taking: Sequence[Query], parameters: FairRagParameters, share: float
 ) -> CostEstimate:
     """What the generator is asked if this share of the most lists that there may be is generated."""

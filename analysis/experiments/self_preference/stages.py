@@ -24,14 +24,14 @@ READ_TOGETHER, PERPLEXITY = 20, "perplexity"
 
 
 def _only(part: str) -> Callable[[Collection, SelfPreferenceParameters], Iterable[Payload]]:
-    """Units of a part, if it is wanted."""
+    """Units of a part, if it is units_of_part."""
     units = each_query(BATCH)
 
-    def wanted(collection: Collection, parameters: SelfPreferenceParameters) -> Iterable[Payload]:
+    def units_of_part(collection: Collection, parameters: SelfPreferenceParameters) -> Iterable[Payload]:
         check(collection, parameters)
         return units(collection, parameters) if part in parameters.parts else ()
 
-    return wanted
+    return units_of_part
 
 
 def _measured(collection: Collection, parameters: SelfPreferenceParameters) -> Iterable[Payload]:

@@ -195,7 +195,7 @@ def _result_url(run: Run) -> str:
     return reverse("reference_metrics", args=[run.study.slug])
 
 
-def _told(run: Run) -> dict[str, Any]:
+def _describe_parameters(run: Run) -> dict[str, Any]:
     layer = run.parameters.get("layer")
     named = run.parameters.get("model", "")
     return {gettext("Model"): named, gettext("Layer"): gettext("last") if layer is None else layer}
@@ -205,7 +205,13 @@ def register() -> None:
     """Register the run kind; called once when the app is ready."""
     kinds.register(
         kinds.Kind(
-            name=KIND, title=_("BERTScore"), queue=queue(), plan=plan, work=work, result_url=_result_url, told=_told
+            name=KIND,
+            title=_("BERTScore"),
+            queue=queue(),
+            plan=plan,
+            work=work,
+            result_url=_result_url,
+            told=_describe_parameters,
         )
     )
 

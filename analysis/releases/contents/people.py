@@ -77,10 +77,10 @@ class People:
         if pk not in self._persons:
             return self._free
         if consents:
-            return self._said(consents[-1])
+            return self._cached_permission(consents[-1])
         return self._free if elsewhere else _refused(NEVER_ASKED)
 
-    def _said(self, consent: _Given) -> Permission:
+    def _cached_permission(self, consent: _Given) -> Permission:
         if consent not in self._known:
             self._known[consent] = self._read(consent)
         return self._known[consent]

@@ -290,7 +290,7 @@ def survey_answers(source: Source) -> ContentTable:
             head = {"response": name, "survey": survey, "survey_version": version}
             for question, answer in answers.items():
                 if not source.selection.blackout.reason(TextSource.SURVEY, pk, question):
-                    released_answer = _said(source, pk, question, answer)
+                    released_answer = _released_answer(source, pk, question, answer)
                     yield {
                         **head,
                         "question": question,
@@ -303,7 +303,7 @@ def survey_answers(source: Source) -> ContentTable:
     )
 
 
-def _said(source: Source, pk: int, question: str, answer: Any) -> Any:
+def _released_answer(source: Source, pk: int, question: str, answer: Any) -> Any:
     if isinstance(answer, str):
         return source.selection.blackout.text(TextSource.SURVEY, pk, answer, question)
     return answer

@@ -102,13 +102,13 @@ class Results:
         for run, row in kept.annotate(row=elements).values_list("run_id", "row").iterator(CHUNK):
             # Nobody's consent, nor the terms of a passage, can be looked up for these.
             is_nameless = get(name).holds is Holds.TEXTS and run in self._of_study
-            released_row = None if is_nameless else self._told(get(name), row)
+            released_row = None if is_nameless else self._released_row(get(name), row)
             if released_row is not None:
                 yield {"run": self._numbers[run], **released_row}
             elif count:
                 self._source.selection.count.add(ROWS, OF_OWN_TEXTS if is_nameless else ABOUT_LEFT_OUT)
 
-    def _told(self, table: Table, row: Row) -> Row | None:
+    def _released_row(self, table: Table, row: Row) -> Row | None:
         """Return a row with released names; None where it is about something that is left out."""
         if any(
             row.get(column) not in (None, "") and row[column] not in self._released
