@@ -1,1 +1,1 @@
-"""What the judgments and the texts say: methods, runs, reports."""
+"""Statistics of judgments and texts: methods, runs, reports."""

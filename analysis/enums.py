@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Coders(models.TextChoices):
-    """Whose judgments an agreement is of."""
+    """The kinds of coders whose agreement is computed."""
 
     CROWD = "crowd", _("crowd")
     CORRECTED = "corrected", _("corrected crowd")
@@ -79,7 +79,7 @@ class PersonalKind(models.TextChoices):
 
 
 class TextSource(models.TextChoices):
-    """Where a text stands that is searched for personal data."""
+    """The kinds of texts that are searched for personal data."""
 
     RESPONSE = "RESPONSE", _("response")
     LOG = "LOG", _("an earlier state of a response")

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from django.utils.functional import Promise
 
-Kind = Literal["integer", "number", "text", "flag", "choice"]
+Kind = Literal["integer", "number", "numbers", "text", "flag", "choice", "choices", "model"]
 _KEY = "parameter"
 
 
@@ -35,13 +35,18 @@ class Parameter:
     label, help : str
         What it is, and what it does or costs.
     kind : str
-        "choice" is one of `choices`; "flag" is yes or no, whose words `choices` may say.
+        "choice" is one of `choices`, "choices" are several of them; "flag" is yes or no, whose words `choices` may say;
+        "numbers" is a list, written with commas; "model" is a generator other than the run's, "" for none.
     least, most : float or None
-        Bounds, both included.
+        Bounds, both included; of each number of a list; of a text the most letters.
     choices : tuple of (str, str)
         Value and label.
     in_form : bool
         False for what pages do not ask for.
+    is_advanced : bool
+        Whether the form shows it behind "more".
+    is_here : bool
+        Whether a model must be one in a worker, as for what servers do not return.
     """
 
     name: str
@@ -53,6 +58,8 @@ class Parameter:
     most: float | None = None
     choices: tuple[tuple[str, str | Promise], ...] = ()
     in_form: bool = True
+    is_advanced: bool = False
+    is_here: bool = False
 
     @property
     def option(self) -> str:

@@ -29,7 +29,7 @@ def short(name: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Write characters that nobody sees, or that turn their surroundings round, as what they are: [U+202E].
+    """Replace invisible and direction-changing characters by their code points: [U+202E].
 
     Texts of studies are written by others: a name must not be able to look like another, or to reorder a line.
     """
@@ -50,7 +50,7 @@ def code(character: str) -> str:
 
 
 def breakable(text: str) -> str:
-    """Let words break that are longer than a column: an invisible space after every so many letters."""
+    """Allow breaks in words longer than a column: an invisible space after every few letters."""
     return _LONG.sub(lambda match: "\u200b".join(_pieces(match[0])), text)
 
 
@@ -97,7 +97,7 @@ def _sift(element: ET.Element, prefix: str) -> None:
         else:
             element.remove(child)
     for key, value in list(element.attrib.items()):
-        if key not in _ATTRIBUTES or (local := _mine(value, prefix)) is None:
+        if key not in _ATTRIBUTES or (local := _local_reference(value, prefix)) is None:
             del element.attrib[key]
         else:
             element.set(key, f"{prefix}-{value}" if key == "id" else local)
@@ -105,7 +105,7 @@ def _sift(element: ET.Element, prefix: str) -> None:
     element.tail = None if element.tail is None or not element.tail.strip() else visible(element.tail)
 
 
-def _mine(value: str, prefix: str) -> str | None:
+def _local_reference(value: str, prefix: str) -> str | None:
     """Point `url(#id)` at the renamed id; None for what points anywhere else."""
     local = _LOCAL.sub(partial(_renamed, prefix), value)
     return None if "url(" in _LOCAL.sub("", local) or "javascript:" in value.lower() else local
@@ -172,7 +172,7 @@ def compile_pdf(source: bytes, data: dict[str, Any], *, at: datetime) -> bytes:
 
 
 def _compiled(source: bytes, written: str, at: datetime, standards: "list[PDFStandard]") -> tuple[bytes | None, str]:
-    """The document, or what Typst has to say."""
+    """The document, or Typst's error."""
     import typst  # only those who write a PDF load it
 
     inputs, time = {"data": written}, int(at.timestamp())
@@ -184,6 +184,6 @@ def _compiled(source: bytes, written: str, at: datetime, standards: "list[PDFSta
 
 
 def _undrawable(problem: str) -> set[str]:
-    """Which letters Typst says that no font has."""
+    """The letters that no font has, from Typst's error."""
     texts = (_ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) for text in _MISSING.findall(problem))
     return {letter for text in texts for letter in text if ord(letter) > 127}

@@ -1,4 +1,4 @@
-"""What becomes of results when somebody has what they gave erased: they are stale, and the pseudonym leaves them."""
+"""Erasure of a participant from results: these become stale, and the pseudonym is removed from them."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -56,7 +56,7 @@ def erase(participant: Participant, now: datetime) -> None:
 
 
 def _begin_anew(participant: Participant, now: datetime) -> None:
-    """Let no analysis store what it read before; one that ends in this moment is looked through as the others are.
+    """Keep running analyses from storing inputs that they read before the erasure.
 
     An update ends: what it is of is stale.
     """
@@ -73,7 +73,7 @@ def _names(used: arrays.Inputs, pseudonym: str) -> bool:
 
 
 def _strip(snapshot: Snapshot, used: arrays.Inputs, pseudonym: str) -> None:
-    """Take out of a snapshot who it was, what they said and how they wrote; the run keeps the digest of before."""
+    """Remove a participant's name, answers and writing from a snapshot; the run keeps the earlier digest."""
     left = used.without_writing_of(pseudonym).without_name_of(pseudonym)
     if left.digest != used.digest:
         with pgtrigger.ignore("analysis.Snapshot:never_updated"):

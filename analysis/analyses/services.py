@@ -99,7 +99,7 @@ def _store(run: Run, inputs: Inputs, results: Results, mark: dict[str, int], tak
 
 
 def _scores(inputs: Inputs) -> dict[str, str]:
-    """Whose BERTScores the inputs hold, where they hold any."""
+    """The source of the BERTScores in the inputs, if there are any."""
     scores = inputs.similarity_scores
     return {"bertscore": f"{scores.model}, layer {scores.layer}, {scores.version}"} if scores else {}
 
@@ -110,7 +110,7 @@ def result_url(run: Run) -> str:
 
 
 def register(told: Callable[[Run], dict[str, Any]]) -> None:
-    """Make analyses known to the runs; called once when the app is ready."""
+    """Register the run kind; called once when the app is ready."""
     kinds.register(kinds.Kind(name=KIND, title=_("Analysis"), work=work, result_url=result_url, told=told))
 
 

@@ -109,7 +109,7 @@ def updates_of(base: Run) -> Q:
 
 
 def register(result_url: Callable[[Run], str | None], told: Callable[[Run], dict[str, Any]]) -> None:
-    """Make updates known to the runs; called once when the app is ready."""
+    """Register the run kind; called once when the app is ready."""
     title = gettext_lazy("Update of an analysis")
     kinds.register(kinds.Kind(name=UPDATE, title=title, work=work, result_url=result_url, told=told))
 

@@ -220,7 +220,7 @@ def analyses(request: HttpRequest, study: Study) -> HttpResponse:
 def compare(request: HttpRequest, study: Study) -> HttpResponse:
     """Show what differs between two analyses."""
     state = state_of(request, study)
-    old, new = (_asked(request, study, name) for name in ("a", "b"))
+    old, new = (_named_analysis(request, study, name) for name in ("a", "b"))
     context = page_context(request, state, "analyses") | {"old": old, "new": new}
     if old and new:
         context["comparison"] = comparison.compare(old, new)
@@ -228,7 +228,7 @@ def compare(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "analysis/compare.html", context)
 
 
-def _asked(request: HttpRequest, study: Study, name: str) -> Run | None:
+def _named_analysis(request: HttpRequest, study: Study, name: str) -> Run | None:
     """The analysis asked for under this name, if one is."""
     key_text = request.GET.get(name)
     if not key_text:

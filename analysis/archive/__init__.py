@@ -1,1 +1,1 @@
-"""Corpora: a study as one file that others can use and another system can take in (docs/guides/export.md)."""
+"""Archives: a study as one file that others can use and another system can import (docs/guides/export.md)."""

@@ -1,4 +1,4 @@
-"""The tables of an archive, in the order in which they can be read: what a row refers to stands before it.
+"""The tables of an archive, in reading order: a row comes after all rows that it refers to.
 
 A table's columns follow from its model: every concrete field but those named in `left_out.py`. Rows stand in the order
 in which they came into the system (votes count in that order), and refer to each other by line number.

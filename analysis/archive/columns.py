@@ -38,7 +38,7 @@ class DanglingError(Exception):
 
 
 class Places:
-    """Where the rows of each table stand: primary keys by line number, eight bytes a row."""
+    """Line numbers of the rows of each table, by primary key; eight bytes a row."""
 
     def __init__(self) -> None:
         self._keys: dict[str, array[int]] = {}
@@ -163,7 +163,7 @@ class Reference(Field):
 
     @property
     def expected(self) -> str:  # type: ignore[override]
-        """What a reader is told."""
+        """What an error message says was expected."""
         return f"the id of a row of {self.table}"
 
     def clean(self, value: Any) -> int:

@@ -1,4 +1,4 @@
-"""What an archive leaves out, each with its reason. A test walks all models: nothing is left out by forgetting it."""
+"""What an archive leaves out, with the reasons. A test checks that every model is either included or listed here."""
 
 PERSON = "Accounts, names and e-mail addresses belong to the system that the study is run on and never leave it."
 ASKED = "Who runs the study on one system, and what was promised to its people there; another system says its own."

@@ -57,12 +57,12 @@ def read(files: Inputs, options: Options, problems: Problems, report: Report) ->
     if len(inputs) != 1:
         problems.add(file="", expected="one archive", message=f"there are {len(inputs)} files")
         problems.refuse_any()
-    archive_input = _given(inputs[0])
+    archive_input = _archive_input(inputs[0])
     with archive_input.opened(problems, report) as archive:
         return ArchiveInput(archive_input.name, archive_input.open, reader.check(archive, problems, report=report))
 
 
-def _given(handed_in: dict[str, Any]) -> ArchiveInput:
+def _archive_input(handed_in: dict[str, Any]) -> ArchiveInput:
     if "path" in handed_in:
         path = Path(handed_in["path"])
         return ArchiveInput(path.name, lambda: path.open("rb"), {})

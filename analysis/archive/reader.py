@@ -1,4 +1,4 @@
-"""Reading an archive that somebody hands in: is it whole, is it what its manifest says, is each row right?
+"""Reads an uploaded archive: checks that it is complete, matches its manifest, and has valid rows.
 
 Nothing is unpacked to disk, so no name in it can lead anywhere, and no more is read of a file than its manifest
 declares.
@@ -282,7 +282,7 @@ def rows(
 def _check_content(
     table: ArchiveTable, path: str, data: dict[str, Any], places: Places, problems: Problems, line: int
 ) -> None:
-    """Check what types cannot say: packed content that must be what its digest says, what would begin to work here."""
+    """Check what column types cannot: packed content must match its digest, and nothing may start to run here."""
     try:
         if table.name == "log_batches":
             _check_batch(data)

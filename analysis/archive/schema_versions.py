@@ -31,7 +31,7 @@ def _unknown(_row: Row) -> None:
 
 
 def _lease(row: Row) -> Any:
-    """Whoever had a task before leases were kept has it no longer: the next sweep returns it, with its draft."""
+    """Tasks held before leases existed have none: the next sweep returns them with their drafts."""
     return row["claimed_at"] or row["created_at"] if row["state"] == TaskState.CLAIMED else None
 
 

@@ -95,7 +95,7 @@ def about(run: Run, *, now: datetime) -> dict[str, Any]:
 
 
 def _place(work: kinds.Work) -> Path:
-    """Return where this claim of the unit writes; what earlier claims, killed at it, left behind goes."""
+    """Return the path that this claim of the unit writes to; remove files that earlier, killed claims left."""
     folder = Path(settings.DATA_DIR) / "tmp"
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(f"export-{work.run.key}-*.partial"):
@@ -109,7 +109,7 @@ def result_url(run: Run) -> str:
 
 
 def register() -> None:
-    """Make exports and the import of archives known to the runs; called once when the app is ready."""
+    """Register exports and the import of archives as run kinds; called once when the app is ready."""
     titles = {"archive": _("Export of the whole study"), "crowdrag25": _("Export as CrowdRAG-25")}
     for format_ in WRITERS:
         kinds.register(

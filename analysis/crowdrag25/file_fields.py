@@ -1,4 +1,4 @@
-"""Where each file of the published layout stands, and what its fields mean: the manifest's field dictionary."""
+"""Paths of the files of the published layout, and the meaning of their fields: the manifest's field dictionary."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -192,7 +192,7 @@ FILES: dict[str, tuple[str, Meanings]] = {
 
 
 def path(name: str) -> str:
-    """Return where a file stands."""
+    """Return the path of a file."""
     return f"{'artifacts' if name in ARTIFACTS else 'raw'}/{name}.jsonl.gz"
 
 

@@ -1,4 +1,4 @@
-"""What of a study is released in the published layout: what counts, what people agreed to, what the layout can say."""
+"""What is released in the published layout: what counts, what people consented to, what the layout has fields for."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -95,6 +95,6 @@ def timing_of(people: "QuerySet[Participant]") -> "QuerySet[Participant]":
 
 
 def _withheld(person: str, **releases: bool) -> Q:
-    """Say of a person that no consent of theirs releases this. Who has none at all came with a released corpus."""
+    """Return the condition that no consent of a person releases this; people of imported corpora have no consent."""
     consents = Consent.objects.filter(participant=OuterRef(person))
     return Q(Exists(consents)) & ~Q(Exists(consents.filter(withdrawn_at__isnull=True, **releases)))

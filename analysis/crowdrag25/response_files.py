@@ -106,7 +106,7 @@ def model_responses(
 
 
 def _author(response: Response) -> Row:
-    """Return whose a response is, where it is neither a person's nor the model's of the published corpus."""
+    """Return the author of a response that is neither a person nor the model of the published corpus."""
     name = response.participant.external_id
     if response.origin == Origin.SYSTEM:
         return {"system": name}

@@ -206,22 +206,22 @@ class Started(Ordering):
         return Response(StartedRow(run).data, status=202, headers={"Location": where})
 
 
-def _row(experiment_offered: Experiment) -> dict[str, Any]:
-    usual = experiment_offered.own({}).to_dict()
+def _row(offered: Experiment) -> dict[str, Any]:
+    usual = offered.own_parameters({}).to_dict()
     fields = [
         {
-            "name": field.name, "label": str(field.label), "help": str(field.help), "kind": field.kind,
-            "least": field.least, "most": field.most, "choices": [value for value, _label in field.choices],
-            "default": usual.get(field.name),
+            "name": parameter.name, "label": str(parameter.label), "help": str(parameter.help), "kind": parameter.kind,
+            "least": parameter.least, "most": parameter.most,
+            "choices": [value for value, _label in parameter.choices], "default": usual.get(parameter.name),
         }
-        for field in experiment_offered.fields
+        for parameter in offered.declared
     ]  # fmt: skip
     description = {
-        "name": experiment_offered.name,
-        "title": str(experiment_offered.title),
-        "about": str(experiment_offered.about),
+        "name": offered.name,
+        "title": str(offered.title),
+        "about": str(offered.about),
     }
-    return {**description, "sources": list(experiment_offered.collections), "parameters": fields}
+    return {**description, "sources": list(offered.collections), "parameters": fields}
 
 
 def _is_storable(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""A model in this process whose outputs are kept: equal prompts are generated once, whatever asks for them.
+"""A model in this process with stored outputs: equal prompts are generated once.
 
 What a batch gave is committed before the next one begins, so that a process which is killed loses one batch at most.
 Several processes may generate at once: where two do the same, the first to commit is what both return.
@@ -155,7 +155,7 @@ class CachedGenerator:
         return Scored(likelihoods, tuple(Output("", is_stored=key in stored) for key in keys))
 
     def with_callback(self, on_answers: Callable[[int], None]) -> CachedGenerator:
-        """The same generator, which tells of answers when they have come; what is raised then ends the generating."""
+        """Return this generator with a callback for new answers; what the callback raises ends the run."""
         self._on_answers = on_answers
         return self
 
@@ -225,13 +225,13 @@ def likelihood_digest(name: str, prompt: Prompt, continuation: str) -> str:
 
 
 def ensemble_digest(name: str, prompts: Sequence[Prompt], weights: Floats) -> str:
-    """SHA-256 of a generator's name, prompts that it answers as one and their weights (nine digits), in hexadecimal."""
+    """SHA-256 of a generator's name, the prompts of an ensemble and their weights (nine digits), in hexadecimal."""
     shares = [f"{share:.9f}" for share in generation_model.normalised_weights(weights, len(prompts))]
     return _digest("ensemble", name, *map(prompt_tokens.digest, prompts), *shares)
 
 
 def forget(study: Study) -> None:
-    """Remove what models wrote for a study: a text of theirs may hold what somebody has erased, in other words even.
+    """Remove stored outputs of a study: they may repeat erased text in other words.
 
     It costs nothing but generating it again.
     """
@@ -251,7 +251,7 @@ def _erased(study: Study | None) -> int:
 
 
 def _hold(study: Study | None, *, shared: bool) -> None:
-    """Let no erasure in the study come between what follows and the end of the transaction, or nobody store then."""
+    """Lock stored outputs of the study until the transaction ends: shared to store some, alone to erase them."""
     if study is None:
         return
     kind = "_shared" if shared else ""

@@ -1,4 +1,4 @@
-"""Who says what follows from what, as a run's parameters name it."""
+"""Entailment models by the names that runs use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of experiments on a study's own texts when somebody has theirs erased."""
+"""Erasure of a participant from experiments on the study's own texts."""
 
 from contextlib import suppress
 from datetime import datetime

@@ -1,9 +1,9 @@
-"""What an experiment says of itself, and where the frame finds it: pages, command and reports follow from this.
+"""The description of an experiment, and the registry: pages, command and reports are derived from it.
 
 An experiment is written as a value `Experiment` in a package of its own and registered when the app is ready:
 
     EXPERIMENT = Experiment(
-        name="fair", title=_("Fair ranking"), about=_("..."), parameters=Parameters, fields=(Field(...), ...),
+        name="fair", title=_("Fair ranking"), about=_("..."), parameters=Parameters,
         collections=("study", "qa"), stages=(Stage("utility", _("Utility of each list"), work),),
         tables=TABLES, figures=FIGURES, compute=compute, estimate=estimate, methods=methods,
     )
@@ -21,10 +21,11 @@ from __future__ import annotations
 
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -33,7 +34,7 @@ from analysis.rag.protocols import Collection
 
 from ..figures import figure
 from ..figures.figure import Figure
-from ..methods.settings import BadParameterError
+from ..parameters import BadParameterError, Parameter, parameters_of
 from ..tables import table
 from ..tables.rows import Row
 from ..tables.run_tables import EXPERIMENT
@@ -50,7 +51,6 @@ __all__ = [
     "CostEstimate",
     "Experiment",
     "ExperimentParameters",
-    "ParameterField",
     "Stage",
     "each_query",
     "get",
@@ -59,8 +59,8 @@ __all__ = [
 
 #: Parameters of every experiment, which the frame reads:
 #: `collection`: {"source": "study"} or {"source": FORMAT, "upload": primary key, "name": ..., "sha256": ...};
-#: and of an experiment with folds "apart": true, as `collecting.APART` says;
-#: `generator`: "endpoint:NAME" or "model:NAME", as `generating.generator` reads it; `queries`: how many at most, drawn
+#: and of an experiment with folds "apart": true, as `question_sets.APART` says;
+#: `generator`: "endpoint:NAME" or "model:NAME", as `generators.generator` reads it; `queries`: how many at most, drawn
 #: with the run's seed, 0 for all.
 COMMON = ("collection", "generator", "queries")
 PREFIX = EXPERIMENT
@@ -83,40 +83,6 @@ class ExperimentParameters(Protocol):
     def to_dict(self) -> dict[str, Any]:
         """Write all of them as JSON values, so that a run says what it was made with."""
         ...
-
-
-@dataclass(frozen=True)
-class ParameterField:
-    """One parameter as the form and the command offer it; its default is the dataclass's.
-
-    Attributes
-    ----------
-    name : str
-        The dataclass's field.
-    label, help : str
-        In the reader's language: what it is, and what it does or costs.
-    kind : str
-        "integer", "number", "text", "flag", "choice" (one of `choices`), "choices" (several of them), "numbers" (a
-        list, written with commas), "model" (a generator other than the run's; "" for none).
-    least, most : float or None
-        Bounds, of every number of a list; of "text" the most letters.
-    choices : tuple of (str, str)
-        Value and label.
-    is_advanced : bool
-        Whether it stands behind "more".
-    is_here : bool
-        Of a model: whether it must be one in a worker, as for what servers do not tell.
-    """
-
-    name: str
-    label: str | Promise
-    kind: Literal["integer", "number", "text", "flag", "choice", "choices", "numbers", "model"]
-    help: str | Promise = ""
-    least: float | None = None
-    most: float | None = None
-    choices: tuple[tuple[str, str | Promise], ...] = ()
-    is_advanced: bool = False
-    is_here: bool = False
 
 
 @dataclass(frozen=True)
@@ -150,7 +116,7 @@ class CostEstimate:
 
     @property
     def worst(self) -> CostEstimate:
-        """What it comes to at most."""
+        """The upper bound."""
         return self.most or self
 
 
@@ -158,7 +124,7 @@ Payload = dict[str, Any]
 
 
 def each_query(batch: int = 1) -> Callable[[Collection, Any], Iterable[Payload]]:
-    """Units of so many queries each, in the collection's order; `Job.queries` returns those of a unit."""
+    """Make units of `batch` queries each, in the collection's order; `Job.queries` returns those of a unit."""
 
     def units(collection: Collection, parameters: Any) -> Iterable[Payload]:
         names = [query.id for query in collection.queries]
@@ -169,7 +135,7 @@ def each_query(batch: int = 1) -> Callable[[Collection, Any], Iterable[Payload]]
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: its units may go on at once, and wait for all of the stage before.
+    """One stage: its units may run in parallel, after all units of the stage before.
 
     Attributes
     ----------
@@ -200,9 +166,7 @@ class Experiment:
     title, about : str
         What it is called; in some sentences, what it asks and what comes of it.
     parameters : type
-        Reads its own parameters (not `COMMON`).
-    fields : tuple of Field
-        How they are asked for.
+        A frozen dataclass of its own parameters (not `COMMON`), whose fields `analysis.parameters.parameter` makes.
     collections : tuple of str
         What it can be run on: "study", and formats of uploaded files ("qa", "lamp", "bank").
     stages : tuple of Stage
@@ -219,7 +183,7 @@ class Experiment:
         for them. Documents of other questions then come from the question's own fold.
     left_out : callable(Collection, parameters) -> mapping of str to int, optional
         How many questions cannot take part, by reason, as far as that is known before anything is asked; a run of which
-        these are all does not start (`partaking.ADVICE` says what to do).
+        these are all does not start (`runs.ADVICE` says what to do).
     queue : str
         A worker of the "gpu" queue takes it, with a device or without.
     """
@@ -228,7 +192,6 @@ class Experiment:
     title: str | Promise
     about: str | Promise
     parameters: type[ExperimentParameters]
-    fields: tuple[ParameterField, ...]
     collections: tuple[str, ...]
     stages: tuple[Stage, ...]
     tables: tuple[Table, ...]
@@ -241,6 +204,11 @@ class Experiment:
     queue: str = "gpu"
 
     @property
+    def declared(self) -> tuple[Parameter, ...]:
+        """Its own parameters, in the order of the form."""
+        return parameters_of(self.parameters)
+
+    @property
     def table_names(self) -> tuple[str, ...]:
         """The names of its tables in their order."""
         return tuple(table.name for table in self.tables)
@@ -250,16 +218,16 @@ class Experiment:
         """The name of its runs' kind."""
         return PREFIX + self.name
 
-    def own(self, parameters: Mapping[str, Any]) -> ExperimentParameters:
+    def own_parameters(self, parameters: Mapping[str, Any]) -> ExperimentParameters:
         """Read the experiment's own parameters out of a run's; raises `BadParameterError`."""
         return self.parameters.from_dict({name: value for name, value in parameters.items() if name not in COMMON})
 
     def dividing(self, parameters: Mapping[str, Any]) -> Callable[[Collection], Mapping[str, int]] | None:
-        """Return what divides a collection into folds by a run's parameters; None where nothing is trained."""
+        """Return the function that divides a collection into folds; None where nothing is trained."""
         folds = self.folds
         if folds is None:
             return None
-        own_parameters = self.own(parameters)
+        own_parameters = self.own_parameters(parameters)
         return lambda collection: folds(collection, own_parameters)
 
 
@@ -288,9 +256,13 @@ def get(name: str) -> Experiment:
         raise LookupError(f"There is no experiment {name!r}; there are {', '.join(EXPERIMENTS) or 'none'}.") from None
 
 
+#: The most letters of a text, and of a model's name, which may be a path.
+LONGEST, LONGEST_MODEL = 200, 500
+
+
 @dataclass(frozen=True)
 class ParameterReader(ABC):
-    """An experiment's parameters: fields with defaults, a rule for one value (`read`), and one for all (`check`)."""
+    """An experiment's parameters: a dataclass whose fields `parameter` makes, with a rule for all of them (`check`)."""
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -301,11 +273,11 @@ class ParameterReader(ABC):
         BadParameterError
             If one is unknown, of another kind, out of bounds, or does not go with another.
         """
-        usual = {parameter_field.name: parameter_field.default for parameter_field in fields(cls)}
-        if unknown := sorted(set(values) - set(usual)):
+        declared = {parameter.name: parameter for parameter in parameters_of(cls)}
+        if unknown := sorted(set(values) - set(declared)):
             message = _("There is no parameter %(unknown)s; there are %(known)s.")
-            raise BadParameterError(message % {"unknown": ", ".join(unknown), "known": ", ".join(sorted(usual))})
-        parameters = cls(**{name: cls.read(name, usual[name], value) for name, value in values.items()})
+            raise BadParameterError(message % {"unknown": ", ".join(unknown), "known": ", ".join(sorted(declared))})
+        parameters = cls(**{name: cls.read(declared[name], value) for name, value in values.items()})
         parameters.check()
         return parameters
 
@@ -314,13 +286,45 @@ class ParameterReader(ABC):
         return {name: _written(value) for name, value in asdict(self).items()}
 
     @staticmethod
-    @abstractmethod
-    def read(name: str, usual: Any, value: Any) -> Any:
-        """Return one value as its field holds it, its default being `usual`; raises `BadParameterError`."""
+    def read(parameter: Parameter, value: Any) -> Any:
+        """Return one value as its field holds it; raises `BadParameterError`."""
+        if parameter.kind == "choices":
+            return _read_choices(parameter, value)
+        if parameter.kind == "flag":
+            if not isinstance(value, bool):
+                message = _("%(name)s is %(value)r; it is true or false.")
+                raise BadParameterError(message % {"name": parameter.name, "value": value})
+            return value
+        if parameter.kind in {"integer", "number"}:
+            return _read_number(parameter, value)
+        most = parameter.most or (LONGEST_MODEL if parameter.kind == "model" else LONGEST)
+        if not isinstance(value, str) or len(value) > most:
+            message = _("%(name)s is %(value)r; it is a text of at most %(most)s letters.")
+            raise BadParameterError(message % {"name": parameter.name, "value": value, "most": most})
+        return value.strip()
 
     @abstractmethod
     def check(self) -> None:
         """Raise `BadParameterError` where values do not go together."""
+
+
+def _read_choices(parameter: Parameter, value: Any) -> tuple[str, ...]:
+    known = [name for name, _label in parameter.choices]
+    if isinstance(value, str) or not isinstance(value, Sequence) or not set(value) <= set(known):
+        message = _("%(name)s is %(value)r; it is a list of some of: %(known)s.")
+        raise BadParameterError(message % {"name": parameter.name, "value": value, "known": ", ".join(known)})
+    return tuple(name for name in known if name in value)
+
+
+def _read_number(parameter: Parameter, value: Any) -> float:
+    least, most = parameter.least or 0, parameter.most
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    is_whole = is_number and float(value).is_integer()
+    is_integer = parameter.kind == "integer"
+    if not is_number or (is_integer and not is_whole) or value < least or (most is not None and value > most):
+        message = _("%(name)s is %(value)r; it is a number from %(least)s to %(most)s.")
+        raise BadParameterError(message % {"name": parameter.name, "value": value, "least": least, "most": most})
+    return int(value) if is_integer else float(value)
 
 
 def _written(value: Any) -> Any:

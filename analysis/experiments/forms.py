@@ -16,9 +16,10 @@ from crowdrag.jobs.models import Upload
 from crowdrag.studies.models import Study, User
 from writing.models import Style
 
+from ..parameters import Parameter
 from ..tables import run_tables
 from . import question_sets, services
-from .experiment import BadParameterError, Experiment, ParameterField
+from .experiment import BadParameterError, Experiment
 from .question_sets import FORMATS, BadFileError
 
 MOST_SEED: Final = 2**31 - 1
@@ -105,10 +106,10 @@ class ExperimentForm(forms.Form):
         super().__init__(*args, **options)
         self.experiment, self.study, self.by = experiment, study, by
         self._set_choices()
-        usual = experiment.own({}).to_dict()
-        for parameter_field in experiment.fields:
-            models = services.offered(is_here=parameter_field.is_here) if parameter_field.kind == "model" else []
-            self.fields[OWN + parameter_field.name] = _control(parameter_field, usual.get(parameter_field.name), models)
+        usual = experiment.own_parameters({}).to_dict()
+        for parameter in experiment.declared:
+            models = services.offered(is_here=parameter.is_here) if parameter.kind == "model" else []
+            self.fields[OWN + parameter.name] = _control(parameter, usual.get(parameter.name), models)
 
     def _set_choices(self) -> None:
         offered = [name for name in self.experiment.collections if name in FORMATS]
@@ -144,12 +145,8 @@ class ExperimentForm(forms.Form):
         field.choices = choices
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The fields under what they are about; what is advanced comes apart."""
-        own_fields = [
-            self[OWN + parameter_field.name]
-            for parameter_field in self.experiment.fields
-            if not parameter_field.is_advanced
-        ]
+        """The basic fields, in groups with headings."""
+        own_fields = [self[OWN + parameter.name] for parameter in self.experiment.declared if not parameter.is_advanced]
         return [
             (_("Questions"), [self[name] for name in self.QUESTIONS if name in self.fields]),
             (_("Model"), [self["generator"]]),
@@ -159,11 +156,7 @@ class ExperimentForm(forms.Form):
     def advanced(self) -> list[forms.BoundField]:
         """Fields that most leave as they are."""
         return [
-            *(
-                self[OWN + parameter_field.name]
-                for parameter_field in self.experiment.fields
-                if parameter_field.is_advanced
-            ),
+            *(self[OWN + parameter.name] for parameter in self.experiment.declared if parameter.is_advanced),
             self["seed"],
         ]
 
@@ -218,7 +211,7 @@ class ExperimentForm(forms.Form):
             self.refuse(error)
 
     def refuse(self, error: Exception) -> None:
-        """Say what is wrong, at the field of the parameter whose name the message begins with."""
+        """Show an error at the field of the parameter that the message begins with."""
         name = str(error).split(maxsplit=1)[0] if str(error) else ""
         field = next((name_in_form for name_in_form in (OWN + name, name) if name_in_form in self.fields), None)
         self.add_error(field, str(error))
@@ -231,17 +224,17 @@ class ExperimentForm(forms.Form):
         """What was set, as a run's parameters; what is left empty has its default."""
         cleaned = self.cleaned_data
         sent = {
-            parameter_field.name: (parameter_field, cleaned.get(OWN + parameter_field.name))
-            for parameter_field in self.experiment.fields
-            if self._is_sent(parameter_field)
+            parameter.name: (parameter, cleaned.get(OWN + parameter.name))
+            for parameter in self.experiment.declared
+            if self._is_sent(parameter)
         }
-        values = {name: value for name, (parameter_field, value) in sent.items() if _is_said(parameter_field, value)}
+        values = {name: value for name, (parameter, value) in sent.items() if _is_said(parameter, value)}
         common = {"generator": cleaned["generator"], "queries": cleaned.get("queries") or 0}
         return {"collection": self._collection(), **common, **values}
 
-    def _is_sent(self, parameter_field: ParameterField) -> bool:
+    def _is_sent(self, parameter: Parameter) -> bool:
         """Whether a control came with the form: one that did not has its default, not its choice ""."""
-        name = OWN + parameter_field.name
+        name = OWN + parameter.name
         return not self.fields[name].widget.value_omitted_from_data(self.data, self.files, self.add_prefix(name))
 
     def _collection(self) -> dict[str, Any]:
@@ -252,73 +245,61 @@ class ExperimentForm(forms.Form):
 
 
 def initial(experiment: Experiment, parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """What the form shows of a run that is to be made again, a little otherwise."""
+    """Initial values of the form that repeats a run with changes."""
     collection = parameters.get("collection") or {}
     common = {name: collection.get(name) for name in ("source", "style", "upload", "others")}
-    own_values = {
-        OWN + parameter_field.name: parameters.get(parameter_field.name) for parameter_field in experiment.fields
-    }
+    own_values = {OWN + parameter.name: parameters.get(parameter.name) for parameter in experiment.declared}
     values = {**common, **own_values, "generator": parameters.get("generator"), "queries": parameters.get("queries")}
     return {name: value for name, value in values.items() if value is not None} | {"seed": seed}
 
 
-def _control(parameter_field: ParameterField, usual: Any, models: list[tuple[str, str]]) -> forms.Field:
+def _control(parameter: Parameter, usual: Any, models: list[tuple[str, str]]) -> forms.Field:
     """A parameter as a field of the form."""
     options: dict[str, Any] = {
-        "label": parameter_field.label, "help_text": _help(parameter_field), "initial": usual,
-        "required": parameter_field.kind != "flag" and usual not in (None, "", [], ()),
+        "label": parameter.label, "help_text": _help(parameter), "initial": usual,
+        "required": parameter.kind != "flag" and usual not in (None, "", [], ()),
     }  # fmt: skip
-    if parameter_field.kind == "integer":
-        return forms.IntegerField(
-            min_value=_whole(parameter_field.least), max_value=_whole(parameter_field.most), **options
-        )
-    if parameter_field.kind == "number":
+    if parameter.kind == "integer":
+        return forms.IntegerField(min_value=_whole(parameter.least), max_value=_whole(parameter.most), **options)
+    if parameter.kind == "number":
         step = forms.NumberInput(attrs={"step": "any"})
-        return forms.FloatField(min_value=parameter_field.least, max_value=parameter_field.most, widget=step, **options)
-    if parameter_field.kind == "numbers":
+        return forms.FloatField(min_value=parameter.least, max_value=parameter.most, widget=step, **options)
+    if parameter.kind == "numbers":
         whole = bool(usual) and all(isinstance(value, int) for value in usual)
-        return NumbersField(
-            least=parameter_field.least, most=parameter_field.most, whole=whole, max_length=400, **options
-        )
-    if parameter_field.kind == "flag":
+        return NumbersField(least=parameter.least, most=parameter.most, whole=whole, max_length=400, **options)
+    if parameter.kind == "flag":
         return forms.BooleanField(**options)
-    if parameter_field.kind == "choice":
+    if parameter.kind == "choice":
         # Where one of the choices is "", as "not measured" is, it says something, and is no answer that is missing.
-        is_required = options["required"] and "" not in dict(parameter_field.choices)
-        return forms.ChoiceField(choices=parameter_field.choices, **options | {"required": is_required})
-    if parameter_field.kind == "choices":
-        return forms.MultipleChoiceField(
-            choices=parameter_field.choices, widget=forms.CheckboxSelectMultiple, **options
-        )
-    if parameter_field.kind == "model":
+        is_required = options["required"] and "" not in dict(parameter.choices)
+        return forms.ChoiceField(choices=parameter.choices, **options | {"required": is_required})
+    if parameter.kind == "choices":
+        return forms.MultipleChoiceField(choices=parameter.choices, widget=forms.CheckboxSelectMultiple, **options)
+    if parameter.kind == "model":
         return forms.ChoiceField(choices=[("", _("none")), *models], **options | {"required": False})
-    return forms.CharField(max_length=_whole(parameter_field.most), **options)
+    return forms.CharField(max_length=_whole(parameter.most), **options)
 
 
-def _help(parameter_field: ParameterField) -> str:
+def _help(parameter: Parameter) -> str:
     """What a parameter does, and within which bounds."""
     bounds = ""
     if (
-        parameter_field.kind in {"integer", "number", "numbers"}
-        and parameter_field.least is not None
-        and parameter_field.most is not None
+        parameter.kind in {"integer", "number", "numbers"}
+        and parameter.least is not None
+        and parameter.most is not None
     ):
         bounds = _("From %(least)s to %(most)s.") % {
-            "least": _bound(parameter_field.least),
-            "most": _bound(parameter_field.most),
+            "least": _bound(parameter.least),
+            "most": _bound(parameter.most),
         }
-    elif parameter_field.kind in {"integer", "number", "numbers"} and parameter_field.least is not None:
-        bounds = _("%(least)s or more.") % {"least": _bound(parameter_field.least)}
-    return f"{parameter_field.help} {bounds}".strip()
+    elif parameter.kind in {"integer", "number", "numbers"} and parameter.least is not None:
+        bounds = _("%(least)s or more.") % {"least": _bound(parameter.least)}
+    return f"{parameter.help} {bounds}".strip()
 
 
-def _is_said(parameter_field: ParameterField, value: Any) -> bool:
+def _is_said(parameter: Parameter, value: Any) -> bool:
     """Whether a parameter was set; what is left empty has its default."""
-    return (
-        value is not None
-        and value != []
-        and (parameter_field.kind != "choice" or value in dict(parameter_field.choices))
-    )
+    return value is not None and value != [] and (parameter.kind != "choice" or value in dict(parameter.choices))
 
 
 def _whole(bound: float | None) -> int | None:

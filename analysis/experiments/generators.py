@@ -84,7 +84,7 @@ class EndpointGenerator:
         crowdrag.llm.gateway.GatewayError
             If nothing may be asked (no budget, not allowed, a message that no server takes).
         """
-        answers = self._asked(gateway.LazyRequests(prompts, self.request))
+        answers = self._complete(gateway.LazyRequests(prompts, self.request))
         return [_output(prompt, answer) for prompt, answer in zip(prompts, answers, strict=True)]
 
     def request(self, prompt: Prompt) -> gateway.Request:
@@ -134,14 +134,14 @@ class EndpointGenerator:
             return Scored(likelihoods, tuple(outputs), (np.zeros(0),) * len(prompts))
         # The shortest tells whether the server can at all, before the others are asked and paid.
         first = min(pairs, key=lambda index: _length(*pairs[index]))
-        [answer] = self._asked([_scored(*pairs[first])]) if self.endpoint.supports_logprobs else [None]
+        [answer] = self._complete([_scored(*pairs[first])]) if self.endpoint.supports_logprobs else [None]
         if answer is None or not answer.logprobs:
             server_message = f" It says: {answer.error}" if answer is not None and answer.error else ""
             raise NoLikelihoodsError(
                 f"{self.endpoint} does not say how likely a given text is: most chat servers score only what they "
                 f"write themselves. vLLM does; so does a model in this process (“model:NAME”).{server_message}"
             )
-        answers = self._asked(gateway.LazyRequests(list(pairs.values()), lambda pair: _scored(*pair)))
+        answers = self._complete(gateway.LazyRequests(list(pairs.values()), lambda pair: _scored(*pair)))
         tokens = [np.zeros(0)] * len(prompts)
         for (index, (_prompt, text)), known in zip(pairs.items(), answers, strict=True):
             tokens[index] = _spelling(known.logprobs or [], text.strip())
@@ -151,10 +151,10 @@ class EndpointGenerator:
         return Scored(likelihoods, tuple(outputs), tuple(tokens))
 
     def with_callback(self, on_answers: Callable[[int], None]) -> EndpointGenerator:
-        """The same generator, which tells of each answer when it has come; what is raised then ends the asking."""
+        """Return this generator with a callback for each new answer; what the callback raises ends the calls."""
         return replace(self, on_answers=on_answers)
 
-    def _asked(self, requests: Sequence[gateway.Request]) -> list[gateway.Answer]:
+    def _complete(self, requests: Sequence[gateway.Request]) -> list[gateway.Answer]:
         answers = gateway.complete_many(
             endpoint=self.endpoint, requests=requests, study=self.study, purpose=self.purpose,
             on_answer=lambda _answer: self.on_answers(1), check=lambda: self.on_answers(0),
@@ -243,7 +243,7 @@ WHERE = ("endpoint", "model")
 
 @dataclass(frozen=True)
 class NamedGenerator:
-    """What a generator's name says.
+    """The parts of a generator's name.
 
     Attributes
     ----------
@@ -324,7 +324,7 @@ def offered() -> list[str]:
 
 
 def check_offered(model: str) -> None:
-    """Let nobody but the operator say which files a worker loads.
+    """Refuse model files that the operator does not allow.
 
     Raises
     ------

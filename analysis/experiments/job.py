@@ -34,7 +34,7 @@ Report = Callable[[int, int, str], None]
 
 @runtime_checkable
 class StreamingGenerator(Protocol):
-    """A generator that tells of its answers as they come."""
+    """A generator that reports its answers as they arrive."""
 
     def with_callback(self, on_answers: Callable[[int], None]) -> Generator:
         """Return one that calls `on_answers` with the number of new answers; what it raises ends the run."""
@@ -205,12 +205,12 @@ class Job:
         self.look()
 
     def look(self) -> None:
-        """Tell how far the unit is as was told last; raises `kinds.RunCancelledError` when it is time to stop."""
+        """Report the progress of the unit; raises `kinds.RunCancelledError` when the run is cancelled."""
         done, total, message = self._told
         self.reporter(min(done + self._answered, total) if self._by_answer else done, total, message)
 
     def _begin(self, answers: int) -> None:
-        """Take down that so many answers are asked for."""
+        """Note how many answers are requested."""
         if not self._by_answer:
             self._asked, self._answered = answers, 0
 

@@ -10,7 +10,7 @@ from crowdrag.studies.models import Study
 
 
 class UnitResult(models.Model):
-    """One thing that an experiment found, under a key that is unique in its run (docs/methods/experiments.md).
+    """One result of an experiment's unit, under a key that is unique in its run (docs/methods/experiments.md).
 
     `usage` is what generators were asked for it: counts by the names of `analysis.rag.protocols.Usage`.
     """

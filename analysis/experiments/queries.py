@@ -126,7 +126,7 @@ def choices(study: Study, kind: str) -> list[Run]:
 
 
 def columns(runs: Sequence[Run]) -> list[tuple[str, ListedRun]]:
-    """Return runs of one kind that are set beside each other, each with the letter that it is called by."""
+    """Return runs of one kind for a comparison, each with its letter."""
     experiment = EXPERIMENTS[runs[0].kind.removeprefix(PREFIX)]
     far = progress.measure_listed(list(_runs(runs[0].study, runs[0].kind).filter(pk__in=[run.pk for run in runs])))
     return [(letter, _listed(experiment, run, far[run.pk])) for letter, run in zip(ascii_uppercase, runs, strict=False)]

@@ -1,4 +1,4 @@
-"""The questions of a run: the study's own topics or responses, or a file that somebody handed in, by its format.
+"""The questions of a run: the study's own topics or responses, or an uploaded file.
 
 A collection is read once in the request that starts a run and once in each process that works on it; its digest is the
 run's inputs digest, so that a run never goes on with other questions than it began with.
@@ -139,7 +139,7 @@ def with_others(questions: Collection, others: int, folds: Mapping[str, int], rn
 
 
 def _refused(error: Exception, path: Path, called: str) -> BadFileError:
-    """Say what a reader refused, with the name that the file had where it came from."""
+    """Turn a reader's error into one that names the original file."""
     message = str(error).replace(path.name, called)
     if not isinstance(error, fields.BadCollectionError):
         return BadFileError(message, [{"file": called, "message": message}])
@@ -149,7 +149,7 @@ def _refused(error: Exception, path: Path, called: str) -> BadFileError:
 
 
 def of_responses(study: Study, style: str = "") -> Collection:
-    """The study's current topics with the responses to them, by whoever wrote them.
+    """Return the study's current topics with all responses to them.
 
     A response counts that is included and not erased, and in the style where one is named; without its citation
     markers. People are one author, each model is one by the model that it is, whatever it was told, each system by its
@@ -244,7 +244,7 @@ def _chance(seed: int) -> np.random.Generator:
 
 
 def draw_questions(questions: Collection, most: int, seed: int) -> Collection:
-    """Draw so many queries at most; those that are drawn stay in their order. 0: all."""
+    """Draw `most` queries at most, in their original order; 0: all."""
     if not most or most >= len(questions.queries):
         return questions
     places = named_rng(seed, "experiment queries").choice(len(questions.queries), size=most, replace=False)

@@ -93,7 +93,7 @@ def report_url(run: Run) -> str:
 
 
 def register() -> None:
-    """Make experiments known to the reports; called once when the app is ready."""
+    """Register the report kind; called once when the app is ready."""
     report_kinds.register(
         report_kinds.ReportKind(
             prefix=experiments.PREFIX,

@@ -49,7 +49,7 @@ def check(names: Sequence[str]) -> None:
 
 
 def can_score(names: Sequence[str], query: Query) -> bool:
-    """Whether these retrievers can score a query's documents, as far as its data says: `given` alone may lack some."""
+    """Whether these retrievers can score a query's documents; only `given` may lack scores."""
     from analysis.rag.retrieval.known_scores import are_given
 
     return GIVEN not in names or are_given(query)

@@ -1,4 +1,4 @@
-"""An experiment as a kind of run: its units, whether anybody takes part, how long it takes, and what it comes to."""
+"""Experiments as runs: units, eligible questions, duration, result."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ENOUGH = 10
 
 
 def summary(tables: Mapping[str, Sequence[Row]], headline: str, usage: Usage) -> dict[str, Any]:
-    """What the summary of a run says of its tables and of what was asked for them."""
+    """Return the run's summary: usage, and what must be known of its tables."""
     facts: dict[str, Any] = {"usage": asdict(usage)}
     counted = [row for rows in tables.values() for row in rows if row.get(UNREADABLE)]
     if counted:
@@ -60,7 +60,7 @@ def _questions(tables: Mapping[str, Sequence[Row]], headline: str) -> int:
 
 
 def warnings(run: Run) -> list[str]:
-    """What whoever reads the result has to know first: that nobody answered, that nothing could be measured."""
+    """Warnings that stand above a result: no answers, nothing measured, few questions."""
     usage = run.summary.get("usage") or {}
     prompts, failed = usage.get("calls", 0) + usage.get("stored", 0), usage.get("failed", 0)
     messages = []
@@ -88,7 +88,7 @@ def warnings(run: Run) -> list[str]:
 
 
 def losses(run: Run) -> list[str]:
-    """How many prompts have no answer, and how many replies could not be read; nothing where there are none."""
+    """How many prompts have no answer, and how many replies could not be read; empty if there are none."""
     messages = []
     if failed := (run.summary.get("usage") or {}).get("failed", 0):
         messages.append(_("%(n)s refused or failed") % {"n": f"{failed:,}"})
@@ -230,7 +230,7 @@ TABLES = "tables"
 def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.LaterUnit]:
     """Plan all units; the collection's digest becomes the run's."""
     try:
-        parameters = experiment.own(run.parameters)
+        parameters = experiment.own_parameters(run.parameters)
         collection = question_sets.collection(
             run.parameters, run.study, seed=run.seed, folds=experiment.dividing(run.parameters)
         )
@@ -262,7 +262,7 @@ def work(experiment: Experiment, work: kinds.Work) -> Callable[[], None]:
         job = Job(
             run=run,
             collection=question_sets.of_run(run, folds=experiment.dividing(run.parameters)),
-            parameters=experiment.own(run.parameters),
+            parameters=experiment.own_parameters(run.parameters),
             payload=work.unit.payload,
             make=partial(generator, run),
             reporter=work.report,

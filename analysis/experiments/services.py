@@ -1,4 +1,4 @@
-"""Starting an experiment: what is asked for, what that comes to, and the run; candidates searched for beforehand.
+"""Orders, cost forecasts and starts of experiments; files with candidate documents.
 
 What an experiment asks is then what stands in the file: no worker needs the corpus, and the file's digest says it all.
 """
@@ -52,7 +52,7 @@ class Order:
 
     @cached_property
     def digest(self) -> str:
-        """What it is told apart by."""
+        """The digest that identifies the order."""
         written = json.dumps([self.experiment.name, self.parameters, self.seed], sort_keys=True)
         return hashlib.sha256(written.encode()).hexdigest()[:32]
 
@@ -81,7 +81,7 @@ def order(experiment: Experiment, study: Study, parameters: Mapping[str, Any], *
     """
     if seed < 0:
         raise BadParameterError(_("The seed must not be negative, it is %(seed)s.") % {"seed": seed})
-    own_parameters = experiment.own(parameters).to_dict()
+    own_parameters = experiment.own_parameters(parameters).to_dict()
     collection = dict(parameters.get("collection") or {"source": experiment.collections[0]})
     if collection.get("source") not in experiment.collections:
         message = _("%(title)s cannot be run on %(source)r; it takes %(known)s.")
@@ -105,15 +105,15 @@ def order(experiment: Experiment, study: Study, parameters: Mapping[str, Any], *
 def _models(experiment: Experiment, own_parameters: Mapping[str, Any]) -> list[str]:
     """Other generators that the parameters name."""
     return [
-        own_parameters[parameter_field.name]
-        for parameter_field in experiment.fields
-        if parameter_field.kind == "model" and own_parameters.get(parameter_field.name)
+        own_parameters[parameter.name]
+        for parameter in experiment.declared
+        if parameter.kind == "model" and own_parameters.get(parameter.name)
     ]
 
 
 @dataclass(frozen=True)
 class CostForecast:
-    """What an order would come to before anything is asked: at most so many calls, tokens and money.
+    """Upper bounds of calls, tokens and money of an order.
 
     Attributes
     ----------
@@ -146,14 +146,14 @@ class CostForecast:
 
 
 def forecast(order: Order) -> CostForecast:
-    """Say what an order comes to.
+    """Estimate the cost of an order.
 
     Raises
     ------
     BadParameterError, BadCollectionError
         If the questions cannot be read, or not with these parameters.
     """
-    collection, own_parameters = order.collection, order.experiment.own(order.parameters)
+    collection, own_parameters = order.collection, order.experiment.own_parameters(order.parameters)
     if nobody := experiments_runs.why_none(order.experiment, collection, own_parameters):
         return _why_nothing(order, nobody)
     estimate = order.experiment.estimate(collection, own_parameters)
@@ -181,7 +181,7 @@ def forecast(order: Order) -> CostForecast:
 
 
 def _why_nothing(order: Order, why: str) -> CostForecast:
-    """What an order comes to in which no question takes part."""
+    """The forecast of an order with no eligible question."""
     none = CostEstimate(0, 0, 0, left_out=len(order.collection.queries))
     return CostForecast(
         none, units=0, cost=Decimal(0), currency=order.study.currency, left=None, seconds=None, problem=why,
@@ -190,7 +190,7 @@ def _why_nothing(order: Order, why: str) -> CostForecast:
 
 
 def _too_long(collection: Collection, parameters: Any) -> str:
-    """Say so where right answers are longer than what may be written: that measures length and nothing else."""
+    """Warn where right answers are longer than the token limit: then only length is measured."""
     words = [max(len(answer.split()) for answer in query.answers) for query in collection.queries if query.answers]
     tokens = getattr(parameters, "max_tokens", 0)
     if not tokens or not words or median(words) <= tokens:
@@ -231,7 +231,7 @@ def start(order: Order, *, by: User | None = None) -> Run:
 def changed_parameters(experiment: Experiment, run: Run) -> list[tuple[str, Any]]:
     """Return the run's own parameters that differ from the defaults."""
     try:
-        usual = experiment.own({}).to_dict()
+        usual = experiment.own_parameters({}).to_dict()
     except BadParameterError:
         return []
     return [
@@ -265,7 +265,7 @@ def default_parameters(study: Study) -> str:
 
 
 def upload_questions(study: Study, path: Path) -> Upload:
-    """Store a file of this machine with a study; one that is there with the same name and content is taken."""
+    """Store a file of this machine with a study, unless it has one with the same name and content."""
     _size, digest = file_storage.file_digest(path)
     upload = Upload.objects.filter(study=study, name=path.name, sha256=digest).order_by("-pk").first()
     return upload or run_files.store_upload(study=study, source=path)
@@ -306,7 +306,7 @@ def with_candidates(
     n : int
         How many; they stand by falling score, in the place of what the question had. 0: those that it names stay.
     searcher : str
-        As `retrieving.searcher` reads it.
+        As `retrievers.searcher` reads it.
 
     Returns
     -------
@@ -341,7 +341,7 @@ def _stem(path: Path) -> str:
 
 
 def _written(path: Path, questions: Collection) -> Path:
-    """Equal questions are equal files, byte for byte: neither name nor time stands in them."""
+    """Write a collection; equal questions give equal bytes, without name or time."""
     with path.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
         for row in qa.write(questions.queries):
             packed.write((json.dumps(row, ensure_ascii=False) + "\n").encode())

@@ -1,4 +1,4 @@
-"""What the units of an experiment found, as rows: kept once, read in a fixed order."""
+"""Results of an experiment's units as rows: stored once, read in a fixed order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
@@ -52,7 +52,7 @@ def stream(run: Run, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def of_keys(run: Run, keys: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Yield what was found under some keys, in their order; a key with nothing is left out."""
+    """Yield the results under some keys, in the keys' order; missing ones are left out."""
     for start in range(0, len(keys), BATCH):
         part = keys[start : start + BATCH]
         data = dict(UnitResult.objects.filter(run=run, key__in=part).values_list("key", "data"))
@@ -60,7 +60,7 @@ def of_keys(run: Run, keys: Sequence[str]) -> Iterator[tuple[str, Any]]:
 
 
 def one(run: Run, key: str) -> Any:
-    """Return what was found under a key; raises `LookupError` where nothing was."""
+    """Return the result under a key; raises `LookupError` where there is none."""
     data = UnitResult.objects.filter(run=run, key=key).values_list("data", flat=True).first()
     if data is None and not UnitResult.objects.filter(run=run, key=key).exists():
         raise LookupError(f"The run found nothing under {key!r}.")

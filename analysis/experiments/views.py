@@ -1,4 +1,4 @@
-"""Pages of experiments: all there are, starting one, what came of it, several beside each other."""
+"""Pages of experiments: list, start, result, comparison."""
 
 import uuid
 from typing import Any
@@ -42,7 +42,7 @@ def listing(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.EDITOR, most_bytes=MOST_BYTES + settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, study: Study, name: str) -> HttpResponse:
-    """Show the form of an experiment, then what it comes to, then start it."""
+    """Show the form of an experiment, then its cost, then start it."""
     experiment = _experiment(name)
     options: dict[str, Any] = {"experiment": experiment, "study": study, "by": request.user}
     if request.method == "POST":
@@ -66,7 +66,7 @@ def new(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_POST
 def estimate(request: HttpRequest, study: Study, name: str) -> HttpResponse:
-    """Answer the form's question what it would come to as it stands; nothing is stored or asked."""
+    """Show the cost of the form as it is filled in; nothing is stored or asked."""
     experiment = _experiment(name)
     form = ExperimentForm(request.POST, experiment=experiment, study=study)
     context: dict[str, Any] = {"experiment": experiment, "form": form}
@@ -92,7 +92,7 @@ def compare(request: HttpRequest, study: Study) -> HttpResponse:
     """Show what differs between two finished runs of one experiment, or several beside each other (`?run=`)."""
     if "run" in request.GET:
         return _beside(request, study)
-    old, new = (_asked(request, study, name) for name in ("a", "b"))
+    old, new = (_named_run(request, study, name) for name in ("a", "b"))
     if old and new and old.kind != new.kind:
         messages.error(request, _("These are runs of two experiments: choose two of one."))
         return redirect("experiments", slug=study.slug)
@@ -129,7 +129,7 @@ def _beside(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _expected(order: services.Order, form: ExperimentForm | None = None) -> dict[str, Any]:
-    """What the page shows of an order: what it comes to, or why that cannot be said, in the form's field as well."""
+    """The order with its cost, or with the error at the form's field."""
     try:
         return {"expected": services.forecast(order), "settled": experiments_queries.settled(order)}
     except (experiments.BadParameterError, BadCollectionError) as error:
@@ -139,7 +139,7 @@ def _expected(order: services.Order, form: ExperimentForm | None = None) -> dict
 
 
 def _again(request: HttpRequest, study: Study, experiment: experiments.Experiment) -> dict[str, Any]:
-    """The parameters of a run that is to be made again a little otherwise (`?like=key`)."""
+    """Parameters of a run to repeat with changes (`?like=key`)."""
     runs = Run.objects.filter(study=study, kind=experiment.kind)
     if key := request.GET.get("like"):
         run = get_object_or_404(runs, key=_uuid(key))
@@ -154,7 +154,7 @@ def _experiment(name: str) -> experiments.Experiment:
         raise Http404("There is no such experiment.") from None
 
 
-def _asked(request: HttpRequest, study: Study, name: str) -> Run | None:
+def _named_run(request: HttpRequest, study: Study, name: str) -> Run | None:
     """The finished run asked for under this name, if one is."""
     key = request.GET.get(name)
     if not key:

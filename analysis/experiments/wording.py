@@ -13,9 +13,10 @@ from crowdrag.jobs import kinds
 from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Endpoint
 
+from ..parameters import Parameter
 from ..tables.run_tables import OF_STUDY, RESPONSES, STUDY
 from . import generators
-from .experiment import COMMON, BadParameterError, Experiment, ParameterField
+from .experiment import COMMON, BadParameterError, Experiment
 from .question_sets import APART, FORMATS
 
 #: Parameters that name models.
@@ -23,12 +24,12 @@ MODELS: Final = ("generator", "other")
 
 
 def model(named: str) -> str:
-    """Name the model that was asked, and how it was reached: an endpoint's name alone tells nobody which it was.
+    """Name the model and how it was called: the name of an endpoint alone does not say which model it was.
 
     Parameters
     ----------
     named : str
-        As `generating.read` reads it, with its options.
+        As `generators.read` reads it, with its options.
 
     Returns
     -------
@@ -113,7 +114,7 @@ def collection_label(source_parameters: Mapping[str, Any]) -> str:
 
 def parameters_in_words(experiment: Experiment, run: Run) -> dict[str, Any]:
     """A run's parameters as its page shows them."""
-    fields = {field.name: field for field in experiment.fields}
+    fields = {field.name: field for field in experiment.declared}
     shown: dict[str, Any] = {
         _("Questions"): collection_label(run.parameters.get("collection") or {}),
         _("Questions at most"): run.parameters.get("queries") or _("all"),
@@ -135,11 +136,11 @@ def currency_of(run: Run) -> str:
     return currency or run.study.currency
 
 
-def _label(name: str, fields: Mapping[str, ParameterField]) -> str:
+def _label(name: str, fields: Mapping[str, Parameter]) -> str:
     return str(fields[name].label) if name in fields else name
 
 
-def _plain(value: Any, field: ParameterField | None) -> Any:
+def _plain(value: Any, field: Parameter | None) -> Any:
     """A value, as its field calls it where it was chosen from a list."""
     words = dict(field.choices) if field else {}
     if isinstance(value, list):

@@ -80,12 +80,12 @@ def specification(study: Study, run: Run, name: str, theme: str = "light", size:
 
 
 def specifications(run: Run) -> Iterator[tuple[str, Spec]]:
-    """Yield every chart that a run holds something for, by name; what they show is read once for all of them."""
+    """Yield every chart that the run has data for, by name; tables are read once for all."""
     rows = run_tables.read(run, *dict.fromkeys(table for figure in FIGURES.values() for table in figure.tables))
     labels = _labels(run.study, rows)
     for name, figure in FIGURES.items():
         try:
-            yield name, _made(name, "light", {table: rows[table] for table in figure.tables}, run.parameters, labels)
+            yield name, _draw(name, "light", {table: rows[table] for table in figure.tables}, run.parameters, labels)
         except EmptyChartError:
             continue
 
@@ -103,7 +103,7 @@ def specification_of_rows(
     study: Study, name: str, theme: str, rows: Tables, parameters: Spec, size: str = "paper"
 ) -> Spec:
     """Return a chart of rows that no run may hold yet; raises `EmptyChartError` as `specification` does."""
-    return sized(_made(name, theme, rows, parameters, _labels(study, rows)), size)
+    return sized(_draw(name, theme, rows, parameters, _labels(study, rows)), size)
 
 
 def _labels(study: Study, rows: Tables) -> Labels:
@@ -111,7 +111,7 @@ def _labels(study: Study, rows: Tables) -> Labels:
     return Labels(value_labels.dimensions(study), value_labels.styles(study), questions)
 
 
-def _made(name: str, theme: str, rows: Tables, parameters: Spec, labels: Labels) -> Spec:
+def _draw(name: str, theme: str, rows: Tables, parameters: Spec, labels: Labels) -> Spec:
     look = _looks()
     colours = look["categories"][theme] | {"ground": look[theme]["background"]}
     chart = FIGURES[name].draw(rows, labels, colours, parameters)

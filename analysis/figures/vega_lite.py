@@ -21,7 +21,7 @@ Tables = dict[str, list[Row]]
 
 
 class EmptyChartError(LookupError):
-    """The run holds nothing that this chart could show."""
+    """The run has no data for this chart."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def _fitted(part: Spec, size: str, whole: Spec, room: float) -> Spec:
 
 
 def _faceted(part: Spec, size: str, whole: Spec, room: float) -> Spec:
-    """Panels by the values of a field: as many beside each other as before, on a telephone below each other."""
+    """Panels by the values of a field: in as many columns as before, on a phone in one."""
     facet = part["facet"]
     by_column = "column" in facet
     field = (facet["column"] if by_column else facet).get("field", "")
@@ -199,7 +199,7 @@ def _faceted(part: Spec, size: str, whole: Spec, room: float) -> Spec:
 
 
 def _beside(part: Spec, name: str, size: str, whole: Spec, room: float) -> Spec:
-    """Charts beside each other, below each other on a telephone; what was said once for a row is said of each then."""
+    """Panels in a row, on a phone in a column; a shared axis title is then repeated."""
     parts = part[name]
     across = {"hconcat": len(parts), "vconcat": 1}.get(name, min(int(part.get("columns", len(parts))), len(parts)))
     if size == "narrow" and name != "vconcat":

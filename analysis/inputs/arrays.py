@@ -77,7 +77,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Process:
-    """What the log of a response says about its writing; NaN is written as None.
+    """Measures of a response's writing log; NaN is written as None.
 
     `measures` are named in `loading.processes.MEASURES`.
     """
@@ -251,7 +251,7 @@ class Inputs:
         return frozenset(response.name for response in self.responses if response.participant == participant)
 
     def without_writing_of(self, participant: str) -> "Inputs":
-        """The same without what somebody said about their responses, how they wrote them, and what they were paid."""
+        """Return the inputs without a participant's survey answers, writing measures and pay."""
         theirs = {index for index, response in enumerate(self.responses) if response.participant == participant}
         return replace(
             self,
@@ -261,7 +261,7 @@ class Inputs:
         )
 
     def without_name_of(self, participant: str) -> "Inputs":
-        """The same under a name that leads to nobody: votes and numbers of words stay, whose they are is not known."""
+        """Return the inputs with a participant's name replaced: votes and word counts stay, without their author."""
         taken = {name for pool in self.pools.values() for name in pool.participants}
         taken |= {response.participant for response in self.responses}
         name = next(f"erased-{n}" for n in count(1) if f"erased-{n}" not in taken)

@@ -1,4 +1,4 @@
-"""What a run used, and what was computed once of a log."""
+"""Snapshots of runs' inputs, and stored measures of writing logs."""
 
 import pgtrigger
 from django.db import models
@@ -27,7 +27,7 @@ class Snapshot(models.Model):
 
 
 class LogMeasures(models.Model):
-    """The figures of one log by the version of the method; they go when the log goes (an erasure)."""
+    """Measures of one log by one version of the method; they are deleted with the log (erasure)."""
 
     log = models.OneToOneField(WritingLog, models.CASCADE, related_name="measures")
     version = models.PositiveSmallIntegerField()

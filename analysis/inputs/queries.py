@@ -1,4 +1,4 @@
-"""Rows to arrays: the judgments of a study that count, as they stand now.
+"""Rows to arrays: the judgments of a study that count now.
 
 A judgment as a tuple of Python's numbers costs half a microsecond of its own, a few hundred times what its bytes do.
 
@@ -277,7 +277,7 @@ def _positions(campaigns: dict[int, str]) -> _Positions:
 def _models(
     study: Study, responses: tuple[arrays.Response, ...], pools: dict[str, arrays.Pool]
 ) -> tuple[tuple[str, str], ...]:
-    """The language models that wrote or judged, each with the model that it is, as `judging_models.judges` tells it."""
+    """The language models that wrote or judged, each with its model name."""
     names = {response.participant for response in responses if response.origin == "model"}
     names |= {name for pool in (COMBINED, INDIVIDUAL) if pool in pools for name in pools[pool].participants}
     models = Participant.objects.filter(study=study).of_kind(ParticipantKind.MODEL)
@@ -373,7 +373,7 @@ def _answers(
 
 
 def _counts(study: Study) -> dict[str, int]:
-    """Judgments that count, by whose they are."""
+    """Number of judgments that count, by kind of judges."""
     by = ("item__campaign__judges", "item__campaign__kind")
     grouped = (
         Judgment.objects.of_study(study).counted().order_by().values(*by).annotate(n=Count("id")).values_list(*by, "n")
@@ -391,7 +391,7 @@ def _questionnaires(study: Study, pool: str) -> dict[str, int]:
 
 
 def _seconds(study: Study, pool: str) -> tuple[float, ...]:
-    """Time that each counted questionnaire of the pool took, in ascending order; else as the platform said."""
+    """Durations of the pool's counted questionnaires, ascending; where there are none, those of the platform."""
     campaigns = Campaign.objects.filter(study=study, judges=pool).exclude(kind=CampaignKind.POINTWISE)
     taken = Assignment.objects.counted().filter(questionnaire__campaign__in=campaigns, seconds__isnull=False)
     durations = list(taken.values_list("seconds", flat=True))

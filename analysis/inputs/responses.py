@@ -111,7 +111,7 @@ def load_log_measures(study: Study, responses: Sequence[arrays.Response]) -> tup
 
 
 def _computed(keys: Sequence[int]) -> dict[int, measures.Measures]:
-    """Go through some logs and keep what they say."""
+    """Measure some logs and store the measures."""
     measures_by_log: dict[int, measures.Measures] = {}
     # By topic, so that a topic's passages are prepared once.
     rows = WritingLog.objects.filter(pk__in=keys).order_by("task__topic_id", "pk")

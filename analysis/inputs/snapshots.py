@@ -37,7 +37,7 @@ def keep(*, run: Run, inputs: Inputs, mark: dict[str, int], taken_at: datetime) 
 
 
 def inputs_fingerprint(study: Study) -> dict[str, int]:
-    """Sums over the judgments and responses that count now; whoever adds, excludes or changes one changes a sum."""
+    """Sums over the judgments and responses that count now; every change of one changes a sum."""
     big = BigIntegerField()
     judgments = Judgment.objects.of_study(study).counted()
     sums: dict[str, Any] = judgments.aggregate(

@@ -56,7 +56,7 @@ class TopicTexts:
 
 
 def digest(text: str) -> str:
-    """The digest under which a text stands in inputs: the first 32 hexadecimal digits of its SHA-256."""
+    """The digest of a text in inputs: the first 32 hexadecimal digits of its SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -106,7 +106,7 @@ class Texts:
     def _passages(self, rankings: set[int]) -> dict[int, tuple[str, ...]]:
         """The texts of some rankings. They are looked up by what was retrieved for the topics' responses."""
         names = {ranking: [self._name(index) for index in self.inputs.rankings[ranking]] for ranking in rankings}
-        texts = self._found(rankings) | {"": ""}
+        texts = self._texts_of_passages(rankings) | {"": ""}
         if missing := {name for shown in names.values() for name in shown} - set(texts):
             raise TextsGoneError(f"{len(missing)} passages that this run read are not there any more. Analyse again.")
         return {ranking: tuple(texts[name] for name in shown) for ranking, shown in names.items()}
@@ -115,7 +115,7 @@ class Texts:
         """The digest of a passage; of a rank that was left out, none."""
         return "" if index < 0 else self.inputs.passages[index]
 
-    def _found(self, rankings: set[int]) -> dict[str, str]:
+    def _texts_of_passages(self, rankings: set[int]) -> dict[str, str]:
         names = [response.name for response in self.inputs.responses if response.ranking in rankings]
         responses = Response.objects.filter(study=self.study, external_id__in=names)
         # Two queries, not one joined from responses to passages: there each text would stand once a response, and right

@@ -42,7 +42,7 @@ def load(study: Study, pool: str, responses: Sequence[arrays.Response]) -> tuple
 
 
 def _paid(rows: QuerySet[Any], payments: type[Any], key: str) -> QuerySet[Any]:
-    """Say of each row what was paid; where nothing was booked yet, what was promised."""
+    """Annotate each row with its payment; where none is booked yet, with the promised pay."""
     booked = payments.objects.filter(**{key: OuterRef("pk")}).order_by().values(key).annotate(sum=Sum("amount"))
     number = IntegerField()
     paid: QuerySet[Any] = rows.annotate(paid=Coalesce(Subquery(booked.values("sum")), F("pay"), output_field=number))

@@ -74,7 +74,7 @@ class Context:
 
     @cached_property
     def text_features(self) -> list[TextFeatures]:
-        """What the texts say of each response, in the order of the inputs' responses; read once."""
+        """Features of each response's text, in the order of the inputs' responses; read once."""
         return text_features.read(self.texts, self.inputs.language)
 
     @cached_property

@@ -26,7 +26,7 @@ NOTHING = "there is nothing to compute it from"
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A statistic, its values in the resamples, and of how many topics; or why it cannot be said.
+    """A statistic with its resampled values and number of topics, or the reason why it is undefined.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Estimate:
 
 
 def undefined(problem: str, n: int = 0) -> Estimate:
-    """A statistic that cannot be said."""
+    """An undefined statistic."""
     return Estimate(float("nan"), np.zeros(0), 0, n, problem)
 
 
@@ -178,6 +178,6 @@ def largest(differences: Sequence[Estimate]) -> Estimate:
 
 
 def noted(row: Row, notes: Sequence[str]) -> Row:
-    """A row with what must be said of it, each thing once."""
+    """Add notes to a row, each once."""
     distinct_notes = list(dict.fromkeys(note for note in notes if note))
     return row | {NOTE: "; ".join(distinct_notes)} if distinct_notes else row

@@ -143,7 +143,7 @@ def fit(
 def _votes(
     pool: Pool, dimension_index: int, settings: AnalysisSettings, *, capped: bool
 ) -> tuple[Votes, Votes, Ints | None]:
-    """The votes on a dimension that agreement is computed from, all of them, and the labels that MACE is told."""
+    """The votes on a dimension that agreement is computed from, all votes, and the known labels for MACE."""
     on_dimension = pool.dimension == dimension_index
     first = on_dimension & pool.first_votes(settings.k) if capped else on_dimension
     votes, seen = ((pool.unit[keep], pool.coder[keep], pool.value[keep]) for keep in (first, on_dimension))
@@ -165,7 +165,7 @@ class _FitRequest:
     drawn: mace_posterior.AveragedPosterior | None
 
     def is_warm(self, settings: AnalysisSettings) -> bool:
-        """Whether the fit goes on from an earlier one instead of being searched."""
+        """Whether the fit continues an earlier one instead of a new search."""
         return self.standing is not None and (self.standing.searched > SEARCHED or not settings.refine)
 
     def mace_input(self, settings: AnalysisSettings) -> mace.MaceInput:
@@ -220,7 +220,7 @@ class _FitRequest:
 def _models(
     requests: Sequence[_FitRequest], settings: AnalysisSettings, report: Report
 ) -> list[mace.Mace | mace.UnfitError]:
-    """Fit each dimension; those of which an update has little to search all at once."""
+    """Fit each dimension; in an update those with little left to search all at once."""
     searched = mace.MaceSettings(restarts=settings.restarts, refine=settings.refine)
     warm = mace.MaceSettings(restarts=0, max_iter=WARM)
     models: dict[int, mace.Mace | mace.UnfitError] = {}
@@ -240,7 +240,7 @@ def _models(
 
 @dataclass(frozen=True, eq=False)
 class ResampledFits:
-    """What each resample drew of a pool, and what it says.
+    """The draws of each resample of a pool, and the fits to them.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ _AT_ONCE = 100
 
 
 def tested_row(difference: Floats, weights: Floats, samples: Floats | None) -> Row:
-    """What a test says of the differences of topics, with intervals over these; p is adjusted later.
+    """Test the differences of topics, with intervals over them; p-values are adjusted later.
 
     `samples`: the differences of each resample, shape (resamples, topics), where they are others there.
     """

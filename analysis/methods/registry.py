@@ -121,7 +121,7 @@ class _Steps:
         self.done += 1
 
     def say(self, message: str) -> None:
-        """Say what is being done within a step."""
+        """Report what is being done within a step."""
         self.report(self.done, self.total, message)
 
 
@@ -172,7 +172,7 @@ def compute(
 
 
 def _fitted_pools(inputs: Inputs) -> list[str]:
-    """The pools whose judges are many, of whom some can be trusted more than others."""
+    """The pools with many judges of different competence."""
     return list(dict.fromkeys(name for name in (inputs.pool, EXPERT, POINTWISE) if name in inputs.pools))
 
 

@@ -102,7 +102,7 @@ def with_reason(row: Row, name: str, topics: int) -> Row:
 
 
 def statistics(values: Any, topic: Ints, resampling: Resampling) -> dict[str, Statistic]:
-    """What is said of a distribution: mean, spread, and the quantiles that a box plot shows."""
+    """Statistics of a distribution: mean, spread, and the quantiles of a box plot."""
     data = (values, topic, resampling.topics)
     return {
         "mean": weighted_mean(*data),

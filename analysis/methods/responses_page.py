@@ -195,17 +195,17 @@ class _Maker:
         pivot = Pivot(
             name=name,
             corner=corner,
-            columns=[self._said(column, key, say) for key in columns],
+            columns=[self._key_label(column, key, say) for key in columns],
             title=str(described.title),
             caption=undefined_values.with_interval_note(fill(described.caption, self.parameters), [name], self.without),
         )
         for group_key in dict.fromkeys(_key(cell_row, group) for cell_row in rows):
             lines = dict.fromkeys(_key(cell_row, row) for cell_row in rows if _key(cell_row, group) == group_key)
             pivot.groups.append({
-                "label": self._said(group, group_key, say) if group else "",
+                "label": self._key_label(group, group_key, say) if group else "",
                 "rows": [
                     {
-                        "label": self._said(row, line, say),
+                        "label": self._key_label(row, line, say),
                         "cells": [_cell(at.get((group_key, line, key)), value, digits) for key in columns],
                     }
                     for line in lines
@@ -213,7 +213,7 @@ class _Maker:
             })  # fmt: skip
         return pivot
 
-    def _said(self, names: Key, key: Key, say: dict[str, Any]) -> str:
+    def _key_label(self, names: Key, key: Key, say: dict[str, Any]) -> str:
         """A key in words."""
         if "question" in names:
             return self.survey_questions.text(dict(zip(names, key, strict=True)))

@@ -1,4 +1,4 @@
-"""The fits of an earlier analysis, and what of them still stands among today's judgments (docs/methods/updating.md)."""
+"""Fits of an earlier analysis that still hold for today's judgments (docs/methods/updating.md)."""
 
 import base64
 import zlib
@@ -204,7 +204,7 @@ def _changed(
     known_then: Ints | None,
     places: tuple[Ints, Ints],
 ) -> np.ndarray:
-    """Who gave a judgment that is new, or judged a unit on which one is gone or whose label is known otherwise."""
+    """The judges with a new judgment, and those on units with a removed judgment or another known label."""
     unit_of, coder_of = places
     people, values = len(now.participants), 1 + max(int(votes[2].max(initial=0)) for votes in (seen, seen_then))
     unit, coder, value = seen
@@ -221,13 +221,13 @@ def _changed(
     changed[c[gone & (c >= 0)]] = True
     touched = np.zeros(len(now.units), dtype=bool)
     touched[u[gone & (u >= 0)]] = True
-    touched |= _told_otherwise(known, known_then, unit_of, len(now.units))
+    touched |= _relabelled(known, known_then, unit_of, len(now.units))
     changed[coder[touched[unit]]] = True
     return changed
 
 
-def _told_otherwise(known: Ints | None, known_then: Ints | None, unit_of: Ints, units: int) -> np.ndarray:
-    """Units whose label was known and is not, or the other way round, or is another."""
+def _relabelled(known: Ints | None, known_then: Ints | None, unit_of: Ints, units: int) -> np.ndarray:
+    """Units whose known label was added, removed or changed."""
     before = np.full(units, -1)
     if known_then is not None:
         is_known_unit = unit_of >= 0

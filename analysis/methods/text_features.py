@@ -1,4 +1,4 @@
-"""What the texts say of each response, as numbers: read once, a topic at a time."""
+"""Features of each response's text as numbers: read once, a topic at a time."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ NO_EASE = "there is no reading ease for texts in this language"
 
 @dataclass(frozen=True, eq=False)
 class TextFeatures:
-    """What the text of one response says.
+    """Features of the text of one response.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ def is_readable(language: str) -> bool:
 
 
 def read(texts: Iterable[TopicTexts], language: str) -> list[TextFeatures]:
-    """Read what the texts say, in the order of the inputs' responses."""
+    """Return the features of all texts, in the order of the inputs' responses."""
     features = [facts for topic in texts for facts in _of_topic(topic, language, is_readable(language))]
     return sorted(features, key=lambda facts: facts.index)
 

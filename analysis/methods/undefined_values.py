@@ -1,4 +1,4 @@
-"""What could not be computed, and why: each reason once, with what it is about; and captions without intervals."""
+"""Undefined values and their reasons, each once; captions of tables without intervals."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -74,14 +74,14 @@ PROMISE = "95 %"
 
 
 def without_intervals(tables: Mapping[str, Iterable[Mapping[str, Any]]]) -> dict[str, str]:
-    """Return of tables whose numbers stand without a single interval what a caption says of it.
+    """Return notes for the captions of tables that have numbers but no interval.
 
     Parameters
     ----------
     tables : mapping of str to iterable of mapping
         Rows by table. A table without a number has nothing that an interval could be of, and is left out.
     """
-    return {name: note for name, rows in tables.items() if (note := _said(name, list(rows)))}
+    return {name: note for name, rows in tables.items() if (note := _interval_note(name, list(rows)))}
 
 
 def with_interval_note(caption: str, names: Iterable[str], without: Mapping[str, str]) -> str:
@@ -90,7 +90,7 @@ def with_interval_note(caption: str, names: Iterable[str], without: Mapping[str,
     return f"{caption} {note}" if note and PROMISE in caption else caption
 
 
-def _said(name: str, rows: list[Mapping[str, Any]]) -> str:
+def _interval_note(name: str, rows: list[Mapping[str, Any]]) -> str:
     estimates = [column for column in get(name).columns if column.low]
     stand = [row for row in rows if any(row.get(column.key) is not None for column in estimates)]
     if not stand or any(row.get(column.low) is not None for row in stand for column in estimates):

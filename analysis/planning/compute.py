@@ -13,7 +13,7 @@ from .parameters import PlanParameters
 
 
 def forecast(parameters: PlanParameters, k: int, topics: int) -> forecasts.Forecast:
-    """What judging so many topics by so many people comes to."""
+    """The cost of judging `topics` topics with `k` judges."""
     design = parameters.design(k, topics)
     units = topics * design.pairs_per_topic
     both = pairs.reversed_count(units, design.both_orders)

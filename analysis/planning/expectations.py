@@ -1,4 +1,4 @@
-"""What a plan expects to be true: as an earlier analysis found it, and what its maker says otherwise."""
+"""Expectations of a plan: from an earlier analysis, and as the user sets them."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -33,7 +33,7 @@ _DRAWS = 256
 
 
 class UnusableSourceError(BadPlanError):
-    """The analysis named as source cannot say what to expect."""
+    """The source analysis is not enough to derive expectations."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Source:
 
 
 def expectation(parameters: PlanParameters, *, study_id: int, seed: int) -> designs.Expectation:
-    """What a plan expects; computed once in a process, and the same in every one."""
+    """The expectation of a plan; computed once per process, and the same in every process."""
     if parameters.source is None:
         assert parameters.competence is not None
         assert parameters.competence_spread is not None
@@ -109,7 +109,7 @@ def source(study_id: int, key: str, seed: int) -> Source:
 def source_of_analysis(
     used: arrays.Inputs, fitted: Fitted, tables: dict[str, list[Row]]
 ) -> tuple[designs.Design, designs.Competence, calibration.StudyFindings]:
-    """What an analysis says of its design, its judges and its responses, from its inputs, fits and agreement.
+    """Derive design, competences and findings of an analysis from its inputs, fits and agreement.
 
     Raises
     ------
@@ -121,13 +121,13 @@ def source_of_analysis(
         raise UnusableSourceError("The analysis has no fitted competences: say what to expect instead.")
     fits.sort(key=lambda fit: 0 not in fit.dimension.values)  # those that force a choice come last
     try:
-        return _design(used, fitted, fits), _competence(fits), _found(used, Fitted(fitted.pool, tuple(fits)), tables)
+        return _design(used, fitted, fits), _competence(fits), _findings(used, Fitted(fitted.pool, tuple(fits)), tables)
     except calibration.NothingFoundError as error:
         raise UnusableSourceError(f"The analysis says too little: {error}.") from error
 
 
 def _people(parameters: PlanParameters, competence: designs.Competence, seed: int) -> designs.Competence:
-    """People of the mean and spread that were said; what was not said is as found."""
+    """Competences with the given mean and spread; where not given, those found."""
     able = 1 - competence.spam.mean(axis=1)
     mean = parameters.competence if parameters.competence is not None else float(able.mean())
     spread = parameters.competence_spread if parameters.competence_spread is not None else float(able.std())
@@ -148,7 +148,7 @@ def _competence(fits: list[Fit]) -> designs.Competence:
 
 
 def _design(used: arrays.Inputs, fitted: Fitted, fits: list[Fit]) -> designs.Design:
-    """The design that the judgments are of, as nearly as one can say."""
+    """The design of the judgments, as nearly as possible."""
     pool = fitted.pool
     judged = np.flatnonzero(fits[0].counts.sum(axis=1))
     sides = canonical(pool.left[judged], pool.right[judged])
@@ -168,7 +168,7 @@ def _design(used: arrays.Inputs, fitted: Fitted, fits: list[Fit]) -> designs.Des
     )
 
 
-def _found(used: arrays.Inputs, fitted: Fitted, tables: dict[str, list[Row]]) -> calibration.StudyFindings:
+def _findings(used: arrays.Inputs, fitted: Fitted, tables: dict[str, list[Row]]) -> calibration.StudyFindings:
     fits = fitted.fits
     names = {fit.dimension.name for fit in fits}
     comparisons = grade_fits.comparisons_of(fitted, GOLD)

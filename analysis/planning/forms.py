@@ -1,4 +1,4 @@
-"""What a person says of a study that they plan."""
+"""The form of a plan."""
 
 from collections.abc import Iterable
 from dataclasses import fields
@@ -144,12 +144,12 @@ class PlanForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
             try:
-                self.asked()
+                self.plan()
             except BadPlanError as error:
                 raise forms.ValidationError(str(error)) from error
         return cleaned
 
-    def asked(self) -> PlanParameters:
+    def plan(self) -> PlanParameters:
         """Return the plan."""
         values = {name: value for name, value in self.cleaned_data.items() if value is not None}
         values.pop("seed")
@@ -160,7 +160,7 @@ class PlanForm(forms.Form):
 
 
 def initial(known: dict[str, Any]) -> dict[str, Any]:
-    """What a study says of itself, as the form shows it."""
+    """Initial values of the form, from the study."""
     usual: dict[str, Any] = {field.name: field.default for field in fields(PlanParameters)}
     plain = {name: value for name, value in (usual | known).items() if name in PlanForm.base_fields}
     for name in PERCENT:

@@ -1,4 +1,4 @@
-"""What a plan is asked for: a study's design, the designs beside it, what each costs, and what one expects."""
+"""Parameters of a plan: design, alternative designs, costs, expectations."""
 
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
@@ -103,7 +103,7 @@ class PlanParameters:
         return sorted(product({self.k, *self.more_k}, {self.topics, *self.more_topics}))
 
     def design(self, k: int, topics: int) -> Design:
-        """The design with so many judges and topics."""
+        """The design with `k` judges and `topics` topics."""
         same = {name: getattr(self, name) for name in _DESIGN}
         return Design(topics=topics, k=k, **same)
 

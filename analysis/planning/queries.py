@@ -1,4 +1,4 @@
-"""What a study says of its own design, to begin a plan with; and what the page of a plan shows."""
+"""Default parameters of a plan from the study's own design, and the content of a plan's page."""
 
 from collections import Counter
 from typing import Any
@@ -95,7 +95,7 @@ def _judged(study: Study) -> dict[str, Any]:
 
 
 def _drawn(campaign: Campaign) -> dict[str, Any]:
-    """What the questionnaires show of the design that they were drawn from; nothing where there are none yet."""
+    """The design that questionnaires were drawn from; empty if there are none yet."""
     shown = list(
         Item.objects.filter(campaign=campaign, pair__isnull=False).order_by().values_list("topic", "pair__a", "pair__b")
     )
@@ -158,7 +158,7 @@ def planner(run: Run | None) -> dict[str, Any]:
         "next": _next(tables["plan_next"]),
         "expected": expected,
         "is_paid": any(cost["total"] for cost in tables["plan_costs"]),
-        "said": _said(parameters),
+        "said": _typed_expectations(parameters),
         "figure": FIGURES["plan"],
         "mark": services.progress_mark(run),
         "has_points": bool(tables["plan"]),
@@ -166,8 +166,8 @@ def planner(run: Run | None) -> dict[str, Any]:
     }
 
 
-def _said(parameters: PlanParameters) -> list[Any]:
-    """Which expectations were typed although an analysis was named for the others; all of them where none was."""
+def _typed_expectations(parameters: PlanParameters) -> list[Any]:
+    """The expectations set by hand although a source analysis was named; all of them where none was."""
     return [label for name, label in TYPED.items() if getattr(parameters, name) is not None]
 
 
@@ -176,7 +176,7 @@ def _cell(row: Row | None, digits: int) -> dict[str, Any]:
 
 
 def _next(rows: list[Row]) -> list[dict[str, Any]]:
-    """What the next money buys, a block for each way of spending it; what simulations cannot tell apart says so."""
+    """The gain of the next money, a block for each way of spending it."""
     blocks = []
     for step, label in STEPS.items():
         changes_by_measure = {row["measure"]: row for row in rows if row["step"] == step}
@@ -185,7 +185,7 @@ def _next(rows: list[Row]) -> list[dict[str, Any]]:
         first = next(iter(changes_by_measure.values()))
         target = {"topics": _("%(n)s topics"), "k": _("%(n)s judges a pair")}[step] % {"n": first[step]}
         changes = [
-            changes_by_measure[name] | {"label": MEASURES[name], "is_told": _is_told(changes_by_measure[name])}
+            changes_by_measure[name] | {"label": MEASURES[name], "is_told": _is_significant(changes_by_measure[name])}
             for name in BOUGHT
             if name in changes_by_measure
         ]
@@ -193,6 +193,6 @@ def _next(rows: list[Row]) -> list[dict[str, Any]]:
     return blocks
 
 
-def _is_told(row: Row) -> bool:
-    """Whether the change is told apart from none."""
+def _is_significant(row: Row) -> bool:
+    """Whether the change differs from zero."""
     return row["low"] is not None and (row["low"] > 0 or row["high"] < 0)

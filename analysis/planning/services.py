@@ -83,7 +83,7 @@ def finish(run: Run) -> None:
 
 
 def tables(run: Run) -> compute.Tables:
-    """The tables as they stand: whole when the run is done, of what was simulated so far before."""
+    """The tables of a run: final when it is done, before that of the simulations so far."""
     stored = dict(
         ResultTable.objects.filter(run=run, name__in=("plan", "plan_costs", "plan_next")).values_list("name", "rows")
     )
@@ -120,7 +120,7 @@ def result_url(run: Run) -> str:
 
 
 def register(told: Callable[[Run], dict[str, Any]]) -> None:
-    """Make plans known to the runs; called once when the app is ready."""
+    """Register the run kind; called once when the app is ready."""
     table.register(TABLES)
     figure.register(FIGURES)
     kinds.register(

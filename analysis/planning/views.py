@@ -30,7 +30,7 @@ def planner(request: HttpRequest, study: Study) -> HttpResponse:
         form = PlanForm(request.POST, **options)
         if form.is_valid():
             plan_run = services.start(
-                study=study, parameters=form.asked(), by=request.user, seed=form.cleaned_data["seed"]  # type: ignore[arg-type]
+                study=study, parameters=form.plan(), by=request.user, seed=form.cleaned_data["seed"]  # type: ignore[arg-type]
             )  # fmt: skip
             return redirect(services.result_url(plan_run))
     else:
@@ -52,7 +52,7 @@ def moving(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
 @study_page(Role.VIEWER)
 @require_safe
 def chart(request: HttpRequest, study: Study, key: uuid.UUID, form: str) -> HttpResponse:
-    """Send the chart of a plan, of what it found so far; `?of=` tells a browser that there is more now."""
+    """Send the chart of a plan so far; `?of=` changes when there is more to show."""
     run = get_object_or_404(Run, study=study, kind=services.KIND, key=key)
     theme, size = request.GET.get("theme", "light"), request.GET.get("size", "paper")
     if not figure.is_known("plan", theme, form, size):

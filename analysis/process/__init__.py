@@ -1,4 +1,4 @@
-"""What a writing log tells of how a text came about, as pure functions of its events: no Django, no app.
+"""Measures of the writing process, as pure functions of a log's events: no Django, no app.
 
 >>> from analysis.process import activity, provenance, signals
 >>> events = [["s", 0, 0, 0, "Leaves", "typed", "insertText"], ["s", 400, 6, 0, " fall.", "typed", "insertText"]]

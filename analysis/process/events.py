@@ -1,4 +1,4 @@
-"""A log's events taken apart: changes of the text, what is known of pastes, and when the writer was away."""
+"""Parsed events of a log: text changes, pastes, and absences of the writer."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Log:
 
 
 def read(events: Iterable[Event]) -> Log:
-    """Take a log's events apart.
+    """Parse a log's events.
 
     The clock: a device's clock may be set back, so time is the sum of the steps forward.
     """

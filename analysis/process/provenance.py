@@ -250,7 +250,7 @@ class Provenance:
 
     @property
     def at_once_share(self) -> float:
-        """The share that came in one piece, by whatever way: all that can be said of snapshots."""
+        """The share of the text that arrived in one piece, in any way; all that snapshots can show."""
         return self.share(*_BROUGHT, Origin.AT_ONCE)
 
     def spans(self, arrival: Arrival) -> tuple[tuple[int, int], ...]:

@@ -63,7 +63,7 @@ class Query:
         Each of them is right. Empty: there is no gold answer, and what needs one leaves the query out and counts it.
     documents : tuple of Document
     metric : str
-        The name of the answer metric that the data asks for (`answers.METRICS`); "" where the experiment chooses.
+        The name of the answer metric that the data asks for (`qa_metrics.METRICS`); "" where the experiment chooses.
     sought : str
         What retrievers look for, where it is not the whole question (LaMP); "" where it is.
     task : str

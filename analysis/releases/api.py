@@ -406,8 +406,8 @@ class Links(ListEndpoint):
             raise Problem("conflict", str(error)) from None
         address = request.build_absolute_uri(reverse("private_release", args=[key]))
         where = request.build_absolute_uri(reverse("api_release_link", args=[self.study.slug, number, link.pk]))
-        response = Response(_told(link, address), status=201, headers={"Location": where})
-        response.kept_data = _told(link)  # type: ignore[attr-defined]
+        response = Response(_serialize_link(link, address), status=201, headers={"Location": where})
+        response.kept_data = _serialize_link(link)  # type: ignore[attr-defined]
         return response
 
 
@@ -428,7 +428,7 @@ class OneLink(Endpoint):
         return Response(status=204)
 
 
-def _told(link: ReleaseLink, address: str | None = None) -> Any:
+def _serialize_link(link: ReleaseLink, address: str | None = None) -> Any:
     return MadeLink(link, context={"address": address}).data
 
 

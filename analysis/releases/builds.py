@@ -61,7 +61,7 @@ Report = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class WrittenRelease:
-    """A release whose files lie in a folder, and what is to be listed of it."""
+    """A written release: its folder's files and what is to be listed of them."""
 
     tables: tuple[ContentTable, ...]
     rows: dict[str, int]
@@ -83,13 +83,18 @@ def write_release(release: Release, folder: Path, *, report: Report) -> WrittenR
     contents = release_contents.read_contents(study=release.study, choices=choices, release=str(release.number))
     done: dict[str, int] = {}
 
-    def told(table: str, rows: int) -> None:
+    def report_rows(table: str, rows: int) -> None:
         done[table] = rows
         report(sum(done.values()), 0, table)
 
     about_release = about_of(release, choices, contents)
     manifest = release_writer.write_files(
-        folder, contents.tables, about_release, layout=contents.layout, left_out=contents.layout_left_out, report=told
+        folder,
+        contents.tables,
+        about_release,
+        layout=contents.layout,
+        left_out=contents.layout_left_out,
+        report=report_rows,
     )
     rows = {table["name"]: table["rows"] for table in manifest["tables"]}
     return WrittenRelease(
@@ -110,7 +115,7 @@ def write_release(release: Release, folder: Path, *, report: Report) -> WrittenR
 
 
 def about_of(release: Release, choices: Choices, contents: Contents) -> about.About:
-    """Return what a release says of itself."""
+    """Return the metadata of a release."""
     run, study = release.run, release.study
     assert run is not None  # it is being built
     return about.About(
@@ -155,7 +160,7 @@ def previous_manifest(release: Release) -> dict[str, Any] | None:
 
 
 def _changes(before: dict[str, Any] | None, after: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what CHANGES.md says, for the page: since which version, and sentences of Markdown."""
+    """Return the content of CHANGES.md for the page: the earlier version, and sentences of Markdown."""
     if before is None:
         return None
     return {"since": before.get("version"), "found": card.compared(before, after)}
@@ -194,12 +199,12 @@ class BrokenFileError(Exception):
 
 
 class ErasedError(Exception):
-    """Somebody had what they gave erased while it was being written: it is written anew without them."""
+    """A participant was erased while the release was written: it is written again without them."""
 
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file that lies in the storage, and what is said of it."""
+    """A file in the storage, with its metadata."""
 
     path: str
     about: str
@@ -359,7 +364,7 @@ def start(*, release: Release, by: User | None = None, address: str = "", now: d
 
 @transaction.atomic
 def stop(*, release: Release, by: User | None = None, now: datetime | None = None) -> Release:
-    """Stop building, and make a draft of it again; also of one whose run failed.
+    """Stop the build and make the release a draft again; also after a failed run.
 
     Raises
     ------
@@ -393,7 +398,7 @@ def of_run(run: Run) -> Release:
 
 
 def plan(_run: Run) -> Iterator[dict[str, Any] | kinds.LaterUnit]:
-    """Look for personal data first: what nobody has decided on is left out, and shown for decision."""
+    """Detect personal data first: undecided findings are left out and shown for decision."""
     yield {"do": "look"}
     yield kinds.LaterUnit(1, {"do": "write"})
 
@@ -405,11 +410,11 @@ def work(work: kinds.Work) -> Callable[[], None]:
 
 
 def _look(work: kinds.Work, release: Release) -> Callable[[], None]:
-    def told(done: int, where: object) -> None:
+    def report_rows(done: int, where: object) -> None:
         work.report(done, 0, str(where))
 
     choices = Choices.from_json(release.choices)
-    return detection.look(study=release.study, choices=choices, now=timezone.now(), report=told)
+    return detection.look(study=release.study, choices=choices, now=timezone.now(), report=report_rows)
 
 
 def _write(work: kinds.Work, release: Release) -> Callable[[], None]:
@@ -443,7 +448,7 @@ def result_url(run: Run) -> str:
 
 
 def register() -> None:
-    """Make building known to the runs; called once when the app is ready."""
+    """Register the run kind; called once when the app is ready."""
     kinds.register(
         kinds.Kind(
             name=KIND,

@@ -121,7 +121,7 @@ class Choices:
         return cls(**{name: _READ[name](value) if name in _READ else value for name, value in stored.items()})
 
     def problems(self) -> list[str]:
-        """Return what does not go together, in sentences for whoever chooses; none where all is well."""
+        """Return messages about choices that contradict each other; empty if there are none."""
         return [str(problem) for holds, problem in self._rules() if not holds]
 
     def _rules(self) -> Iterable[tuple[bool, Any]]:

@@ -1,4 +1,4 @@
-"""What becomes of releases when somebody in them has what they gave erased.
+"""Erasure of a participant from releases.
 
 A published release is marked, for everybody to see; the files that may hold something of theirs, and the rows that its
 page shows, are gone for good. What says nothing of people stays: what was released, how much, its sums. The way on is a

@@ -144,7 +144,7 @@ class ReleaseForm(forms.Form):
         return creators
 
     def clean_doi(self) -> str:
-        """Keep the DOI without what stands before it in an address."""
+        """Return the DOI without the address before it."""
         doi: str = self.cleaned_data["doi"].strip()
         if not doi:
             return ""
@@ -170,8 +170,8 @@ class ReleaseForm(forms.Form):
         names = Choices().as_json()
         return Choices.from_json({name: self.cleaned_data[name] for name in names})
 
-    def said(self) -> dict[str, Any]:
-        """What is said of it beside."""
+    def details(self) -> dict[str, Any]:
+        """Title, description and the like."""
         return {name: self.cleaned_data[name] for name in GROUPS[0][1]}
 
     def groups(self) -> list[dict[str, Any]]:
@@ -196,7 +196,7 @@ class LinkForm(forms.Form):
 
 
 class WithdrawForm(forms.Form):
-    """Why a release is taken back."""
+    """The reason for withdrawing a release."""
 
     reason = forms.CharField(
         label=gettext_lazy("Why"),

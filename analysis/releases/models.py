@@ -30,14 +30,14 @@ def _any_changes(fields: Iterable[str]) -> pgtrigger.Q:
 
 
 class ReleaseQuerySet(models.QuerySet["Release"]):
-    """What can be said of releases."""
+    """Queries of releases."""
 
     def public(self) -> "ReleaseQuerySet":
         """Keep those that the public knows of, also those that were withdrawn."""
         return self.filter(state__in=PUBLIC)
 
     def served(self, now: datetime) -> "ReleaseQuerySet":
-        """Keep those whose files anybody may have: published, not withdrawn, under no embargo any more."""
+        """Keep those whose files are public: published, not withdrawn, no longer under embargo."""
         over = Q(embargo_until__isnull=True) | Q(embargo_until__lte=now)
         return self.filter(over, state__in=SERVED_RELEASES)
 
@@ -235,7 +235,7 @@ class ReleaseFile(models.Model):
 
     @property
     def download_name(self) -> str:
-        """What the file is called where it is saved, beside those of other releases."""
+        """The file's name for downloads, distinct between releases."""
         return f"{self.release.study.slug}-v{self.release.number}-{self.path.replace('/', '-')}"
 
 

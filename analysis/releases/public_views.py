@@ -1,4 +1,4 @@
-"""Releases for everybody: no account, no cookie, nothing but what was published; and for whoever has a private link."""
+"""Public pages of releases: no account, no cookies, only published data; and private links."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @public_to_read
 def latest(request: HttpRequest, released: str) -> HttpResponse:
-    """Lead to the latest version of a study that stands; to the latest of all where none does."""
+    """Redirect to the latest version that was not withdrawn; else to the latest."""
     releases = Release.objects.filter(study__slug=released).public().newest_first()
     standing = releases.exclude(state=ReleaseState.WITHDRAWN).first() or releases.first()
     if standing is None:
@@ -73,7 +73,7 @@ def everything(request: HttpRequest, released: str, number: int) -> HttpResponse
 @public_to_read
 @never_cache
 def private(request: HttpRequest, key: str) -> HttpResponse:
-    """Show a release to whoever has a link to it."""
+    """Show a release to the holder of a private link."""
     if (link := services.open_link(key, now=timezone.now())) is None:
         return _ended(request)
     context: dict[str, Any] = {"link": link, "args": [key]}
@@ -85,7 +85,7 @@ def private(request: HttpRequest, key: str) -> HttpResponse:
 
 @public_to_read
 def private_file(request: HttpRequest, key: str, path: str) -> HttpResponseBase:
-    """Send a file to whoever has a link to its release."""
+    """Send a file to the holder of a private link."""
     if (link := services.open_link(key, now=timezone.now())) is None:
         return _ended(request)
     answer = sent(request, link.release, path)
@@ -96,7 +96,7 @@ def private_file(request: HttpRequest, key: str, path: str) -> HttpResponseBase:
 
 @public_to_read
 def private_everything(request: HttpRequest, key: str) -> HttpResponseBase:
-    """Send all files as one ZIP to whoever has a link to their release."""
+    """Send all files as one ZIP to the holder of a private link."""
     if (link := services.open_link(key, now=timezone.now())) is None:
         return _ended(request)
     answer = sent_whole(request, link.release)
@@ -106,7 +106,7 @@ def private_everything(request: HttpRequest, key: str) -> HttpResponseBase:
 
 
 def sent_whole(request: HttpRequest, release: Release) -> HttpResponseBase:
-    """Answer with all files of a release as one ZIP; who may have them was asked before."""
+    """Send all files of a release as one ZIP; the caller has checked access."""
     if (bundle := storage.zip_bundle(release)) is None:
         return _refused(request, release, status=GONE)
     return downloads.send_zip(request, bundle.parts, name=bundle.name, tag=bundle.tag)

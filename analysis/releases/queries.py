@@ -58,7 +58,7 @@ def figures(release: Release) -> list[tuple[str, int]]:
 
 
 def changes(release: Release) -> dict[str, Any] | None:
-    """Return what differs from the version before, as Markdown; None where there is none, or nobody compared."""
+    """Return the differences from the version before, as Markdown; None where there are none."""
     if not (recorded := release.figures.get("changes")):
         return None
     return {"since": recorded["since"], "text": "\n".join(f"- {difference}" for difference in recorded["found"])}

@@ -26,7 +26,7 @@ class ReleaseError(ValueError):
 
 
 class ChoiceError(ReleaseError):
-    """What was chosen or said does not go together, whatever state the release is in."""
+    """The choices contradict each other."""
 
 
 @transaction.atomic
@@ -147,7 +147,7 @@ def _known(fields: dict[str, Any]) -> dict[str, Any]:
 
 @transaction.atomic
 def publish(*, release: Release, by: User | None = None, now: datetime | None = None) -> Release:
-    """Publish a release that is built. From now on it is what it is.
+    """Publish a built release. It does not change afterwards.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def lift_embargo(*, release: Release, now: datetime | None = None) -> Release:
 
 @transaction.atomic
 def withdraw(*, release: Release, reason: str, by: User | None = None, now: datetime | None = None) -> Release:
-    """Take a published release back: its page stays and says why, its files are given to nobody any more.
+    """Withdraw a published release: its page stays and shows the reason, its files are no longer available.
 
     Raises
     ------
@@ -205,17 +205,17 @@ def withdraw(*, release: Release, reason: str, by: User | None = None, now: date
 
 
 def is_embargoed(release: Release, now: datetime) -> bool:
-    """Say whether its files are kept back until later."""
+    """Whether its files are under embargo."""
     return release.embargo_until is not None and release.embargo_until > now
 
 
 def is_public(release: Release) -> bool:
-    """Say whether the public knows of it."""
+    """Whether its page is public."""
     return release.state in PUBLIC_RELEASES
 
 
 def is_served(release: Release, now: datetime) -> bool:
-    """Say whether anybody may have its files."""
+    """Whether its files are public."""
     return release.state in SERVED_RELEASES and not is_embargoed(release, now)
 
 
@@ -260,7 +260,7 @@ def create_link(
 
 
 def revoke_link(*, link: ReleaseLink, now: datetime | None = None) -> None:
-    """Let a link open nothing any more; twice is once."""
+    """Revoke a link; idempotent."""
     ReleaseLink.objects.filter(pk=link.pk, revoked_at__isnull=True).update(revoked_at=now or timezone.now())
 
 

@@ -1,4 +1,4 @@
-"""Where the files of releases lie, from the folder of this machine to the storage; and a release as one ZIP.
+"""Storage of releases' files: working folders of this machine, the final storage, and ZIP bundles.
 
 In the storage all files of one building run lie below one folder, so that what a killed worker left there is found and
 removed. The place of a file holds its sum: two workers that were at the same file put equal files at one place, and
@@ -30,7 +30,7 @@ TIDY_EVERY = timedelta(hours=1)
 
 
 def workplace(work: kinds.Work) -> Path:
-    """Return an empty folder where this claim of the unit writes; what others left on this machine goes."""
+    """Return an empty working folder for this claim of the unit; remove folders of earlier claims on this machine."""
     clear_workplaces(keep=work.run.key)
     for left in _workplaces(work.run.key):
         shutil.rmtree(left, ignore_errors=True)
@@ -40,7 +40,7 @@ def workplace(work: kinds.Work) -> Path:
 
 
 def clear_workplaces(keep: uuid.UUID | None = None) -> None:
-    """Remove folders of this machine whose run is over: their worker was killed at it."""
+    """Remove working folders of runs that are over: their worker was killed."""
     for folder in _workplaces():
         key = uuid.UUID(folder.name[len(PREFIX) : len(PREFIX) + 36])
         if key != keep and not Run.objects.filter(key=key).active().exists():
@@ -137,7 +137,7 @@ def _tmp() -> Path:
 
 @dataclass(frozen=True)
 class ZipBundle:
-    """What goes into the ZIP of a release; `tag` tells it from what was given out when more or less was there."""
+    """The content of a release's ZIP; `tag` changes when the set of files does."""
 
     name: str
     parts: list[ZipPart]

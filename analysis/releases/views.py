@@ -45,7 +45,7 @@ def new(request: HttpRequest, study: Study) -> HttpResponse:
     form = ReleaseForm(study, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            created = services.create(study=study, choices=form.choices(), by=request.user, **form.said())  # type: ignore[arg-type]
+            created = services.create(study=study, choices=form.choices(), by=request.user, **form.details())  # type: ignore[arg-type]
         except services.ReleaseError as error:
             form.add_error(None, str(error))
         else:
@@ -61,7 +61,7 @@ def change(request: HttpRequest, study: Study, number: int) -> HttpResponse:
     form = ReleaseForm(study, request.POST or None, release=release)
     if request.method == "POST" and form.is_valid():
         try:
-            services.change(release=release, choices=form.choices(), **form.said())
+            services.change(release=release, choices=form.choices(), **form.details())
         except services.ReleaseError as error:
             form.add_error(None, str(error))
         else:
@@ -82,7 +82,7 @@ def release(request: HttpRequest, study: Study, number: int) -> HttpResponse:
 @never_cache
 @require_safe
 def moving(request: HttpRequest, study: Study, number: int) -> HttpResponse:
-    """Show how far the building is; once it has ended, have the page loaded anew: all of it is another one then."""
+    """Show the progress of the build; when it has ended, reload the page."""
     release = _release(study, number)
     if (running := _progress(release)) is None:
         return HttpResponse(status=204, headers={"HX-Refresh": "true"})
@@ -106,7 +106,7 @@ def everything(request: HttpRequest, study: Study, number: int) -> HttpResponseB
 
 
 def action(role: Role) -> Callable[[Callable[..., Any]], View]:
-    """Make a view of what is done to a release by a button: what goes wrong is said on its page."""
+    """Make a view for a button of a release; errors are shown on its page."""
 
     def decorate(act: Callable[..., Any]) -> View:
         @study_page(role)

@@ -58,7 +58,7 @@ def report_url(run: Run) -> str:
 
 
 def register(prefix: str) -> None:
-    """Make analyses known to the reports; called once when the app is ready."""
+    """Register the report kind; called once when the app is ready."""
     report_kinds.register(
         report_kinds.ReportKind(
             prefix=prefix,

@@ -114,7 +114,7 @@ def charts_of(run: Run, rows: Mapping[str, list[Row]], parameters: Mapping[str, 
 
 
 def about(run: Run) -> About:
-    """Say what made the results."""
+    """Return the provenance of the results."""
     read_at = Snapshot.objects.filter(run=run).values_list("created_at", flat=True).first()
     packages = run.environment.get("packages", {})
     environment = [(key, str(run.environment[key])) for key in ("python", "platform") if key in run.environment]
@@ -165,15 +165,15 @@ def _column(column: DeclaredColumn) -> DisplayColumn:
 def _row(row: Row, columns: Iterable[DeclaredColumn], labels: ValueLabels) -> dict[str, Value]:
     words: dict[str, Value] = {}
     for column in columns:
-        words[column.key] = labels.said(column, row.get(column.key), row)
+        words[column.key] = labels.value_in_words(column, row.get(column.key), row)
         for bound in (column.low, column.high):
             if bound:
-                words[bound] = labels.said(replace(column, words=""), row.get(bound), row)
+                words[bound] = labels.value_in_words(replace(column, words=""), row.get(bound), row)
     return words
 
 
 def _plain(value: Any) -> Value:
-    """A parameter as a report says it."""
+    """A parameter's value for a report."""
     if isinstance(value, list):
         return ", ".join(str(item) for item in value)
     return value if isinstance(value, str | int | float | bool | None) else str(value)

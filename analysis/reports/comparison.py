@@ -100,7 +100,7 @@ class TableChanges:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two analyses beside each other."""
+    """A comparison of two analyses."""
 
     made_by: tuple[Difference, ...]
     tables: tuple[TableChanges, ...]
@@ -218,7 +218,7 @@ def _made_by(old: Run, new: Run) -> Iterator[Difference]:
 
 
 def keys_of(shape: DisplayTable) -> tuple[str, ...]:
-    """The columns that tell rows apart: those in words before the first other number."""
+    """The columns that identify a row: those in words before the first other number."""
     keys: list[str] = []
     for column in shape.columns:
         if column.digits is not None and not column.is_key:
@@ -228,7 +228,7 @@ def keys_of(shape: DisplayTable) -> tuple[str, ...]:
 
 
 def by_key(rows: list[Row], keys: tuple[str, ...]) -> dict[tuple[Any, ...], Row]:
-    """Rows by what tells them apart; those that are alike by their order, too."""
+    """Rows by their identifying columns; equal ones are numbered."""
     rows_by_key: dict[tuple[Any, ...], Row] = {}
     seen: dict[tuple[Any, ...], int] = {}
     for row in rows:
@@ -272,7 +272,9 @@ def said_of(column: DisplayColumn, row: Row, naming: ValueLabels, name: str) -> 
     """The values of one column of a row, in words."""
     words = next((declared_column for declared_column in get(name).columns if declared_column.key == column.key), None)
     declared = words or DeclaredColumn(column.key, column.label, column.digits)
-    return {key: naming.said(declared, row.get(key), row) for key in (column.key, column.low, column.high) if key}
+    return {
+        key: naming.value_in_words(declared, row.get(key), row) for key in (column.key, column.low, column.high) if key
+    }
 
 
 def _differs(was: Any, now: Any) -> bool:
@@ -325,7 +327,7 @@ class SideBySide:
 
 
 def side_by_side(runs: Sequence[Run]) -> list[SideBySide]:
-    """Set the small tables that at least two of some runs have beside each other, in the order of their reports.
+    """Compare the small tables that at least two of the runs have, in the order of their reports.
 
     Intervals are each run's own. Where runs asked the same questions, the difference of two is more certain than their
     intervals look; the comparison of two runs says it value by value.

@@ -1,4 +1,4 @@
-"""A report as one HTML file that needs nothing else, and as PDF (templates/analysis/report.typ)."""
+"""A report as one self-contained HTML file, and as PDF (templates/analysis/report.typ)."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What a finished analysis is exported as: tables, figures, the report; as one archive, or as a folder."""
+"""Exports of a finished analysis: tables, figures, the report; as one archive, or as a folder."""
 
 import json
 import zipfile
@@ -107,7 +107,7 @@ def _entry(name: str, at: datetime) -> zipfile.ZipInfo:
 
 
 def readme(report: Report) -> bytes:
-    """Say where to begin: the main table of each part, then all tables and figures with their captions."""
+    """Write an overview: the main table of each part, then all tables and figures with their captions."""
     main = [section.tables[0] for section in report.sections if section.tables]
     lines = [f"# {report.title}", "", "Main table of each part:", ""]
     lines += [f"- `{table.name}.csv`: {table.title}" for table in main]

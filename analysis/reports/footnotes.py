@@ -1,4 +1,4 @@
-"""Why numbers of a table, or their intervals, are not there: said below it, each reason once."""
+"""Notes below a table on missing numbers and intervals, each reason once."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -48,7 +48,7 @@ def notes(
 
 
 def _keys(columns: Sequence[Column]) -> list[Column]:
-    """The columns that tell rows apart: those before the first other number. A unit behind it tells nothing."""
+    """The columns that identify a row: those before the first other number, without units."""
     first = next((at for at, column in enumerate(columns) if column.digits is not None and not column.is_key), None)
     return list(columns[:first])
 

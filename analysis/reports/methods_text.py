@@ -1,4 +1,4 @@
-"""The methods text: what this run did, with which parameters, ready for a paper. Nothing that it did not do.
+"""The methods text: what this run did, with which parameters, ready for a paper.
 
 English whatever the page's language: a paper in another language translates it knowingly. Every sentence is made of the
 run's parameters, its tables and the constants of the functions that computed them, so that it cannot say otherwise.

@@ -24,7 +24,7 @@ class Part:
 
 @dataclass(frozen=True)
 class ReportKind:
-    """How runs are reported whose kind begins with `prefix`.
+    """How runs whose kind begins with `prefix` are reported.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Everything of a report as one zip: a run, since drawing every figure in every format takes a while."""
+"""All files of a report as one ZIP: a run, because drawing every figure in every format takes a while."""
 
 import uuid
 from collections.abc import Callable
@@ -22,7 +22,7 @@ MEDIA_TYPE = "application/zip"
 
 
 def start(*, run: Run, by: User | None = None) -> Run:
-    """Start packing the report of a finished analysis; the one that is at it already, if there is one."""
+    """Start packing the report of a finished analysis; return the run already doing so, if there is one."""
     return at_work(run) or lifecycle.start(study=run.study, kind=KIND, parameters={"analysis": str(run.key)}, by=by)
 
 
@@ -61,8 +61,10 @@ def work(work: kinds.Work) -> Callable[[], None]:
 
 
 def register() -> None:
-    """Make reports known to the runs; called once when the app is ready."""
-    kinds.register(kinds.Kind(name=KIND, title=_("Report as files"), work=work, result_url=result_url, told=_told))
+    """Register the run kind; called once when the app is ready."""
+    kinds.register(
+        kinds.Kind(name=KIND, title=_("Report as files"), work=work, result_url=result_url, told=_describe_parameters)
+    )
 
 
 def result_url(run: Run) -> str:
@@ -72,7 +74,7 @@ def result_url(run: Run) -> str:
     return report_kinds.of(reported).report_url(reported) if reported else ""
 
 
-def _told(run: Run) -> dict[str, Any]:
+def _describe_parameters(run: Run) -> dict[str, Any]:
     key = run.parameters.get("analysis")
     return {str(_("Report of")): kinds.run_reference_by_key(run.study, key)}
 
@@ -95,7 +97,7 @@ def _publish(run: Run, path: Path, name: str, digest: str) -> None:
 
 
 def _place(work: kinds.Work) -> Path:
-    """Return where this claim of the unit writes; what earlier claims, killed at it, left behind goes."""
+    """Return the path that this claim of the unit writes to; remove files that earlier, killed claims left."""
     folder = Path(settings.DATA_DIR) / "tmp"
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(f"report-{work.run.key}-*.partial"):

@@ -1,4 +1,4 @@
-"""A report as a value: nothing in it knows where it came from or how it will be shown."""
+"""A report as a value, independent of its source and of output formats."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

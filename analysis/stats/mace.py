@@ -221,10 +221,10 @@ def fit_together(inputs: Sequence[MaceInput], *, settings: MaceSettings | None =
         except UnfitError as error:
             prepared.append(error)
     fits = iter(solve([item for item in prepared if isinstance(item, Prepared)], options))
-    return [item if isinstance(item, UnfitError) else _made(item, *next(fits), options) for item in prepared]
+    return [item if isinstance(item, UnfitError) else _assemble(item, *next(fits), options) for item in prepared]
 
 
-def _made(prepared: Prepared, best: Fits, ends: Fits | None, settings: MaceSettings) -> Mace:
+def _assemble(prepared: Prepared, best: Fits, ends: Fits | None, settings: MaceSettings) -> Mace:
     """What is said of a fit."""
     votes, used, values = prepared.votes, prepared.used, prepared.values
     posterior, by_part, _ = votes.posterior(best.state)

@@ -78,7 +78,7 @@ def signed_rank(difference: ArrayLike, of: str = "topic") -> SignedRank:
     ----------
     Wilcoxon, Individual comparisons by ranking methods (1945). Biometrics Bulletin 1, 80-83.
     """
-    differences = _said(difference)
+    differences = _defined_differences(difference)
     ranked = differences[differences != 0]
     zeros = differences.size - ranked.size
     if not ranked.size:
@@ -190,7 +190,7 @@ def _enumerated(difference: Floats) -> tuple[float, float]:
     return smaller, min(1.0, 2.0 * float(np.mean(sums <= smaller)))
 
 
-def _said(difference: ArrayLike) -> Floats:
+def _defined_differences(difference: ArrayLike) -> Floats:
     """The differences that are there; those that rounding alone tells from another are made equal to it."""
     d = np.asarray(difference, dtype=np.float64)
     if d.ndim != 1:

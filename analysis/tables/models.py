@@ -9,7 +9,7 @@ from crowdrag.jobs.models import Run
 
 
 class ResultTableQuerySet(models.QuerySet["ResultTable"]):
-    """What can be said of result tables."""
+    """Queries of result tables."""
 
     def rows_where(self, path: str, **variables: Any) -> list[dict[str, Any]]:
         """Return the rows of one table that a JSON path keeps, as in `$[*] ? (@.dimension == $dimension)`.

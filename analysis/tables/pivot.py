@@ -1,4 +1,4 @@
-"""Long tables laid out as a paper does: what one column says in words becomes columns of its own.
+"""Pivots long tables as papers print them: values of one column become columns.
 
 Nothing is lost on the way: how many a number is of stands in a column of its own where it is the same along a row, at
 the head where it is the same down a column, in the caption where it is the same everywhere, else with each number.

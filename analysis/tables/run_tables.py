@@ -170,7 +170,7 @@ def _harmless(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class AnalysisState:
-    """Where a study's analysis stands.
+    """The state of a study's analysis.
 
     Attributes
     ----------

@@ -122,7 +122,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions of a study. What no survey describes goes by the names that it is stored under.
+    """The questions of a study; those without a survey keep their stored names.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ class Questions:
         return " / ".join(question_with_time(text, kind) for text, kind in zip(questions, kinds, strict=True))
 
     def answer(self, row: Row) -> str:
-        """The label of a row's answer: its number where nobody gave it a label, nothing in rows about none."""
+        """The label of a row's answer: its number if it has no label, "" in rows without an answer."""
         if row["option"] is None:
             return ""
         question = self.known.get((row["kind"], row["question"]))
@@ -188,7 +188,7 @@ def _question(definition: Mapping[str, object]) -> Question:
 
 @dataclass(frozen=True)
 class ValueLabels:
-    """How a study's results are said."""
+    """Labels of the values in a study's results."""
 
     dimensions: Mapping[str, str]
     styles: Mapping[str, str]
@@ -199,7 +199,7 @@ class ValueLabels:
         """Read the names of a study's dimensions, styles and questions, in three queries."""
         return cls(dimensions(study), styles(study), Questions.of(study))
 
-    def said(self, column: Column, value: Any, row: Row) -> Value:
+    def value_in_words(self, column: Column, value: Any, row: Row) -> Value:
         """Return a value of a row as it is shown: names in words, NaN and the infinite as None."""
         if column.words == "question":
             return self.questions.text(row)

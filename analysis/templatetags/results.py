@@ -94,7 +94,7 @@ def report_cells(table: DisplayTable, row: dict[str, Value]) -> list[cells.Cell]
 
 @register.simple_tag
 def p_cell(value: float | None, stars: str = "", note: str = "") -> SafeString:
-    """A cell with a p-value, as small as it is said; without one a dash, whose title says why."""
+    """A cell with a p-value; a dash with the reason as its title where there is none."""
     if value is None:
         return format_html('<td class="num" data-value="" title="{}">{}</td>', note, figure(None))
     marks = format_html(' <span class="mark">{}</span>', stars) if stars else ""
@@ -117,5 +117,5 @@ def named(mapping: dict[str, Any], name: str) -> Any:
 
 @register.filter
 def number(value: int) -> str:
-    """A whole number with its thousands apart."""
+    """A whole number with thousands separators."""
     return f"{value:,}"

@@ -113,9 +113,9 @@ def test_submissions_and_orders_are_shown_and_what_does_not_agree(there: Prolifi
     for hours in range(8):
         platform_outbox.send_due(client_there, now=NOW + timedelta(hours=hours))
     assert at(made.study, "platform_action_retry", action.pk) in browser.get(at(made.study)).content.decode()
-    steps = [("again", ActionState.WAITING), ("drop", ActionState.DROPPED), ("drop", ActionState.DROPPED)]
+    steps = [("retry", ActionState.WAITING), ("drop", ActionState.DROPPED), ("drop", ActionState.DROPPED)]
     for step, state in steps:
-        browser.post(at(made.study, f"order_{step}", action.pk))
+        browser.post(at(made.study, f"platform_action_{step}", action.pk))
         action.refresh_from_db()
         assert action.state == state
 

@@ -18,7 +18,7 @@ from analysis.ranking.plackett_luce import UnusableScoresError
 
 from .. import entailment_models, retrievers
 from ..experiment import CostEstimate
-from . import eligibility as partaking
+from . import eligibility
 from .parameters import FairRagParameters
 
 #: What an English word comes to in tokens, with its part of punctuation.
@@ -45,9 +45,9 @@ def estimate(collection: Collection, parameters: FairRagParameters) -> CostEstim
     """
     retrievers.check(parameters.retrievers)
     entailment_models.check(parameters.entailment)
-    labelled = partaking.labelled(collection, parameters)
+    labelled = eligibility.labelled(collection, parameters)
     taking = [query for query in labelled if len(query.documents) >= FEWEST_USEFUL]
-    generation = _asked(labelled, taking, parameters, 1.0)
+    generation = _generation_cost(labelled, taking, parameters, 1.0)
     share = _share_of_lists(collection, taking, parameters)
     judged = 0
     seconds = SECONDS_PER_QUERY * len(taking)
@@ -64,11 +64,11 @@ def estimate(collection: Collection, parameters: FairRagParameters) -> CostEstim
         queries=len(taking),
         left_out=len(collection.queries) - len(taking),
         note=_note(collection, parameters, judged),
-        likely=_asked(labelled, taking, parameters, share) if share < 1 else None,
+        likely=_generation_cost(labelled, taking, parameters, share) if share < 1 else None,
     )
 
 
-def _asked(
+def _generation_cost(
     labelled: Sequence[Query], taking: Sequence[Query], parameters: FairRagParameters, share: float
 ) -> CostEstimate:
     """What the generator is asked if this share of the most lists that there may be is generated."""
@@ -122,9 +122,9 @@ def _note(collection: Collection, parameters: FairRagParameters, judged: int) ->
     if judged:
         sentence = _("The entailment model reads up to %(n)s pairs of texts, timed as a large one on two cores.")
         note = f"{note} {sentence % {'n': f'{judged:,}'}}"
-    if bare := partaking.without_scores(collection, parameters):
+    if bare := eligibility.without_scores(collection, parameters):
         sentence = _("Without a score for every document, which “given” needs, and left out: %(named)s.")
-        note = f"{note} {sentence % {'named': partaking.named([query.id for query in bare])}}"
+        note = f"{note} {sentence % {'named': eligibility.named([query.id for query in bare])}}"
     return note
 
 

@@ -1,4 +1,4 @@
-"""Which questions take part in a fair RAG run, as far as that is known before anything is asked."""
+"""Which questions a fair RAG run can use, as far as this is known before a model is called."""
 
 from __future__ import annotations
 

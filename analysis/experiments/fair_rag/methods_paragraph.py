@@ -80,7 +80,7 @@ def _sentences(run: Run, parameters: FairRagParameters, rows: Mapping[str, list[
 
 
 def _metric(parameters: FairRagParameters, rows: Mapping[str, list[Row]]) -> str:
-    """What utility was, as the answers were scored; as it was asked for where nothing was scored."""
+    """The metric that measured utility; the requested one where nothing was scored."""
     used = {row["metric"] for row in rows.get("fair_metrics", []) if row["is_utility"]}
     metrics = [title for name, title in METRICS.items() if name in used]
     if parameters.metric or not metrics:

@@ -8,69 +8,145 @@ from math import isfinite
 from typing import Any, get_args
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from analysis.rag.fair_rag.utility import INSTRUCTION, PromptSettings
 from analysis.rag.qa_metrics import METRICS
 from analysis.ranking.exposure import Bounds
 
-from ..experiment import BadParameterError, ParameterReader
+from ...parameters import BadParameterError, Parameter, parameter, parameters_of
+from .. import entailment_models, retrievers
+from ..experiment import ParameterReader
+from .tables import METRICS as METRIC_LABELS
 
 #: The metric of questions whose data names none.
 DEFAULT_METRIC = "f1"
 #: Above this the logits of the best item leave no chance to others and overflow: 2^alpha.
 MOST_ALPHA = 64.0
-#: How the claim is put that must follow from a document.
-CLAIMS = ("answer", "question_and_answer")
+ENTAILMENT_LABELS = {
+    entailment_models.GENERATOR: gettext_lazy("the model that answers"),
+    entailment_models.NONE: gettext_lazy("not measured"),
+}
 
 
 @dataclass(frozen=True)
 class FairRagParameters(ParameterReader):
     """The experiment's own parameters; the defaults are the paper's (fair_rag, 4) where it names them.
 
-    Attributes
-    ----------
-    retrievers : tuple of str
-        As `retrieving.retriever` reads them; the deterministic rankings and the scores that are sampled from.
-    alphas : tuple of float
-        Fairness parameters; 0 is uniformly random.
-    samples, k : int
-        Rankings a query and alpha (N), and where they are cut.
-    lists_per_query : int
-        How many distinct lists a query are generated at most; 0: all. Exposure is of all sampled rankings in any case.
-    metric : str
-        Of `answers.METRICS`; "" for the data's own, else F1.
-    entailment : str
-        As `entailing.entailment` reads it; "" for none: no attribution is measured.
-    claim : str
-        Whether a document must entail the answer alone, as in the paper, or the question with its answer.
-    bounds : str
-        See `exposure.Bounds`.
-    instruction : str
-        What stands before each question.
-    max_tokens, most_words : int
-        Of an answer; of a document, 0 for all.
-    resamples : int
-        Of queries, for intervals.
+    `lists_per_query` limits what is generated alone: exposure is of all sampled rankings in any case. `claim` is the
+    answer in the paper.
     """
 
-    retrievers: tuple[str, ...] = ("bm25",)
-    alphas: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
-    samples: int = 100
-    k: int = 5
-    lists_per_query: int = 0
-    metric: str = ""
-    entailment: str = "generator"
-    claim: str = "answer"
-    bounds: str = "published"
-    instruction: str = INSTRUCTION
-    max_tokens: int = 24
-    most_words: int = 0
-    resamples: int = 1000
+    retrievers: tuple[str, ...] = parameter(
+        ("bm25",),
+        gettext_lazy("Retrievers"),
+        "choices",
+        help=gettext_lazy(
+            "bm25 weighs words by a question's own documents, bm25:all by all; given: the scores of the data."
+        ),
+        choices=tuple((name, name) for name in retrievers.offered()),
+    )
+    alphas: tuple[float, ...] = parameter(
+        (1.0, 2.0, 4.0, 8.0),
+        gettext_lazy("Alpha"),
+        "numbers",
+        help=gettext_lazy("How fair: 0 is random, 8 almost always the same ranking."),
+        least=0,
+        most=MOST_ALPHA,
+    )
+    samples: int = parameter(
+        100,
+        gettext_lazy("Rankings"),
+        "integer",
+        help=gettext_lazy("Sampled for each question and alpha."),
+        least=2,
+        most=10_000,
+    )
+    k: int = parameter(
+        5,
+        gettext_lazy("Documents a ranking"),
+        "integer",
+        help=gettext_lazy("What the model reads of each."),
+        least=1,
+        most=100,
+    )
+    lists_per_query: int = parameter(
+        0,
+        gettext_lazy("Lists a question"),
+        "integer",
+        help=gettext_lazy(
+            "At most so many distinct lists are generated; 0 for all. Fewer cost less, and their error stands beside."
+        ),
+        least=0,
+        most=100_000,
+    )
+    metric: str = parameter(
+        "",
+        gettext_lazy("Metric of answers"),
+        "choice",
+        choices=(("", gettext_lazy("the data's own")), *((name, METRIC_LABELS.get(name, name)) for name in METRICS)),
+    )
+    entailment: str = parameter(
+        entailment_models.GENERATOR,
+        gettext_lazy("Attribution by"),
+        "choice",
+        help=gettext_lazy(
+            "An entailment model, or the model itself, asked for yes or no, which takes more calls than all else."
+        ),
+        choices=tuple((name, ENTAILMENT_LABELS.get(name, name)) for name in entailment_models.offered()),
+    )
+    claim: str = parameter(
+        "answer",
+        gettext_lazy("What must follow"),
+        "choice",
+        choices=(("answer", gettext_lazy("the answer")), ("question_and_answer", gettext_lazy("question and answer"))),
+        is_advanced=True,
+    )
+    bounds: str = parameter(
+        "published",
+        gettext_lazy("Bounds"),
+        "choice",
+        help=gettext_lazy("What exposure is normalised by. The authors' code and the paper's equations differ."),
+        choices=(
+            ("published", gettext_lazy("the authors' code")),
+            ("definition", gettext_lazy("the paper's equations")),
+            ("infinite", gettext_lazy("infinitely many documents")),
+            ("tight", gettext_lazy("values that rankings can reach")),
+        ),
+        is_advanced=True,
+    )
+    instruction: str = parameter(
+        INSTRUCTION,
+        gettext_lazy("Instruction"),
+        "text",
+        help=gettext_lazy("What stands before each question."),
+        most=2000,
+        is_advanced=True,
+    )
+    max_tokens: int = parameter(24, gettext_lazy("Tokens an answer"), "integer", least=1, most=4096, is_advanced=True)
+    most_words: int = parameter(
+        0,
+        gettext_lazy("Words a document"),
+        "integer",
+        help=gettext_lazy("Longer ones are cut; 0: whole."),
+        least=0,
+        most=10_000,
+        is_advanced=True,
+    )
+    resamples: int = parameter(
+        1000,
+        gettext_lazy("Resamples"),
+        "integer",
+        help=gettext_lazy("Of questions, for intervals."),
+        least=10,
+        most=100_000,
+        is_advanced=True,
+    )
 
     @staticmethod
-    def read(name: str, usual: Any, value: Any) -> Any:
+    def read(parameter: Parameter, value: Any) -> Any:
         """Return one value as its field holds it."""
-        return _read(name, usual, value)
+        return _read(parameter.name, parameter.default, value)
 
     @property
     def asking(self) -> PromptSettings:
@@ -98,8 +174,10 @@ class FairRagParameters(ParameterReader):
         _several("alphas", self.alphas)
         for alpha in self.alphas:
             _within("alphas", alpha, 0.0, MOST_ALPHA)
-        for name, least, most in NUMBERS:
-            _within(name, getattr(self, name), least, most)
+        for declared in parameters_of(FairRagParameters):
+            value = getattr(self, declared.name)
+            if declared.kind == "integer" and declared.least is not None and declared.most is not None:
+                _within(declared.name, value, declared.least, declared.most)
         if self.lists_per_query and self.lists_per_query < 2 * self.ways:
             message = _(
                 "lists_per_query is %(given)s; %(ways)s ways of ranking need 2 lists each, %(least)s, or 0 for all."
@@ -107,20 +185,9 @@ class FairRagParameters(ParameterReader):
             raise BadParameterError(
                 message % {"given": self.lists_per_query, "ways": self.ways, "least": 2 * self.ways}
             )
-        _one_of("metric", self.metric, ("", *METRICS))
-        _one_of("claim", self.claim, CLAIMS)
-        _one_of("bounds", self.bounds, get_args(Bounds))
-
-
-#: Whole numbers with their least and greatest value.
-NUMBERS = (
-    ("samples", 2, 10_000),
-    ("k", 1, 100),
-    ("lists_per_query", 0, 100_000),
-    ("max_tokens", 1, 4096),
-    ("most_words", 0, 10_000),
-    ("resamples", 10, 100_000),
-)
+        for declared in parameters_of(FairRagParameters):
+            if declared.name in {"metric", "claim", "bounds"}:
+                _one_of(declared.name, getattr(self, declared.name), [name for name, _label in declared.choices])
 
 
 def _read(name: str, usual: Any, value: Any) -> Any:

@@ -100,7 +100,7 @@ def attribute(job: Job, query: Query, lists: Sequence[List], answers: Sequence[s
 def _ask(
     job: Job, entailment: Entailment, query: Query, claims: Sequence[tuple[int, str]]
 ) -> dict[tuple[int, str], float]:
-    """Probabilities by document and claim; claims about one document stand together, so that its text is read once."""
+    """Probabilities by document and claim; claims about one document are adjacent, so that its text is read once."""
     parameters: FairRagParameters = job.parameters
     ordered = sorted(claims)
     probabilities: dict[tuple[int, str], float] = {}

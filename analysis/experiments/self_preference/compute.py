@@ -23,7 +23,7 @@ Flaws = dict[str, tuple[tuple[str, str], ...]]
 
 
 def tables(job: Job) -> dict[str, list[Row]]:
-    """All tables; one of which there is nothing to say is left out."""
+    """Compute all tables; empty ones are left out."""
     parameters: SelfPreferenceParameters = job.parameters
     queries, flaws, built = _bank(job)
     names = authors(job.collection, parameters)
@@ -31,10 +31,10 @@ def tables(job: Job) -> dict[str, list[Row]]:
     ratings = {question: [_rating(record) for record in records] for question, records in job.results(RATINGS).items()}
     choices = {question: [_choice(record) for record in records] for question, records in job.results(READINGS).items()}
     recalls = {question: _recall(record) for question, record in job.results(KNOWLEDGE).items()}
-    stated = _given(queries)
+    stated = _stated_knowledge(queries)
     levels = {
         question: knowledge_of_question.level
-        for question, knowledge_of_question in (recalls or _levels_given(stated, parameters.evaluator)).items()
+        for question, knowledge_of_question in (recalls or _stated_levels(stated, parameters.evaluator)).items()
     }
     known = {
         model: {q: knowledge_of_question.recall for q, knowledge_of_question in by_question.items()}
@@ -72,8 +72,8 @@ def _bank(job: Job) -> tuple[list[Query], Flaws, Mapping[str, Any]]:
     return queries, {query.id: bank.usable(query)[1] for query in queries}, built
 
 
-def _given(queries: Iterable[Query]) -> dict[str, dict[str, StatedKnowledge]]:
-    """By model and question, what the data says that models know."""
+def _stated_knowledge(queries: Iterable[Query]) -> dict[str, dict[str, StatedKnowledge]]:
+    """Knowledge of models as the data states it, by model and question."""
     stated: dict[str, dict[str, StatedKnowledge]] = {}
     for query in queries:
         for model, knowledge_of_model in knowledge.stated_knowledge(query).items():
@@ -81,8 +81,8 @@ def _given(queries: Iterable[Query]) -> dict[str, dict[str, StatedKnowledge]]:
     return dict(sorted(stated.items()))
 
 
-def _levels_given(stated: Mapping[str, Mapping[str, StatedKnowledge]], evaluator: str) -> dict[str, Recall]:
-    """What the data says that the evaluator knows, where it was not asked."""
+def _stated_levels(stated: Mapping[str, Mapping[str, StatedKnowledge]], evaluator: str) -> dict[str, Recall]:
+    """The evaluator's knowledge as the data states it, for runs that did not ask for it."""
     return {
         question: knowledge_of_question.recall
         for question, knowledge_of_question in stated.get(evaluator, {}).items()

@@ -22,7 +22,7 @@ SECONDS_PER_TOKEN = 3e-3
 
 
 class _Listener:
-    """Takes prompts and says nothing: what would be asked."""
+    """A generator that collects prompts and answers nothing."""
 
     name = "nobody"
 

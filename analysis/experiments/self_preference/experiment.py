@@ -7,7 +7,7 @@ from . import compute
 from .costs import estimate
 from .figures import FIGURES
 from .methods_paragraph import methods
-from .parameters import FIELDS, SelfPreferenceParameters
+from .parameters import SelfPreferenceParameters
 from .stages import STAGES
 from .tables import TABLES
 
@@ -21,7 +21,6 @@ EXPERIMENT = Experiment(
         "order, or by truth."
     ),
     parameters=SelfPreferenceParameters,
-    fields=FIELDS,
     collections=("passages", "responses"),
     stages=STAGES,
     tables=TABLES,

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -15,8 +12,9 @@ from analysis.rag.self_preference.bank import HUMAN, Case, Style
 from analysis.rag.self_preference.knowledge import TRIES
 from analysis.rag.self_preference.pointwise import Setting
 
+from ...parameters import BadParameterError, parameter
 from .. import generators
-from ..experiment import BadParameterError, ParameterField, ParameterReader
+from ..experiment import ParameterReader
 
 #: What can be asked of the evaluator.
 BUILD, KNOWLEDGE, RATINGS, READINGS = "build", "knowledge", "ratings", "readings"
@@ -44,56 +42,115 @@ EVALUATOR = "evaluator"
 class SelfPreferenceParameters(ParameterReader):
     """The experiment's own parameters.
 
-    Attributes
-    ----------
-    parts : tuple of str
-        Of `PARTS`. What the data itself knows (answers of models, perplexities) is computed in any case: it is free.
-    author : str
-        Which author of the bank the evaluator is; "" where it wrote none of its passages. With `build`, what its own
-        passages are called ("" : `evaluator`).
-    settings : tuple of str
-        Of the ratings: `plain`, `rag`.
-    cases : tuple of str
-        Of the readings: `bank.Case`.
-    styles : tuple of str
-        In which styles beside the normal one it writes: `qa`, `long`.
-    perplexity : str
-        A causal model in this process that reads every passage, as `generating.read` reads its name; "" where
-        perplexities are those of the data.
-    tries : int
-        How often each question is asked without a passage.
-    temperature : float
-        At which that is asked.
-    attempts : int
-        How often something is asked in all when the reply cannot be read.
-    constrained : bool
-        Whether ratings are bound to the five replies that can be read.
-    constrained_readings : bool
-        Whether readings are bound to the two passages and their answers: for models that do not keep the form.
-    prompts : int
-        Version of the prompts.
-    resamples : int
-        Of questions, for intervals.
+    `author` is what the evaluator's own passages are called where it writes some ("": `evaluator`).
     """
 
-    parts: tuple[str, ...] = (KNOWLEDGE, RATINGS, READINGS)
-    author: str = ""
-    settings: tuple[str, ...] = tuple(Setting)
-    cases: tuple[str, ...] = tuple(Case)
-    styles: tuple[str, ...] = (Style.QA, Style.LONG)
-    perplexity: str = ""
-    tries: int = TRIES
-    temperature: float = knowledge.TEMPERATURE
-    attempts: int = replies.ATTEMPTS
-    constrained: bool = True
-    constrained_readings: bool = False
-    prompts: int = prompts.VERSION
-    resamples: int = 2000
-
-    @staticmethod
-    def read(name: str, usual: Any, value: Any) -> Any:
-        """Return one value as its field holds it."""
-        return _read(name, usual, value)
+    parts: tuple[str, ...] = parameter(
+        (KNOWLEDGE, RATINGS, READINGS),
+        gettext_lazy("What is asked"),
+        "choices",
+        help=gettext_lazy("What the data itself says (models' answers, perplexities) is computed in any case."),
+        choices=tuple(PARTS.items()),
+    )
+    author: str = parameter(
+        "",
+        gettext_lazy("The model's name in the bank"),
+        "text",
+        help=gettext_lazy("The author whose passages this model wrote: “gpt”, say. Empty where it wrote none of them."),
+        most=60,
+    )
+    settings: tuple[str, ...] = parameter(
+        tuple(Setting),
+        gettext_lazy("Ratings"),
+        "choices",
+        help=gettext_lazy("What the model is told to rate."),
+        choices=tuple((str(key), label) for key, label in SETTINGS.items()),
+    )
+    cases: tuple[str, ...] = parameter(
+        tuple(Case),
+        gettext_lazy("Pairs"),
+        "choices",
+        help=gettext_lazy("Which passages are set against each other."),
+        choices=tuple((str(key), label) for key, label in CASES.items()),
+    )
+    styles: tuple[str, ...] = parameter(
+        (Style.QA, Style.LONG),
+        gettext_lazy("Styles"),
+        "choices",
+        help=gettext_lazy("In which it writes, beside the normal one."),
+        choices=tuple((str(key), label) for key, label in STYLES.items()),
+        is_advanced=True,
+    )
+    perplexity: str = parameter(
+        "",
+        gettext_lazy("Perplexity by"),
+        "model",
+        help=gettext_lazy(
+            "A causal model in this process (GPT-2 in the paper) reads all passages. Empty: as in the data."
+        ),
+        is_advanced=True,
+        is_here=True,
+    )
+    tries: int = parameter(
+        TRIES,
+        gettext_lazy("Tries without a passage"),
+        "integer",
+        help=gettext_lazy("A question is known that is answered right each time."),
+        least=1,
+        most=20,
+        is_advanced=True,
+    )
+    temperature: float = parameter(
+        knowledge.TEMPERATURE,
+        gettext_lazy("Temperature of these tries"),
+        "number",
+        help=gettext_lazy("At 0 all tries of a question are one."),
+        least=0,
+        most=2,
+        is_advanced=True,
+    )
+    attempts: int = parameter(
+        replies.ATTEMPTS,
+        gettext_lazy("Attempts"),
+        "integer",
+        help=gettext_lazy("How often in all something is asked whose reply cannot be read; then it is unresolved."),
+        least=1,
+        most=10,
+        is_advanced=True,
+    )
+    constrained: bool = parameter(
+        True,
+        gettext_lazy("Bind ratings to their form"),
+        "flag",
+        help=gettext_lazy("The server lets the model reply one of the five ratings only. Otherwise the reply is free."),
+        is_advanced=True,
+    )
+    constrained_readings: bool = parameter(
+        False,
+        gettext_lazy("Bind readings to their form"),
+        "flag",
+        help=gettext_lazy(
+            "For small models: the reply is one of the two answers with one of the two passages, no third."
+        ),
+        is_advanced=True,
+    )
+    prompts: int = parameter(
+        prompts.VERSION,
+        gettext_lazy("Version of the prompts"),
+        "integer",
+        least=1,
+        most=prompts.VERSION,
+        is_advanced=True,
+    )
+    resamples: int = parameter(
+        2000,
+        gettext_lazy("Resamples"),
+        "integer",
+        help=gettext_lazy("Of questions, for the intervals."),
+        least=100,
+        most=100_000,
+        is_advanced=True,
+    )
 
     def check(self) -> None:
         """Check that people are not the evaluator, and that a server is not asked for what it does not say."""
@@ -107,121 +164,3 @@ class SelfPreferenceParameters(ParameterReader):
     def evaluator(self) -> str:
         """The author that the evaluator is; "" where it wrote nothing."""
         return self.author or (EVALUATOR if BUILD in self.parts else "")
-
-
-LISTS: dict[str, tuple[str, ...]] = {
-    "parts": tuple(PARTS),
-    "settings": tuple(SETTINGS),
-    "cases": tuple(CASES),
-    "styles": tuple(STYLES),
-}
-BOUNDS: dict[str, tuple[float, float]] = {
-    "tries": (1, 20),
-    "temperature": (0, 2),
-    "attempts": (1, 10),
-    "prompts": (1, prompts.VERSION),
-    "resamples": (100, 100_000),
-}
-LONGEST = 60
-#: Of a model's name: it may be a path.
-LONGEST_NAME = 500
-
-
-def _read(name: str, usual: Any, value: Any) -> Any:
-    if name in LISTS:
-        return _several(name, value)
-    if isinstance(usual, bool):
-        if not isinstance(value, bool):
-            raise BadParameterError(_("%(name)s is %(value)r; it is true or false.") % {"name": name, "value": value})
-        return value
-    if isinstance(usual, str):
-        most = LONGEST_NAME if name == "perplexity" else LONGEST
-        if not isinstance(value, str) or len(value) > most:
-            message = _("%(name)s is %(value)r; it is a text of at most %(most)s letters.")
-            raise BadParameterError(message % {"name": name, "value": value, "most": most})
-        return value.strip()
-    return _number(name, usual, value)
-
-
-def _several(name: str, value: Any) -> tuple[str, ...]:
-    known = LISTS[name]
-    if isinstance(value, str) or not isinstance(value, Sequence) or not set(value) <= set(known):
-        message = _("%(name)s is %(value)r; it is a list of some of: %(known)s.")
-        raise BadParameterError(message % {"name": name, "value": value, "known": ", ".join(known)})
-    return tuple(str(item) for item in known if item in value)
-
-
-def _number(name: str, usual: float, value: Any) -> float:
-    least, most = BOUNDS[name]
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    is_whole = is_number and float(value).is_integer()
-    if not is_number or (isinstance(usual, int) and not is_whole) or not least <= value <= most:
-        message = _("%(name)s is %(value)r; it is a number from %(least)s to %(most)s.")
-        raise BadParameterError(message % {"name": name, "value": value, "least": least, "most": most})
-    return int(value) if isinstance(usual, int) else float(value)
-
-
-FIELDS = (
-    ParameterField(
-        "parts",
-        gettext_lazy("What is asked"),
-        "choices",
-        gettext_lazy("What the data itself says (models' answers, perplexities) is computed in any case."),
-        choices=tuple(PARTS.items()),
-    ),
-    ParameterField(
-        "author",
-        gettext_lazy("The model's name in the bank"),
-        "text",
-        gettext_lazy("The author whose passages this model wrote: “gpt”, say. Empty where it wrote none of them."),
-        most=LONGEST,
-    ),
-    ParameterField(
-        "settings", gettext_lazy("Ratings"), "choices", gettext_lazy("What the model is told to rate."),
-        choices=tuple((str(key), label) for key, label in SETTINGS.items()),
-    ),
-    ParameterField(
-        "cases", gettext_lazy("Pairs"), "choices", gettext_lazy("Which passages are set against each other."),
-        choices=tuple((str(key), label) for key, label in CASES.items()),
-    ),
-    ParameterField(
-        "styles", gettext_lazy("Styles"), "choices", gettext_lazy("In which it writes, beside the normal one."),
-        choices=tuple((str(key), label) for key, label in STYLES.items()), is_advanced=True,
-    ),
-    ParameterField(
-        "perplexity", gettext_lazy("Perplexity by"), "model",
-        gettext_lazy("A causal model in this process (GPT-2 in the paper) reads all passages. Empty: as in the data."),
-        is_advanced=True, is_here=True,
-    ),
-    ParameterField(
-        "tries", gettext_lazy("Tries without a passage"), "integer",
-        gettext_lazy("A question is known that is answered right each time."),
-        least=1, most=20, is_advanced=True,
-    ),
-    ParameterField(
-        "temperature", gettext_lazy("Temperature of these tries"), "number",
-        gettext_lazy("At 0 all tries of a question are one."), least=0, most=2, is_advanced=True,
-    ),
-    ParameterField(
-        "attempts", gettext_lazy("Attempts"), "integer",
-        gettext_lazy("How often in all something is asked whose reply cannot be read; then it is unresolved."),
-        least=1, most=10, is_advanced=True,
-    ),
-    ParameterField(
-        "constrained", gettext_lazy("Bind ratings to their form"), "flag",
-        gettext_lazy("The server lets the model reply one of the five ratings only. Otherwise the reply is free."),
-        is_advanced=True,
-    ),
-    ParameterField(
-        "constrained_readings", gettext_lazy("Bind readings to their form"), "flag",
-        gettext_lazy("For small models: the reply is one of the two answers with one of the two passages, no third."),
-        is_advanced=True,
-    ),
-    ParameterField(
-        "prompts", gettext_lazy("Version of the prompts"), "integer", least=1, most=prompts.VERSION, is_advanced=True
-    ),
-    ParameterField(
-        "resamples", gettext_lazy("Resamples"), "integer",
-        gettext_lazy("Of questions, for the intervals."), least=100, most=100_000, is_advanced=True,
-    ),
-)  # fmt: skip

@@ -24,14 +24,14 @@ READ_TOGETHER, PERPLEXITY = 20, "perplexity"
 
 
 def _only(part: str) -> Callable[[Collection, SelfPreferenceParameters], Iterable[Payload]]:
-    """Units of a part, if it is wanted."""
+    """Units of a part, if it is units_of_part."""
     units = each_query(BATCH)
 
-    def wanted(collection: Collection, parameters: SelfPreferenceParameters) -> Iterable[Payload]:
+    def units_of_part(collection: Collection, parameters: SelfPreferenceParameters) -> Iterable[Payload]:
         check(collection, parameters)
         return units(collection, parameters) if part in parameters.parts else ()
 
-    return wanted
+    return units_of_part
 
 
 def _measured(collection: Collection, parameters: SelfPreferenceParameters) -> Iterable[Payload]:
@@ -127,7 +127,7 @@ def read(job: Job) -> Mapping[str, Any]:
 
 
 def check(collection: Collection, parameters: SelfPreferenceParameters) -> None:
-    """See whether the bank has passages by whom the evaluator is said to be, before anything is asked.
+    """Check that the bank has passages by the named author, before anything is asked.
 
     Raises
     ------

@@ -136,7 +136,7 @@ def tables(job: Job) -> dict[str, list[Row]]:
         "uplift_inputs": uplift_tables.inputs(*counter(job.run.parameters)),
         "uplift_categories": uplift_tables.categories(),
         "uplift_errors": uplift_tables.errors(),
-        "uplift_found": uplift_tables.found(),
+        "uplift_found": uplift_tables.precision_and_recall(),
         "uplift_order": uplift_tables.order(),
         "uplift_thresholds": uplift_tables.thresholds(),
         "uplift_transfer": uplift_tables.transfer(),
@@ -200,7 +200,7 @@ class _Tables:
         return rows
 
     def inputs(self, length: Callable[[Document], int], unit: str) -> list[Row]:
-        """How many documents each method hands over, how long they are, and whole prompts beside (Table 3)."""
+        """How many documents each method uses, their length, and the length of prompts (Table 3)."""
         base = self.of.counts(STANDARD, "prompt_tokens")
         base_length = self.of.lengths(STANDARD, length)
         rows = []
@@ -249,18 +249,20 @@ class _Tables:
             ]
         return rows
 
-    def found(self) -> list[Row]:
+    def precision_and_recall(self) -> list[Row]:
         """How much of what is handed over helps alone, and how much of what helps alone is handed over."""
         rows: list[Row] = []
         for name in self._selecting():
-            for measure, mean in zip(("precision", "recall"), self._found(self.of.selections(name)), strict=True):
+            for measure, mean in zip(
+                ("precision", "recall"), self._precision_and_recall(self.of.selections(name)), strict=True
+            ):
                 row = {"method": name, "measure": measure} | mean_row(mean)
                 note = NOTHING_HANDED if measure == "precision" else "no document helps"
                 rows.append(row | ({NOTE: note} if np.isnan(mean.value) else {}))
         return rows
 
     def order(self) -> list[Row]:
-        """How often what helps stands ahead of what does not: by each reranker, against the retriever's order."""
+        """How often helpful documents rank above others: by each reranker, and by the retriever."""
         retrieved = self.of.ordered()
         apart = {
             name: self.of.ordered(name)
@@ -277,14 +279,14 @@ class _Tables:
         return rows
 
     def thresholds(self) -> list[Row]:
-        """What uplift RAG would hand over at other thresholds: nothing is asked for that."""
+        """What uplift RAG would use at other thresholds; this needs no further calls."""
         reason = self.of.why_not(UPLIFT)
         rows = []
         for threshold in self._thresholds():
             would = self.of.above(threshold, UPLIFT)
             chosen = _column(would, "chosen")
             without = self.resampled.mean(np.where(np.isnan(chosen), np.nan, chosen == 0))
-            precision, recall = self._found(would)
+            precision, recall = self._precision_and_recall(would)
             row: Row = {"threshold": threshold} | bounds("documents", self.resampled.mean(chosen))
             row |= {"without_documents": number(without.value)} | bounds("precision", precision)
             row |= bounds("recall", recall) | {"precision_n": precision.n, "recall_n": recall.n, "n": without.n}
@@ -298,7 +300,7 @@ class _Tables:
         tenths = np.round(np.quantile(p, np.arange(1, 10) / 10), 3).tolist() if p else []
         return sorted({*ROUND, *tenths, self.parameters.threshold})
 
-    def _found(self, selections: Sequence[Selection | None]) -> tuple[Mean, Mean]:
+    def _precision_and_recall(self, selections: Sequence[Selection | None]) -> tuple[Mean, Mean]:
         """Precision and recall, each of the questions that have what it is a share of."""
         right, chosen, helpful = (_column(selections, name) for name in ("right", "chosen", "helpful"))
         below = (np.where(counts > 0, counts, np.nan) for counts in (chosen, helpful))
@@ -406,7 +408,7 @@ def _training(job: Job) -> list[Row]:
 
 
 def _refused(parameters: UpliftRagParameters, run_outcomes: Outcomes) -> dict[str, int]:
-    """What was refused beside the run's own labels: answers by all methods, and all that another model was asked."""
+    """Refused calls apart from the run's own labels: answers by all methods, and calls of the other model."""
     methods = [
         method_answer
         for answers in run_outcomes.answered
@@ -423,8 +425,8 @@ def _refused(parameters: UpliftRagParameters, run_outcomes: Outcomes) -> dict[st
     return counted
 
 
-def _given(where: Mapping[str, int], job: Job) -> dict[str, int]:
-    """How many questions the data gave for training and for choosing, where it says so."""
+def _count_parts(where: Mapping[str, int], job: Job) -> dict[str, int]:
+    """How many questions the data assigns to training and to development, if it does."""
     if not questions.is_given(job.collection):
         return {}
     folds = list(where.values())
@@ -440,7 +442,7 @@ def _counts(job: Job, run_outcomes: Outcomes) -> list[Row]:
         "questions": len(run_outcomes.queries),
         "documents": int(documents.sum()),
         "one_document": int((documents == 1).sum()),
-        **_given(where, job),
+        **_count_parts(where, job),
         "label_prompts": sum(min(job.parameters.retrieve, len(job.by_id[name].documents)) + 1 for name in where),
         "refused": sum(labels["refused"] for _name, labels in job.results_of(LABEL, where)),
         **_refused(job.parameters, run_outcomes),

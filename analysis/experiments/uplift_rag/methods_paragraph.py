@@ -131,7 +131,7 @@ def _trained(parameters: UpliftRagParameters) -> str:
 
 
 def _ablated(parameters: UpliftRagParameters) -> str:
-    """What was taken away of the whole; only losses need rerankers of their own."""
+    """The ablations; only those of losses train their own rerankers."""
     if not parameters.ablations:
         return ""
     left_out = ", ".join(

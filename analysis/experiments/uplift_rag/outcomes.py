@@ -56,7 +56,7 @@ class Outcomes:
         return self._each(method, lambda _query, answer: len(answer["documents"]))
 
     def lengths(self, method: str, length: Callable[[Document], int]) -> Floats:
-        """How long the documents that were handed over are together; those that a method reads twice count once."""
+        """Total length of the documents used; a document that a method reads twice counts once."""
         by_id = {one.query.id: {document.id: document for document in one.documents} for one in self.labelled}
         return self._each(
             method, lambda query, answer: sum(length(by_id[query.id][name]) for name in answer["documents"])
@@ -74,7 +74,7 @@ class Outcomes:
         ]
 
     def ordered(self, variant: str = "") -> Floats:
-        """How often what helps stands ahead of what does not, by a variant's reranker; "": in the retriever's order."""
+        """How often helpful documents rank above others, by a variant's reranker; "": by the retriever."""
         believed = self.believed.get(variant, {})
         return _floats(
             np.nan if variant and one.query.id not in believed
@@ -107,7 +107,7 @@ class Outcomes:
         return _floats(METRICS[metric](text, one.query.answers) for text, one in zip(texts, self.labelled, strict=True))
 
     def form(self, method: str) -> str:
-        """What rows of tables call a method: a baseline by the form that all of its answers have, others by name."""
+        """The name of a method in tables: for a baseline the form that all of its answers have."""
         if method not in catalogue.BASELINES:
             return method
         keys = {answers[method].get("form", "") for answers in self.answered if _is_there(answers, method)}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
-from typing import Any, get_args
+from typing import get_args
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from analysis.rag.uplift_rag.baselines.catalogue import BASELINES
 from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings
@@ -17,111 +16,188 @@ from analysis.rag.uplift_rag.uplift_labels import METRICS, Metric
 from analysis.rag.uplift_rag.variants import UPLIFT, VARIANTS, Options
 
 from ...methods.reference_metrics import encodings
+from ...parameters import BadParameterError, parameter
 from .. import retrievers
-from ..experiment import BadParameterError, ParameterReader
+from ..experiment import LONGEST, ParameterReader
+from .tables import TITLES
 
 STANDARD = "standard"
 ABLATIONS = tuple(name for name in VARIANTS if name != UPLIFT)
-PRECISIONS = get_args(Precision)
-LISTS = {"methods": tuple(BASELINES), "ablations": ABLATIONS}
-#: Numbers with their least and greatest value.
-BOUNDS: dict[str, tuple[float, float]] = {
-    "retrieve": (1, 100),
-    "feed": (1, 100),
-    "splits": (2, 20),
-    "division": (0, 10_000),
-    "epochs": (1, 100),
-    "learning_rate": (1e-7, 1e-1),
-    "batch": (1, 256),
-    "longest": (16, 8192),
-    "warm_up": (0, 0.9),
-    "patience": (0, 100),
-    "weight_point": (0, 1000),
-    "weight_pair": (0, 1000),
-    "threshold": (0, 1),
-    "max_tokens": (1, 1024),
-    "resamples": (100, 100_000),
-}
-LONGEST = 200
 
 
 @dataclass(frozen=True)
 class UpliftRagParameters(ParameterReader):
     """The experiment's own parameters; the defaults are the paper's (uplift_rag, 3.1) where it names them.
 
-    But for the retriever (e5-base-v2 there) and what rerankers start from: these are what every machine has.
+    Retriever and encoders are exceptions (the paper has e5-base-v2 and roberta-base): these are on every machine.
 
-    Attributes
-    ----------
-    retriever : str
-        Ranks a question's candidates, as `retrieving.retriever` reads it.
-    retrieve, feed : int
-        How many documents of the ranking are labelled and reranked, and how many a fixed top-k hands over.
-    metric : str
-        What uplift is measured by, `f1` or `em`; answers are always scored by both.
-    splits : int
-        Folds: each question is tested once, by what was trained on the other folds.
-    division : int
-        Another number, another division into folds; the run's seed changes nothing of it.
-    methods : tuple of str
-        Beside uplift RAG, of `catalogue.BASELINES`; `standard` is always among them, as all are compared with it.
-    ablations : tuple of str
-        Of `ours.VARIANTS`.
-    encoder : str
-        What rerankers start from (roberta-base in the paper); "" for the first one that the operator offers.
-    embedder : str
-        The same for methods that compare questions by one vector.
-    cross_encoder : str
-        A trained cross-encoder for the plain reranker; "": one is trained on the data.
-    epochs, learning_rate, batch, longest, warm_up, patience : number
-        Of all rerankers that are trained, the baselines' as well; a batch is of questions. With a patience one of the
-        training folds is held out to stop early by; 0 trains all epochs.
-    precision : "full" or "half"
-        That rerankers are trained in; half is for CUDA devices.
-    weight_point, weight_pair : float
-        lambda1 and lambda2, which the paper does not publish.
-    threshold : float
-        What the probability of a document must exceed.
-    other : str
-        Another generator, between which and the run's the documents that help are exchanged; "" for none.
-    trained : str
-        The key of an earlier uplift run whose rerankers are used; "": they are trained.
-    max_tokens : int
-        Of an answer.
-    resamples : int
-        Of questions, for intervals.
+    - `division`: the run's seed does not change the folds.
+    - `epochs` to `patience` are of all rerankers that are trained, the baselines' too; `batch` counts questions. With
+      a patience one of the training folds is held out.
+    - `weight_point` and `weight_pair` are lambda1 and lambda2, which the paper does not publish.
     """
 
-    retriever: str = "bm25"
-    retrieve: int = 10
-    feed: int = 5
-    metric: Metric = "f1"
-    splits: int = 5
-    division: int = 0
-    methods: tuple[str, ...] = tuple(BASELINES)
-    ablations: tuple[str, ...] = ABLATIONS
-    encoder: str = ""
-    embedder: str = ""
-    cross_encoder: str = ""
-    epochs: int = 10
-    learning_rate: float = 1e-5
-    batch: int = 4
-    longest: int = 256
-    warm_up: float = 0.0
-    patience: int = 0
-    precision: Precision = "full"
-    weight_point: float = 1.0
-    weight_pair: float = 1.0
-    threshold: float = 0.5
-    other: str = ""
-    trained: str = ""
-    max_tokens: int = 32
-    resamples: int = 1000
-
-    @staticmethod
-    def read(name: str, usual: Any, value: Any) -> Any:
-        """Return one value as its field holds it."""
-        return _read(name, usual, value)
+    retriever: str = parameter(
+        "bm25",
+        gettext_lazy("Retriever"),
+        "text",
+        help=gettext_lazy("bm25, bm25:all, given, dense:MODEL or splade:MODEL."),
+        most=LONGEST,
+    )
+    retrieve: int = parameter(
+        10,
+        gettext_lazy("Documents retrieved"),
+        "integer",
+        help=gettext_lazy("Each is labelled by a prompt of its own."),
+        least=1,
+        most=100,
+    )
+    feed: int = parameter(
+        5,
+        gettext_lazy("Documents handed over"),
+        "integer",
+        help=gettext_lazy("By methods with a fixed number."),
+        least=1,
+        most=100,
+    )
+    metric: Metric = parameter(  # noqa: RUF009 -- it makes a field
+        "f1",
+        gettext_lazy("Uplift measured by"),
+        "choice",
+        help=gettext_lazy("Answers are scored by both in any case."),
+        choices=(("f1", gettext_lazy("F1")), ("em", gettext_lazy("Exact match"))),
+    )
+    methods: tuple[str, ...] = parameter(
+        tuple(BASELINES),
+        gettext_lazy("Compared with"),
+        "choices",
+        help=gettext_lazy("Standard RAG is always among them."),
+        choices=tuple((name, TITLES[name]) for name in BASELINES),
+    )
+    ablations: tuple[str, ...] = parameter(
+        ABLATIONS,
+        gettext_lazy("Without its parts"),
+        "choices",
+        help=gettext_lazy(
+            "Each of the losses trains rerankers of its own. Selection: the likeliest, as many as standard RAG; "
+            "reranking: those selected, in the retriever's order."
+        ),
+        choices=tuple((name, TITLES[name]) for name in ABLATIONS),
+    )
+    splits: int = parameter(
+        5,
+        gettext_lazy("Splits"),
+        "integer",
+        help=gettext_lazy("Each question is tested by what the other splits trained."),
+        least=2,
+        most=20,
+    )
+    encoder: str = parameter(
+        "",
+        gettext_lazy("Encoder"),
+        "text",
+        help=gettext_lazy("That rerankers start from; empty: the first offered."),
+        most=LONGEST,
+    )
+    epochs: int = parameter(10, gettext_lazy("Epochs"), "integer", least=1, most=100)
+    learning_rate: float = parameter(
+        1e-5,
+        gettext_lazy("Learning rate"),
+        "number",
+        help=gettext_lazy(
+            "The paper's is that of roberta-base on 80,000 questions; few questions and small encoders need more."
+        ),
+        least=1e-7,
+        most=1e-1,
+    )
+    other: str = parameter(
+        "",
+        gettext_lazy("Exchange documents with"),
+        "model",
+        help=gettext_lazy("Another model: what helps one is given to the other."),
+    )
+    trained: str = parameter(
+        "",
+        gettext_lazy("Rerankers of an earlier run"),
+        "text",
+        help=gettext_lazy("Its key: then none are trained. Leave the ablations of losses out."),
+        most=LONGEST,
+        is_advanced=True,
+    )
+    embedder: str = parameter(
+        "",
+        gettext_lazy("Sentence encoder"),
+        "text",
+        help=gettext_lazy("For methods that compare questions; empty: the first that is offered."),
+        most=LONGEST,
+        is_advanced=True,
+    )
+    cross_encoder: str = parameter(
+        "",
+        gettext_lazy("Trained cross-encoder"),
+        "text",
+        help=gettext_lazy("For the plain reranker; empty: one is trained on the data."),
+        most=LONGEST,
+        is_advanced=True,
+    )
+    batch: int = parameter(4, gettext_lazy("Questions a step"), "integer", least=1, most=256, is_advanced=True)
+    longest: int = parameter(
+        256, gettext_lazy("Tokens of a question with a document"), "integer", least=16, most=8192, is_advanced=True
+    )
+    warm_up: float = parameter(
+        0.0,
+        gettext_lazy("Warm-up"),
+        "number",
+        help=gettext_lazy("Share of steps in which the learning rate rises."),
+        least=0,
+        most=0.9,
+        is_advanced=True,
+    )
+    patience: int = parameter(
+        0,
+        gettext_lazy("Patience"),
+        "integer",
+        help=gettext_lazy("Epochs without a lower held-out loss before it stops; 0: never."),
+        least=0,
+        most=100,
+        is_advanced=True,
+    )
+    precision: Precision = parameter(  # noqa: RUF009 -- it makes a field
+        "full",
+        gettext_lazy("Precision of training"),
+        "choice",
+        help=gettext_lazy("Half computes in bfloat16 and keeps weights in full: for GPUs."),
+        choices=(("full", gettext_lazy("full")), ("half", gettext_lazy("half"))),
+        is_advanced=True,
+    )
+    weight_point: float = parameter(
+        1.0, gettext_lazy("Weight of the pointwise loss"), "number", least=0, most=1000, is_advanced=True
+    )
+    weight_pair: float = parameter(
+        1.0, gettext_lazy("Weight of the pairwise loss"), "number", least=0, most=1000, is_advanced=True
+    )
+    threshold: float = parameter(
+        0.5, gettext_lazy("Probability to exceed"), "number", least=0, most=1, is_advanced=True
+    )
+    max_tokens: int = parameter(32, gettext_lazy("Tokens an answer"), "integer", least=1, most=1024, is_advanced=True)
+    division: int = parameter(
+        0,
+        gettext_lazy("Division"),
+        "integer",
+        help=gettext_lazy("Another number, another division into splits."),
+        least=0,
+        most=10_000,
+        is_advanced=True,
+    )
+    resamples: int = parameter(
+        1000,
+        gettext_lazy("Resamples"),
+        "integer",
+        help=gettext_lazy("Of questions, for intervals."),
+        least=100,
+        most=100_000,
+        is_advanced=True,
+    )
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -131,12 +207,12 @@ class UpliftRagParameters(ParameterReader):
 
     @property
     def learning(self) -> tuple[str, ...]:
-        """What is fitted on each split: methods and variants with objectives of their own; others share a reranker."""
+        """The methods and variants that are fitted on each split; other variants share a reranker."""
         return tuple(name for name in self.compared if name not in VARIANTS or VARIANTS[name].trained_as == name)
 
     @property
     def options(self) -> Options:
-        """What uplift RAG has beside what all methods share."""
+        """The options of uplift RAG alone."""
         return Options(
             weights=Weights(self.weight_point, self.weight_pair, 1.0),
             threshold=self.threshold,
@@ -163,12 +239,11 @@ class UpliftRagParameters(ParameterReader):
 
     def check(self) -> None:
         """Check what goes together, and that models are offered."""
-        if self.metric not in METRICS:
-            message = _("metric is %(given)r; it is one of %(known)s.")
-            raise BadParameterError(message % {"given": self.metric, "known": ", ".join(METRICS)})
-        if self.precision not in PRECISIONS:
-            message = _("precision is %(given)r; it is one of %(known)s.")
-            raise BadParameterError(message % {"given": self.precision, "known": ", ".join(PRECISIONS)})
+        for name, known in (("metric", METRICS), ("precision", get_args(Precision))):
+            if getattr(self, name) not in known:
+                message = _("%(name)s is %(given)r; it is one of %(known)s.")
+                given = getattr(self, name)
+                raise BadParameterError(message % {"name": name, "given": given, "known": ", ".join(known)})
         if self.feed > self.retrieve:
             message = _("feed is %(feed)s, more than the %(retrieve)s documents that are retrieved.")
             raise BadParameterError(message % {"feed": self.feed, "retrieve": self.retrieve})
@@ -180,25 +255,3 @@ class UpliftRagParameters(ParameterReader):
             raise BadParameterError(message % {"names": ", ".join(objectives)})
         retrievers.check([self.retriever])
         self.settings(0)
-
-
-def _read(name: str, usual: Any, value: Any) -> Any:
-    """A value of its default's type."""
-    if name in LISTS:
-        known = LISTS[name]
-        if isinstance(value, str) or not isinstance(value, Sequence) or not set(value) <= set(known):
-            message = _("%(name)s is %(value)r; it is a list of some of: %(known)s.")
-            raise BadParameterError(message % {"name": name, "value": value, "known": ", ".join(known)})
-        return tuple(item for item in known if item in value)
-    if isinstance(usual, str):
-        if not isinstance(value, str) or len(value) > LONGEST:
-            message = _("%(name)s is %(value)r; it is a text of at most %(most)s letters.")
-            raise BadParameterError(message % {"name": name, "value": value, "most": LONGEST})
-        return value.strip()
-    least, most = BOUNDS[name]
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-    is_whole = is_number and float(value).is_integer()
-    if not is_number or (isinstance(usual, int) and not is_whole) or not least <= value <= most:
-        message = _("%(name)s is %(value)r; it is a number from %(least)s to %(most)s.")
-        raise BadParameterError(message % {"name": name, "value": value, "least": least, "most": most})
-    return int(value) if isinstance(usual, int) else float(value)

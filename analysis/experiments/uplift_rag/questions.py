@@ -49,7 +49,7 @@ def left_out(collection: Collection) -> dict[str, int]:
 
 
 def fold_of(collection: Collection, parameters: UpliftRagParameters) -> dict[str, int]:
-    """In which fold each query is; fixed by the queries' ids alone, or as the data says: `TEST`, `TRAIN` or `DEV`.
+    """The fold of each query, by the queries' ids alone, or by the data's split: `TEST`, `TRAIN` or `DEV`.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def fold_of(collection: Collection, parameters: UpliftRagParameters) -> dict[str
 
 
 def is_given(collection: Collection) -> bool:
-    """Whether the data says which queries are for training and which for testing."""
+    """Whether the data has its own split into training and test queries."""
     return any(folds.part_of(query) for query in collection.queries)
 
 
@@ -73,14 +73,14 @@ def tested_folds(collection: Collection, parameters: UpliftRagParameters) -> ran
 
 
 def watched_fold(collection: Collection, parameters: UpliftRagParameters, split: int) -> int | None:
-    """The fold that is held out to choose an epoch by while a fold is tested; None: there is none."""
+    """The fold held out to choose the epoch while another is tested; None if there is none."""
     if is_given(collection):
         return DEV if DEV in fold_of(collection, parameters).values() else None
     return (split + 1) % parameters.splits if parameters.patience else None
 
 
 def _part(query: Query) -> int:
-    """The fold that the data says.
+    """The fold of a query by the data's split.
 
     Raises
     ------
@@ -227,5 +227,5 @@ def is_of_people(run: Run) -> bool:
 
 
 def strangers(run: Run) -> int:
-    """How many documents of other questions each question has beside its own."""
+    """How many documents of other questions are added to each question."""
     return int((run.parameters.get("collection") or {}).get("others") or 0)

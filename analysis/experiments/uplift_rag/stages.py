@@ -132,7 +132,7 @@ def train_units(collection: Collection, parameters: UpliftRagParameters) -> Iter
 
 
 def _ask_label_prompts(generator: Generator, prompts: Mapping[str, Sequence[Prompt]]) -> dict[str, dict[str, Any]]:
-    """What a generator says to the label prompts of some questions, by question."""
+    """Ask the label prompts of some questions; answers by question."""
     outputs = iter(generator.generate([prompt for some in prompts.values() for prompt in some]))
     return {name: _labels(list(islice(outputs, len(some)))) for name, some in prompts.items()}
 
@@ -148,7 +148,7 @@ def _labels(outputs: Sequence[Output]) -> dict[str, Any]:
 
 
 def _train_ours(job: Job, uplift_method: Uplift, fold: Training, split: int) -> dict[str, Any]:
-    """Train, and say at once what the reranker thinks of the split's own documents: only the whole one is kept."""
+    """Train, and score the split's own documents at once: only the full variant's model is stored."""
     parameters: UpliftRagParameters = job.parameters
     name = f"{uplift_method.name}-split-{split}"
     where = questions.fold_of(job.collection, parameters)
@@ -178,7 +178,7 @@ def _train_ours(job: Job, uplift_method: Uplift, fold: Training, split: int) -> 
 
 
 def _by_method(job: Job, name: str, split: int, one: LabelledQuery) -> AnswerSteps[dict[str, Any]]:
-    """A method's answer, or why there is none. It is not told which answers are right."""
+    """A method's answer, or the reason for none. The method does not see the right answers."""
     learnt_as = VARIANTS[name].trained_as if name in VARIANTS else name
     trained = trained_methods.trained(job, split, learnt_as)
     if reason := trained.get("not_possible"):
@@ -213,7 +213,7 @@ def _exchanged(job: Job, query: Query) -> dict[tuple[str, str], AnswerSteps[dict
 def _together(
     job: Job, steps: Mapping[tuple[str, ...], AnswerSteps[dict[str, Any]]], generator: Generator
 ) -> dict[tuple[str, ...], dict[str, Any]]:
-    """What came of all that is asked of one generator, by what it is."""
+    """Ask one generator everything in lockstep; answers by key."""
     total = len(steps)
     answers = run_in_lockstep(
         steps.values(), generator, at_once=total, report=lambda done: job.report(done, total, _("Answering"))

@@ -1,4 +1,4 @@
-"""What methods have learnt, as files of the run: published by the unit that trained, taken up by those that answer."""
+"""Trained methods as files of the run: published by the training unit, loaded by those that answer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _loaded: OrderedDict[tuple[int, int, str], Method] = OrderedDict()
 
 
 def publish(job: Job, fitted: Method, name: str) -> str:
-    """Have what a method learnt published as NAME.zip with the unit; the file's name, "" where it learnt nothing."""
+    """Publish a trained method as NAME.zip with the unit; return the file's name, "" for methods without training."""
     with tempfile.TemporaryDirectory(prefix="uplift-") as folder:
         fitted.save(Path(folder))
         files = sorted(path for path in Path(folder).rglob("*") if path.is_file())

@@ -114,13 +114,13 @@ class Command(BaseCommand):
         self.stderr.write(f"\r\033[K{_far(progress)}", ending="")
 
     def _write(self, line: str) -> None:
-        """Write a line that is read at once: into a file or a pipe lines else come when the command ends."""
+        """Write a line and flush it, so that it appears at once in a file or pipe."""
         self.stdout.write(line)
         self.stdout.flush()
 
 
 class Lines:
-    """Tells of a run's progress where no terminal is: a line at each stage, and one every minute."""
+    """Prints a run's progress without a terminal: a line for each stage, and one every minute."""
 
     EVERY = 60.0
 
@@ -151,7 +151,7 @@ def _calls(estimate: CostEstimate) -> str:
 
 
 def _merged(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return all options: as given, else as the TOML file says, else as usual."""
+    """Merge all options: command line, then TOML file, then defaults."""
     written = (
         experiments_experiment.read_configuration(arguments["config"])
         if arguments["config"]
@@ -199,11 +199,11 @@ def _searched(study: Study, options: dict[str, Any]) -> Upload:
 
 
 def _pair(text: str, experiment: Experiment) -> tuple[str, Any]:
-    """Read `KEY=VALUE` as the parameter's field says; what no field names is left to the experiment to refuse."""
+    """Read `KEY=VALUE` by the parameter's kind; the experiment refuses unknown names."""
     name, equals, value = text.partition("=")
     if not equals:
         raise BadParameterError(f"--set takes KEY=VALUE, not {text!r}.")
-    kinds = {field.name: field.kind for field in experiment.fields}
+    kinds = {parameter.name: parameter.kind for parameter in experiment.declared}
     kind = kinds.get(name.strip(), "text")
     if kind in {"numbers", "choices"}:
         parts = [part.strip() for part in value.split(",") if part.strip()]

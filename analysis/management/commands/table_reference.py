@@ -47,7 +47,7 @@ def _names(column: Column) -> str:
 
 
 def _meaning(column: Column, meanings: dict[str, str]) -> str:
-    """What is said of a column; what is said of several together stands with the first of them."""
+    """The meaning of a column; a meaning shared by several columns is given with the first."""
     described = [names for names in meanings if set(names.split(", ")) & set(column.names)]
     texts = [f"{_group(names, column)}{meanings.pop(names)}" for names in described]
     if not texts and isinstance(column.words, Mapping):

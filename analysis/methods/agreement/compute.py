@@ -52,7 +52,7 @@ def compute_tables(analysed: Context) -> Tables:
 
 
 def _parts(analysed: Context) -> Iterator[tuple[Fitted, str, str | None, dict[str, Mask]]]:
-    """Whose agreement is said: the pool, what its judges are called, what without those not trusted, its splits."""
+    """The parts of the pool whose agreement is reported, with the names of their judges."""
     pool, fitted = analysed.inputs.pool, analysed.fitted
     masks = dict(analysed.masks)
     if EXPERT in fitted and pool != EXPERT:
@@ -195,7 +195,7 @@ def expert_masks(expert: Fitted, main: Fitted, masks: dict[str, Mask]) -> dict[s
 
 
 def judged_by(others: Fitted, main: Fitted) -> Mask:
-    """Which of the pool's pairs others judged too, as presented."""
+    """Which of the pool's pairs another pool judged too, as presented."""
     theirs = {unit[:2] for unit in others.pool.units}
     return np.array([unit[:2] in theirs for unit in main.pool.units], dtype=bool)
 

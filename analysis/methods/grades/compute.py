@@ -133,19 +133,19 @@ def grade_rows(analysed: Context, graded: Graded, imputed: grade_fits.Imputed | 
     problems = [(inputs.topics[topic], names[d]) for topic, d in graded.comparisons.problems.tolist()]
     if imputed is not None:
         return list(
-            chain.from_iterable(_made(analysed, graded, grade_fits.mean_rank_quantiles(imputed.grade)).values())
+            chain.from_iterable(_make_rows(analysed, graded, grade_fits.mean_rank_quantiles(imputed.grade)).values())
         )
     standing = _standing(analysed)
     anew = np.array([problem not in standing for problem in problems])
     part = grade_fits.only(graded, anew)
-    new_rows = _made(analysed, part, _rank_intervals(analysed, part))
+    new_rows = _make_rows(analysed, part, _rank_intervals(analysed, part))
     rows = []
     for problem in problems:
         rows += standing.get(problem) or new_rows[problem]
     return rows
 
 
-def _made(analysed: Context, graded: Graded, ends: tuple[Floats, Floats]) -> dict[tuple[str, str], list[Row]]:
+def _make_rows(analysed: Context, graded: Graded, ends: tuple[Floats, Floats]) -> dict[tuple[str, str], list[Row]]:
     """Rows by topic and dimension, with the ends of the rank intervals."""
     inputs = analysed.inputs
     names = [fit.dimension.name for fit in graded.comparisons.fits]

@@ -1,4 +1,4 @@
-"""How far the dimensions say the same (docs/methods/interdependence.md)."""
+"""Interdependence of the dimensions (docs/methods/interdependence.md)."""
 
 from django.utils.translation import gettext_lazy as _
 

@@ -1,4 +1,4 @@
-"""How far the dimensions say the same: Kendall's tau between their gold labels (docs/methods/interdependence.md).
+"""Interdependence of the dimensions: Kendall's tau between gold labels (docs/methods/interdependence.md).
 
 Without intervals: judges whose errors go together on all dimensions move all labels, and resampled topics do not tell
 (docs/methods/intervals.md).

@@ -1,4 +1,4 @@
-"""How far the dimensions say the same: a matrix."""
+"""Interdependence of the dimensions: a matrix."""
 
 from django.utils.translation import gettext_lazy as _
 

@@ -25,7 +25,7 @@ NO_TOPIC = "no interval: a questionnaire holds pairs of many topics"
 
 
 def writing(inputs: Inputs, resampling: Resampling) -> Iterator[Row]:
-    """Time and pay of responses, where logs and payments say them."""
+    """Time and pay of responses, where logs and payments are known."""
     topic = resampling.places(inputs.responses)
     response_index = np.array([process.response for process in inputs.processes], dtype=np.int64)
     # Active minutes lead: a page left open over night is in the others.

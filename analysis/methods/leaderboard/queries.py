@@ -38,11 +38,11 @@ def leaderboard(study: Study, state: AnalysisState, *, dimension: str, page: str
         "dimension": chosen,
         "dimension_label": _label(chosen, labels),
         "no_intervals": undefined_values.without_intervals(tables),
-        "page": Paginator(_said(ranked), PER_PAGE).get_page(page),
+        "page": Paginator(_with_origin_label(ranked), PER_PAGE).get_page(page),
         "ranked": len(ranked),
         "last": max((row["rank_high"] or row["rank"] for row in ranked), default=0),
         "not_ranked": _not_ranked(rows, people),
-        "origins": _said([row for row in here if row["kind"] == ORIGIN and row["rank"] is not None]),
+        "origins": _with_origin_label([row for row in here if row["kind"] == ORIGIN and row["rank"] is not None]),
         "apart": [row for row in ranked if (row["group"] or 1) > 1],
         "tests": [row | {"stars": significance_marks.stars(row["p_adjusted"])} for row in tests[:TESTS_SHOWN]],
         "tests_made": len(tests),
@@ -50,7 +50,7 @@ def leaderboard(study: Study, state: AnalysisState, *, dimension: str, page: str
 
 
 def _not_ranked(rows: list[Row], people: list[Row]) -> list[Row]:
-    """Who has no rank here: those who met nobody on this dimension, and those graded on none, who stand under all."""
+    """Participants without a rank: never compared on this dimension, or never graded."""
     here = {row["participant"] for row in people}
     nowhere = [row for row in rows if row["kind"] == PARTICIPANT and not row["n"] and row["participant"] not in here]
     return [row for row in people if row["rank"] is None] + nowhere
@@ -60,5 +60,5 @@ def _label(name: str, labels: dict[str, str]) -> str:
     return gettext("All dimensions") if name == value_labels.ALL else labels.get(name, name)
 
 
-def _said(rows: list[Row]) -> list[Row]:
+def _with_origin_label(rows: list[Row]) -> list[Row]:
     return [row | {"origin_said": value_labels.origin(row["origin"])} for row in rows]

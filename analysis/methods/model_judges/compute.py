@@ -33,7 +33,7 @@ Gold = dict[str, dict[tuple[int, int], int]]
 
 @dataclass(frozen=True, eq=False)
 class ModelVotes:
-    """What one model said of pairs, asked in one way.
+    """The labels of one model, asked in one way.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class ModelVotes:
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """A model as a judge: what it said, by how it was asked, and the resamples of its topics."""
+    """A model as a judge: its labels by way of asking, and the resamples of its topics."""
 
     name: str
     votes: dict[str, ModelVotes]
@@ -124,7 +124,7 @@ def gold_labels(analysed: Context) -> Gold:
 
 
 def _model_votes(inputs: Inputs, pool: Pool, name: str) -> ModelVotes:
-    """What a model of a pool said. `loading` keeps the first judgment of those that were asked for twice."""
+    """The labels of one model in a pool; of repeated judgments the first counts."""
     of_model = (pool.coder == pool.participants.index(name)) & (pool.right[pool.unit] >= 0)
     units, unit = np.unique(pool.unit[of_model], return_inverse=True)
     labels = {}
@@ -279,7 +279,7 @@ def _rows(judge: Judge, gold: Gold) -> list[Row]:
 
 
 def _remark(labels: Ints | None) -> str:
-    """Say so where a model gave one answer to everything: then its figures tell of that answer, not of the texts."""
+    """A note on a model that gave one answer to everything: its figures describe that answer, not the texts."""
     labels_given = np.zeros(0, dtype=np.int64) if labels is None else labels[labels >= 0]
     return ALL_EQUAL if len(labels_given) >= FEWEST_EQUAL and len(np.unique(labels_given)) == 1 else ""
 

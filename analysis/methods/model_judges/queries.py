@@ -37,7 +37,7 @@ def model_judges(study: Study, state: AnalysisState, *, page: str | None) -> dic
     return {
         "page": shown,
         "models": [_model(name, tables["model_judges"], labels) for name in shown],
-        "own": [_own(name, tables["model_self_preference"], labels) for name in shown],
+        "own": [_self_preference(name, tables["model_self_preference"], labels) for name in shown],
         "headers": [MEASURES[name] for name in OF_A_WAY],
         "notes": reasons((row, _about(row, labels)) for name in NAMES for row in tables[name]),
         "captions": {name: fill(get(name).caption, state.run.parameters) for name in NAMES},
@@ -84,7 +84,7 @@ def _cell(row: Row | None, measure: str) -> dict[str, Any] | None:
             "n": row[SIZES[measure]]}  # fmt: skip
 
 
-def _own(name: str, rows: list[Row], labels: dict[str, str]) -> dict[str, Any]:
+def _self_preference(name: str, rows: list[Row], labels: dict[str, str]) -> dict[str, Any]:
     return {
         "name": name,
         "rows": [

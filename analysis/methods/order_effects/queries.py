@@ -1,4 +1,4 @@
-"""The page about order effects and about how far the dimensions say the same."""
+"""The page about order effects and interdependence of dimensions."""
 
 from typing import Any
 

@@ -195,17 +195,23 @@ def _result_url(run: Run) -> str:
     return reverse("reference_metrics", args=[run.study.slug])
 
 
-def _told(run: Run) -> dict[str, Any]:
+def _describe_parameters(run: Run) -> dict[str, Any]:
     layer = run.parameters.get("layer")
     named = run.parameters.get("model", "")
     return {gettext("Model"): named, gettext("Layer"): gettext("last") if layer is None else layer}
 
 
 def register() -> None:
-    """Make these runs known; called once when the app is ready."""
+    """Register the run kind; called once when the app is ready."""
     kinds.register(
         kinds.Kind(
-            name=KIND, title=_("BERTScore"), queue=queue(), plan=plan, work=work, result_url=_result_url, told=_told
+            name=KIND,
+            title=_("BERTScore"),
+            queue=queue(),
+            plan=plan,
+            work=work,
+            result_url=_result_url,
+            told=_describe_parameters,
         )
     )
 
@@ -248,7 +254,7 @@ class EncodingEstimate:
 
 
 def estimate_encoding(study: Study, choice: EncoderChoice) -> EncodingEstimate:
-    """Look at what stands, and at what earlier runs of this model took per token on this system."""
+    """Estimate the work from what is already stored and this model's speed in earlier runs."""
     topics = list(topics_to_compare(study))
     texts = responses_to_compare(study).filter(topic__external_id__in=topics).annotate(digest=Digest("text"))
     encoders = Encoder.objects.filter(study=study, model=choice.model)

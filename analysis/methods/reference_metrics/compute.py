@@ -134,7 +134,7 @@ def overlaps(inputs: Inputs, pairs: Iterable[Pair], texts: Iterable[TopicTexts])
 
 
 def bertscores(pairs: Iterable[Pair], similarity: Similarity | None) -> dict[Pair, float]:
-    """The BERTScores that stand."""
+    """The stored BERTScores."""
     if similarity is None:
         return {}
     similarities = {pair: similarity(*pair) for pair in sorted(pairs)}

@@ -1,4 +1,4 @@
-"""Which encoders may be used; their encodings and scores as rows: packed, added once, found again."""
+"""Encoder models, and their encodings and scores as rows."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -145,7 +145,7 @@ def keep(
     scores: Mapping[Pair, Score],
     responses: Iterable[int],
 ) -> None:
-    """Add what is missing, of texts that are still there. Whoever adds the same at the same time adds nothing.
+    """Store missing encodings and scores of texts that still exist; concurrent calls add no duplicates.
 
     `responses` are the rows whose texts these are. They are held until the commit, so that an erasure comes before,
     and nothing of the text is added, or after, and takes it away.

@@ -1,4 +1,4 @@
-"""What encoded the texts of a study, the texts as encoders see them, and how alike they are."""
+"""Encoders, the stored encodings of texts, and similarity scores."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -7,7 +7,7 @@ from crowdrag.studies.models import Study
 
 
 class Encoder(models.Model):
-    """A model, a layer of it, and which files it was: what it made can be compared with nothing else."""
+    """A model, one of its layers, and the version of its files; encodings of different encoders cannot be compared."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="encoders")
     model = models.CharField(max_length=300)
@@ -28,7 +28,7 @@ class Encoding(models.Model):
     """The embeddings of a text's tokens (docs/methods/bertscore.md).
 
     `text` is the digest under which the response's text stands in inputs; the payload is packed by
-    `domain.similarity.keeping`. It says much of what the text said, and goes with it when it is erased.
+    `encodings.pack`. It says much of what the text said, and goes with it when it is erased.
     """
 
     encoder = models.ForeignKey(Encoder, models.CASCADE, related_name="encodings")

@@ -29,7 +29,7 @@ class OfferedEncoder:
 
 @dataclass(frozen=True)
 class Offer:
-    """How BERTScores of a study stand.
+    """The state of a study's BERTScores.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Offer:
 
 
 def offer(study: Study, shown: Run | None) -> Offer:
-    """See how BERTScores stand, for a page that shows an analysis (or none yet)."""
+    """Return the state of BERTScores for a page that shows an analysis (or none yet)."""
     latest = Run.objects.filter(study=study, kind=bertscore_runs.KIND).newest_first().first()
     encoder = Encoder.objects.filter(study=study, similarity_scores__isnull=False).order_by("-used_at", "-pk").first()
     since = shown.started_at or shown.created_at if shown else None

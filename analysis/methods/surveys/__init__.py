@@ -1,4 +1,4 @@
-"""What writers said before and after writing."""
+"""Surveys of writers before and after writing."""
 
 from django.utils.translation import gettext_lazy as _
 

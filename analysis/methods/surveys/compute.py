@@ -1,4 +1,4 @@
-"""What writers said before and after writing (crowdrag25, section 3.1.4), for whatever questions a study asks."""
+"""Surveys of writers before and after writing (crowdrag25, section 3.1.4), for any questions."""
 
 from collections.abc import Sequence
 from itertools import combinations

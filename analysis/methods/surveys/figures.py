@@ -1,4 +1,4 @@
-"""What writers said before and after writing."""
+"""Surveys of writers before and after writing."""
 
 import textwrap
 

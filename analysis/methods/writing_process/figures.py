@@ -1,4 +1,4 @@
-"""What writers said, and what their logs say."""
+"""Figures of surveys and writing logs."""
 
 import numpy as np
 from django.utils.translation import gettext

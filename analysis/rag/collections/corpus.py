@@ -96,7 +96,7 @@ class Corpus:
         path = Path(path)
         file = _on_disk(path)
         try:
-            corpus = cls(path.name, file, *_found(path.name, file))
+            corpus = cls(path.name, file, *_index(path.name, file))
             corpus._once()
         except BaseException:
             file.close()
@@ -168,7 +168,7 @@ class Corpus:
                 raise BadCollectionError(self.name, "", "id", "an id that no other document has", f"{twice!r} twice")
 
 
-def _found(name: str, file: IO[bytes]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+def _index(name: str, file: IO[bytes]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     """Where documents begin, and digests of their ids."""
     starts, digests, offset = array("q"), array("Q"), 0
     for number, line in enumerate(file, 1):

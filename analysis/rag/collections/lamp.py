@@ -30,7 +30,7 @@ class Task:
     number : int
     about : str
     metric : str
-        A name of `answers.METRICS`.
+        A name of `qa_metrics.METRICS`.
     opening : pattern
         How its inputs begin.
     sought : pattern
@@ -208,7 +208,7 @@ def _golds(path: Path) -> tuple[dict[str, str], str]:
         key = row.key("id")
         if key in golds:
             raise row.wrong("id", "an id that no gold before has")
-        golds[key] = _said(row, "output")
+        golds[key] = _text_or_number(row, "output")
     return golds, about.text("task")
 
 
@@ -229,7 +229,7 @@ def _query(row: Fields, task: Task, golds: dict[str, str], left_out: Counter[str
     key, text = row.key("id"), row.text("input")
     if (sought := task.sought.search(text)) is None or (task.number == 1 and not _REFERENCE.search(text)):
         raise row.wrong("input", f"an input of {task.name} ({task.about})")
-    answer = _said(row, "output") if row.has("output") else golds.get(key, "")
+    answer = _text_or_number(row, "output") if row.has("output") else golds.get(key, "")
     return Query(
         id=key,
         question=text,
@@ -246,9 +246,9 @@ def _documents(row: Fields, task: Task, left_out: Counter[str]) -> tuple[Documen
     for item in row.objects("profile"):
         document = Document(
             id=item.key("id"),
-            text=_said(item, task.text),
-            title=_said(item, task.title) if task.title else "",
-            label=_said(item, task.label) if task.label else "",
+            text=_text_or_number(item, task.text),
+            title=_text_or_number(item, task.title) if task.title else "",
+            label=_text_or_number(item, task.label) if task.label else "",
         )
         if not (document.text or document.title):
             left_out[NO_TEXT] += 1
@@ -259,7 +259,7 @@ def _documents(row: Fields, task: Task, left_out: Counter[str]) -> tuple[Documen
     return tuple(documents.values())
 
 
-def _said(row: Fields, name: str) -> str:
+def _text_or_number(row: Fields, name: str) -> str:
     """A field that must be there and may be blank; scores stand there as texts or as numbers."""
     value = row.data.get(name)
     if isinstance(value, int | float) and not isinstance(value, bool):

@@ -73,7 +73,7 @@ def _single(path: Path, name: str) -> list[Query]:
     if first is None:
         raise BadCollectionError(path.name, "", "", "at least one question", "none")
     if first.has("documents"):
-        return _own(path)
+        return _read_our_format(path)
     return list(_bank(path, name).values())
 
 
@@ -82,7 +82,7 @@ def _bank(path: Path, name: str) -> Questions:
     return {int(query.id.rpartition("-")[2]): query for query in passage_banks.read(path, name=name).queries}
 
 
-def _own(path: Path) -> list[Query]:
+def _read_our_format(path: Path) -> list[Query]:
     """Our own form: a question a line, authors with its documents."""
     queries: dict[str, Query] = {}
     for row in lines(path):
@@ -158,7 +158,7 @@ def _data_set(path: Path, files: Sequence[File], name: str, left_out: Counter[st
         left_out[_SECOND] += sum(map(len, ranked[1:]))
         numbers = _numbers(questions, ranked[0])
         for row in ranked[0]:
-            left_out[_KNOWLEDGE] += not _add_fact(questions, numbers, row, "knowledge", {model: _said(row)})
+            left_out[_KNOWLEDGE] += not _add_fact(questions, numbers, row, "knowledge", {model: _recall_fields(row)})
     for file in by_part[Part.PERPLEXITY]:
         for row in passage_banks.rows(file.path):
             left_out[_PERPLEXITY] += not _add_fact(questions, numbers, row, "perplexity", _perplexities(row))
@@ -201,7 +201,7 @@ def _add_styles(questions: Questions, row: Fields) -> bool:
     return True
 
 
-def _said(row: Fields) -> dict[str, Any]:
+def _recall_fields(row: Fields) -> dict[str, Any]:
     return {"answers": list(row.texts("answers")), "truth": row.text("truth"), "correct": row.whole("correct_of_5")}
 
 

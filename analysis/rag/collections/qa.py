@@ -41,7 +41,7 @@ def read(path: Path | str, *, name: str = "", corpus: Corpus | None = None, metr
     corpus : Corpus, optional
         Where documents are looked up that a line names by their ids.
     metric : str, optional
-        A name of `answers.METRICS` for all questions; a line's own `metric` goes before.
+        A name of `qa_metrics.METRICS` for all questions; a line's own `metric` goes before.
 
     Returns
     -------

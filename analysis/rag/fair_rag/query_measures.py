@@ -332,7 +332,7 @@ class Score:
     query, retriever, rank, alpha
         What was ranked how (`ranking.Way`).
     metric : str
-        Of `answers.METRICS`; of an error less is better.
+        Of `qa_metrics.METRICS`; of an error less is better.
     value, error : float
         The mean, and its standard error of having generated some lists only (NaN: one list stands for several).
     """

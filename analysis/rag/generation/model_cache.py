@@ -145,7 +145,7 @@ def one_job(device: Any, *, check: Callable[[], None] = look) -> Iterator[None]:
         yield
         return
     mark = _mark(device)
-    if mark in _own():
+    if mark in _held_devices():
         yield
         return
     descriptor = _opened(Path(tempfile.gettempdir()) / f"crowdrag-device-{mark}.lock")
@@ -154,14 +154,14 @@ def one_job(device: Any, *, check: Callable[[], None] = look) -> Iterator[None]:
         while not _locked(descriptor):
             check()
             waiting.wait(LOOK)
-        _own().add(mark)
+        _held_devices().add(mark)
         yield
     finally:
-        _own().discard(mark)
+        _held_devices().discard(mark)
         os.close(descriptor)
 
 
-def _own() -> set[str]:
+def _held_devices() -> set[str]:
     """Devices that this thread holds already: a job may use a second model."""
     devices: set[str] = _OWN.__dict__.setdefault("devices", set())
     return devices

@@ -163,7 +163,7 @@ def scan(questions: Sequence[str], documents: Documents, n: int, settings: Bm25S
         counts = _counted(documents_block, columns, settings)
         rated = _rated(counts, weights, total / len(documents), settings)
         best.add(start, (queries @ rated.T).toarray())
-    return best.found()
+    return best.results()
 
 
 def weight(having: NDArray[np.int64], n: int, formula: Formula) -> Floats:

@@ -181,7 +181,7 @@ class Dense:
         best = TopDocuments(len(questions), n)
         for start, block_documents in some_documents(documents).blocks(block(len(questions))):
             best.add(start, vectors @ self.passages([passage(document) for document in block_documents]).T)
-        return best.found()
+        return best.results()
 
     def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return self._encoder.embed(texts, pooling=self.style.pooling, normalised=self.style.is_cosine)

@@ -161,8 +161,8 @@ class TopDocuments:
             order = np.argsort(-all_scores, kind="stable")[: self._scores.shape[1]]
             self._scores[row], self._places[row] = all_scores[order], all_places[order]
 
-    def found(self) -> SearchResults:
-        """Say what was found."""
+    def results(self) -> SearchResults:
+        """Return the best documents."""
         return SearchResults(self._places, np.where(self._places < 0, np.nan, self._scores))
 
 

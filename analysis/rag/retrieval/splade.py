@@ -182,7 +182,7 @@ class Splade:
         best = TopDocuments(len(questions), n, above=0.0)
         for start, block_documents in some_documents(documents).blocks(block(len(questions))):
             best.add(start, (vectors @ self.encode([passage(document) for document in block_documents]).T).toarray())
-        return best.found()
+        return best.results()
 
     def _ids(self, text: str) -> list[int]:
         return list(self._tokenizer(text.strip(), truncation=True, max_length=self.longest)["input_ids"])

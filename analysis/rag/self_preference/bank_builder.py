@@ -107,7 +107,7 @@ def build(
         return Built((), "", (Dropped(f"{author}_true", Flaw.NO_GOLD, 0),))
     if source is None:
         return Built((), "", (Dropped(f"{author}_true", "no_human_passage", 0),))
-    requests = _asked(query, source, author, styles, version)
+    requests = _requests(query, source, author, styles, version)
     settled = settle(generator, [(prompt, read) for prompt, read in requests.values()], attempts=attempts)
     settled_by_name = dict(zip(requests, settled, strict=True))
     texts = {name: outcome.value for name, outcome in settled_by_name.items() if outcome.value is not None}
@@ -167,7 +167,7 @@ _FALSE = "false_answer"
 _STYLE_OF = {"true": Style.NORMAL, "qa": Style.QA, "long": Style.LONG}
 
 
-def _asked(
+def _requests(
     query: Query, source: Document, author: str, styles: Sequence[str], version: int
 ) -> dict[str, tuple[Prompt, Callable[[str], str]]]:
     truth, words = source.answer or query.answers[0], len(source.text.split())

@@ -176,7 +176,7 @@ def preferences(choices: Choices, average: Means, evaluator: str = "") -> list[R
                 resolved, unresolved = _shown(trials, presentation)
                 row: Row = {"case": case, "author": author, "other": other}
                 row |= {"whose": OWN if author == evaluator else OTHERS, "presentation": presentation}
-                row |= _columns(average, resolved, {"front": _front, "own": _own}) | {"unresolved": unresolved}
+                row |= _columns(average, resolved, {"front": _front, "own": _chose_author}) | {"unresolved": unresolved}
                 rows.append(row | _test(resolved, presentation))
     return _corrected(rows)
 
@@ -198,7 +198,7 @@ def factuality(choices: Choices, average: Means, evaluator: str = "") -> list[Ro
             ]
             resolved, unresolved = _shown(trials, BOTH)
             row: Row = {"case": case, "author": author, "other": other, "whose": OWN if author == evaluator else OTHERS}
-            row |= _columns(average, resolved, {"factual": _factual, "own": _own}) | {"unresolved": unresolved}
+            row |= _columns(average, resolved, {"factual": _factual, "own": _chose_author}) | {"unresolved": unresolved}
             rows.append(row)
     return rows
 
@@ -237,7 +237,7 @@ def styles(choices: Choices, average: Means) -> list[Row]:
     for style, author in dict.fromkeys((choice.style, choice.author) for _question, choice in trials):
         resolved, unresolved = _shown([t for t in trials if (t[1].style, t[1].author) == (style, author)], BOTH)
         row: Row = {"style": style, "author": author}
-        row |= _columns(average, resolved, {"styled": _own, "front": _front}) | {"unresolved": unresolved}
+        row |= _columns(average, resolved, {"styled": _chose_author, "front": _front}) | {"unresolved": unresolved}
         rows.append(row | _test(resolved, BOTH))
     return _corrected(rows)
 
@@ -266,7 +266,7 @@ def _front(choice: Choice) -> bool:
     return choice.chose_author == choice.is_author_first
 
 
-def _own(choice: Choice) -> bool:
+def _chose_author(choice: Choice) -> bool:
     return bool(choice.chose_author)
 
 
@@ -321,7 +321,7 @@ def _valued(trials: Sequence[Trial], measure: Callable[[Choice], bool]) -> list[
 def _test(trials: Sequence[Trial], presentation: str) -> Row:
     if presentation != BOTH:
         return {"p": np.nan}
-    test = against(_valued(trials, _own))
+    test = against(_valued(trials, _chose_author))
     return {"p": test.p} | ({"note": test.problem} if test.problem else {})
 
 

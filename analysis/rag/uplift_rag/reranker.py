@@ -104,7 +104,7 @@ class Reranker:
         logits: torch.Tensor = self._torch.cat(logits_of_chunks)[inverse.to(self.device)]
         return logits
 
-    def said(self, pairs: Sequence[Encoded]) -> torch.Tensor:
+    def logits_without_gradients(self, pairs: Sequence[Encoded]) -> torch.Tensor:
         """Both logits of each pair without gradients, shape (n_pairs, 2); with fewer at once where memory is short.
 
         Raises
@@ -133,7 +133,7 @@ class Reranker:
         """How likely each document helps: the helpful part of the softmax; float64, shape (n_documents,)."""
         if not documents:
             return np.empty(0)
-        logits = self.said(self.encode(question, documents))
+        logits = self.logits_without_gradients(self.encode(question, documents))
         with self._torch.inference_mode():
             return np.asarray(self._torch.softmax(logits.double(), dim=1)[:, 1].cpu().numpy(), dtype=np.float64)
 

@@ -354,7 +354,11 @@ class _Learning:
 
     def _losses(self, batch: Sequence[_Example]) -> Losses:
         pairs = [pair for item in batch for pair in item.pairs]
-        logits = self.reranker.logits(pairs) if self._torch.is_grad_enabled() else self.reranker.said(pairs)
+        logits = (
+            self.reranker.logits(pairs)
+            if self._torch.is_grad_enabled()
+            else self.reranker.logits_without_gradients(pairs)
+        )
         uplift = [value for item in batch for value in item.uplift]
         return losses(logits, self._tensor(uplift), [len(item.pairs) for item in batch])
 

@@ -34,7 +34,7 @@ _PEOPLE = ("worker", "prolific_pid")
 
 
 class ReleasedJudgments(judgment_files.JudgingFiles):
-    """Reads what was selected, and tells people, times and reasons as the release does."""
+    """Reads the selected judgments, with names, times and reasons as they are released."""
 
     def __init__(self, source: Source, responses: Keys, left_out: ExclusionCounts) -> None:
         self._source = source
@@ -90,7 +90,7 @@ class ReleasedJudgments(judgment_files.JudgingFiles):
 
 
 def told_by_all(source: Source, person: int) -> bool:
-    """Say whether a judge's times may be told in all campaigns in which they judged: rows here do not name theirs."""
+    """Whether a judge's times may be released in all campaigns in which they judged: rows here do not name theirs."""
     selection = source.selection
     return all(not selection.people.judge(person, campaign).timing for campaign in selection.judged_in.get(person, ()))
 

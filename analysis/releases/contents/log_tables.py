@@ -106,7 +106,7 @@ def _measures(source: Source) -> ContentTable:
     def rows() -> Iterator[Row]:
         logs_left = released(source)
         while chunk := _some(logs_left):
-            passages = passage_texts({log.task.topic_id for log, _told in chunk})
+            passages = passage_texts({log.task.topic_id for log, _released_measures in chunk})
             prepared = {topic: Sources(texts) for topic, texts in passages.items()}
             for log, times_released in chunk:
                 try:
@@ -115,7 +115,7 @@ def _measures(source: Source) -> ContentTable:
                     values = measures.unknown()
                 yield {
                     "response": log.task.response.external_id,
-                    **_told(source, values, times_released=times_released),
+                    **_released_measures(source, values, times_released=times_released),
                 }
 
     return ContentTable("log_measures", "How a response was written, in figures.", columns, rows, ("response",))
@@ -125,7 +125,7 @@ def _some(logs_left: Iterator[tuple[WritingLog, bool]]) -> list[tuple[WritingLog
     return [log for log, _n in zip(logs_left, range(CHUNK), strict=False)]
 
 
-def _told(source: Source, values: measures.Measures, *, times_released: bool) -> Row:
+def _released_measures(source: Source, values: measures.Measures, *, times_released: bool) -> Row:
     row: Row = {}
     for name in measures.NAMES:
         value = values[name]
@@ -260,7 +260,7 @@ def _of_log(source: Source, log: WritingLog, *, times_released: bool) -> Columns
 
 
 def _details(source: Source, event: list[Any]) -> dict[str, Any]:
-    """Return an event's fields by name. A device's own clock is never told: it is as good as a name."""
+    """Return an event's fields by name, without the device's own clock, which could identify a person."""
     details = dict(zip(BY_CODE[event[0]].fields, event[2:], strict=False))
     details.pop("clock", None)
     for name in ("held", "milliseconds"):

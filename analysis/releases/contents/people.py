@@ -32,7 +32,7 @@ PERSONS = (ParticipantKind.CROWD, ParticipantKind.EXPERT)
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """What may be released of what somebody gave: an empty reason where it may be, otherwise why it may not."""
+    """What may be released of a person: an empty reason means yes, otherwise it says why not."""
 
     judgments: str = ""
     text: str = ""
@@ -77,10 +77,10 @@ class People:
         if pk not in self._persons:
             return self._free
         if consents:
-            return self._said(consents[-1])
+            return self._cached_permission(consents[-1])
         return self._free if elsewhere else _refused(NEVER_ASKED)
 
-    def _said(self, consent: _Given) -> Permission:
+    def _cached_permission(self, consent: _Given) -> Permission:
         if consent not in self._known:
             self._known[consent] = self._read(consent)
         return self._known[consent]
@@ -177,12 +177,12 @@ class Names:
         return self._names[pk]
 
     def said_as(self, external_id: str) -> str | None:
-        """Return the name of whoever the study calls so, in a table of results; None where it knows nobody so."""
+        """Return the released name for a name in result tables; None if the study does not know it."""
         pk = self.key(external_id)
         return None if pk is None else self._names[pk]
 
     def key(self, external_id: str) -> int | None:
-        """Return the key of whoever the study calls so; of a person before a model of the same name."""
+        """Return the key of the participant with this name; a person comes before a model."""
         return self._keys.get(external_id)
 
     def _fresh(self, external_id: str) -> str:

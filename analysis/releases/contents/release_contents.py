@@ -78,7 +78,7 @@ def read_contents(*, study: Study, choices: Choices, release: str) -> Contents:
 
 
 def _within(tables: Sequence[ContentTable]) -> Iterator[ContentTable]:
-    """Yield the tables, their columns referring to no table that is not there."""
+    """Yield the tables, without references to tables that are not included."""
     names = {table.name for table in tables}
     for table in tables:
         columns = (

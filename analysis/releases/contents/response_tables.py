@@ -1,4 +1,4 @@
-"""The tables of writing: topics and passages, styles, responses taken apart, and what writers were asked."""
+"""Tables of writing: topics and passages, styles, parsed responses, and survey answers."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -34,7 +34,7 @@ def tables(source: Source) -> Iterator[ContentTable]:
 
 
 def participants(source: Source) -> ContentTable:
-    """Return whoever wrote or judged something that is in."""
+    """Return everybody who wrote or judged something that is included."""
     columns = (
         ContentColumn("participant", "text", False, "The pseudonym of a person, or the name of a model or system."),
         ContentColumn("kind", "text", False, "What they are.", values=("CROWD", "EXPERT", "MODEL", "SYSTEM")),
@@ -290,7 +290,7 @@ def survey_answers(source: Source) -> ContentTable:
             head = {"response": name, "survey": survey, "survey_version": version}
             for question, answer in answers.items():
                 if not source.selection.blackout.reason(TextSource.SURVEY, pk, question):
-                    released_answer = _said(source, pk, question, answer)
+                    released_answer = _released_answer(source, pk, question, answer)
                     yield {
                         **head,
                         "question": question,
@@ -303,7 +303,7 @@ def survey_answers(source: Source) -> ContentTable:
     )
 
 
-def _said(source: Source, pk: int, question: str, answer: Any) -> Any:
+def _released_answer(source: Source, pk: int, question: str, answer: Any) -> Any:
     if isinstance(answer, str):
         return source.selection.blackout.text(TextSource.SURVEY, pk, answer, question)
     return answer

@@ -1,4 +1,4 @@
-"""The result tables of the runs that were chosen, rows about what is left out taken out of them."""
+"""Result tables of the chosen runs, without rows about what is left out."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -102,14 +102,14 @@ class Results:
         for run, row in kept.annotate(row=elements).values_list("run_id", "row").iterator(CHUNK):
             # Nobody's consent, nor the terms of a passage, can be looked up for these.
             is_nameless = get(name).holds is Holds.TEXTS and run in self._of_study
-            released_row = None if is_nameless else self._told(get(name), row)
+            released_row = None if is_nameless else self._released_row(get(name), row)
             if released_row is not None:
                 yield {"run": self._numbers[run], **released_row}
             elif count:
                 self._source.selection.count.add(ROWS, OF_OWN_TEXTS if is_nameless else ABOUT_LEFT_OUT)
 
-    def _told(self, table: Table, row: Row) -> Row | None:
-        """Return a row by the names of the release; None where it is about something that is left out."""
+    def _released_row(self, table: Table, row: Row) -> Row | None:
+        """Return a row with released names; None where it is about something that is left out."""
         if any(
             row.get(column) not in (None, "") and row[column] not in self._released
             for column in table.columns_of(RESPONSE)

@@ -47,7 +47,7 @@ class Keys:
 
 @dataclass(frozen=True, order=True)
 class Exclusion:
-    """So many of something are not there, for this reason: "12 responses: people withdrew their consent"."""
+    """A number of things left out for one reason: "12 responses: people withdrew their consent"."""
 
     what: str
     reason: str

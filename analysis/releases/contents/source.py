@@ -14,7 +14,7 @@ STEPS = {Timing.SECOND: 1, Timing.MINUTE: 60, Timing.HOUR: 3600}
 
 
 class Clock:
-    """Cuts times and durations; what may not be told is None."""
+    """Rounds times and durations down; None for what may not be released."""
 
     def __init__(self, timing: Timing) -> None:
         self.is_told = timing != Timing.ABSENT
@@ -60,7 +60,7 @@ def since_epoch(time: datetime | None) -> int | None:
 
 @dataclass(frozen=True)
 class Source:
-    """The study, what was chosen, what is in, and how people and times are told."""
+    """The study, the choices, the selection, and how names and times are released."""
 
     study: Study
     choices: Choices

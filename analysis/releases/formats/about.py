@@ -1,4 +1,4 @@
-"""What a release says of itself in its card, its metadata and its citation."""
+"""Metadata of a release, for its card, citation and machine-readable files."""
 
 import re
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ def is_orcid(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Creator:
-    """Somebody, or a group, who made the data."""
+    """A person or group that made the data."""
 
     name: str
     orcid: str = ""
@@ -50,7 +50,7 @@ class SourceRun:
 
 @dataclass(frozen=True)
 class About:
-    """What is said of a release.
+    """Metadata of a release.
 
     Attributes
     ----------

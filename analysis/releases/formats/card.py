@@ -221,13 +221,13 @@ def _table(name: str, before: Manifest, after: Manifest) -> list[str]:
 def _choices(before: Manifest, after: Manifest) -> list[str]:
     earlier, later = before.get("choices", {}), after["choices"]
     return [
-        f"The choice {markup.code(name)} was {_said(earlier.get(name))} and is {_said(later[name])}."
+        f"The choice {markup.code(name)} was {_value_code(earlier.get(name))} and is {_value_code(later[name])}."
         # Runs have other keys in every version that is analysed anew.
         for name in later
         if name != "runs" and name in earlier and earlier[name] != later[name]
     ]
 
 
-def _said(value: Any) -> str:
+def _value_code(value: Any) -> str:
     words = " ".join(map(str, value)) if isinstance(value, list) else str(value)
     return markup.code(words) if words else "nothing"

@@ -1,4 +1,4 @@
-"""Under which licence a release stands, and how to cite it."""
+"""The licence of a release, and how to cite it."""
 
 import re
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ def licence_of(name: str) -> Licence:
 
 
 def write_licence(about: About) -> str:
-    """Return the file LICENSE: which licence, where its text stands, and what it does not cover."""
+    """Return the file LICENSE: the licence, the address of its text, and what it does not cover."""
     licence = licence_of(about.licence)
     lines = [
         f"{about.title}, version {about.version}",

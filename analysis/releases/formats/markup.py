@@ -1,4 +1,4 @@
-"""The little of Markdown and YAML that cards and citations need: words of others stay words."""
+"""Markdown and YAML for cards and citations; users' texts are escaped."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

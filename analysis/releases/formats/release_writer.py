@@ -1,4 +1,4 @@
-"""Writing a release into a folder: every table once through, into all formats; then what is said of it."""
+"""Writes a release into a folder: every table once, in all formats; then its metadata."""
 
 import hashlib
 import json

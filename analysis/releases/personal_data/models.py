@@ -1,4 +1,4 @@
-"""What looks like personal data in somebody's text, and what is done with it when the text is released."""
+"""Possible personal data in texts, and the decisions on it."""
 
 from django.conf import settings
 from django.db import models
@@ -11,14 +11,14 @@ from ...enums import PersonalKind, PersonalVerdict, TextSource
 
 
 class PersonalDataFindingQuerySet(models.QuerySet["PersonalDataFinding"]):
-    """What can be said of findings."""
+    """Queries of findings."""
 
     def undecided(self) -> "PersonalDataFindingQuerySet":
-        """Keep those that nobody has decided on."""
+        """Keep those without a decision."""
         return self.filter(verdict="")
 
     def in_order(self) -> "PersonalDataFindingQuerySet":
-        """Order them by text, as somebody reads who decides."""
+        """Order them by text, for a reviewer."""
         return self.order_by("source", "row", "field", "start", "end", "kind")
 
 

@@ -1,4 +1,4 @@
-"""What was decided, as it is carried out: stretches are blacked out, texts left out, and what nobody decided on too."""
+"""Applies decisions: spans are blacked out, texts left out; undecided ones are left out too."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator

@@ -1,4 +1,4 @@
-"""What looks like personal data in a text, by rules: no model, so that everybody can say why something was found.
+"""Rules for possible personal data in a text: no model, so that every finding can be explained.
 
 A rule would rather find too much: a person decides on what is found, nobody sees what is not. How often each is right
 is measured on planted texts (tests/analysis/releases/planted.py; docs/guides/personal-data.md). Names of people are
@@ -333,7 +333,7 @@ def _hints(rule: Rule) -> str:
 
 
 def may_hold(texts: Sequence[str]) -> list[bool]:
-    """Say of each text whether a rule could find something in it: of most a look is enough, forty times as fast.
+    """Whether a rule could match each text; a quick check that is forty times as fast.
 
     Half a character, as only a log can hold it, is looked at as something else.
     """
@@ -372,7 +372,7 @@ def find(
 
 
 def _add(matches: list[Match], more: Iterable[Match]) -> None:
-    """Add to matches, which stand in order and apart, those that overlap none of them."""
+    """Insert new matches that overlap none of the present ones, which are sorted and disjoint."""
     for match in more:
         index = bisect_left(matches, match.start, key=lambda other: other.start)
         is_free_before = index == 0 or matches[index - 1].end <= match.start

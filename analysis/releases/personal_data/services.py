@@ -1,4 +1,4 @@
-"""Deciding what is done with what looks like personal data, and showing it where it stands."""
+"""Decisions on possible personal data, and findings in their context."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -70,7 +70,7 @@ def decide(
 
 
 def undecided(study: Study, sources: Collection[TextSource]) -> int:
-    """Return how many findings in texts of these sources nobody has decided on."""
+    """Return the number of findings without a decision in texts of these sources."""
     return PersonalDataFinding.objects.filter(study=study, source__in=sources).undecided().count()
 
 

@@ -9,12 +9,12 @@ from analysis.experiments.experiment import (
     BadParameterError,
     CostEstimate,
     Experiment,
-    ParameterField,
     Stage,
     each_query,
 )
 from analysis.figures.figure import FIGURES, Figure
 from analysis.figures.vega_lite import data, refuse_empty, spec
+from analysis.parameters import parameter
 from analysis.rag import qa_metrics
 from analysis.rag.protocols import Message, Prompt
 from analysis.reports.types import Methods
@@ -28,11 +28,13 @@ TABLE = "planted_scores"
 class Parameters:
     """`weights`: by which scores are multiplied, for nothing but that a list is asked for."""
 
-    k: int = 2
-    weights: tuple[float, ...] = (1.0,)
-    is_strict: bool = False
-    words: str = "short"
-    judge: str = ""
+    k: int = parameter(2, "Documents", "integer", help="How many are shown.", least=1, most=5)
+    weights: tuple[float, ...] = parameter(
+        (1.0,), "Weights", "numbers", help="What scores are multiplied by.", least=0, most=1, is_advanced=True
+    )
+    is_strict: bool = parameter(False, "Strict", "flag", is_advanced=True)
+    words: str = parameter("short", "Words", "choice", choices=(("short", "few"), ("long", "many")))
+    judge: str = parameter("", "Judge", "model", is_advanced=True)
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> "Parameters":
@@ -107,13 +109,6 @@ PLANTED = Experiment(
     title="Planted answers",
     about="Asks each question with and without its documents.",
     parameters=Parameters,
-    fields=(
-        ParameterField("k", "Documents", "integer", "How many are shown.", 1, 5),
-        ParameterField("weights", "Weights", "numbers", "What scores are multiplied by.", 0, 1, is_advanced=True),
-        ParameterField("is_strict", "Strict", "flag", is_advanced=True),
-        ParameterField("words", "Words", "choice", choices=(("short", "few"), ("long", "many"))),
-        ParameterField("judge", "Judge", "model", is_advanced=True),
-    ),
     collections=("study", "qa", "bank"),
     stages=(
         Stage("answer", "Answering", answer, each_query(2)),

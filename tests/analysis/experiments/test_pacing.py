@@ -98,7 +98,7 @@ def test_time_is_reckoned_by_what_the_last_run_asked_for_of_its_estimate(experim
 def test_a_run_keeps_what_it_was_expected_to_ask_for(experiment, study, endpoint):
     asked = order(experiment, study)
     run = services.start(asked)
-    estimate = experiment.estimate(asked.collection, experiment.own(asked.parameters))
+    estimate = experiment.estimate(asked.collection, experiment.own_parameters(asked.parameters))
     assert run.summary[runs.EXPECTED] == runs.expected(estimate)
 
 

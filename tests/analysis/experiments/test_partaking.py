@@ -72,7 +72,7 @@ def test_every_reason_that_an_experiment_gives_says_what_to_do(study, tmp_path):
     path = questions(tmp_path, rows)
     for name in ("fair", "uplift"):
         asked = order(study, path, name)
-        reasons = get(name).left_out(asked.collection, get(name).own(asked.parameters))
+        reasons = get(name).left_out(asked.collection, get(name).own_parameters(asked.parameters))
         assert reasons
         assert set(reasons) <= set(runs.ADVICE)
 

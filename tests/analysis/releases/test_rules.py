@@ -61,11 +61,11 @@ def test_words_and_ids_of_the_person_are_found_once_in_any_case_as_code_points()
     for text, known, found in (
         (
             "As they say in Ashby, ashbys are rare; ASHBY it is.",
-            {"own": ("Ashby",)},
+            {"own_answers": ("Ashby",)},
             [("Ashby", ashby), ("ASHBY", ashby)],
         ),
         ("I am worker_Nine here.", {"known": frozenset({"worker_nine"})}, [("worker_Nine", id_)]),
-        ("𝔘 İ maria@example.org", {"own": ("maria@example.org", "maria")}, [("maria@example.org", None)]),
+        ("𝔘 İ maria@example.org", {"own_answers": ("maria@example.org", "maria")}, [("maria@example.org", None)]),
     ):
         matches = rules.find(text, **known)
         assert [text[match.start : match.end] for match in matches] == [words for words, _kind in found]

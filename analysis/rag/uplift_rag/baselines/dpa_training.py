@@ -213,7 +213,7 @@ def train(
 
 def loss(reranker: Reranker, examples: Sequence[Example]) -> float:
     """The sum of the three losses over all examples together, without dropout."""
-    logits = reranker.said(_pairs(examples))
+    logits = reranker.logits_without_gradients(_pairs(examples))
     return float(sum(map(float, _losses(reranker, examples, logits))))
 
 

@@ -19,7 +19,7 @@ def test_the_best_in_blocks_are_the_best_of_all(columns, n, size, above):
     best = TopDocuments(3, n, above=above)
     for start in range(0, len(columns), size):
         best.add(start, scores[:, start : start + size])
-    found = best.found()
+    found = best.results()
     for row in range(3):
         order = [i for i in np.argsort(-scores[row], kind="stable").tolist() if scores[row][i] > above][:n]
         assert found.places[row].tolist() == order + [-1] * (n - len(order))
