@@ -8,7 +8,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, OuterRef, Q, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
+from django.utils.translation import ngettext, ngettext_lazy
 
 from crowdrag.jobs import kinds
 from crowdrag.jobs.enums import RunState
@@ -22,6 +22,7 @@ from . import services as releases_services
 from .choices import Choices
 from .formats import citation
 from .formats.about import About, Creator
+from .formats.release_formats import FORMATS
 from .models import Release, ReleaseFile, ReleaseTable
 from .personal_data import detection
 from .personal_data import services as personal_data_services
@@ -37,14 +38,6 @@ COUNTED = (
 )
 #: Which table an example loads, if it holds something.
 FIRST = ("responses", "judgments", "topics")
-#: What the folders of files are for.
-FORMATS = {
-    "parquet": gettext_lazy("with types, for programs"),
-    "jsonl": gettext_lazy("every text exactly as it is"),
-    "csv": gettext_lazy("for spreadsheets"),
-    "trec": gettext_lazy("for tools of information retrieval"),
-    "crowdrag25": gettext_lazy("laid out as the CrowdRAG-25 corpus"),
-}
 
 
 def figures(release: Release) -> list[tuple[str, int]]:
@@ -139,8 +132,8 @@ FINDINGS = 20
 LONG = 30
 #: So many finished runs are offered, the latest ones.
 RUNS = 30
-#: What the kinds of files are called, by their folder, in the order in which they are shown.
-FOLDERS = ("", "jsonl", "parquet", "csv", "trec", "crowdrag25")
+#: What the folders of files are for, in the order in which they are shown: first what describes the release.
+FOLDERS = {"": ""} | {form.folder: form.purpose for form in FORMATS}
 
 #: What was not taken out since.
 STANDS = Q(removed_at__isnull=True)
@@ -206,7 +199,7 @@ def grouped(files: Iterable[ReleaseFile]) -> Iterable[dict[str, Any]]:
     order = {name: i for i, name in enumerate(FOLDERS)}
     for name in sorted(folders, key=lambda folder: (order.get(folder, len(order)), folder)):
         size = sum(file.size for file in folders[name])
-        yield {"folder": name, "files": folders[name], "bytes": size, "about": FORMATS.get(name, "")}
+        yield {"folder": name, "files": folders[name], "bytes": size, "about": FOLDERS.get(name, "")}
 
 
 def waiting(release: Release) -> int:

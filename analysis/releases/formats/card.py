@@ -5,6 +5,7 @@ from typing import Any
 
 from . import citation, markup
 from .about import About, Exclusion
+from .release_formats import FORMATS
 
 Manifest = dict[str, Any]
 # The name of a class of size is the largest number of rows in it.
@@ -36,7 +37,7 @@ def write_card(about: About, manifest: Manifest) -> str:
         "## Loading",
         _loading(manifest),
         "## Files",
-        _FILES,
+        _files(),
         "## What is not in it",
         left_out(about),
         *_not_in_the_layout(about),
@@ -107,18 +108,16 @@ duckdb.sql("SELECT * FROM 'parquet/{name}.parquet'")
 ```"""  # noqa: S608 -- an example to read
 
 
-_FILES = """| where | what |
-| --- | --- |
-| `jsonl/` | every table as gzipped JSON lines: every text as it is |
-| `parquet/` | the same with types, and with the meaning of every column in the metadata |
-| `csv/` | the same for spreadsheets: a cell that would begin a formula has an apostrophe in front, so texts differ |
-| `trec/` | topics, grades as qrels and pair preferences, for tools of information retrieval |
-| `crowdrag25/` | the layout of the CrowdRAG-25 corpus |
-| `croissant.json` | Croissant metadata |
+_OTHER_FILES = """| `croissant.json` | Croissant metadata |
 | `release.json` | the manifest: fields, files, choices, what was left out, the runs that results came from |
 | `CHANGES.md`, `SHA256SUMS`, `LICENSE`, `CITATION.cff` | as their names say: `sha256sum --check SHA256SUMS` |
 
 Files for which the study has nothing are not there."""
+
+
+def _files() -> str:
+    formats = [f"| `{form.folder}/` | {form.description} |" for form in FORMATS]
+    return "\n".join(["| where | what |", "| --- | --- |", *formats, _OTHER_FILES])
 
 
 def left_out(about: About) -> str:

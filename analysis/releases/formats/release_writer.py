@@ -12,9 +12,10 @@ from django.utils import translation
 
 from ..contents.content_table import ContentColumn, ContentTable
 from ..contents.selection import Exclusion
-from . import card, citation, croissant, datasheet, markup, tabular, trec
+from . import card, citation, croissant, datasheet, markup
 from .about import FORMAT, SCHEMA_VERSION, About
 from .output_folder import Folder
+from .release_formats import FORMATS, JSON_LINES
 from .tabular import WORDS, chunk, schema
 
 
@@ -50,7 +51,7 @@ def write_fields(tables: Sequence[ContentTable]) -> str:
     parts = [
         "# What every field means",
         "",
-        f"Format `{FORMAT}`, schema version {SCHEMA_VERSION}. Each table is in `jsonl/`, `parquet/` and `csv/` under "
+        f"Format `{FORMAT}`, schema version {SCHEMA_VERSION}. Each table is in {_folders_of_tables()} under "
         "its name, with the same rows in the same order. Types: " + ", ".join(sorted(set(WORDS.values()))) + ".",
     ]
     for table in tables:
@@ -60,6 +61,11 @@ def write_fields(tables: Sequence[ContentTable]) -> str:
             parts += ["A row is named by " + ", ".join(markup.code(name) for name in table.key) + ".", ""]
         parts.append(markup.table(["field", "type", "null", "meaning"], rows))
     return "\n".join(parts) + "\n"
+
+
+def _folders_of_tables() -> str:
+    *others, last = [f"`{form.folder}/`" for form in FORMATS if form.open_table is not None]
+    return f"{', '.join(others)} and {last}"
 
 
 def _row(column: ContentColumn) -> list[str]:
@@ -109,7 +115,7 @@ def manifest_of(folder: Folder, tables: Sequence[ContentTable], about: About) ->
     lines = {file.path: file for file in folder.files}
     described = []
     for table in of_tables(tables):
-        file = lines[f"jsonl/{table['name']}.jsonl.gz"]
+        file = lines[JSON_LINES.path(table["name"])]
         described.append(table | {"rows": file.rows, "content_sha256": file.content_sha256})
     return {
         "format": FORMAT,
@@ -188,9 +194,9 @@ def write_files(
     folder = Folder(root)
     for table in tables:
         _table(folder, table, about, report)
-    for table in layout:
-        tabular.write_crowdrag25(folder, table)
-    trec.write(folder, tables)
+    for form in sorted(FORMATS, key=lambda form: form.folder):
+        if form.write_all is not None:
+            form.write_all(folder, tables, layout)
     return write_metadata(folder, tables, replace(about, layout_left_out=left_out()))
 
 
@@ -200,12 +206,9 @@ def _table(folder: Folder, table: ContentTable, about: About, report: Report) ->
     done = 0
     with ExitStack() as opened:
         into = [
-            opened.enter_context(sink)
-            for sink in (
-                tabular.json_lines(folder, f"jsonl/{table.name}.jsonl.gz", table),
-                tabular.parquet(folder, f"parquet/{table.name}.parquet", table, types),
-                tabular.spreadsheet(folder, f"csv/{table.name}.csv", table),
-            )
+            opened.enter_context(form.open_table(folder, form.path(table.name), table, types))
+            for form in FORMATS
+            if form.open_table is not None
         ]
         for columns in table.chunks():
             ready = chunk(table, types, columns)
