@@ -19,8 +19,7 @@ NOUNS = {"fine", "judging", "planning", "polling", "screening", "string", "train
 #: Names that say nothing of what they hold, and how many functions still use each. These numbers only fall.
 VAGUE = {
     "found": 436, "said": 76, "told": 24, "mine": 31, "own": 21, "there": 15, "given": 123, "made": 46, "place": 44,
-    "wanted": 48,
-    "asked": 45,
+    "wanted": 48, "asked": 45,
 }  # fmt: skip
 
 

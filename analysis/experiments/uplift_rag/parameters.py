@@ -242,8 +242,8 @@ class UpliftRagParameters(ParameterReader):
         for name, known in (("metric", METRICS), ("precision", get_args(Precision))):
             if getattr(self, name) not in known:
                 message = _("%(name)s is %(given)r; it is one of %(known)s.")
-                given = getattr(self, name)
-                raise BadParameterError(message % {"name": name, "given": given, "known": ", ".join(known)})
+                value = getattr(self, name)
+                raise BadParameterError(message % {"name": name, "given": value, "known": ", ".join(known)})
         if self.feed > self.retrieve:
             message = _("feed is %(feed)s, more than the %(retrieve)s documents that are retrieved.")
             raise BadParameterError(message % {"feed": self.feed, "retrieve": self.retrieve})
