@@ -1,7 +1,8 @@
 """Comparing two nested values, such as parsed JSON, value by value: the differences, each as a line that people read.
 
 Numbers may differ by what another processor makes of the same arithmetic. Texts are compared line by line; within a
-line, numbers that show enough digits may differ likewise, and all else must be equal.
+line, numbers may differ likewise: those that show few digits by one unit of the last of several decimals, since a
+value between two may be rounded to either. All else must be equal. What a text rounds is compared in full in its table.
 """
 
 import json
@@ -14,7 +15,7 @@ from typing import Any
 #: By how much two numbers may differ: relative to the larger one, or in all.
 RELATIVE = 1e-6
 ABSOLUTE = 1e-9
-#: A number in a text is compared as a number if it shows at least so many significant digits, else as text.
+#: A number in a text is compared like any number if it shows at least so many significant digits, else as rounded.
 DIGITS = 6
 #: How many differences a failed test shows.
 SHOWN = 30
@@ -145,13 +146,20 @@ def _same_line(expected: str, actual: str) -> bool:
 
 
 def _same_number(expected: str, actual: str) -> bool:
-    if min(_digits(expected), _digits(actual)) < DIGITS:
-        return False
-    return close(_number(expected), _number(actual))
+    if min(_digits(expected), _digits(actual)) >= DIGITS:
+        return close(_number(expected), _number(actual))
+    decimals = _decimals(expected)
+    unit = 10.0**-decimals
+    is_rounded = decimals >= 2 and decimals == _decimals(actual) and "e" not in (expected + actual).lower()
+    return is_rounded and abs(_number(expected) - _number(actual)) < 1.5 * unit
 
 
 def _number(token: str) -> float:
     return float(token.replace("−", "-"))
+
+
+def _decimals(token: str) -> int:
+    return len(token.partition(".")[2])
 
 
 def _digits(token: str) -> int:
