@@ -122,7 +122,7 @@ ROWS: list[tuple[str, Callable[[list[Any]], list[Any]], int, str]] = [
     ("judgments", lambda rows: [*rows, rows[0] | {"id": JUDGMENTS + 1}], JUDGMENTS + 1, ""),
     ("topics", changed("query", ""), 4, ""),
     ("assignments", turned("SURPLUS", "SUBMITTED"), 11, "state"),
-    ("places", lambda rows: [*rows, rows[0] | {"id": len(rows) + 1, "number": 9}], 7, ""),
+    ("slots", lambda rows: [*rows, rows[0] | {"id": len(rows) + 1, "number": 9}], 7, ""),
     ("pairs", changed("b", 1), 15, ""),
 ]
 
@@ -138,7 +138,7 @@ def test_a_row_that_does_not_fit(files: Files, tmp_path: Path) -> None:
 
 def test_a_place_of_somebody_who_needs_none(files: Files, tmp_path: Path) -> None:
     problems = refused(written(forged(files, "assignments", turned("ACCEPTED", "SURPLUS")), tmp_path / "a.zip"))
-    assert place(problems[0]) == ("data/places.jsonl.gz", 6, "")
+    assert place(problems[0]) == ("data/slots.jsonl.gz", 6, "")
     assert "held_by_who_needs_it" in problems[0]["message"]
 
 

@@ -11,6 +11,7 @@ from analysis.management.commands import table_reference
 from analysis.methods import registry, undefined_values
 from analysis.methods.agreement.compute import ONE_TOPIC
 from analysis.methods.settings import AnalysisSettings
+from analysis.parameters import parameters_of
 from analysis.reports import builder
 from analysis.tables.table import PARTICIPANT, RESPONSE, TABLES, Holds, fill
 from tests.analysis import small_study
@@ -21,7 +22,9 @@ from .visits import client_of
 #: Parameters by name that captions may hold: of an analysis; of experiments, what all have and each of its own.
 PARAMETERS = AnalysisSettings().write()
 OF_EXPERIMENTS = {
-    name: dict.fromkeys([*COMMON, *(field.name for field in experiment.fields)], "endpoint:local")
+    name: dict.fromkeys(
+        [*COMMON, *(parameter.name for parameter in parameters_of(experiment.parameters))], "endpoint:local"
+    )
     for experiment in EXPERIMENTS.values()
     for name in (*experiment.table_names, *(figure.name for figure in experiment.figures))
 }

@@ -24,7 +24,7 @@ LETTER = 6.7
 
 @cache
 def on_paper(name: str) -> figure.Spec:
-    return figure._made(name, "light", chart_rows.tables_of(name), PARAMETERS, LABELS)
+    return figure._draw(name, "light", chart_rows.tables_of(name), PARAMETERS, LABELS)
 
 
 def made(name: str, size: str = "paper") -> figure.Spec:

@@ -81,7 +81,7 @@ def test_members_see_what_their_study_asked(viewer, used, study):
 
 
 def test_the_admin_shows_everything_but_keys_and_settles_what_is_unknown(operator, used):
-    for model in ("endpoint", "call", "attempt", "spend"):
+    for model in ("endpoint", "call", "attempt", "studyspend"):
         text = operator.get(reverse(f"admin:llm_{model}_changelist")).content.decode()
         assert SECRET not in text
     for row in (Endpoint.objects.get(), Call.objects.first(), Attempt.objects.first()):
