@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
-from crowdrag.jobs.orders.views import order_run
+from crowdrag.jobs.run_orders.views import order_run
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study

@@ -12,7 +12,7 @@ from crowdrag.api.endpoints import Endpoint, Need
 from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import RequestBody
 from crowdrag.jobs.api import RunRow
-from crowdrag.jobs.orders.api import NEEDS_TO_START, accepted_response
+from crowdrag.jobs.run_orders.api import NEEDS_TO_START, accepted_response
 from crowdrag.studies.enums import Role
 
 from . import queries, services

@@ -17,7 +17,7 @@ from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import StrictBooleanFilter
 from crowdrag.jobs.api import RunRow
 from crowdrag.jobs.enums import RunState
-from crowdrag.jobs.orders.api import NEEDS_TO_START, Asked, Confirmed, OfCalls, OrderEndpoint
+from crowdrag.jobs.run_orders.api import NEEDS_TO_START, Asked, Confirmed, OfCalls, OrderEndpoint
 from crowdrag.llm.models import Endpoint as Model
 from crowdrag.studies.enums import AuditedContent, Role
 

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from crowdrag.api.endpoints import ListEndpoint, Need
 from crowdrag.jobs.api import RunRow
-from crowdrag.jobs.orders.api import NEEDS_TO_START, Asked, Confirmed, OfCalls, OrderEndpoint
+from crowdrag.jobs.run_orders.api import NEEDS_TO_START, Asked, Confirmed, OfCalls, OrderEndpoint
 from crowdrag.llm.models import Endpoint as Model
 from crowdrag.studies.enums import Role
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from crowdrag.jobs.orders.views import order_run
+from crowdrag.jobs.run_orders.views import order_run
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study

@@ -11,7 +11,7 @@ from crowdrag.api.endpoints import Endpoint, Need
 from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import RequestBody
 from crowdrag.jobs.api import RunRow
-from crowdrag.jobs.orders.api import NEEDS_TO_START, accepted_response, refusal
+from crowdrag.jobs.run_orders.api import NEEDS_TO_START, accepted_response, refusal
 from crowdrag.studies.enums import Role
 
 from ..settings import BadParameterError

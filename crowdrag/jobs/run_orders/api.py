@@ -1,8 +1,7 @@
-"""Runs in which a model is asked: what an order would come to, then starting what was estimated and nothing else."""
+"""Endpoints at which runs are ordered: the estimate of an order, then the start of what was estimated."""
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from django.db import transaction
 from django.urls import reverse
@@ -22,35 +21,10 @@ from crowdrag.studies.enums import Role
 from ..api import RunRow
 from ..kinds import InputRejectedError
 from ..models import Run
+from .types import AnyOrder, Order, OrderForm
 
 NEEDS_TO_START = Need(Role.EDITOR, Scope.RUN)
 LONGEST_PROMPT = 50_000
-
-
-class Order(Protocol):
-    """What is ordered; two of one digest are the same."""
-
-    @property
-    def digest(self) -> str:
-        """What it is told apart by."""
-
-
-AnyOrder_co = TypeVar("AnyOrder_co", bound=Order, covariant=True)
-AnyOrder = TypeVar("AnyOrder", bound=Order)
-
-
-class OrderForm(Protocol[AnyOrder_co]):
-    """A form of a page that says what is ordered."""
-
-    @property
-    def errors(self) -> Any:
-        """What is wrong, by field."""
-
-    def is_valid(self) -> bool:
-        """Say whether it can be ordered."""
-
-    def order(self, *, now: datetime) -> AnyOrder_co:
-        """Return what is ordered."""
 
 
 class Asked(RequestBody):
@@ -101,32 +75,30 @@ class OrderEndpoint(Endpoint):
 
     def model(self, name: str) -> int:
         """Return the key of the model of this name that the operator allowed."""
-        found = Model.objects.allowed().filter(name=name).values_list("pk", flat=True).first()
-        if found is None:
+        pk = Model.objects.allowed().filter(name=name).values_list("pk", flat=True).first()
+        if pk is None:
             names = Model.objects.allowed().order_by("name").values_list("name", flat=True)
             raise refusal({"endpoint": [_("Not offered here. There are: %(names)s.") % {"names": ", ".join(names)}]})
-        return found
+        return pk
 
     def ordered(self, form: OrderForm[AnyOrder], fields: Mapping[str, str] | None = None) -> AnyOrder:
         """Return what a form orders; `fields` says which field of the request another name in the form is."""
         if not form.is_valid():
-            named = {(fields or {}).get(field, field): list(said) for field, said in form.errors.items()}
-            raise refusal(named)
+            raise refusal({(fields or {}).get(field, field): list(errors) for field, errors in form.errors.items()})
         with transaction.atomic():
             return form.order(now=timezone.now())
 
     def estimated(self, order: Order, forecast: Forecast, prompts: tuple[str, ...] = ()) -> Response:
         """Answer with what an order would come to."""
-        found: Any = forecast
-        shown = {name: getattr(found, name) for name in ("wanted", "estimate", "sampled", "left", "is_over_budget")}
-        shown |= {"seconds": found.seconds, "problem": found.problem, "order": order.digest, "prompts": prompts}
-        return Response(OfCalls(shown).data)
+        names = ("wanted", "estimate", "sampled", "left", "is_over_budget", "seconds", "problem")
+        fields = {name: getattr(forecast, name) for name in names}
+        return Response(OfCalls(fields | {"order": order.digest, "prompts": prompts}).data)
 
-    def started(self, order: AnyOrder, wanted: str, start: Callable[[AnyOrder], Run]) -> Response:
+    def started(self, order: AnyOrder, estimated_digest: str, start: Callable[[AnyOrder], Run]) -> Response:
         """Start an order, if it is the one that was estimated, and answer with its run."""
-        if wanted and wanted != order.digest:
-            said = _("This is not what was estimated: ask again what it comes to, and send that `order`.")
-            raise refusal({"order": [said]})
+        if estimated_digest and estimated_digest != order.digest:
+            message = _("This is not what was estimated: ask again what it comes to, and send that `order`.")
+            raise refusal({"order": [message]})
         try:
             run = start(order)
         except InputRejectedError as error:
@@ -145,8 +117,8 @@ def accepted_response(endpoint: Endpoint, run: Run) -> Response:
 def refusal(fields: Mapping[str, list[str]]) -> Problem:
     """Return the problem that these fields of an order are refused, each for its reasons."""
     errors = [
-        {"pointer": f"#/{field}" if field.strip("_") not in ("", "all") else "#", "detail": said, "code": "refused"}
-        for field, every in fields.items()
-        for said in every
+        {"pointer": f"#/{field}" if field.strip("_") not in ("", "all") else "#", "detail": message, "code": "refused"}
+        for field, messages in fields.items()
+        for message in messages
     ]
     return Problem("refused", " ".join(error["detail"] for error in errors), errors=errors)

@@ -1,8 +1,7 @@
-"""Ordering what costs something: the form, then what it would come to, then the run."""
+"""The page on which a run is ordered: the form, then what it would come to, then the run."""
 
 from collections.abc import Callable
-from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -11,33 +10,9 @@ from django.utils import timezone
 
 from ..kinds import InputRejectedError
 from ..models import Run
+from .types import AnyOrder, OrderForm
 
 INVALID = 422
-
-
-class Order(Protocol):
-    """What is ordered; two of one digest are the same."""
-
-    @property
-    def digest(self) -> str:
-        """What it is told apart by."""
-
-
-AnyOrder_co = TypeVar("AnyOrder_co", bound=Order, covariant=True)
-AnyOrder = TypeVar("AnyOrder", bound=Order)
-
-
-class OrderForm(Protocol[AnyOrder_co]):
-    """A form that says what is ordered."""
-
-    def is_valid(self) -> bool:
-        """Say whether it can be ordered."""
-
-    def order(self, *, now: datetime) -> AnyOrder_co:
-        """Return what is ordered."""
-
-    def add_error(self, field: str | None, error: str) -> None:
-        """Say what is wrong."""
 
 
 def order_run(

@@ -1,1 +1,0 @@
-"""Orders: runs that cost something are estimated first, and only what was estimated is started."""
