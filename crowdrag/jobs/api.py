@@ -196,9 +196,9 @@ class Uploads(ListEndpoint):
     @extend_schema(request={"multipart/form-data": NewUpload}, responses={201: UploadRow})
     def post(self, request: Request, study: str) -> Response:
         """Hand in a file for a run to read: the questions of an experiment, say."""
-        given = self.given(NewUpload)
-        made = run_files.store_upload(study=self.study, source=given["file"], by=self.user)
-        return Response(UploadRow(made).data, status=201)
+        fields = self.given(NewUpload)
+        upload = run_files.store_upload(study=self.study, source=fields["file"], by=self.user)
+        return Response(UploadRow(upload).data, status=201)
 
 
 class Started(serializers.ModelSerializer[Run]):

@@ -111,10 +111,10 @@ def _headers(kept: DownloadableFile) -> dict[str, str]:
 
 def _requested_range(request: HttpRequest, kept: DownloadableFile) -> tuple[int, int] | None:
     """Return the first and last byte asked for; None for the whole, first > last for a part that is not there."""
-    found = RANGE.fullmatch(request.headers.get("Range", "").strip())
-    if found is None or request.headers.get("If-Range", kept.etag) != kept.etag:
+    match = RANGE.fullmatch(request.headers.get("Range", "").strip())
+    if match is None or request.headers.get("If-Range", kept.etag) != kept.etag:
         return None
-    start, end = found.groups()
+    start, end = match.groups()
     if not start and not end:
         return None
     if not start:

@@ -45,13 +45,13 @@ def erase_uploads(*, study: Study, kinds: Collection[str], now: datetime) -> Non
     for run in runs.active().order_by("pk"):
         with suppress(lifecycle.NotActiveError):  # it ended in this moment
             lifecycle.cancel(run=run, now=now)
-    given = {
+    upload_keys = {
         one["upload"]
         for parameters in runs.values_list("parameters", flat=True)
         for one in parameters.get("inputs", [])
         if "upload" in one
     }
-    for upload in Upload.objects.filter(study=study, pk__in=given).order_by("pk"):
+    for upload in Upload.objects.filter(study=study, pk__in=upload_keys).order_by("pk"):
         run_files.discard_upload(upload)
 
 
@@ -92,10 +92,10 @@ def restart_erasures(_now: datetime) -> None:
 def run_erasure(work: kinds.Work) -> kinds.Effect:
     """Erase what the participant of a run gave; all of it happens in the effect, in one transaction."""
     # Only of the run's own study, and only where somebody asked for it, whatever the run's parameters say.
-    asked = Participant.objects.filter(study=work.run.study_id, erasure_requested_at__isnull=False)
+    erasures = Participant.objects.filter(study=work.run.study_id, erasure_requested_at__isnull=False)
 
     def effect() -> None:
-        withdrawal.erase(participant=asked.get(pk=work.run.parameters["participant"]), now=timezone.now())
+        withdrawal.erase(participant=erasures.get(pk=work.run.parameters["participant"]), now=timezone.now())
 
     return effect
 

@@ -45,13 +45,13 @@ class StoredFile:
 
 def file_digest(path: Path) -> tuple[int, str]:
     """Return a file's size and SHA-256."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     size = 0
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
-            found.update(chunk)
+            digest.update(chunk)
             size += len(chunk)
-    return size, found.hexdigest()
+    return size, digest.hexdigest()
 
 
 def move_in(storage: Storage, *, path: Path, name: str) -> None:

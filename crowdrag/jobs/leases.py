@@ -95,8 +95,8 @@ def renew(unit: Unit, *, done: int, total: int, message: str, now: datetime | No
     Does not wait for a lock: whoever has the row locked is about to end this claim or is this claim's own completion.
     """
     with transaction.atomic():
-        mine = held_unit(unit).select_for_update(skip_locked=True).values("pk")
-        renewed = Unit.objects.filter(pk__in=mine).update(
+        held = held_unit(unit).select_for_update(skip_locked=True).values("pk")
+        renewed = Unit.objects.filter(pk__in=held).update(
             lease_until=time_after(now, lease_duration()), done=done, total=total, message=message
         )
     # A row that cannot be seen from here was made in a transaction that is still open, as in tests.

@@ -28,8 +28,8 @@ def code_version() -> str:
 
 @lru_cache(maxsize=1)
 def _package_versions() -> tuple[tuple[str, str], ...]:
-    found = {dist.metadata["Name"]: dist.version for dist in metadata.distributions() if dist.metadata["Name"]}
-    return tuple(sorted(found.items(), key=lambda item: item[0].lower()))
+    versions = {dist.metadata["Name"]: dist.version for dist in metadata.distributions() if dist.metadata["Name"]}
+    return tuple(sorted(versions.items(), key=lambda item: item[0].lower()))
 
 
 def software_environment() -> dict[str, Any]:

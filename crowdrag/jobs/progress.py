@@ -187,10 +187,10 @@ def with_rate(done: int, total: int, message: str, rate: float | None) -> Progre
 
 def measure_listed(runs: Sequence[Run]) -> dict[int, Progress]:
     """Return the progress of runs that came with their unit counts, without further queries and without rates."""
-    found = {}
+    measured = {}
     for run in runs:
         total, done = run.units_total or 0, run.units_done or 0  # type: ignore[attr-defined]
         if total == 1 and run.inner_total and not done:  # type: ignore[attr-defined]
             done, total = run.inner_done, run.inner_total  # type: ignore[attr-defined]
-        found[run.pk] = Progress(done, total)
-    return found
+        measured[run.pk] = Progress(done, total)
+    return measured

@@ -104,15 +104,15 @@ def reusable_uploads(study: Study) -> list[Upload]:
             used |= _read_by(run)
         elif run.is_rejected:
             refused |= _read_by(run)
-    found: dict[str, Upload] = {}
+    by_digest: dict[str, Upload] = {}
     for upload in Upload.objects.filter(study=study).order_by("-uploaded_at", "-pk"):
         if upload.pk not in refused - used:
-            found.setdefault(upload.sha256, upload)
-    return list(found.values())
+            by_digest.setdefault(upload.sha256, upload)
+    return list(by_digest.values())
 
 
 def _read_by(run: Run) -> set[int]:
     """Return the uploads that a run's parameters name."""
     inputs = run.parameters.get("inputs") or []
     collection = run.parameters.get("collection") or {}
-    return {given["upload"] for given in [*inputs, collection] if isinstance(given, dict) and given.get("upload")}
+    return {entry["upload"] for entry in [*inputs, collection] if isinstance(entry, dict) and entry.get("upload")}

@@ -72,5 +72,5 @@ def take(duty: Schedule, now: datetime) -> bool:
         return True
     if rows.exists():
         return False
-    _row, made = ScheduledTask.objects.get_or_create(name=duty.name, defaults={"at": now})
-    return made
+    _row, is_new = ScheduledTask.objects.get_or_create(name=duty.name, defaults={"at": now})
+    return is_new

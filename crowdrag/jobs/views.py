@@ -27,13 +27,13 @@ PER_PAGE = 25
 def run_list(request: HttpRequest, study: Study) -> HttpResponse:
     """List the runs, newest first, of one kind or state if asked."""
     kind, state = request.GET.get("kind", ""), request.GET.get("state", "")
-    found = Run.objects.filter(study=study)
-    known = list(found.order_by("kind").values_list("kind", flat=True).distinct())
+    runs = Run.objects.filter(study=study)
+    known = list(runs.order_by("kind").values_list("kind", flat=True).distinct())
     if kind in known:
-        found = found.filter(kind=kind)
+        runs = runs.filter(kind=kind)
     if state in RunState.values:
-        found = found.filter(state=state)
-    ordered = found.with_unit_counts().select_related("created_by").newest_first()
+        runs = runs.filter(state=state)
+    ordered = runs.with_unit_counts().select_related("created_by").newest_first()
     page = Paginator(ordered, PER_PAGE).get_page(request.GET.get("page"))
     listed = list(page)
     shown = progress.measure_listed(listed)
@@ -112,8 +112,8 @@ def _run(study: Study, key: uuid.UUID) -> Run:
 
 
 def _progress_context(run: Run) -> dict[str, Any]:
-    found = {"run": run, "title": kinds.title(run.kind), "progress": progress.measure(run)}
-    return found | {"at_work": progress.units_at_work(run), "waits_for": progress.find_wait(run)}
+    context = {"run": run, "title": kinds.title(run.kind), "progress": progress.measure(run)}
+    return context | {"at_work": progress.units_at_work(run), "waits_for": progress.find_wait(run)}
 
 
 def _columns(problems: list[dict[str, Any]]) -> list[str]:
@@ -126,10 +126,12 @@ def _columns(problems: list[dict[str, Any]]) -> list[str]:
 def _parameters(run: Run) -> dict[str, Any]:
     """Return what a run was asked for, in words where its kind has some."""
     try:
-        told = kinds.get(run.kind).told
+        describe = kinds.get(run.kind).told
     except kinds.UnknownKindError:
-        told = None
-    return told(run) if told is not None else {column_name(name): value for name, value in run.parameters.items()}
+        describe = None
+    if describe is not None:
+        return describe(run)
+    return {column_name(name): value for name, value in run.parameters.items()}
 
 
 def _result_url(run: Run) -> str | None:

@@ -27,18 +27,18 @@ _TABLES = """
 def disks() -> list[dict[str, Any]]:
     """Return the disks that this machine writes to, each once, with what lies on it."""
     places = {"data": settings.DATA_DIR, "files": settings.MEDIA_ROOT, "uploads": settings.FILE_UPLOAD_TEMP_DIR}
-    found: dict[int, dict[str, Any]] = {}
-    for name, place in places.items():
-        if not place:
+    by_device: dict[int, dict[str, Any]] = {}
+    for name, folder in places.items():
+        if not folder:
             continue
-        path = next(each for each in (Path(place), *Path(place).parents) if each.exists())
-        entry = found.setdefault(path.stat().st_dev, {"names": [], "usage": shutil.disk_usage(path)})
+        path = next(ancestor for ancestor in (Path(folder), *Path(folder).parents) if ancestor.exists())
+        entry = by_device.setdefault(path.stat().st_dev, {"names": [], "usage": shutil.disk_usage(path)})
         entry["names"].append(name)
-    for entry in found.values():
+    for entry in by_device.values():
         usage = entry.pop("usage")
         entry |= {"total": usage.total, "free": usage.free, "share": usage.free / usage.total}
         entry["is_nearly_full"] = entry["share"] < NEARLY_FULL
-    return list(found.values())
+    return list(by_device.values())
 
 
 def largest_tables() -> list[dict[str, Any]]:
@@ -52,12 +52,12 @@ def files_by_study() -> list[dict[str, Any]]:
     """Return what each study's files take, the largest first; three queries."""
     kinds = ("made", "given", "released")
     sums: dict[str, dict[str, Any]] = defaultdict(lambda: {name: 0 for kind in kinds for name in (kind, f"{kind}_n")})
-    made = Artifact.objects.order_by().values(slug=F("run__study__slug")).annotate(n=Count("pk"), size=Sum("size"))
-    given = Upload.objects.order_by().values(slug=F("study__slug")).annotate(n=Count("pk"), size=Sum("size"))
+    artifacts = Artifact.objects.order_by().values(slug=F("run__study__slug")).annotate(n=Count("pk"), size=Sum("size"))
+    uploads = Upload.objects.order_by().values(slug=F("study__slug")).annotate(n=Count("pk"), size=Sum("size"))
     # Of a file that was taken out its row stays.
     kept = ReleaseFile.objects.exclude(file="").order_by()
     released = kept.values(slug=F("release__study__slug")).annotate(n=Count("pk"), size=Sum("size"))
-    for rows, name in zip((made, given, released), kinds, strict=True):
+    for rows, name in zip((artifacts, uploads, released), kinds, strict=True):
         for row in rows:
             sums[row["slug"]] |= {name: row["size"], f"{name}_n": row["n"]}
     listed = [{"slug": slug, **entry} for slug, entry in sums.items()]

@@ -18,11 +18,11 @@ class _PeriodForm(forms.Form):
 
     def wanted(self) -> AuditFilter:
         """Return what is asked for; what cannot be read asks for nothing."""
-        given = dict(self.cleaned_data) if self.is_bound and self.is_valid() else {}
-        if user := given.pop("user", ""):
+        fields = dict(self.cleaned_data) if self.is_bound and self.is_valid() else {}
+        if user := fields.pop("user", ""):
             # An address that nobody has is nobody's: nothing is found, and not everything.
-            given["by"] = User.objects.filter(email__iexact=user).values_list("pk", flat=True).first() or 0
-        return AuditFilter(**given)
+            fields["by"] = User.objects.filter(email__iexact=user).values_list("pk", flat=True).first() or 0
+        return AuditFilter(**fields)
 
 
 class AuditLogForm(_PeriodForm):

@@ -186,11 +186,11 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @public
 def readyz(request: HttpRequest) -> HttpResponse:
     """Answer 200 if requests may come here, else 503; with `?all` only if nothing at all is missing."""
-    found = current_readiness()
-    well = found.whole if "all" in request.GET else found.serves
-    said = {name: "ok" if there else "missing" for name, there in found.found.items()}
-    state = "draining" if found.draining else "ready" if found.whole else "degraded" if found.serves else "not ready"
-    response = JsonResponse({"status": state, "checks": said}, status=200 if well else 503)
+    status = current_readiness()
+    well = status.whole if "all" in request.GET else status.serves
+    checks = {name: "ok" if is_ok else "missing" for name, is_ok in status.found.items()}
+    state = "draining" if status.draining else "ready" if status.whole else "degraded" if status.serves else "not ready"
+    response = JsonResponse({"status": state, "checks": checks}, status=200 if well else 503)
     add_never_cache_headers(response)
     # What is missing is logged when it is looked at; Django would log each answer that says so as an error.
     response._has_been_logged = True  # type: ignore[attr-defined]

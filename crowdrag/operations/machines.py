@@ -27,10 +27,10 @@ COMMAND_TIMEOUT: Final = 5
 
 def report(*, now: datetime, name: str = "") -> Machine:
     """Keep what this machine says of itself."""
-    found, _made = Machine.objects.update_or_create(
+    machine, _made = Machine.objects.update_or_create(
         name=name or socket.gethostname(), defaults={"at": now, "facts": collect_facts()}
     )
-    return found
+    return machine
 
 
 def report_this_machine(now: datetime) -> None:
@@ -41,7 +41,8 @@ def report_this_machine(now: datetime) -> None:
 def list_machines(*, now: datetime) -> list[dict[str, Any]]:
     """Return all machines with what they said last, and whether that is long ago."""
     return [
-        {"machine": each, "is_silent": now - each.at > SILENT_AFTER} for each in Machine.objects.order_by("name", "id")
+        {"machine": machine, "is_silent": now - machine.at > SILENT_AFTER}
+        for machine in Machine.objects.order_by("name", "id")
     ]
 
 
@@ -64,22 +65,22 @@ def list_devices(command: str = "nvidia-smi") -> list[dict[str, Any]]:
     """Return the devices of this machine, as its driver's tool says; none where there is no such tool."""
     if not (program := shutil.which(command)):
         return []
-    asked = [program, f"--query-gpu={','.join(NVIDIA_FIELDS)}", "--format=csv,noheader,nounits"]
+    arguments = [program, f"--query-gpu={','.join(NVIDIA_FIELDS)}", "--format=csv,noheader,nounits"]
     try:
-        said = subprocess.run(asked, capture_output=True, text=True, timeout=COMMAND_TIMEOUT, check=True).stdout  # noqa: S603 -- a fixed command
+        output = subprocess.run(arguments, capture_output=True, text=True, timeout=COMMAND_TIMEOUT, check=True).stdout  # noqa: S603 -- a fixed command
     except (OSError, subprocess.SubprocessError):
         return []
-    return [_device(line) for line in said.splitlines() if line.strip()]
+    return [_device(line) for line in output.splitlines() if line.strip()]
 
 
 def _device(line: str) -> dict[str, Any]:
     """Read one line of the tool's; what a device does not tell is None. Memory comes in MiB."""
     values = dict(zip(NVIDIA_FIELDS.values(), (part.strip() for part in line.split(",")), strict=False))
-    found: dict[str, Any] = {"name": values.pop("name", "")}
+    device: dict[str, Any] = {"name": values.pop("name", "")}
     for name, value in values.items():
         number = int(value) if value.isdecimal() else None
-        found[name] = number * MEBIBYTE if number is not None and name in {"memory", "used"} else number
-    return found
+        device[name] = number * MEBIBYTE if number is not None and name in {"memory", "used"} else number
+    return device
 
 
 def _memory() -> dict[str, int]:
@@ -93,4 +94,4 @@ def _memory() -> dict[str, int]:
 
 
 def _nearest_existing(path: Path) -> Path:
-    return next(each for each in (path, *path.parents) if each.exists())
+    return next(folder for folder in (path, *path.parents) if folder.exists())

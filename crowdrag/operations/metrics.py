@@ -202,8 +202,8 @@ def quantile(buckets: list[tuple[float, float]], share: float) -> float | None:
     """
     if not buckets or not buckets[-1][1]:
         return None
-    wanted = buckets[-1][1] * share
-    end = next(upper for upper, count in buckets if count >= wanted)
+    rank = buckets[-1][1] * share
+    end = next(upper for upper, count in buckets if count >= rank)
     return end if end != float("inf") else None
 
 
@@ -259,9 +259,9 @@ def count_requests(
 def _may_read(request: HttpRequest) -> bool:
     if request.user.is_authenticated and request.user.is_active and request.user.is_staff:
         return True
-    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    scheme, _, credentials = request.headers.get("Authorization", "").partition(" ")
     token = settings.METRICS_TOKEN
-    if token and scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token.encode()):
+    if token and scheme.lower() == "bearer" and hmac.compare_digest(credentials.strip().encode(), token.encode()):
         return True
     came_from = client_address(request)
     if came_from is None:

@@ -95,16 +95,16 @@ def find_unsafe(
     if planned is None:
         released = {key for app, name in (since or {}).items() for key in loader.graph.forwards_plan((app, name))}
         ours = {app for app, _name in order if app in (since or {})} | _of_ours(order)
-        wanted = {key for key in order if key[0] in ours} - released
+        to_check = {key for key in order if key[0] in ours} - released
     else:
-        wanted = set(planned)
-    state, new, found = ProjectState(), set[Key](), list[UnsafeOperation]()
+        to_check = set(planned)
+    state, new, unsafe = ProjectState(), set[Key](), list[UnsafeOperation]()
     for key in order:
         migration = loader.graph.nodes[key]
-        if key in wanted:
-            found += _of_migration(migration, state, new, version)
+        if key in to_check:
+            unsafe += _of_migration(migration, state, new, version)
         state = migration.mutate_state(state, preserve=True)
-    return found
+    return unsafe
 
 
 def _ordered(loader: MigrationLoader) -> list[Key]:
@@ -125,7 +125,7 @@ def _of_migration(
     migration: migrations.Migration, before: ProjectState, new: set[Key], version: str
 ) -> Iterator[UnsafeOperation]:
     name = f"{migration.app_label}.{migration.name}"
-    said = getattr(migration, "beside_earlier", "")
+    explanation = getattr(migration, "beside_earlier", "")
     since = getattr(migration, "unused_since", "")
     state = before.clone()
     for operation in migration.operations:
@@ -137,7 +137,7 @@ def _of_migration(
                     )
                 elif _parts(since) >= _parts(version):
                     yield UnsafeOperation(name, real.describe(), f"{since} is no earlier release than this, {version}")
-            elif not said and (reason := _reason(real, _table(migration, real), state, new)):
+            elif not explanation and (reason := _reason(real, _table(migration, real), state, new)):
                 yield UnsafeOperation(name, real.describe(), reason)
             if isinstance(real, migrations.CreateModel):
                 new.add((migration.app_label, real.name_lower))

@@ -72,12 +72,12 @@ def _machines(now: datetime) -> Tile:
 
 def _work(now: datetime) -> Tile:
     counts = service_status.hanging_counts(now=now)
-    said = {
+    messages = {
         "stale": _("%d units whose worker vanished."),
         "waiting": _("%d units have waited for more than five minutes."),
         "failed": _("%d units failed for good in a day."),
     }
-    warn = [said[name] % count for name, count in counts.items() if count]
+    warn = [messages[name] % count for name, count in counts.items() if count]
     return _tile(gettext_lazy("Stuck and slow work"), "operations_work", [], warn, _("Nothing hangs."))
 
 
@@ -103,16 +103,16 @@ def _sign_ins(now: datetime) -> Tile:
     refused = failures.filter(was_refused=True).values("address", "account_hash").distinct().count()
     warn = []
     if refused:
-        said = ngettext("%(n)d was made to wait in a day.", "%(n)d were made to wait in a day.", refused)
-        warn = [said % {"n": refused}]
+        message = ngettext("%(n)d was made to wait in a day.", "%(n)d were made to wait in a day.", refused)
+        warn = [message % {"n": refused}]
     fine = _("%d failed in a day.") % failures.count()
     return _tile(gettext_lazy("Failed sign-ins"), "operations_sign_ins", [], warn, fine)
 
 
 def _audit_log(now: datetime) -> Tile:
     looks: Any = AccessLogEntry.objects.filter(at__gte=now - DAY)
-    said = _("%(looks)d looks by %(people)d people in a day.")
-    fine = said % {"looks": looks.count(), "people": looks.order_by().values("by").distinct().count()}
+    message = _("%(looks)d looks by %(people)d people in a day.")
+    fine = message % {"looks": looks.count(), "people": looks.order_by().values("by").distinct().count()}
     return _tile(gettext_lazy("Who looked at worker data"), "operations_trail", [], [], fine)
 
 

@@ -112,11 +112,11 @@ RULES: Final = (
 
 def preview_rules(*, now: datetime) -> list[RemovalPreview]:
     """Return what each rule would remove now; nothing is removed."""
-    found = []
+    previews = []
     for rule in RULES:
         rows = rule.rows(now)
-        found.append(RemovalPreview(rule, rows.count(), rows.aggregate(oldest=Min(rule.when))["oldest"]))
-    return found
+        previews.append(RemovalPreview(rule, rows.count(), rows.aggregate(oldest=Min(rule.when))["oldest"]))
+    return previews
 
 
 @transaction.atomic
@@ -149,8 +149,8 @@ def latest_removals() -> list[Removal]:
 
 def study_promises() -> list[dict[str, Any]]:
     """Return what each study with people promised them, how many they are, and when the last of them came."""
-    given = Participant.objects.of_kind("CROWD", "EXPERT").filter(study__isnull=False).order_by()
-    counted = given.values("study").annotate(
+    participants = Participant.objects.of_kind("CROWD", "EXPERT").filter(study__isnull=False).order_by()
+    counted = participants.values("study").annotate(
         people=Count("pk", filter=Q(erased_at__isnull=True)),
         withdrawn=Count("pk", filter=Q(withdrawn_at__isnull=False, erased_at__isnull=True)),
         erased=Count("pk", filter=Q(erased_at__isnull=False)),
@@ -220,9 +220,9 @@ def _touched_rows() -> dict[str, Counter[str]]:
 
 
 def _difference(before: dict[str, Counter[str]], after: dict[str, Counter[str]]) -> ErasureEffect:
-    found = {}
+    differences = {}
     for table in sorted(after):
         counts = {name: count - before.get(table, Counter())[name] for name, count in after[table].items()}
         if any(counts.values()):
-            found[table] = counts
-    return found
+            differences[table] = counts
+    return differences

@@ -64,12 +64,12 @@ def queues(*, now: datetime) -> list[QueueState]:
     """Return how each queue stands; two queries, however much waits."""
     counted = Unit.objects.by_queue(now)
     alive = dict(WorkerHeartbeat.objects.fresh(now).order_by().values_list("queue").annotate(n=Count("name")))
-    found = []
+    states = []
     for name, label in Queue.choices:
         row: Any = counted.get(name, {})
-        counts = {each: int(row.get(each) or 0) for each in ("due", "later", "claimed")}
-        found.append(QueueState(name, str(label), oldest=row.get("oldest"), workers=alive.get(name, 0), **counts))
-    return found
+        counts = {field: int(row.get(field) or 0) for field in ("due", "later", "claimed")}
+        states.append(QueueState(name, str(label), oldest=row.get("oldest"), workers=alive.get(name, 0), **counts))
+    return states
 
 
 def workers(*, now: datetime) -> list[dict[str, Any]]:
@@ -99,14 +99,14 @@ def database() -> dict[str, Any]:
 def broker() -> Broker:
     """Return how Valkey is; one that is away costs two seconds at most."""
     try:
-        with impatient_connection() as found:
-            client: Any = found.default_channel.client  # type: ignore[attr-defined]
-            said = client.info()
+        with impatient_connection() as connection:
+            client: Any = connection.default_channel.client  # type: ignore[attr-defined]
+            server_info = client.info()
             messages = {name: int(client.llen(name)) for name in Queue.values}
     except BROKER_ERRORS:
         return Broker(answers=False)
-    version = said.get("valkey_version") or said.get("redis_version", "")
-    return Broker(True, str(version), int(said.get("used_memory", 0)), messages)
+    version = server_info.get("valkey_version") or server_info.get("redis_version", "")
+    return Broker(True, str(version), int(server_info.get("used_memory", 0)), messages)
 
 
 def supervised() -> list[dict[str, Any]]:

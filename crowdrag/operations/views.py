@@ -104,8 +104,8 @@ def work_page(_request: HttpRequest, now: datetime) -> Dashboard:
 @dashboard
 def spend_page(request: HttpRequest, now: datetime) -> Dashboard:
     """Show budgets, and what was spent by study and endpoint in a period."""
-    asked = request.GET.get("period", "month")
-    period = asked if asked in budgets.PERIODS else "month"
+    requested = request.GET.get("period", "month")
+    period = requested if requested in budgets.PERIODS else "month"
     return "spend", {
         "budgets": budgets.list_budgets(),
         "rows": budgets.spend_by_study_and_endpoint(now=now, period=period),
@@ -185,10 +185,13 @@ def sign_ins_file(request: HttpRequest) -> HttpResponse:
 
 
 def _csv_file(
-    name: str, columns: Sequence[str], rows: Callable[[queries.AuditFilter], Iterable[Any]], wanted: queries.AuditFilter
+    name: str,
+    columns: Sequence[str],
+    rows: Callable[[queries.AuditFilter], Iterable[Any]],
+    filters: queries.AuditFilter,
 ) -> HttpResponse:
     disposition = f'attachment; filename="{name}-{timezone.now():%Y-%m-%d}.csv"'
-    content = csv_export.to_csv(columns, rows(wanted))
+    content = csv_export.to_csv(columns, rows(filters))
     return HttpResponse(content, content_type=csv_export.MEDIA_TYPE, headers={"Content-Disposition": disposition})
 
 
@@ -212,9 +215,9 @@ def remove_by_rule(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, _("Look at what would be removed first."))
         return redirect("operations_retention")
-    given: Any = {"name": form.cleaned_data["rule"], "until": form.cleaned_data["until"], "by": request.user}
+    arguments: Any = {"name": form.cleaned_data["rule"], "until": form.cleaned_data["until"], "by": request.user}
     try:
-        done = retention.remove_by_rule(**given, now=timezone.now())
+        done = retention.remove_by_rule(**arguments, now=timezone.now())
     except retention.UnknownRuleError:
         messages.error(request, _("There is no such rule."))
     else:
@@ -227,9 +230,9 @@ def remove_by_rule(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def erase_page(request: HttpRequest) -> HttpResponse:
     """Show what erasing somebody's data would do; POST with the pseudonym once more does it."""
-    given = request.POST if request.method == "POST" else request.GET
-    form = ConfirmForm(given) if request.method == "POST" else ErasureForm(given or None)
-    named = {name: given.get(name, "").strip() for name in ("study", "pseudonym")}
+    fields = request.POST if request.method == "POST" else request.GET
+    form = ConfirmForm(fields) if request.method == "POST" else ErasureForm(fields or None)
+    named = {name: fields.get(name, "").strip() for name in ("study", "pseudonym")}
     person = retention.find_person(**named)
     if person is None:
         if any(named.values()):

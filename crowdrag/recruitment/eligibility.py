@@ -79,7 +79,7 @@ class _Filters:
         raise EligibilityError(_("Prolific has no filter for “%(term)s” any more.") % {"term": term})
 
 
-def platform_filters(client: Client, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
+def platform_filters(client: Client, criteria: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the filters that stand for who may take part; asks the platform only where something is wanted.
 
     Raises
@@ -87,18 +87,18 @@ def platform_filters(client: Client, wanted: Mapping[str, Any]) -> list[dict[str
     EligibilityError
         if there is no such filter or no such value, or a term that we do not know.
     """
-    terms = {name: value for name, value in wanted.items() if value not in (None, "", [], {})}
+    terms = {name: value for name, value in criteria.items() if value not in (None, "", [], {})}
     if unknown := set(terms) - set(_IDS):
         raise EligibilityError(_("Nobody can be chosen by “%(term)s”.") % {"term": min(unknown)})
     if not terms:
         return []
     known = _Filters(endpoints.filters(client))
-    found = []
+    selected = []
     for term, value in sorted(terms.items()):
         row = known.of(term)
         chosen = _range(row, term, value) if term in {"approval_rate", "completed"} else _values(row, term, value)
-        found.append({"filter_id": row["filter_id"], **chosen})
-    return found
+        selected.append({"filter_id": row["filter_id"], **chosen})
+    return selected
 
 
 def _range(row: Mapping[str, Any], term: str, least: object) -> dict[str, Any]:
@@ -108,8 +108,8 @@ def _range(row: Mapping[str, Any], term: str, least: object) -> dict[str, Any]:
     return {"selected_range": {"lower": least, "upper": most}}
 
 
-def _values(row: Mapping[str, Any], term: str, wanted: object) -> dict[str, Any]:
-    names = [wanted] if isinstance(wanted, str) else list(wanted) if isinstance(wanted, list | tuple) else []
+def _values(row: Mapping[str, Any], term: str, value: object) -> dict[str, Any]:
+    names = [value] if isinstance(value, str) else list(value) if isinstance(value, list | tuple) else []
     choices = row.get("choices")
     if not names or not isinstance(choices, Mapping):
         raise EligibilityError(

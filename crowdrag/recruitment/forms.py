@@ -78,7 +78,7 @@ class DraftForm(forms.Form):
     @staticmethod
     def initial_of(terms: Terms, study: Study) -> dict[str, Any]:
         """Return how the form begins for terms that a way proposes."""
-        wanted = terms.eligibility
+        criteria = terms.eligibility
         return {
             "name": terms.name,
             "description": terms.description,
@@ -86,10 +86,10 @@ class DraftForm(forms.Form):
             "places": terms.places,
             "minutes": terms.minutes,
             "devices": terms.devices,
-            "languages": ", ".join(map(str, wanted.get("languages") or [])),
-            "countries": ", ".join(map(str, wanted.get("countries") or [])),
-            "approval_rate": wanted.get("approval_rate"),
-            "completed": wanted.get("completed"),
+            "languages": ", ".join(map(str, criteria.get("languages") or [])),
+            "countries": ", ".join(map(str, criteria.get("countries") or [])),
+            "approval_rate": criteria.get("approval_rate"),
+            "completed": criteria.get("completed"),
         }
 
     def clean_reward(self) -> int:
@@ -103,7 +103,7 @@ class DraftForm(forms.Form):
     def terms(self) -> Terms:
         """Return what was said."""
         data = self.cleaned_data
-        wanted = {
+        criteria = {
             "languages": _names(data["languages"]),
             "countries": _names(data["countries"]),
             "approval_rate": data["approval_rate"],
@@ -117,7 +117,7 @@ class DraftForm(forms.Form):
             minutes=data["minutes"],
             most_minutes=data["most_minutes"],
             devices=data["devices"],
-            eligibility={name: value for name, value in wanted.items() if value not in (None, [])},
+            eligibility={name: value for name, value in criteria.items() if value not in (None, [])},
             screen_out_reward=data["screen_out_reward"],
         )
 

@@ -56,8 +56,8 @@ class Connection:
 
 def rows(platform_study: PlatformStudy) -> list[VisitRow]:
     """Return the visits of a study, newest first, each with what does not agree."""
-    found = Submission.objects.filter(platform_study=platform_study).select_related("participant")
-    return _rows(platform_study, list(found.order_by("-first_heard_at", "-pk")[:MOST_COMPARED]))
+    submissions = Submission.objects.filter(platform_study=platform_study).select_related("participant")
+    return _rows(platform_study, list(submissions.order_by("-first_heard_at", "-pk")[:MOST_COMPARED]))
 
 
 def row(submission: Submission) -> VisitRow:
@@ -65,8 +65,8 @@ def row(submission: Submission) -> VisitRow:
     return _rows(submission.platform_study, [submission])[0]
 
 
-def _rows(platform_study: PlatformStudy, found: list[Submission]) -> list[VisitRow]:
-    here = _local_statuses(platform_study, found)
+def _rows(platform_study: PlatformStudy, submissions: list[Submission]) -> list[VisitRow]:
+    here = _local_statuses(platform_study, submissions)
     requested = PlatformAction.objects.filter(platform_study=platform_study, kind__in=_DECIDES, state__in=_OPEN)
     deciding = set(requested.values_list("submission_id", flat=True))
     people = Submission.objects.filter(platform_study=platform_study).exclude(participant=None)
@@ -74,7 +74,7 @@ def _rows(platform_study: PlatformStudy, found: list[Submission]) -> list[VisitR
     arrivals = Arrival.objects.filter(link=platform_study.link_id).exclude(session="")
     shared = Counter(arrivals.values_list("session", flat=True))
     listed = []
-    for submission in found:
+    for submission in submissions:
         stands = here.get(submission.external_id)
         words = _disagreement(submission, stands, is_ordered=submission.pk in deciding)
         if submission.participant_id and twice[submission.participant_id] > 1:
@@ -85,9 +85,9 @@ def _rows(platform_study: PlatformStudy, found: list[Submission]) -> list[VisitR
     return listed
 
 
-def _local_statuses(platform_study: PlatformStudy, found: Sequence[Submission]) -> Mapping[str, LocalStatus]:
+def _local_statuses(platform_study: PlatformStudy, submissions: Sequence[Submission]) -> Mapping[str, LocalStatus]:
     listener = listeners.listener_for(platform_study.purpose)
-    visits = [(row.external_id, row.participant_id) for row in found if row.participant_id]
+    visits = [(row.external_id, row.participant_id) for row in submissions if row.participant_id]
     return listener.here(platform_study.study, platform_study.purpose, visits) if listener and visits else {}
 
 
@@ -110,9 +110,9 @@ def _disagreement(row: Submission, here: LocalStatus | None, *, is_ordered: bool
 
 
 def _both_hold(
-    there: Sequence[str], here: Sequence[LocalStatus | None], row: Submission, stands: LocalStatus | None
+    statuses: Sequence[str], local_statuses: Sequence[LocalStatus | None], row: Submission, stands: LocalStatus | None
 ) -> bool:
-    return row.status in there and stands in here
+    return row.status in statuses and stands in local_statuses
 
 
 def _without_code(here: Sequence[LocalStatus | None], row: Submission, stands: LocalStatus | None) -> bool:
@@ -151,7 +151,7 @@ def summary(platform_study: PlatformStudy) -> dict[str, Any]:
     requested = Counter(PlatformAction.objects.filter(platform_study=platform_study).values_list("state", flat=True))
     listener = listeners.listener_for(platform_study.purpose)
     needs = listener.needs(platform_study.study, platform_study.purpose) if listener else None
-    wanted = platform_studies.places_wanted(platform_study, still=needs.places) if needs else None
+    places = platform_studies.places_wanted(platform_study, still=needs.places) if needs else None
     by_status = [(SubmissionStatus(name).label if name else _("not heard of"), n) for name, n in counted.most_common()]
     return {
         "by_status": by_status,
@@ -160,8 +160,8 @@ def summary(platform_study: PlatformStudy) -> dict[str, Any]:
         "failed": requested[ActionState.FAILED],
         "still": needs.places - needs.at_work if needs else None,
         "at_work": needs.at_work if needs else 0,
-        "wanted": wanted,
-        "more": max(wanted - platform_study.places, 0) if wanted else 0,
+        "wanted": places,
+        "more": max(places - platform_study.places, 0) if places else 0,
     }
 
 

@@ -226,13 +226,13 @@ def increase_places(
     *, study: Study, purpose: str, to: int, key: str, now: datetime, by: User | None = None
 ) -> PlatformAction:
     """Have the newest study of a way let in more people: `to` so many in all. Places only ever go up."""
-    found = current_platform_study(study, purpose)
-    if found is None:
+    platform_study = current_platform_study(study, purpose)
+    if platform_study is None:
         raise NotFromPlatformError
-    known = PlatformAction.objects.filter(platform_study=found, key=key[:LONGEST_KEY]).exists()
-    if not known and not found.places < to <= LARGEST_AMOUNT:
-        raise BadPlacesError(found.places)
-    return _request_action(found, None, ActionKind.PLACES, {"to": to}, key, now, by, None)
+    known = PlatformAction.objects.filter(platform_study=platform_study, key=key[:LONGEST_KEY]).exists()
+    if not known and not platform_study.places < to <= LARGEST_AMOUNT:
+        raise BadPlacesError(platform_study.places)
+    return _request_action(platform_study, None, ActionKind.PLACES, {"to": to}, key, now, by, None)
 
 
 def retry(*, action: PlatformAction, now: datetime) -> PlatformAction:
@@ -290,13 +290,13 @@ def _platform_study(study: Study, purpose: str, session: str) -> PlatformStudy |
 
 
 def _submission(study: Study, purpose: str, session: str, now: datetime) -> Submission:
-    found = _platform_study(study, purpose, session) if session else None
-    if found is None:
+    platform_study = _platform_study(study, purpose, session) if session else None
+    if platform_study is None:
         raise NotFromPlatformError
     # Whose it is, the platform says when it is heard of. To refer to the participant here would lock their row, which
     # must not be asked for by whoever holds an assignment.
     submission, _new = Submission.objects.select_related("platform_study").get_or_create(
-        platform_study=found, external_id=session, defaults={"first_heard_at": now}
+        platform_study=platform_study, external_id=session, defaults={"first_heard_at": now}
     )
     return submission
 

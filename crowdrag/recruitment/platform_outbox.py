@@ -240,8 +240,8 @@ def _check_person(action: PlatformAction, news: submission_sync.SubmissionUpdate
 
 
 def _decide(client: Client, action: PlatformAction, row: dict[str, Any], now: datetime) -> None:
-    wanted, status = _DECIDES[ActionKind(action.kind)], submission_sync.parse_status(row.get("status"))
-    if status == wanted:
+    target, status = _DECIDES[ActionKind(action.kind)], submission_sync.parse_status(row.get("status"))
+    if status == target:
         raise Done
     if status in submission_sync.FINAL:
         assert status is not None
@@ -258,7 +258,7 @@ def _decide(client: Client, action: PlatformAction, row: dict[str, Any], now: da
     news = submission_sync.parse_submission(action.platform_study, answer, now)
     if news is not None:
         submission_sync.record(action.platform_study, news, now=now)
-    if news is None or news.status != wanted:
+    if news is None or news.status != target:
         # It was taken and takes its time: what is there in a moment decides.
         raise Postponed(_("Sent; waits until it shows there."), timedelta(seconds=30))
 
@@ -273,14 +273,14 @@ def _body(action: PlatformAction) -> dict[str, Any]:
 
 
 def _open_places(client: Client, action: PlatformAction, now: datetime) -> None:
-    found = action.platform_study
-    if not found.external_id:
+    platform_study = action.platform_study
+    if not platform_study.external_id:
         raise NeedsPerson(_("The study is not made there yet."))
     to = int(action.details["to"])
-    answer = polling.refresh(client, found, now=now)
+    answer = polling.refresh(client, platform_study, now=now)
     if int(answer.get("total_available_places") or 0) < to:
-        answer = endpoints.update_study(client, found.external_id, {"total_available_places": to})
-        polling.store_study(found, answer, now)
+        answer = endpoints.update_study(client, platform_study.external_id, {"total_available_places": to})
+        polling.store_study(platform_study, answer, now)
     raise Done
 
 

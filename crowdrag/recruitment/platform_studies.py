@@ -69,8 +69,8 @@ def proposed_terms(study: Study, purpose: str) -> Terms | None:
 
 def allowed_devices(link: EntryLink) -> list[str]:
     """Return the devices on which people may take part whom the platform sends by a link; none where it is not ours."""
-    found = PlatformStudy.objects.filter(link=link).values_list("devices", flat=True).first()
-    return found or []
+    devices = PlatformStudy.objects.filter(link=link).values_list("devices", flat=True).first()
+    return devices or []
 
 
 @transaction.atomic
@@ -157,28 +157,27 @@ def draft_body(
     platform_study: PlatformStudy, *, base: str, filters: list[dict[str, Any]], project: str
 ) -> dict[str, Any]:
     """Return the draft as the platform is told of it."""
-    found = platform_study
-    told: dict[str, Any] = {
-        "name": found.name,
-        "internal_name": found.internal_name,
-        "description": found.description,
-        "external_study_url": entry_url(found, base),
+    body: dict[str, Any] = {
+        "name": platform_study.name,
+        "internal_name": platform_study.internal_name,
+        "description": platform_study.description,
+        "external_study_url": entry_url(platform_study, base),
         "prolific_id_option": "url_parameters",
         "completion_codes": completion_codes.platform_codes(
-            found.codes, screen_out_reward=found.screen_out_reward, places=found.places
+            platform_study.codes, screen_out_reward=platform_study.screen_out_reward, places=platform_study.places
         ),
-        "estimated_completion_time": found.minutes,
-        "reward": found.reward,
-        "total_available_places": found.places,
-        "device_compatibility": found.devices,
+        "estimated_completion_time": platform_study.minutes,
+        "reward": platform_study.reward,
+        "total_available_places": platform_study.places,
+        "device_compatibility": platform_study.devices,
         "peripheral_requirements": [],
         "filters": filters,
     }
-    if found.most_minutes:
-        told["maximum_allowed_time"] = found.most_minutes
+    if platform_study.most_minutes:
+        body["maximum_allowed_time"] = platform_study.most_minutes
     if project:
-        told["project"] = project
-    return told
+        body["project"] = project
+    return body
 
 
 def entry_url(platform_study: PlatformStudy, base: str) -> str:
@@ -195,12 +194,12 @@ def _find_draft(client: Client, held: PlatformStudy) -> dict[str, Any] | None:
 
 def _create_draft(client: Client, held: PlatformStudy, base: str) -> dict[str, Any]:
     chosen = eligibility.platform_filters(client, held.eligibility)
-    told = draft_body(held, base=base, filters=chosen, project=client.account.project)
+    body = draft_body(held, base=base, filters=chosen, project=client.account.project)
     try:
-        return endpoints.create_study(client, told)
+        return endpoints.create_study(client, body)
     except OutcomeUnknownError:
-        if (found := _find_draft(client, held)) is not None:
-            return found
+        if (draft := _find_draft(client, held)) is not None:
+            return draft
         raise
 
 

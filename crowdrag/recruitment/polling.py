@@ -83,13 +83,13 @@ def store_study(platform_study: PlatformStudy, answer: dict[str, Any], now: date
 def _has_moved(client: Client, platform_study: PlatformStudy, now: datetime) -> bool:
     if platform_study.listed_at is None or platform_study.listed_at <= now - ALL_EVERY:
         return True
-    there: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for name, count in endpoints.counts(client, platform_study.external_id).items():
         status = submission_sync.parse_status(name)
         if status is not None and isinstance(count, int) and count:
-            there[status] = count
+            counts[status] = count
     rows = Submission.objects.filter(platform_study=platform_study).exclude(status="")
-    return there != Counter(rows.values_list("status", flat=True))
+    return counts != Counter(rows.values_list("status", flat=True))
 
 
 def _read_all(client: Client, platform_study: PlatformStudy, now: datetime) -> int:

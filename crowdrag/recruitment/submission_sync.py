@@ -53,13 +53,13 @@ def parse_status(text: object) -> SubmissionStatus | None:
     return next((status for status in SubmissionStatus if status.value.replace("-", " ") == plain), None)
 
 
-def prevailing(before: TimedStatus | None, heard: TimedStatus) -> TimedStatus:
+def prevailing(before: TimedStatus | None, update: TimedStatus) -> TimedStatus:
     """Return which of two holds."""
-    return heard if before is None or _rank(heard) > _rank(before) else before
+    return update if before is None or _rank(update) > _rank(before) else before
 
 
-def _rank(said: TimedStatus) -> tuple[bool, datetime, int]:
-    return said.status in FINAL, said.at, _RANK[said.status]
+def _rank(update: TimedStatus) -> tuple[bool, datetime, int]:
+    return update.status in FINAL, update.at, _RANK[update.status]
 
 
 OPEN_ORDERS = (ActionState.WAITING, ActionState.SENDING, ActionState.UNKNOWN, ActionState.FAILED)
@@ -75,9 +75,9 @@ def on_erase(participant: Participant, now: datetime) -> None:
         )
         if row.participant_id is None and row.identity_hash is None:
             Submission.objects.filter(pk=row.pk).update(participant=participant)
-    mine = Submission.objects.filter(participant=participant)
-    PlatformEvent.objects.filter(resource_id__in=mine.values("external_id")).delete()
-    mine.update(identity_hash=None, code="")
+    submissions = Submission.objects.filter(participant=participant)
+    PlatformEvent.objects.filter(resource_id__in=submissions.values("external_id")).delete()
+    submissions.update(identity_hash=None, code="")
     forget_settled(participant)
 
 
@@ -189,16 +189,16 @@ def _find_participant(platform_study: PlatformStudy, news: SubmissionUpdate) -> 
     """
     people = Participant.objects.filter(study=platform_study.study_id)
     if news.identity_hash is not None:
-        found = people.filter(identity_hash=news.identity_hash).first()
-        if found is None and news.person:
+        participant = people.filter(identity_hash=news.identity_hash).first()
+        if participant is None and news.person:
             # Whoever had everything erased is known by the pseudonym alone.
             pseudonym = identity.pseudonym(platform_study.study, local_external_id(platform_study, news.person))
-            found = people.filter(external_id=pseudonym).first()
-        if found is None:
+            participant = people.filter(external_id=pseudonym).first()
+        if participant is None:
             # A notice names nobody but by the hash, and of who was erased there is none any more: the visit knows.
             erased = people.filter(erased_at__isnull=False, visits__platform_study=platform_study)
-            found = erased.filter(visits__external_id=news.external_id).first()
-        return found
+            participant = erased.filter(visits__external_id=news.external_id).first()
+        return participant
     submission = Submission.objects.filter(platform_study=platform_study, external_id=news.external_id).first()
     if submission is not None and submission.identity_hash is not None:
         return submission.participant
@@ -226,7 +226,7 @@ def _notify(platform_study: PlatformStudy, submission: Submission, now: datetime
 
 def _parse_time(text: object) -> datetime | None:
     try:
-        found = parse_datetime(str(text)) if text else None
+        moment = parse_datetime(str(text)) if text else None
     except ValueError:
         return None
-    return found if found is not None and found.tzinfo is not None else None
+    return moment if moment is not None and moment.tzinfo is not None else None

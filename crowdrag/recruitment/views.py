@@ -51,11 +51,11 @@ def recruitment_list(request: HttpRequest, study: Study) -> HttpResponse:
 @audited(AuditedContent.VISIT)
 def recruitment_page(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
     """Show how a way's newest study stands there and here; the part that asks the platform comes by itself."""
-    way, found = _way(study, purpose), platform_actions.current_platform_study(study, purpose)
+    way, platform_study = _way(study, purpose), platform_actions.current_platform_study(study, purpose)
     if "connection" in request.GET:
-        context = {"connection": overview.connection(study, found), "study": study}
+        context = {"connection": overview.connection(study, platform_study), "study": study}
         return render(request, "recruitment/_connection.html", context)
-    return _show(request, study, way, found)
+    return _show(request, study, way, platform_study)
 
 
 @study_page(Role.EDITOR)
@@ -67,7 +67,7 @@ def new_draft(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
     form = DraftForm(study, request.POST or None, initial=DraftForm.initial_of(proposed, study))
     if request.method == "POST" and form.is_valid():
         try:
-            made = platform_studies.prepare_draft(
+            platform_study = platform_studies.prepare_draft(
                 study=study,
                 purpose=purpose,
                 terms=form.terms(),
@@ -77,7 +77,7 @@ def new_draft(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
         except platform_studies.DraftError as error:
             form.add_error(None, str(error))
         else:
-            return _send_draft(request, made)
+            return _send_draft(request, platform_study)
     context = {"form": form, "way": way, "section": "recruitment"}
     return render(request, "recruitment/new.html", context, status=422 if form.errors else 200)
 
@@ -86,11 +86,11 @@ def new_draft(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
 @require_POST
 def resend_draft(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
     """Send again a draft that was not taken, or give it up."""
-    found = _newest_platform_study(study, purpose)
+    platform_study = _newest_platform_study(study, purpose)
     if "discard" not in request.POST:
-        return _send_draft(request, found)
+        return _send_draft(request, platform_study)
     try:
-        platform_studies.discard_draft(platform_study=found, now=timezone.now())
+        platform_studies.discard_draft(platform_study=platform_study, now=timezone.now())
     except platform_studies.DraftError as error:
         messages.error(request, str(error))
     return redirect("recruitment", study.slug, purpose)
@@ -113,7 +113,7 @@ def refresh(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
 @require_POST
 def open_places(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
     """Order more places."""
-    found, form = _newest_platform_study(study, purpose), PlacesForm(request.POST)
+    platform_study, form = _newest_platform_study(study, purpose), PlacesForm(request.POST)
     if form.is_valid():
         to = form.cleaned_data["to"]
         try:
@@ -121,7 +121,7 @@ def open_places(request: HttpRequest, study: Study, purpose: str) -> HttpRespons
                 study=study,
                 purpose=purpose,
                 to=to,
-                key=f"places-{found.pk}-{to}",
+                key=f"places-{platform_study.pk}-{to}",
                 now=timezone.now(),
                 by=request.user,  # type: ignore[arg-type]
             )
@@ -141,39 +141,45 @@ def take_step(request: HttpRequest, study: Study, purpose: str, step: str) -> Ht
     if step not in STEPS:
         raise Http404("There is no such step.")
     try:
-        found = platform_studies.take_step(
+        platform_study = platform_studies.take_step(
             platform_study=_newest_platform_study(study, purpose), step=STEPS[step], now=timezone.now()
         )
     except (PlatformError, platform_studies.StepError) as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, _("On Prolific the study is now: %(status)s.") % {"status": found.status_label})
+        messages.success(
+            request, _("On Prolific the study is now: %(status)s.") % {"status": platform_study.status_label}
+        )
     return redirect("recruitment", study.slug, purpose)
 
 
-def _send_draft(request: HttpRequest, found: PlatformStudy) -> HttpResponse:
+def _send_draft(request: HttpRequest, platform_study: PlatformStudy) -> HttpResponse:
     try:
-        platform_studies.send_draft(platform_study=found, base=request.build_absolute_uri("/"), now=timezone.now())
+        platform_studies.send_draft(
+            platform_study=platform_study, base=request.build_absolute_uri("/"), now=timezone.now()
+        )
     except (PlatformError, EligibilityError) as error:
         messages.error(request, _("Prolific did not take the draft: %(why)s") % {"why": error})
     else:
         messages.success(request, _("The draft is on Prolific. Nobody sees it until you publish it."))
-    return redirect("recruitment", found.study.slug, found.purpose)
+    return redirect("recruitment", platform_study.study.slug, platform_study.purpose)
 
 
-def _show(request: HttpRequest, study: Study, way: activities.Activity, found: PlatformStudy | None) -> HttpResponse:
+def _show(
+    request: HttpRequest, study: Study, way: activities.Activity, platform_study: PlatformStudy | None
+) -> HttpResponse:
     context: dict[str, Any] = {
         "way": way,
-        "found": found,
+        "found": platform_study,
         "section": "recruitment",
         "can_begin": bool(way.offer(study)),
     }
-    if found is not None:
-        every = overview.rows(found)
+    if platform_study is not None:
+        every = overview.rows(platform_study)
         disagreeing = [row for row in every if row.disagrees]
         only = request.GET.get("only", "")
         page = Paginator(disagreeing if only == "disagrees" else every, PER_PAGE).get_page(request.GET.get("page"))
-        requested = PlatformAction.objects.filter(platform_study=found).select_related("submission")
+        requested = PlatformAction.objects.filter(platform_study=platform_study).select_related("submission")
         context |= {
             "page": page,
             "only": only,
@@ -181,10 +187,12 @@ def _show(request: HttpRequest, study: Study, way: activities.Activity, found: P
             "is_cut": len(every) >= overview.MOST_COMPARED,
             "most": overview.MOST_COMPARED,
             "actions": list(requested.order_by("-created_at", "-pk")[:ACTIONS_SHOWN]),
-            "steps": {name: value in platform_studies.possible_steps(found) for name, value in STEPS.items()},
-            "least_cost": found.reward * found.places,
-            "earlier": PlatformStudy.objects.filter(study=study, purpose=way.name).exclude(pk=found.pk).count(),
-            **overview.summary(found),
+            "steps": {name: value in platform_studies.possible_steps(platform_study) for name, value in STEPS.items()},
+            "least_cost": platform_study.reward * platform_study.places,
+            "earlier": PlatformStudy.objects.filter(study=study, purpose=way.name)
+            .exclude(pk=platform_study.pk)
+            .count(),
+            **overview.summary(platform_study),
         }
     return render(request, "recruitment/page.html", context)
 
@@ -197,10 +205,10 @@ def _way(study: Study, purpose: str) -> activities.Activity:
 
 
 def _newest_platform_study(study: Study, purpose: str) -> PlatformStudy:
-    found = platform_actions.current_platform_study(study, purpose)
-    if found is None:
+    platform_study = platform_actions.current_platform_study(study, purpose)
+    if platform_study is None:
         raise Http404("Nothing was made on the platform for this way.")
-    return found
+    return platform_study
 
 
 @study_page(Role.EDITOR)
@@ -208,26 +216,28 @@ def _newest_platform_study(study: Study, purpose: str) -> PlatformStudy:
 def submission_page(request: HttpRequest, study: Study, purpose: str, session: str) -> HttpResponse:
     """Show a visit; on POST, order what is decided of it by hand."""
     rows = Submission.objects.select_related("platform_study__study", "platform_study__link", "participant")
-    found = get_object_or_404(rows, external_id=session, platform_study__study=study, platform_study__purpose=purpose)
-    audit_subject(request, found.participant, found.pk)
+    submission = get_object_or_404(
+        rows, external_id=session, platform_study__study=study, platform_study__purpose=purpose
+    )
+    audit_subject(request, submission.participant, submission.pk)
     kind = request.POST.get("kind", "")
     forms_here = _forms(request, study, kind)
     if request.method == "POST" and kind in forms_here and forms_here[kind].is_valid():
         try:
-            platform_actions.check_possible(found, ActionKind(kind))
-            _order_decision(request, found, kind, forms_here[kind].cleaned_data)
+            platform_actions.check_possible(submission, ActionKind(kind))
+            _order_decision(request, submission, kind, forms_here[kind].cleaned_data)
         except platform_actions.ActionError as error:
             messages.error(request, str(error))
         else:
             messages.success(request, _("Ordered: Prolific is told in a moment."))
         return redirect("recruitment_submission", study.slug, purpose, session)
     context = {
-        "row": overview.row(found),
-        "found": found,
+        "row": overview.row(submission),
+        "found": submission,
         "forms": forms_here,
-        "actions": PlatformAction.objects.filter(submission=found).order_by("-created_at", "-pk"),
-        "possible": platform_actions.possible_actions(found),
-        "screens_out": found.platform_study.screen_out_reward,
+        "actions": PlatformAction.objects.filter(submission=submission).order_by("-created_at", "-pk"),
+        "possible": platform_actions.possible_actions(submission),
+        "screens_out": submission.platform_study.screen_out_reward,
         "section": "recruitment",
     }
     return render(request, "recruitment/submission.html", context, status=422 if request.method == "POST" else 200)
@@ -245,12 +255,12 @@ def _forms(request: HttpRequest, study: Study, kind: str) -> dict[str, forms.For
     }
 
 
-def _order_decision(request: HttpRequest, found: Submission, kind: str, data: dict[str, Any]) -> None:
-    name = f"visit-{found.external_id}"
+def _order_decision(request: HttpRequest, submission: Submission, kind: str, data: dict[str, Any]) -> None:
+    name = f"visit-{submission.external_id}"
     about: dict[str, Any] = {
-        "study": found.platform_study.study,
-        "purpose": found.platform_study.purpose,
-        "session": found.external_id,
+        "study": submission.platform_study.study,
+        "purpose": submission.platform_study.purpose,
+        "session": submission.external_id,
         "now": timezone.now(),
         "by": request.user,
     }

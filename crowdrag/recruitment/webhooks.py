@@ -126,9 +126,9 @@ def verify(*, body: bytes, headers: WebhookHeaders, now: datetime) -> datetime:
         raise NotSetUpError(_("No secret is set."))
     if len(body) > LARGEST_BODY:
         raise TooLargeError(_("The body is too large."))
-    given = _decode_signature(headers.signature)
+    signature = _decode_signature(headers.signature)
     expected = hmac.new(secret.encode(), headers.timestamp.encode() + body, hashlib.sha256).digest()
-    if not hmac.compare_digest(expected, given):
+    if not hmac.compare_digest(expected, signature):
         raise ForgedError(_("The signature is wrong."))
     requested = _parse_time(headers.timestamp)
     if requested is None or abs(now - requested) > FRESH_FOR:
@@ -204,12 +204,12 @@ def handle(client: Client | None, event: PlatformEvent, *, now: datetime) -> boo
 
 
 def _handle_study(client: Client | None, event: PlatformEvent, now: datetime) -> str | None:
-    found = PlatformStudy.objects.filter(external_id=event.resource_id).first()
-    if found is None:
+    platform_study = PlatformStudy.objects.filter(external_id=event.resource_id).first()
+    if platform_study is None:
         return "not one of ours"
     if client is None:
         return None
-    polling.refresh(client, found, now=now)
+    polling.refresh(client, platform_study, now=now)
     return "asked how the study stands"
 
 
@@ -217,8 +217,8 @@ def _handle_submission(client: Client | None, event: PlatformEvent, now: datetim
     status = submission_sync.parse_status(event.status)
     if status is None:
         return "a status that says nothing"
-    found, person = _find_study(event.resource_id), ""
-    if found is None:
+    platform_study, person = _find_study(event.resource_id), ""
+    if platform_study is None:
         if client is None:
             return None
         # The event names no study: somebody who got a place and has not come here yet, or another study's visit.
@@ -227,18 +227,20 @@ def _handle_submission(client: Client | None, event: PlatformEvent, now: datetim
         except MissingError:
             return "a submission that there is not"
         studies = PlatformStudy.objects.exclude(external_id="").select_related("study", "link")
-        found = studies.filter(external_id=str(row.get("study_id") or row.get("study") or "")).first()
-        if found is None:
+        platform_study = studies.filter(external_id=str(row.get("study_id") or row.get("study") or "")).first()
+        if platform_study is None:
             return "another study's"
         # What was just read is newer than the event, and says more.
-        if (news := submission_sync.parse_submission(found, row, now)) is not None:
-            submission_sync.record(found, news, now=now)
+        if (news := submission_sync.parse_submission(platform_study, row, now)) is not None:
+            submission_sync.record(platform_study, news, now=now)
             # Of who had all erased the visit may be forgotten again by now: the notice alone would not know them.
             person = news.person
     hashed = bytes(event.identity_hash) if event.identity_hash is not None else None
     with transaction.atomic():
         submission_sync.record(
-            found, submission_sync.SubmissionUpdate(event.resource_id, status, event.sent_at, hashed, person), now=now
+            platform_study,
+            submission_sync.SubmissionUpdate(event.resource_id, status, event.sent_at, hashed, person),
+            now=now,
         )
     return "heard"
 
@@ -275,12 +277,12 @@ def subscribe(*, base: str) -> list[str]:
             raise NotConfiguredError(_("Prolific calls addresses only that begin with https://."))
         if not client.account.workspace:
             raise NotConfiguredError(_("CROWDRAG_PROLIFIC_WORKSPACE is not set."))
-        there = {
+        subscribed = {
             str(row.get("event_type"))
             for row in endpoints.subscriptions(client)
             if row.get("target_url") == target and row.get("is_enabled", True)
         }
-        missing = [event for event in endpoints.EVENTS if event not in there]
+        missing = [event for event in endpoints.EVENTS if event not in subscribed]
         for event in missing:
             endpoints.subscribe(client, event=event, target=target, workspace=client.account.workspace)
     return missing

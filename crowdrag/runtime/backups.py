@@ -88,9 +88,9 @@ def backup(folder: DataFolder, target: Path) -> dict[str, Any]:
     partial = target.with_name(f"{target.name}.partial")
     with (
         embedded_stores.borrow(folder) as env,
-        tempfile.TemporaryDirectory(dir=target.parent, prefix=".backup-") as place,
+        tempfile.TemporaryDirectory(dir=target.parent, prefix=".backup-") as staging,
     ):
-        dump = Path(place) / DUMP
+        dump = Path(staging) / DUMP
         try:
             counts, version = dump_database(libpq(env["DATABASE_URL"]), dump)
             manifest = _write(folder, partial, dump, {"tables": counts, "postgresql": version})
@@ -113,14 +113,14 @@ def dump_database(url: str, dump: Path) -> tuple[dict[str, int], str]:
         assert row is not None
         counts = row_counts(connection)
         options = ["--format=custom", "--no-owner", "--no-privileges", "--schema=public", f"--snapshot={row[0]}"]
-        made = subprocess.run(
+        completed = subprocess.run(
             [program("pg_dump"), *options, f"--file={dump}", f"--dbname={url}"],
             capture_output=True,
             text=True,
             check=False,
         )
-    if made.returncode != 0:
-        raise Problem(f"The database could not be read whole:\n{made.stderr.strip()}")
+    if completed.returncode != 0:
+        raise Problem(f"The database could not be read whole:\n{completed.stderr.strip()}")
     return counts, str(row[1])
 
 
@@ -165,11 +165,11 @@ def _write(folder: DataFolder, partial: Path, dump: Path, facts: dict[str, Any])
 
 def _add_keys(folder: DataFolder, tar: tarfile.TarFile, members: dict[str, dict[str, object]]) -> dict[str, str]:
     """Add the keys that lie in our files; of those that the operator keeps, the fingerprint only."""
-    found = environment.read_keys(folder)
+    stored = environment.read_keys(folder)
     for name, file in environment.KEYS.items():
         if not os.environ.get(name):
             _add(tar, members, f"keys/{file}", folder.keys / file)
-    return {name: fingerprint(value) for name, value in found.items()}
+    return {name: fingerprint(value) for name, value in stored.items()}
 
 
 def _add(tar: tarfile.TarFile, members: dict[str, dict[str, object]], name: str, path: Path) -> None:
@@ -209,7 +209,7 @@ def summary(target: Path, manifest: dict[str, Any]) -> str:
 def record_backup(folder: DataFolder, facts: dict[str, Any]) -> str:
     """Have it noted; return what went wrong, or nothing. A backup is no worse for not being noted."""
     with embedded_stores.borrow(folder) as env:
-        made = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-m", "django", "note_backup"],
             input=json.dumps(facts),
             env={**environment.child_environment(folder), **env, **environment.read_keys(folder)},
@@ -220,6 +220,6 @@ def record_backup(folder: DataFolder, facts: dict[str, Any]) -> str:
         )
     return (
         ""
-        if made.returncode == 0
-        else f"It could not be noted: {(made.stderr.strip() or 'no reason').splitlines()[-1]}"
+        if completed.returncode == 0
+        else f"It could not be noted: {(completed.stderr.strip() or 'no reason').splitlines()[-1]}"
     )

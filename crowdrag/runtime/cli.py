@@ -45,15 +45,15 @@ The data lie in var/ of the repository, or where CROWDRAG_DATA_DIR says.
 
 def main(arguments: list[str] | None = None) -> None:
     """Run one command; a problem that a person must fix ends with its message and status 1."""
-    given = sys.argv[1:] if arguments is None else arguments
+    words = sys.argv[1:] if arguments is None else arguments
     try:
         environment.read_secret_files()
-        if not given:
+        if not words:
             print(USAGE)
-        elif given[0] in COMMANDS:
-            COMMANDS[given[0]](given)
+        elif words[0] in COMMANDS:
+            COMMANDS[words[0]](words)
         else:
-            manage(given)
+            manage(words)
     except Problem as problem:
         print(f"crowdrag: {problem}", file=sys.stderr)
         sys.exit(1)
@@ -61,29 +61,29 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(130)
 
 
-def manage(given: list[str]) -> None:
+def manage(words: list[str]) -> None:
     """Run a management command, with the embedded stores at hand if they are ours."""
     from django.core.management import execute_from_command_line
 
     # A signal shall end the command as an exception does, so that nothing is left half done.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     folder = DataFolder.chosen()
-    if OFFLINE & {*given[:1], *(part for part in given if part.startswith("--"))}:
+    if OFFLINE & {*words[:1], *(part for part in words if part.startswith("--"))}:
         folder.create()
         os.environ.update(environment.missing_variables(folder))
-        execute_from_command_line(["crowdrag", *given])
+        execute_from_command_line(["crowdrag", *words])
         return
     with embedded_stores.borrow(folder) as variables:
         os.environ.update(variables)
-        _execute(given)
+        _execute(words)
 
 
-def _execute(given: list[str]) -> None:
+def _execute(words: list[str]) -> None:
     from django.core.management import execute_from_command_line
     from django.db.utils import ProgrammingError
 
     try:
-        execute_from_command_line(["crowdrag", *given])
+        execute_from_command_line(["crowdrag", *words])
     except ProgrammingError as error:
         if getattr(error.__cause__, "sqlstate", "") != UNDEFINED_TABLE:
             raise
@@ -92,11 +92,11 @@ def _execute(given: list[str]) -> None:
         ) from error
 
 
-def up(given: list[str]) -> None:
+def up(words: list[str]) -> None:
     """Start everything (also `demo`)."""
     from crowdrag.runtime import local_system as system
 
-    parser = argparse.ArgumentParser(prog=f"crowdrag {given[0]}")
+    parser = argparse.ArgumentParser(prog=f"crowdrag {words[0]}")
     parser.add_argument("--host", default=os.environ.get("HOST_ADDRESS", "127.0.0.1"), help="address to listen on")
     parser.add_argument("--port", type=int, default=_port(), help="port of the web (also PORT=...)")
     parser.add_argument(
@@ -105,30 +105,30 @@ def up(given: list[str]) -> None:
     parser.add_argument(
         "--only", type=_parts, default=system.PARTS, metavar="PART,...", help=f"only some of {', '.join(system.PARTS)}"
     )
-    options = parser.parse_args(given[1:])
+    options = parser.parse_args(words[1:])
     folder = DataFolder.chosen()
     if options.detach:
-        system.detach(folder, [part for part in given if part != "--detach"])
+        system.detach(folder, [part for part in words if part != "--detach"])
         return
-    system.run(folder, system.StartOptions(options.host, options.port, demo=given[0] == "demo", only=options.only))
+    system.run(folder, system.StartOptions(options.host, options.port, demo=words[0] == "demo", only=options.only))
 
 
 def _port() -> int | None:
-    found = os.environ.get("PORT", "")
-    if not found:
+    port = os.environ.get("PORT", "")
+    if not port:
         return None
-    if not found.isdigit():
-        raise Problem(f"PORT={found} is not a port: a number from 1 to 65535 is.")
-    return int(found)
+    if not port.isdigit():
+        raise Problem(f"PORT={port} is not a port: a number from 1 to 65535 is.")
+    return int(port)
 
 
 def _parts(text: str) -> tuple[str, ...]:
     from crowdrag.runtime.local_system import PARTS
 
-    found = tuple(part.strip() for part in text.split(","))
-    if unknown := set(found) - set(PARTS):
+    names = tuple(part.strip() for part in text.split(","))
+    if unknown := set(names) - set(PARTS):
         raise argparse.ArgumentTypeError(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(PARTS)}")
-    return found
+    return names
 
 
 def down(_given: list[str]) -> None:
@@ -138,7 +138,7 @@ def down(_given: list[str]) -> None:
     system.down(DataFolder.chosen())
 
 
-def serve(given: list[str]) -> None:
+def serve(words: list[str]) -> None:
     """Run one part in the foreground, on services of the operator's own."""
     from crowdrag.runtime import parts as serving
 
@@ -149,7 +149,7 @@ def serve(given: list[str]) -> None:
     parser.add_argument(
         "--check", action="store_true", help="say whether the part that runs here is well, or end with 1"
     )
-    options = parser.parse_args(given[1:])
+    options = parser.parse_args(words[1:])
     environment.require_explicit()
     port = options.port or system_port()
     if options.check:
@@ -165,13 +165,13 @@ def system_port() -> int:
     return DEFAULT_PORT
 
 
-def prepare(given: list[str]) -> None:
+def prepare(words: list[str]) -> None:
     """Migrate the operator's own database and hand out the static files, while an earlier release may be serving."""
     from crowdrag.runtime import preparation as preparing
 
     parser = argparse.ArgumentParser(prog="crowdrag prepare")
     parser.add_argument("--only", choices=("database", "static"), help="one of the two; `static` asks no database")
-    only = parser.parse_args(given[1:]).only
+    only = parser.parse_args(words[1:]).only
     if only != "static":
         environment.require_explicit()
     folder = DataFolder.chosen()
@@ -180,7 +180,7 @@ def prepare(given: list[str]) -> None:
     preparing.main(database=only != "static", static=only != "database")
 
 
-def doctor(given: list[str]) -> None:
+def doctor(words: list[str]) -> None:
     """Say what is here and what is missing; status 1 if something needed is."""
     import psutil
 
@@ -188,7 +188,7 @@ def doctor(given: list[str]) -> None:
 
     parser = argparse.ArgumentParser(prog="crowdrag doctor")
     parser.add_argument("--within", type=float, default=examination.WITHIN, metavar="SECONDS", help="how long to look")
-    within = parser.parse_args(given[1:]).within
+    within = parser.parse_args(words[1:]).within
     left = examination.left_of(within, began=psutil.Process().create_time(), now=time.time())
     findings = examination.examine(DataFolder.chosen(), left)
     print(examination.table(findings), flush=True)
@@ -196,7 +196,7 @@ def doctor(given: list[str]) -> None:
     os._exit(0 if examination.is_well(findings) else 1)
 
 
-def backup(given: list[str]) -> None:
+def backup(words: list[str]) -> None:
     """Write everything into one file."""
     from crowdrag.runtime import backups
     from crowdrag.runtime import backups as saving
@@ -204,16 +204,16 @@ def backup(given: list[str]) -> None:
 
     parser = argparse.ArgumentParser(prog="crowdrag backup")
     parser.add_argument("file", type=Path)
-    target, began = parser.parse_args(given[1:]).file, time.monotonic()
+    target, began = parser.parse_args(words[1:]).file, time.monotonic()
     manifest = saving.backup(DataFolder.chosen(), target)
     print(saving.summary(target, manifest))
     facts = {"kind": "BACKUP", "file": target.name, "is_good": True, "size": target.stat().st_size}
     facts |= {"seconds": round(time.monotonic() - began, 1), **rehearsing.figures(manifest)}
-    if said := backups.record_backup(DataFolder.chosen(), facts):
-        print(said, file=sys.stderr)
+    if problem := backups.record_backup(DataFolder.chosen(), facts):
+        print(problem, file=sys.stderr)
 
 
-def drill(given: list[str]) -> None:
+def drill(words: list[str]) -> None:
     """Rehearse a restore in a folder of its own; status 1 if what came back is not whole."""
     from crowdrag.runtime import backups
     from crowdrag.runtime import restore as rehearsing
@@ -221,23 +221,23 @@ def drill(given: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="crowdrag drill")
     parser.add_argument("file", type=Path)
     parser.add_argument("--place", type=Path, help="a folder with room for a whole system (default: the data folder)")
-    options = parser.parse_args(given[1:])
+    options = parser.parse_args(words[1:])
     done = rehearsing.drill(DataFolder.chosen(), options.file, place=options.place)
     print(f"{done.message} ({done.seconds:.1f} s)")
-    if said := backups.record_backup(DataFolder.chosen(), done.facts(options.file)):
-        print(said, file=sys.stderr)
+    if problem := backups.record_backup(DataFolder.chosen(), done.facts(options.file)):
+        print(problem, file=sys.stderr)
     if not done.is_good:
         sys.exit(1)
 
 
-def restore(given: list[str]) -> None:
+def restore(words: list[str]) -> None:
     """Give back a backed up system."""
     from crowdrag.runtime import restore as giving_back
 
     parser = argparse.ArgumentParser(prog="crowdrag restore")
     parser.add_argument("file", type=Path)
     parser.add_argument("--force", action="store_true", help="replace a system that is in use")
-    options = parser.parse_args(given[1:])
+    options = parser.parse_args(words[1:])
     manifest = giving_back.restore(DataFolder.chosen(), options.file, force=options.force)
     print(
         f"Restored the system of {manifest['made_at']} ({sum(manifest['tables'].values()):,} rows). "

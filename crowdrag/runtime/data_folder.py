@@ -230,10 +230,10 @@ def _keep_reserve(reserve: Path) -> None:
 def read_status(folder: DataFolder) -> dict[str, Any]:
     """Return what the file says; it may be about processes that are long gone."""
     try:
-        found = json.loads((folder.run / "status.json").read_text())
+        status = json.loads((folder.run / "status.json").read_text())
     except (FileNotFoundError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return status if isinstance(status, dict) else {}
 
 
 def is_running(folder: DataFolder) -> bool:

@@ -46,8 +46,8 @@ Check = Callable[[DataFolder], Finding]
 
 def python(_folder: DataFolder) -> Finding:
     """Python's version."""
-    found = f"{platform.python_version()}, {sys.executable}"
-    return Finding("Python", OK, found)
+    version = f"{platform.python_version()}, {sys.executable}"
+    return Finding("Python", OK, version)
 
 
 def writing(folder: DataFolder) -> Finding:
@@ -78,9 +78,9 @@ def memory(_folder: DataFolder) -> Finding:
     """Free memory."""
     import psutil
 
-    found = psutil.virtual_memory()
-    what = f"{found.available // MEGABYTE} of {found.total // MEGABYTE} MB available"
-    if found.available // MEGABYTE < COMFORTABLE_MB:
+    usage = psutil.virtual_memory()
+    what = f"{usage.available // MEGABYTE} of {usage.total // MEGABYTE} MB available"
+    if usage.available // MEGABYTE < COMFORTABLE_MB:
         return Finding(
             "Memory", NOTE, what, "The neural parts want 2 GB: end other programs, or lower WORKERS_DEFAULT."
         )
@@ -89,9 +89,9 @@ def memory(_folder: DataFolder) -> Finding:
 
 def key_files(folder: DataFolder) -> Finding:
     """Whether the keys are there and private."""
-    found = [name for name, file in environment.KEYS.items() if os.environ.get(name) or (folder.keys / file).exists()]
-    if len(found) < len(environment.KEYS):
-        return Finding("Keys", NOTE, f"{len(found)} of {len(environment.KEYS)}", "The first start makes them.")
+    present = [name for name, file in environment.KEYS.items() if os.environ.get(name) or (folder.keys / file).exists()]
+    if len(present) < len(environment.KEYS):
+        return Finding("Keys", NOTE, f"{len(present)} of {len(environment.KEYS)}", "The first start makes them.")
     if folder.keys.exists() and folder.keys.stat().st_mode & 0o077:
         return Finding("Keys", WRONG, str(folder.keys), f"Others can enter: chmod 700 {folder.keys}")
     return Finding("Keys", OK, "3, private")
@@ -101,13 +101,13 @@ def system(folder: DataFolder) -> Finding:
     """Whether the system runs, and each of its services."""
     if not data_folder.is_running(folder):
         return Finding("System", NOTE, "does not run", "Start it with `crowdrag up` or `crowdrag demo`.")
-    found = data_folder.read_status(folder)
-    if space := found.get("space"):
-        reasons = [entry["reason"] for entry in found.get("services", {}).values() if entry["state"] != "ready"]
+    status = data_folder.read_status(folder)
+    if space := status.get("space"):
+        reasons = [entry["reason"] for entry in status.get("services", {}).values() if entry["state"] != "ready"]
         return Finding("System", WRONG, str(space), "; ".join(["Free some room on this disk.", *reasons]))
-    if found.get("stores"):
+    if status.get("stores"):
         return Finding("System", NOTE, "only its stores run, for commands", "Start it with `crowdrag up`.")
-    services = found.get("services", {})
+    services = status.get("services", {})
     unwell = {name: entry for name, entry in services.items() if entry["state"] != "ready"}
     if unwell:
         advice = "; ".join(
@@ -116,15 +116,15 @@ def system(folder: DataFolder) -> Finding:
         return Finding("System", WRONG, f"{len(services) - len(unwell)} of {len(services)} services ready", advice)
     restarts = sum(entry["restarts"] for entry in services.values())
     return Finding(
-        "System", OK, f"{len(services)} services ready, {restarts} restarts, {found.get('url', 'no web here')}"
+        "System", OK, f"{len(services)} services ready, {restarts} restarts, {status.get('url', 'no web here')}"
     )
 
 
 def port(folder: DataFolder) -> Finding:
     """Whether the web's port is free, if the web does not run."""
-    found = data_folder.read_status(folder)
-    if data_folder.is_running(folder) and found.get("url"):
-        return Finding("Port", OK, f"{urllib.parse.urlsplit(found['url']).port}, ours")
+    status = data_folder.read_status(folder)
+    if data_folder.is_running(folder) and status.get("url"):
+        return Finding("Port", OK, f"{urllib.parse.urlsplit(status['url']).port}, ours")
     wished = int(os.environ.get("PORT") or 8000)
     try:
         web.listen("127.0.0.1", wished).close()
@@ -273,9 +273,9 @@ def _state_if_missing() -> str:
 
 def browser(_folder: DataFolder) -> Finding:
     """Whether there is a browser for the tests."""
-    found = os.environ.get("CHROMIUM") or next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found:
-        return Finding("Browser", OK, f"{found} (for the tests)")
+    program = os.environ.get("CHROMIUM") or next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if program:
+        return Finding("Browser", OK, f"{program} (for the tests)")
     if importlib.util.find_spec("playwright") is not None:
         home = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or "~/.cache/ms-playwright").expanduser()
         if any(home.glob("chromium*")):
@@ -306,10 +306,10 @@ def examine(folder: DataFolder, within: float = WITHIN) -> list[Finding]:
     }
     parts["stores"] = partial(_of_stores, folder)
     parts |= {check.__name__: partial(_run_alone, _with_patience(check, within), folder) for check in MODEL_CHECKS}
-    found: dict[str, list[Finding]] = {}
+    findings: dict[str, list[Finding]] = {}
 
     def look(name: str) -> None:
-        found[name] = parts[name]()
+        findings[name] = parts[name]()
 
     # Daemons, since what hangs on a full disk or a dead server must not hold up the end.
     threads = [threading.Thread(target=look, args=(name,), daemon=True, name=name) for name in parts]
@@ -318,7 +318,7 @@ def examine(folder: DataFolder, within: float = WITHIN) -> list[Finding]:
         thread.start()
     for thread in threads:
         thread.join(max(0.0, ends_at - time.monotonic()))
-    return [finding for name in parts for finding in found.get(name) or [_late_finding(name, within)]]
+    return [finding for name in parts for finding in findings.get(name) or [_late_finding(name, within)]]
 
 
 def left_of(within: float, *, began: float, now: float) -> float:
@@ -361,7 +361,7 @@ def _of_stores(folder: DataFolder) -> list[Finding]:
 
 
 def _with_stores(folder: DataFolder, variables: dict[str, str]) -> list[Finding]:
-    found = [_safely(check, folder) for check in (postgresql, broker)]
+    findings = [_safely(check, folder) for check in (postgresql, broker)]
     before = {name: os.environ.get(name, "") for name in environment.ADDRESSES}
     os.environ.update(variables)
     try:
@@ -369,10 +369,10 @@ def _with_stores(folder: DataFolder, variables: dict[str, str]) -> list[Finding]
 
         django.setup()
     except Exception as error:  # noqa: BLE001 - said as a finding
-        return [*found, Finding("Settings", WRONG, type(error).__name__, str(error))]
+        return [*findings, Finding("Settings", WRONG, type(error).__name__, str(error))]
     finally:
         os.environ.update(before)
-    return found + [_safely(check, folder) for check in (migrations, storage)]
+    return findings + [_safely(check, folder) for check in (migrations, storage)]
 
 
 def _safely(check: Check, folder: DataFolder) -> Finding:

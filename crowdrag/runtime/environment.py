@@ -75,11 +75,11 @@ def embeds_llm() -> bool:
 def read_secret_files() -> None:
     """Set each variable NAME that is not set from the file that NAME_FILE names."""
     for name, path in list(os.environ.items()):
-        wanted = name.removesuffix(FILE_SUFFIX)
-        ours = wanted in SECRET or wanted.startswith("CROWDRAG_")
-        if wanted != name and ours and path and not os.environ.get(wanted):
+        variable = name.removesuffix(FILE_SUFFIX)
+        ours = variable in SECRET or variable.startswith("CROWDRAG_")
+        if variable != name and ours and path and not os.environ.get(variable):
             try:
-                os.environ[wanted] = Path(path).read_text().strip()
+                os.environ[variable] = Path(path).read_text().strip()
             except OSError as error:
                 raise Problem(f"{name} names {path}, which cannot be read: {error.strerror}") from error
 
@@ -95,7 +95,7 @@ def require_explicit() -> None:
 
 def missing_variables(folder: DataFolder, *, llm_url: str = "") -> dict[str, str]:
     """Return the variables that a CrowdRAG process needs beside those that are set already."""
-    found = {
+    variables = {
         "CROWDRAG_DATA_DIR": str(folder.root),
         "DJANGO_SETTINGS_MODULE": "crowdrag.settings",
         "DATABASE_URL": folder.database_url(),
@@ -109,7 +109,7 @@ def missing_variables(folder: DataFolder, *, llm_url: str = "") -> dict[str, str
         "FILE_UPLOAD_TEMP_DIR": str(folder.temporary),
         **read_keys(folder),
     }
-    return {name: os.environ.get(name) or value for name, value in found.items()}
+    return {name: os.environ.get(name) or value for name, value in variables.items()}
 
 
 def child_environment(folder: DataFolder, *, llm_url: str = "") -> dict[str, str]:

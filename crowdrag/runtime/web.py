@@ -136,10 +136,10 @@ class Web(Service):
 
     def _counts(self) -> Path:
         """Return an empty folder in which all processes count what they answer, so that each can answer for all."""
-        place = self.folder.run / "metrics"
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir(parents=True)
-        return place
+        folder = self.folder.run / "metrics"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        return folder
 
     def probe(self) -> str:
         """Ask for /healthz."""

@@ -114,13 +114,13 @@ class Webhooks(ListEndpoint):
     @extend_schema(request=NewWebhook, responses={201: MadeWebhook})
     def post(self, request: Request, study: str) -> Response:
         """Have another system told; the answer holds the secret, this once."""
-        given = self.given(NewWebhook)
+        fields = self.given(NewWebhook)
         try:
-            made = services.create(study=self.study, by=self.user, now=timezone.now(), **given)
+            created = services.create(study=self.study, by=self.user, now=timezone.now(), **fields)
         except (AddressError, services.WebhookError) as error:
             raise _refused(error) from None
-        where = request.build_absolute_uri(reverse("api_webhook", args=[self.study.slug, made.webhook.key]))
-        return _secret_once(made, status=201, headers={"Location": where})
+        where = request.build_absolute_uri(reverse("api_webhook", args=[self.study.slug, created.webhook.key]))
+        return _secret_once(created, status=201, headers={"Location": where})
 
 
 class OneWebhook(Endpoint):
@@ -136,11 +136,11 @@ class OneWebhook(Endpoint):
     @extend_schema(request=ChangedWebhook, responses=WebhookRow)
     def patch(self, request: Request, study: str, key: UUID) -> Response:
         """Change where it goes, what it is told of, or what it is called. The secret stays."""
-        given = self.given(ChangedWebhook)
+        fields = self.given(ChangedWebhook)
         with self.unchanged(_get_webhook(self).filter(key=key), WebhookRow) as held:
-            asked = {name: given.get(name, getattr(held, name)) for name in ("address", "events", "label")}
+            settings = {name: fields.get(name, getattr(held, name)) for name in ("address", "events", "label")}
             try:
-                changed = services.change(webhook=held, **asked)
+                changed = services.change(webhook=held, **settings)
             except (AddressError, services.WebhookError) as error:
                 raise _refused(error) from None
             return Response(WebhookRow(changed).data)
@@ -219,9 +219,9 @@ class DeliveryRetry(Endpoint):
     def post(self, request: Request, study: str, key: UUID, delivery: int) -> Response:
         """Send a message again, under the same id."""
         webhook = self.one(_get_webhook(self), key=key)
-        found = self.one(_deliveries(webhook), pk=delivery)
+        failed = self.one(_deliveries(webhook), pk=delivery)
         try:
-            services.send_again(delivery=found, now=timezone.now())
+            services.send_again(delivery=failed, now=timezone.now())
         except services.WebhookError as error:
             raise Problem("conflict", str(error)) from None
         return Response(DeliveryRow(self.one(_deliveries(webhook), pk=delivery)).data, status=202)
@@ -237,14 +237,14 @@ def _deliveries(webhook: Webhook) -> QuerySet[Delivery]:
 
 def _refused(error: ValueError) -> Problem:
     if isinstance(error, AddressError):
-        said = [{"pointer": "#/address", "detail": str(error), "code": "refused"}]
-        return Problem("refused", str(error), errors=said)
+        errors = [{"pointer": "#/address", "detail": str(error), "code": "refused"}]
+        return Problem("refused", str(error), errors=errors)
     return Problem("conflict", str(error))
 
 
-def _secret_once(made: services.CreatedWebhook, **options: Any) -> Response:
+def _secret_once(created: services.CreatedWebhook, **options: Any) -> Response:
     """Answer with a secret that is kept nowhere: where the answer is given again, it is without it."""
-    response = Response(MadeWebhook(made.webhook, context={"secret": made.secret}).data, **options)
-    response.kept_data = MadeWebhook(made.webhook).data  # type: ignore[attr-defined]
+    response = Response(MadeWebhook(created.webhook, context={"secret": created.secret}).data, **options)
+    response.kept_data = MadeWebhook(created.webhook).data  # type: ignore[attr-defined]
     response.headers["Cache-Control"] = "no-store"
     return response

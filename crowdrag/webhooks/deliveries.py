@@ -86,22 +86,22 @@ def _secrets(webhook: Webhook, now: datetime) -> list[str]:
     kept = [webhook.secret]
     if webhook.former_secret is not None and webhook.former_until is not None and now < webhook.former_until:
         kept.append(webhook.former_secret)
-    return [signatures.decrypt(each) for each in kept]
+    return [signatures.decrypt(secret) for secret in kept]
 
 
 def _write(delivery: Delivery, answer: transport.DeliveryResponse, now: datetime) -> bool:
-    said = {"status": answer.status, "problem": answer.problem[:300], "tried_at": now}
+    outcome = {"status": answer.status, "problem": answer.problem[:300], "tried_at": now}
     webhook = Webhook.objects.filter(pk=delivery.webhook_id)
     if answer.is_taken:
-        if QUEUE.settle(delivery, state=DeliveryState.DONE, delivered_at=now, **said):
+        if QUEUE.settle(delivery, state=DeliveryState.DONE, delivered_at=now, **outcome):
             webhook.update(succeeded_at=now)
         return True
     wait = None if answer.is_gone else BACKOFF.after(delivery.tries)
     if wait is None:
-        settled = QUEUE.settle(delivery, state=DeliveryState.FAILED, **said)
+        settled = QUEUE.settle(delivery, state=DeliveryState.FAILED, **outcome)
     else:
         due_at = now + max(wait, answer.wait or timedelta(0))
-        settled = QUEUE.settle(delivery, state=DeliveryState.WAITING, due_at=due_at, **said)
+        settled = QUEUE.settle(delivery, state=DeliveryState.WAITING, due_at=due_at, **outcome)
     if settled:
         webhook.update(failed_at=now)
     if settled and answer.is_gone:

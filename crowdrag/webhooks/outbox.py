@@ -27,8 +27,8 @@ def publish(*, study: Study, event: Event, data: dict[str, Any], now: datetime) 
     Call it in the transaction of what happened. `data` leaves the system: names and states of a researcher's things,
     and nothing that a participant gave.
     """
-    told = list(Webhook.objects.on().filter(study=study).for_event(event))
-    return _write(study, event, data, told, now) if told else None
+    webhooks = list(Webhook.objects.on().filter(study=study).for_event(event))
+    return _write(study, event, data, webhooks, now) if webhooks else None
 
 
 def publish_test(*, webhook: Webhook, now: datetime) -> Message:
@@ -37,11 +37,11 @@ def publish_test(*, webhook: Webhook, now: datetime) -> Message:
 
 
 @transaction.atomic
-def _write(study: Study, event: Event, data: dict[str, Any], told: Iterable[Webhook], now: datetime) -> Message:
+def _write(study: Study, event: Event, data: dict[str, Any], webhooks: Iterable[Webhook], now: datetime) -> Message:
     content = {"type": event, "timestamp": now, "data": {"study": study.slug, **data}}
     body = json.dumps(content, cls=DjangoJSONEncoder, ensure_ascii=False, separators=(",", ":"))
     message = Message.objects.create(study=study, event=event, body=body, created_at=now)
-    Delivery.objects.bulk_create(Delivery(webhook=webhook, message=message, due_at=now) for webhook in told)
+    Delivery.objects.bulk_create(Delivery(webhook=webhook, message=message, due_at=now) for webhook in webhooks)
     transaction.on_commit(tasks.wake_now)
     return message
 

@@ -57,7 +57,7 @@ def sign(*, secret: str, message: str, timestamp: int, body: str) -> str:
 
 def build_headers(*, secrets_: Iterable[str], message: str, timestamp: int, body: str) -> dict[str, str]:
     """Return the headers that prove a message; with several secrets any of its signatures will do."""
-    signatures = (sign(secret=each, message=message, timestamp=timestamp, body=body) for each in secrets_)
+    signatures = (sign(secret=secret, message=message, timestamp=timestamp, body=body) for secret in secrets_)
     return {
         "webhook-id": message,
         "webhook-timestamp": str(timestamp),

@@ -134,11 +134,11 @@ def post(
     """Send a message, and return what came of it; whatever goes wrong is an answer too."""
     try:
         target = parse_address(address)
-        found = target.resolved(resolver)
-        trying = _within(seconds, target, found, _request(address, headers, body), tls or _tls())
+        host_addresses = target.resolved(resolver)
+        trying = _within(seconds, target, host_addresses, _request(address, headers, body), tls or _tls())
         # In a thread of its own: where a loop runs already, another one cannot.
-        with ThreadPoolExecutor(1) as own:
-            return own.submit(asyncio.run, trying).result()
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(asyncio.run, trying).result()
     except TimeoutError:
         return DeliveryResponse(problem=_("No answer within %(seconds)g seconds.") % {"seconds": seconds})
     except (AddressError, ConnectionError) as error:
@@ -160,11 +160,11 @@ def _request(address: str, headers: dict[str, str], body: str) -> httpx2.Request
 
 
 async def _within(
-    seconds: float, target: Target, found: list[str], request: httpx2.Request, tls: ssl.SSLContext
+    seconds: float, target: Target, host_addresses: list[str], request: httpx2.Request, tls: ssl.SSLContext
 ) -> DeliveryResponse:
     async with asyncio.timeout(seconds), httpx2.AsyncHTTPTransport(verify=tls, trust_env=False) as transport:
         failure: Exception | None = None
-        for address in found:
+        for address in host_addresses:
             try:
                 response = await transport.handle_async_request(_to_address(request, address, target, seconds))
             except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:

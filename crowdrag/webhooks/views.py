@@ -31,11 +31,11 @@ def webhooks(request: HttpRequest, study: Study) -> HttpResponse:
     if not form.is_valid():
         return _show_list(request, study, form, status=422)
     try:
-        made = services.create(study=study, by=request.user, now=timezone.now(), **form.cleaned_data)  # type: ignore[arg-type]
+        created = services.create(study=study, by=request.user, now=timezone.now(), **form.cleaned_data)  # type: ignore[arg-type]
     except services.WebhookError as error:
         form.add_error(None, str(error))
         return _show_list(request, study, form, status=422)
-    return _show_list(request, study, WebhookForm(initial={"events": CHOSEN}), made=made)
+    return _show_list(request, study, WebhookForm(initial={"events": CHOSEN}), created=created)
 
 
 def _show_list(
@@ -43,11 +43,11 @@ def _show_list(
     study: Study,
     form: WebhookForm,
     *,
-    made: services.CreatedWebhook | None = None,
+    created: services.CreatedWebhook | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    found = Webhook.objects.filter(study=study).newest_first()
-    context = {"webhooks": found, "form": form, "made": made, "section": "webhooks"}
+    rows = Webhook.objects.filter(study=study).newest_first()
+    context = {"webhooks": rows, "form": form, "made": created, "section": "webhooks"}
     return render(request, "webhooks/list.html", context, status=status)
 
 
@@ -58,14 +58,14 @@ ROWS = 50
 @never_cache
 def webhook(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     """Show a webhook with its deliveries; change it."""
-    found = get_object_or_404(Webhook, study=study, key=key)
+    subscription = get_object_or_404(Webhook, study=study, key=key)
     if request.method != "POST":
-        return _show_webhook(request, found)
+        return _show_webhook(request, subscription)
     form = WebhookForm(request.POST)
     if not form.is_valid():
-        return _show_webhook(request, found, form, status=422)
+        return _show_webhook(request, subscription, form, status=422)
     try:
-        services.change(webhook=found, **form.cleaned_data)
+        services.change(webhook=subscription, **form.cleaned_data)
     except services.WebhookError as error:
         form.add_error(None, str(error))
         return _show_webhook(request, get_object_or_404(Webhook, study=study, key=key), form, status=422)
@@ -78,18 +78,18 @@ def webhook(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
 @never_cache
 def renew_secret(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     """Make a new secret, and show it this once."""
-    found = get_object_or_404(Webhook, study=study, key=key)
-    made = services.renew_secret(webhook=found, now=timezone.now())
-    return _show_webhook(request, made.webhook, made=made)
+    subscription = get_object_or_404(Webhook, study=study, key=key)
+    renewed = services.renew_secret(webhook=subscription, now=timezone.now())
+    return _show_webhook(request, renewed.webhook, created=renewed)
 
 
 @study_page(Role.OWNER)
 @require_POST
 def send_test(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     """Send a test message."""
-    found = get_object_or_404(Webhook, study=study, key=key)
-    if found.is_on:
-        outbox.publish_test(webhook=found, now=timezone.now())
+    subscription = get_object_or_404(Webhook, study=study, key=key)
+    if subscription.is_on:
+        outbox.publish_test(webhook=subscription, now=timezone.now())
         messages.success(request, _("A test is on the way. Look in a moment what came of it."))
     else:
         messages.error(request, _("It is switched off: switch it on first."))
@@ -100,12 +100,12 @@ def send_test(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
 @require_POST
 def switch(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     """Switch it off; with `on`, switch it on again."""
-    found = get_object_or_404(Webhook, study=study, key=key)
+    subscription = get_object_or_404(Webhook, study=study, key=key)
     if "on" in request.POST:
-        services.switch_on(webhook=found, now=timezone.now())
+        services.switch_on(webhook=subscription, now=timezone.now())
         messages.success(request, _("It is on. What waited is sent now."))
     else:
-        services.switch_off(webhook=found)
+        services.switch_off(webhook=subscription)
         messages.success(request, _("It is off. What waits is kept; what happens meanwhile is not told later."))
     return redirect("webhook", study.slug, key)
 
@@ -123,11 +123,11 @@ def remove(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
 @require_POST
 def send_again(request: HttpRequest, study: Study, key: UUID, delivery: int) -> HttpResponse:
     """Send a message again."""
-    found = get_object_or_404(
+    delivery_row = get_object_or_404(
         Delivery.objects.select_related("webhook"), pk=delivery, webhook__key=key, webhook__study=study
     )
     try:
-        services.send_again(delivery=found, now=timezone.now())
+        services.send_again(delivery=delivery_row, now=timezone.now())
         messages.success(request, _("It is on the way again, under the same id."))
     except services.WebhookError as error:
         messages.error(request, str(error))
@@ -136,24 +136,24 @@ def send_again(request: HttpRequest, study: Study, key: UUID, delivery: int) -> 
 
 def _show_webhook(
     request: HttpRequest,
-    found: Webhook,
+    subscription: Webhook,
     form: WebhookForm | None = None,
     *,
-    made: services.CreatedWebhook | None = None,
+    created: services.CreatedWebhook | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    deliveries = Delivery.objects.filter(webhook=found).select_related("message").newest_first()
+    deliveries = Delivery.objects.filter(webhook=subscription).select_related("message").newest_first()
     state = request.GET.get("state", "")
     if state in DeliveryState.values:
         deliveries = deliveries.filter(state=state)
     context = {
-        "webhook": found,
+        "webhook": subscription,
         "page": Paginator(deliveries, ROWS).get_page(request.GET.get("page")),
         "states": DeliveryState.choices,
         "chosen": state,
-        "form": form or WebhookForm(initial={name: getattr(found, name) for name in WebhookForm.base_fields}),
+        "form": form or WebhookForm(initial={name: getattr(subscription, name) for name in WebhookForm.base_fields}),
         "is_changing": form is not None,
-        "made": made,
+        "made": created,
         "section": "webhooks",
     }
     return render(request, "webhooks/webhook.html", context, status=status)

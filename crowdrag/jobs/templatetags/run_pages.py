@@ -25,17 +25,17 @@ def pace(progress: Progress) -> str:
         done = {"done": face.figure(stage.done, 0), "all": face.figure(stage.total, 0)}
         parts.append(_("stage %(number)s of %(of)s: %(done)s of %(all)s") % (asdict(stage) | done))
     if progress.left is not None:
-        said = _("%(time)s left of this stage") if progress.stage else _("%(time)s left")
-        parts.append(said % {"time": face.duration(progress.left)})
+        text = _("%(time)s left of this stage") if progress.stage else _("%(time)s left")
+        parts.append(text % {"time": face.duration(progress.left)})
     return ", ".join(parts)
 
 
 def _rate(a_second: float) -> str:
     """Say a rate in the largest unit of time in which it is one at least; in hours, where it is less."""
     units = ((1, _("%(rate)s per second")), (60, _("%(rate)s per minute")), (3600, _("%(rate)s per hour")))
-    seconds, said = next((each for each in units if a_second * each[0] >= 1), units[-1])
+    seconds, text = next((unit for unit in units if a_second * unit[0] >= 1), units[-1])
     rate = a_second * seconds
-    return said % {"rate": face.figure(rate, 0 if rate >= 10 else 1)}
+    return text % {"rate": face.figure(rate, 0 if rate >= 10 else 1)}
 
 
 @register.filter

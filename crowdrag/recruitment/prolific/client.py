@@ -69,12 +69,12 @@ class CheckedTransport(httpx2.BaseTransport):
     def _checked(self) -> list[str]:
         local = self._account.is_loopback
         try:
-            found = addresses.resolve(self.host, self.port, is_local=local, resolver=self._resolver)
+            resolved = addresses.resolve(self.host, self.port, is_local=local, resolver=self._resolver)
         except (ConnectionError, addresses.BlockedAddressError) as error:
             raise httpx2.ConnectError(str(error)) from error
-        if local and not all(ipaddress.ip_address(address).is_loopback for address in found):
+        if local and not all(ipaddress.ip_address(address).is_loopback for address in resolved):
             raise httpx2.ConnectError(_("A stand-in must be on this machine."))
-        return found
+        return resolved
 
     def _addressed(self, request: httpx2.Request, address: str) -> httpx2.Request:
         """Return the request with the address in its URL, and the name where the server and its certificate look."""
@@ -214,7 +214,7 @@ def _read(response: httpx2.Response, content: bytes) -> Any:
         if not readable:
             raise OutcomeUnknownError(unreadable_answer())
         return body
-    said = scrub(error_message(body))
+    explanation = scrub(error_message(body))
     if status == 429:
         raise BusyError(
             _("The platform asks to come back later."), _retry_after(response.headers.get("retry-after", ""))
@@ -223,9 +223,9 @@ def _read(response: httpx2.Response, content: bytes) -> Any:
         raise OutcomeUnknownError(_("The platform has a fault of its own (%(status)d).") % {"status": status})
     if status in {401, 403}:
         raise TokenError(
-            said or _("The platform does not accept the token for this (%(status)d).") % {"status": status}
+            explanation or _("The platform does not accept the token for this (%(status)d).") % {"status": status}
         )
-    message = said or _("The platform refuses this (%(status)d).") % {"status": status}
+    message = explanation or _("The platform refuses this (%(status)d).") % {"status": status}
     raise (MissingError if status == 404 else RefusedError)(message, status)
 
 

@@ -102,8 +102,8 @@ def subscribe(client: Client, *, event: str, target: str, workspace: str) -> str
     """Ask to be told of an event, and confirm it with the secret that comes in the answer's header."""
     body = {"event_type": event, "target_url": target, "workspace_id": workspace}
     answer = client.answer("POST", "hooks/subscriptions/", body)
-    made = answer.json if isinstance(answer.json, dict) else {}
-    rows = [made, *(row for row in made.get("results", []) if isinstance(row, dict))]
+    subscription = answer.json if isinstance(answer.json, dict) else {}
+    rows = [subscription, *(row for row in subscription.get("results", []) if isinstance(row, dict))]
     key = next((str(row["id"]) for row in rows if row.get("id")), "")
     secret = answer.headers.get("x-hook-secret", "")
     if not key or not secret:

@@ -52,8 +52,8 @@ def error_message(body: object) -> str:
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
         return ""
-    found = [error.get("title"), *_flat(error.get("detail")), error.get("additional_information")]
-    return " ".join(dict.fromkeys(str(part).strip() for part in found if part))[:500]
+    parts = [error.get("title"), *_flat(error.get("detail")), error.get("additional_information")]
+    return " ".join(dict.fromkeys(str(part).strip() for part in parts if part))[:500]
 
 
 def _flat(detail: object, field: str = "") -> list[str]:

@@ -21,11 +21,11 @@ class Command(BaseCommand):
             return
         for migration in planned:
             self.stdout.write(f"  {migration.app_label}.{migration.name}")
-        found = migration_safety.find_unsafe([(migration.app_label, migration.name) for migration in planned])
-        if not found:
+        unsafe = migration_safety.find_unsafe([(migration.app_label, migration.name) for migration in planned])
+        if not unsafe:
             self.stdout.write("All of it can be applied while the release before serves: crowdrag prepare.")
             return
-        for trouble in found:
+        for trouble in unsafe:
             self.stderr.write(str(trouble))
         self.stderr.write(
             "Stop the release before first (docs/guides/deployment.md), or go by the releases in between."
