@@ -311,7 +311,7 @@ class WorkerHeartbeat(models.Model):
 
 
 class ScheduledTask(models.Model):
-    """A periodic duty. The row says when somebody took it on last, so that of several sweeps one does it."""
+    """A periodic task. The row has the time of its last start, so that of several sweeps only one runs it."""
 
     name = models.CharField(max_length=100, unique=True)
     at = models.DateTimeField()

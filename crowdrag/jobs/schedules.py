@@ -28,16 +28,16 @@ _schedules: dict[str, Schedule] = {}
 
 
 def register(name: str, work: Callable[[datetime], object], every: timedelta) -> Schedule:
-    """Add a duty; called once from an app's `ready`."""
-    duty = Schedule(name, work, every)
-    if name in _schedules and _schedules[name] != duty:
-        raise ValueError(f"There is a duty called {name!r} already.")
-    _schedules[name] = duty
-    return duty
+    """Add a schedule; called once from an app's `ready`."""
+    schedule = Schedule(name, work, every)
+    if name in _schedules and _schedules[name] != schedule:
+        raise ValueError(f"There is a schedule called {name!r} already.")
+    _schedules[name] = schedule
+    return schedule
 
 
 def all_schedules() -> list[Schedule]:
-    """Return all duties, in the order in which the apps registered them."""
+    """Return all schedules, in the order in which the apps registered them."""
     return list(_schedules.values())
 
 
@@ -45,32 +45,32 @@ log = logging.getLogger(__name__)
 
 
 def run_due(*, now: datetime | None = None) -> list[str]:
-    """Do the duties that are due and that nobody else took on; return their names.
+    """Run what is due and nobody else took on; return the names.
 
     One that fails keeps nobody from the others: it is due again when its time has passed.
     """
     now = now or timezone.now()
     done = []
-    for duty in all_schedules():
-        if not take(duty, now):
+    for schedule in all_schedules():
+        if not take(schedule, now):
             continue
         try:
-            duty.work(now)
+            schedule.work(now)
         except DatabaseError:
             raise  # the sweep waits for the database
         except Exception:
-            log.exception("The duty %s failed; it is due again in %s", duty.name, duty.every)
+            log.exception("The scheduled task %s failed; it is due again in %s", schedule.name, schedule.every)
         else:
-            done.append(duty.name)
+            done.append(schedule.name)
     return done
 
 
-def take(duty: Schedule, now: datetime) -> bool:
-    """Say whether a duty is due and this caller's to do: of several who ask at once, one is told so."""
-    rows = ScheduledTask.objects.filter(name=duty.name)
-    if rows.filter(at__lte=now - duty.every).update(at=now):
+def take(schedule: Schedule, now: datetime) -> bool:
+    """Take on what is due; return whether it is this caller's to do. Of several callers at once, one gets True."""
+    rows = ScheduledTask.objects.filter(name=schedule.name)
+    if rows.filter(at__lte=now - schedule.every).update(at=now):
         return True
     if rows.exists():
         return False
-    _row, is_new = ScheduledTask.objects.get_or_create(name=duty.name, defaults={"at": now})
+    _row, is_new = ScheduledTask.objects.get_or_create(name=schedule.name, defaults={"at": now})
     return is_new

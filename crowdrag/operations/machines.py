@@ -34,7 +34,7 @@ def report(*, now: datetime, name: str = "") -> Machine:
 
 
 def report_this_machine(now: datetime) -> None:
-    """Keep what the machine says on which the sweep runs (a duty)."""
+    """Keep what the machine says on which the sweep runs (a scheduled task)."""
     report(now=now)
 
 

@@ -24,7 +24,7 @@ class SubmissionAdmin(OfPeople, ReadOnlyAdmin):
 
 @admin.register(PlatformAction)
 class PlatformActionAdmin(OfPeople, ReadOnlyAdmin):
-    """Orders."""
+    """Platform actions."""
 
     list_display = ("key", "kind", "state", "tries", "error")
 

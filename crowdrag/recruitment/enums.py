@@ -41,7 +41,7 @@ class ActionKind(models.TextChoices):
 
 
 class ActionState(models.TextChoices):
-    """How an order stands. Of UNKNOWN nobody knows whether it was carried out: it is looked up, never just repeated."""
+    """The state of an action. UNKNOWN: it may have been carried out, so it is looked up and never just repeated."""
 
     WAITING = "WAITING", _("waiting")
     SENDING = "SENDING", _("being sent")

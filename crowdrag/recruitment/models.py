@@ -121,7 +121,7 @@ class Submission(models.Model):
 
 
 class PlatformAction(QueuedRow):
-    """One thing that the platform is told to do. The same key is the same order."""
+    """One thing that the platform is told to do. The same key is the same action."""
 
     # Of what is unknown it is looked up what came of it.
     STATES_DUE: ClassVar[tuple[str, ...]] = (ActionState.WAITING, ActionState.UNKNOWN)

@@ -76,7 +76,7 @@ def _rows(platform_study: PlatformStudy, submissions: list[Submission]) -> list[
     listed = []
     for submission in submissions:
         stands = here.get(submission.external_id)
-        words = _disagreement(submission, stands, is_ordered=submission.pk in deciding)
+        words = _disagreement(submission, stands, is_requested=submission.pk in deciding)
         if submission.participant_id and twice[submission.participant_id] > 1:
             words = words or _("this person has more than one submission there")
         if shared[submission.external_id] > 1:
@@ -91,9 +91,9 @@ def _local_statuses(platform_study: PlatformStudy, submissions: Sequence[Submiss
     return listener.here(platform_study.study, platform_study.purpose, visits) if listener and visits else {}
 
 
-def _disagreement(row: Submission, here: LocalStatus | None, *, is_ordered: bool) -> str:
+def _disagreement(row: Submission, here: LocalStatus | None, *, is_requested: bool) -> str:
     """Say in words in what a visit does not agree; empty where it does, or where nothing follows yet."""
-    if not row.status or is_ordered:
+    if not row.status or is_requested:
         return ""
     if row.participant_id is None:
         return (
@@ -146,7 +146,7 @@ _RULES = (
 
 
 def summary(platform_study: PlatformStudy) -> dict[str, Any]:
-    """Return the numbers of a study: places there and wanted, visits by status, orders by state."""
+    """Return the numbers of a study: places there and wanted, visits by status, actions by state."""
     counted = Counter(Submission.objects.filter(platform_study=platform_study).values_list("status", flat=True))
     requested = Counter(PlatformAction.objects.filter(platform_study=platform_study).values_list("state", flat=True))
     listener = listeners.listener_for(platform_study.purpose)

@@ -1,9 +1,10 @@
-"""What the platform is to do: approve, reject, screen out, pay a bonus, open places. Ordered here, sent by the outbox.
+"""What the platform must do: approve, reject, screen out, pay a bonus, open places. Requested here, sent by the outbox.
 
 It is checked before it is written down, written down once under its key, in the caller's own transaction. Nothing here
 locks anything that a listener may hold (docs/guides/prolific.md, "Order of locks"): the caller may hold its own rows.
-Reviews order without asking what is possible: what they decide waits until the person hands in there. A person at a
-page sees the state, so nothing is offered that the platform would refuse, and nothing is paid that nobody meant.
+Reviews request actions without asking what is possible: what they decide waits until the person hands in there. A
+person at a page sees the state, so nothing is offered that the platform would refuse, and nothing is paid that nobody
+meant.
 """
 
 from collections.abc import Mapping
@@ -35,7 +36,7 @@ class NotFromPlatformError(ActionError):
 
 
 class AlreadyRequestedError(ActionError):
-    """The same key stands for another order."""
+    """The same key stands for another action."""
 
     def __init__(self) -> None:
         super().__init__(_("Something else was ordered under this name. Nothing was changed."))
@@ -127,7 +128,7 @@ _UNDER_WAY: Final = (ActionState.WAITING, ActionState.SENDING, ActionState.UNKNO
 
 
 def possible_actions(submission: Submission) -> frozenset[ActionKind]:
-    """Return what can be ordered of a visit now: nothing of one that goes on, or that the platform has not told of."""
+    """Return the actions that are possible on a visit now: none while it goes on, or before the platform reports it."""
     kinds = BY_STATUS.get(submission.status, frozenset())
     if submission.platform_study.screen_out_reward is None:
         kinds -= {ActionKind.SCREEN_OUT}
@@ -136,7 +137,7 @@ def possible_actions(submission: Submission) -> frozenset[ActionKind]:
 
 
 def check_possible(submission: Submission, kind: ActionKind) -> None:
-    """Raise `NotPossibleError` for what cannot be ordered of a visit now."""
+    """Raise `NotPossibleError` for an action that is not possible on a visit now."""
     if kind not in possible_actions(submission):
         raise NotPossibleError(submission, kind)
 
@@ -236,7 +237,7 @@ def increase_places(
 
 
 def retry(*, action: PlatformAction, now: datetime) -> PlatformAction:
-    """Have an order sent again that failed: a person looked at what is wrong, and says so.
+    """Send a failed action again, after a person looked at what is wrong.
 
     Of a bonus of unknown outcome this says: it was looked up, and it was not paid.
     """
@@ -249,7 +250,7 @@ def retry(*, action: PlatformAction, now: datetime) -> PlatformAction:
 
 
 def drop(*, action: PlatformAction, now: datetime) -> PlatformAction:
-    """Give an order up that was not sent, or that a person settled on the platform themselves."""
+    """Give up an action that was not sent, or that a person settled on the platform."""
     rows = PlatformAction.objects.filter(pk=action.pk, state__in=[ActionState.WAITING, ActionState.FAILED])
     if not rows.update(state=ActionState.DROPPED, done_at=now):
         raise NothingToRetryError
@@ -264,7 +265,7 @@ def current_platform_study(study: Study, purpose: str) -> PlatformStudy | None:
 
 
 def is_platform_visit(*, study: Study, purpose: str, session: str) -> bool:
-    """Say whether a visit came by a study of the platform that was made here, so that orders about it can be given."""
+    """Return whether a visit came by a platform study that was made here, so that actions on it can be requested."""
     return bool(session) and _platform_study(study, purpose, session) is not None
 
 
@@ -310,7 +311,7 @@ def _decide(
     by: User | None,
     participant: Participant | None,
 ) -> PlatformAction:
-    """Order a decision; what was decided otherwise and not sent yet is not sent. The last one that is ordered holds."""
+    """Request a decision; an earlier one that was not sent yet is dropped. The last one holds."""
     with transaction.atomic():
         action = _request_action(submission.platform_study, submission, kind, details, key, now, by, participant)
         if action.state == ActionState.DROPPED:

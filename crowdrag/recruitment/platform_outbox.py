@@ -1,14 +1,14 @@
-"""Sending what was ordered: one worker at a time, under a lease, once in effect whatever is lost on the way.
+"""Sending requested actions: one worker at a time, under a lease, once in effect whatever is lost on the way.
 
 Before anything is sent it is looked how things stand there, so that nothing is done twice. What the platform says
 decides: an approval of somebody approved is done, a rejection of somebody approved fails and waits for a person. What
 can be sent again without harm is sent again until it is answered.
 
 Paying a bonus is the one thing of which the platform says that asking twice pays twice. Setting a bonus up pays
-nothing, so it may be repeated. Before it is paid, what was paid so far is written down with the order, and only then is
-the payment sent, once. If the answer is lost, the platform's own list of this person's bonuses tells: one more of this
-amount than before, and it was paid. If none has appeared after a while, a person looks; nothing here sends it again by
-itself.
+nothing, so it may be repeated. Before it is paid, what was paid so far is written down with the action, and only then
+is the payment sent, once. If the answer is lost, the platform's own list of this person's bonuses tells: one more of
+this amount than before, and it was paid. If none has appeared after a while, a person looks; nothing here sends it
+again by itself.
 """
 
 import logging
@@ -72,7 +72,7 @@ _UNSETTLED: Final = (ActionState.WAITING, ActionState.SENDING, ActionState.UNKNO
 
 
 def _nothing_earlier(_now: datetime) -> Any:
-    """Match what is about nobody, or about somebody of whom no earlier order is open."""
+    """Match what is about nobody, or about somebody about whom no earlier action is open."""
     earlier = PlatformAction.objects.filter(
         submission=OuterRef("submission"), state__in=_UNSETTLED, pk__lt=OuterRef("pk")
     )
@@ -84,7 +84,7 @@ def _let_the_other_bonus_pass(pk: int, now: datetime) -> None:
     PlatformAction.objects.filter(pk=pk, state=ActionState.WAITING).update(due_at=now + timedelta(seconds=30))
 
 
-# The lease is longer than all tries of all requests of one order. What may have been sent stands in `progress`.
+# The lease is longer than all tries of all requests of one action. What may have been sent stands in `progress`.
 QUEUE: Final = DeliveryQueue(
     PlatformAction,
     lease=timedelta(minutes=5),
@@ -101,7 +101,7 @@ LOOK_UP_FOR: Final = timedelta(hours=6)
 
 
 def pay_bonus(client: Client, action: PlatformAction, row: dict[str, Any], *, now: datetime) -> None:
-    """Pay a claimed order's bonus, or find out whether it was paid."""
+    """Pay a claimed bonus, or find out whether it was paid."""
     if "paying" in action.progress:
         _look_up(action, row, now)
         return
@@ -116,7 +116,7 @@ def pay_bonus(client: Client, action: PlatformAction, row: dict[str, Any], *, no
     )
     paying = {"id": set_up, "before": _count_paid_before(action, row, amount), "at": now.isoformat()}
     action.progress = action.progress | {"paying": paying}
-    # Written down and committed before it is sent: whoever finds this order later knows that it may have been.
+    # Written down and committed before it is sent: whoever finds this action later knows that it may have been.
     if not QUEUE.held(action).update(progress=action.progress):
         raise OutcomeUnclear(_("Somebody else has this order."), LOOK_AGAIN)
     try:
@@ -164,7 +164,7 @@ _DECIDES: Final = {
 
 
 def send_due(client: Client, *, now: datetime, at_once: int = AT_ONCE) -> int:
-    """Send what is due; return how many orders were settled."""
+    """Send what is due; return how many actions were settled."""
     settled = 0
     for _number in range(at_once):
         action = QUEUE.claim(now)
@@ -175,7 +175,7 @@ def send_due(client: Client, *, now: datetime, at_once: int = AT_ONCE) -> int:
 
 
 def send(client: Client, action: PlatformAction, *, now: datetime) -> bool:
-    """Send one claimed order, and write down what came of it; say whether it is settled."""
+    """Send one claimed action, and write down what came of it; say whether it is settled."""
     try:
         _send(client, action, now)
     except Done:
@@ -195,8 +195,8 @@ def send(client: Client, action: PlatformAction, *, now: datetime) -> bool:
     except PlatformError as error:
         return _retry_later(action, str(error), now)
     except Exception:
-        # Whatever it is, the order is not lost, and the others are sent.
-        log.exception("Platform order %s could not be sent", action.pk)
+        # Whatever it is, the action is not lost, and the others are sent.
+        log.exception("Platform action %s could not be sent", action.pk)
         return _retry_later(action, _("A fault of this system; its operator's log says more."), now)
     return _settle(action, ActionState.DONE, "", now)
 

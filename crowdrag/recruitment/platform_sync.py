@@ -1,4 +1,4 @@
-"""One exchange with the platform: what it told is handled, what was ordered is sent, how things stand is asked."""
+"""One exchange with the platform: what it told is handled, what was requested is sent, how things stand is asked."""
 
 import logging
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""The pages of recruitment by Prolific: an activity's study there, its submissions and orders; its webhook."""
+"""The pages of recruitment by Prolific: an activity's study there, its submissions and actions; its webhook."""
 
 from typing import Any
 from uuid import uuid4
@@ -112,7 +112,7 @@ def refresh(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
 @study_page(Role.OWNER)
 @require_POST
 def open_places(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
-    """Order more places."""
+    """Request more places."""
     platform_study, form = _newest_platform_study(study, purpose), PlacesForm(request.POST)
     if form.is_valid():
         to = form.cleaned_data["to"]
@@ -214,7 +214,7 @@ def _newest_platform_study(study: Study, purpose: str) -> PlatformStudy:
 @study_page(Role.EDITOR)
 @audited(AuditedContent.VISIT)
 def submission_page(request: HttpRequest, study: Study, purpose: str, session: str) -> HttpResponse:
-    """Show a visit; on POST, order what is decided of it by hand."""
+    """Show a visit; on POST, request what is decided by hand."""
     rows = Submission.objects.select_related("platform_study__study", "platform_study__link", "participant")
     submission = get_object_or_404(
         rows, external_id=session, platform_study__study=study, platform_study__purpose=purpose
@@ -225,7 +225,7 @@ def submission_page(request: HttpRequest, study: Study, purpose: str, session: s
     if request.method == "POST" and kind in forms_here and forms_here[kind].is_valid():
         try:
             platform_actions.check_possible(submission, ActionKind(kind))
-            _order_decision(request, submission, kind, forms_here[kind].cleaned_data)
+            _request_decision(request, submission, kind, forms_here[kind].cleaned_data)
         except platform_actions.ActionError as error:
             messages.error(request, str(error))
         else:
@@ -255,7 +255,7 @@ def _forms(request: HttpRequest, study: Study, kind: str) -> dict[str, forms.For
     }
 
 
-def _order_decision(request: HttpRequest, submission: Submission, kind: str, data: dict[str, Any]) -> None:
+def _request_decision(request: HttpRequest, submission: Submission, kind: str, data: dict[str, Any]) -> None:
     name = f"visit-{submission.external_id}"
     about: dict[str, Any] = {
         "study": submission.platform_study.study,
@@ -280,7 +280,7 @@ def _order_decision(request: HttpRequest, submission: Submission, kind: str, dat
 @study_page(Role.OWNER)
 @require_POST
 def retry_action(request: HttpRequest, study: Study, purpose: str, action: int) -> HttpResponse:
-    """Send an order again that failed."""
+    """Send a failed action again."""
     try:
         platform_actions.retry(action=_get_action(study, purpose, action), now=timezone.now())
     except platform_actions.ActionError as error:
@@ -293,7 +293,7 @@ def retry_action(request: HttpRequest, study: Study, purpose: str, action: int) 
 @study_page(Role.OWNER)
 @require_POST
 def drop_action(request: HttpRequest, study: Study, purpose: str, action: int) -> HttpResponse:
-    """Give an order up."""
+    """Give up an action."""
     try:
         platform_actions.drop(action=_get_action(study, purpose, action), now=timezone.now())
     except platform_actions.ActionError as error:
