@@ -4,6 +4,7 @@ An archive is written in the latest version only; every version that is named he
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from writing.enums import TaskState
@@ -155,12 +156,23 @@ def in_order(version: int, table: str, columns: Iterable[Named]) -> tuple[Named,
     return tuple(held)
 
 
+@cache
+def _current_names(version: int, table: str) -> dict[str, str]:
+    """Return today's name of each column of a table that archives of a version call otherwise."""
+    names = {column_name(version, name, column): column for name, column in COLUMN_NAMES if name == table}
+    return {earlier: column for earlier, column in names.items() if earlier != column}
+
+
+@cache
+def _later_columns(version: int, table: str) -> dict[str, Callable[[Row], Any]]:
+    """Return the columns of a table that came after a version, with what stands in for them."""
+    return {
+        column: default for (name, column), (since, default) in COLUMNS.items() if name == table and since > version
+    }
+
+
 def completed(version: int, table: str, row: Row) -> dict[str, Any]:
     """Return a row of an archive of a version under the names of now, with what came later filled in."""
-    names = {column_name(version, name, column): column for name, column in COLUMN_NAMES if name == table}
-    later = {
-        column: default(row)
-        for (name, column), (since, default) in COLUMNS.items()
-        if name == table and since > version
-    }
+    names = _current_names(version, table)
+    later = {column: default(row) for column, default in _later_columns(version, table).items()}
     return {names.get(name, name): value for name, value in row.items()} | later

@@ -92,7 +92,7 @@ class ClaimContext(NamedTuple):
     consents: bool
     wrote: bool
     any_free: bool
-    barred: str | None
+    blocked_for: str | None
     most: int | None
     lease_minutes: int
     pay: int | None
@@ -107,8 +107,8 @@ class ClaimContext(NamedTuple):
         judged = [one for one in self.mine if one.state not in leases.NOT_JUDGED]
         if self.has_left:
             return LeftStudy(Assignment)
-        if self.barred is not None:
-            return Blocked(Assignment, self.barred)
+        if self.blocked_for is not None:
+            return Blocked(Assignment, self.blocked_for)
         if not self.is_open:
             return problems.CampaignNotOpen()
         if not self.is_admitted:
@@ -168,7 +168,7 @@ def obstacle(*, campaign: Campaign, participant: Participant, session: str = "")
         return None
     if late := [one for one in standing.in_state(S.TIMED_OUT) if session and one.session == session]:
         return problems.TooLate(Assignment.objects.get(pk=late[0].pk))
-    if slots.has_claimable(campaign=campaign.pk, barred=_barred(standing, campaign, participant)):
+    if slots.has_claimable(campaign=campaign.pk, excluded=_excluded(standing, campaign, participant)):
         return None
     return NothingLeft(Assignment)
 
@@ -213,7 +213,7 @@ def _claim(campaign: Campaign, participant: Participant, session: str, now: date
             return back
         if session and lost.session == session:
             raise problems.TooLate(Assignment.objects.get(pk=lost.pk))
-    slot = slots.lock_free_slot(campaign=campaign.pk, barred=_barred(standing, campaign, participant))
+    slot = slots.lock_free_slot(campaign=campaign.pk, excluded=_excluded(standing, campaign, participant))
     if slot is not None:
         return _assign(standing, participant, slot, session, now)
     # Who gave something back and finds nothing else may change their mind.
@@ -244,7 +244,7 @@ def _standing(campaign: Campaign, participant: Participant) -> ClaimContext:
     return ClaimContext._make([*facts, [KnownAssignment(*each) for each in mine or ()]])
 
 
-def _barred(standing: ClaimContext, campaign: Campaign, participant: Participant) -> list[int]:
+def _excluded(standing: ClaimContext, campaign: Campaign, participant: Participant) -> list[int]:
     """Return the questionnaires that are not for this person; most who come have neither judged nor written."""
     if not standing.mine and not standing.wrote:
         return []

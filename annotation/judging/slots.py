@@ -56,7 +56,7 @@ _BARRED = """
 """
 _CLAIMABLE = """
     SELECT id, questionnaire_id FROM annotation_slot
-    WHERE campaign_id = %(campaign)s AND holder_id IS NULL AND questionnaire_id <> ALL (%(barred)s::bigint[])
+    WHERE campaign_id = %(campaign)s AND holder_id IS NULL AND questionnaire_id <> ALL (%(excluded)s::bigint[])
     ORDER BY rank, id LIMIT 1
 """
 _TAKE = _CLAIMABLE + " FOR UPDATE SKIP LOCKED"
@@ -128,23 +128,23 @@ def excluded_questionnaires(*, campaign: int, participant: int) -> list[int]:
         return [int(questionnaire) for (questionnaire,) in cursor.fetchall()]
 
 
-def lock_free_slot(*, campaign: int, barred: list[int]) -> tuple[int, int] | None:
+def lock_free_slot(*, campaign: int, excluded: list[int]) -> tuple[int, int] | None:
     """Hold the next free slot but of these questionnaires, until the transaction ends; None only when there is none.
 
     The slot's key comes with that of its questionnaire.
     """
     while True:
-        if (found := _find(_TAKE, campaign, barred)) is not None:
+        if (found := _find(_TAKE, campaign, excluded)) is not None:
             return found
         # Those that others hold may come back yet: wait for them, one after the other.
-        if (other := _find(_CLAIMABLE, campaign, barred)) is None:
+        if (other := _find(_CLAIMABLE, campaign, excluded)) is None:
             return None
         _wait_for(other[0])
 
 
-def has_claimable(*, campaign: int, barred: list[int]) -> bool:
+def has_claimable(*, campaign: int, excluded: list[int]) -> bool:
     """Say whether there is such a slot at this moment; only `claimable` can promise it."""
-    return _find(_CLAIMABLE, campaign, barred) is not None
+    return _find(_CLAIMABLE, campaign, excluded) is not None
 
 
 def take(assignment: Assignment) -> bool:
@@ -181,11 +181,11 @@ def of_questionnaire(questionnaire: Questionnaire | int) -> SlotQuerySet:
     return Slot.objects.filter(questionnaire=questionnaire)
 
 
-def _find(query: str, campaign: int, barred: list[int]) -> tuple[int, int] | None:
+def _find(query: str, campaign: int, excluded: list[int]) -> tuple[int, int] | None:
     # As the database writes an array: one type, empty or not.
-    array = "{" + ",".join(map(str, barred)) + "}"
+    array = "{" + ",".join(map(str, excluded)) + "}"
     with prepared_statements.cursor() as cursor:
-        cursor.execute(query, {"campaign": Int8(campaign), "barred": array})
+        cursor.execute(query, {"campaign": Int8(campaign), "excluded": array})
         found = cursor.fetchone()
     return found and (int(found[0]), int(found[1]))
 

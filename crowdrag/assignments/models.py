@@ -29,7 +29,10 @@ class WorkTexts:
 
 
 class PaidWork(models.Model):
-    """One piece of work that a participant has or had in hand, and is paid for."""
+    """One piece of work that a participant has or had in hand, and is paid for.
+
+    Each kind has states of its own; all have `SUBMITTED`, `ACCEPTED` and `REJECTED`.
+    """
 
     TEXTS: ClassVar[WorkTexts]
     # What is read along with a row that is locked.
@@ -39,6 +42,11 @@ class PaidWork(models.Model):
     participant_id: int | None
     transitions: Any
     payments: Any
+    if TYPE_CHECKING:
+
+        @property
+        def currency(self) -> str:
+            """The currency of what it pays."""
 
     # What it pays, in minor units of the study's currency, as was said when it was claimed.
     pay = models.PositiveIntegerField(null=True, blank=True)
@@ -53,11 +61,6 @@ class PaidWork(models.Model):
 
     class Meta:
         abstract = True
-
-    @property
-    def currency(self) -> str:
-        """The currency of what it pays."""
-        raise NotImplementedError
 
 
 class Transition(models.Model):

@@ -6,7 +6,7 @@ from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
 
-class RunsConfig(AppConfig):
+class JobsConfig(AppConfig):
     """Long work."""
 
     name = "crowdrag.jobs"

@@ -1,4 +1,4 @@
-"""Tables of long work: runs, their units and files, input files, signs of life of workers, periodic duties."""
+"""Tables of long work: runs, their units and files, input files, signs of life of workers, scheduled tasks."""
 
 import uuid
 from datetime import timedelta
@@ -304,7 +304,7 @@ class WorkerHeartbeat(models.Model):
     objects = WorkerHeartbeatQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["name", "queue"], name="worker_beat_one_per_worker_and_queue")]
+        constraints = [models.UniqueConstraint(fields=["name", "queue"], name="worker_heartbeat_once_per_queue")]
 
     def __str__(self) -> str:
         return self.name
@@ -317,7 +317,7 @@ class ScheduledTask(models.Model):
     at = models.DateTimeField()
 
     class Meta:
-        verbose_name_plural = "duties"
+        verbose_name_plural = "scheduled tasks"
 
     def __str__(self) -> str:
         return self.name

@@ -28,7 +28,7 @@ class SweepResult:
     concluded: int
     due: dict[str, int]
     broker: bool
-    duties: list[str] = field(default_factory=list)
+    scheduled: list[str] = field(default_factory=list)
 
 
 def sweep(*, now: datetime | None = None) -> SweepResult:
@@ -40,14 +40,14 @@ def sweep(*, now: datetime | None = None) -> SweepResult:
     complete = list(Run.objects.concludable().order_by("id").values_list("pk", flat=True))
     for pk in complete:
         completion.conclude(pk, now=now)
-    duties = schedules.run_due(now=now)
+    scheduled = schedules.run_due(now=now)
     due = {queue: _due(queue, now) for queue in Queue.values}
     broker = True
     for queue, count in due.items():
         broker = broker and tasks.top_up(queue=queue, due=max(count, 1))
     heartbeat.record_beat(name=f"sweep@{socket.gethostname()}", queue="sweep", now=now)
     WorkerHeartbeat.objects.filter(at__lt=leases.time_after(now, -KEEP_BEATS)).delete()
-    return SweepResult(returned, len(complete), due, broker, duties)
+    return SweepResult(returned, len(complete), due, broker, scheduled)
 
 
 def sweep_repeatedly(*, every: float, stop: threading.Event, alive: Callable[[], None] = lambda: None) -> None:

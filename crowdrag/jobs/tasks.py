@@ -35,14 +35,8 @@ def wake(*, queue: str, messages: int = 1) -> bool:
 
     If it did not, nothing is lost: the sweep tells them again (docs/adr/0009-runs.md).
     """
-    try:
-        with impatient_connection() as connection:
-            for _ in range(min(messages, MOST_MESSAGES)):
-                app.send_task(work.name, kwargs={"queue": queue}, queue=queue, retry=False, connection=connection)
-    except BROKER_ERRORS as error:
-        log.warning("The broker took no message for queue %s, the sweep will send it: %s", queue, error)
-        return False
-    return True
+    count = min(messages, MOST_MESSAGES)
+    return _send(work.name, f"work in queue {queue}", count=count, queue=queue, kwargs={"queue": queue})
 
 
 def call_soon(name: str, about: str, *, expires: timedelta = timedelta(minutes=1)) -> bool:
@@ -50,13 +44,16 @@ def call_soon(name: str, about: str, *, expires: timedelta = timedelta(minutes=1
 
     A message that waited for longer than it takes to expire says nothing that the next one does not say.
     """
+    return _send(name, about, queue=Queue.DEFAULT, expires=expires.total_seconds())
+
+
+def _send(name: str, about: str, *, count: int = 1, **options: Any) -> bool:
     try:
         with impatient_connection() as connection:
-            app.send_task(
-                name, queue=Queue.DEFAULT, retry=False, connection=connection, expires=expires.total_seconds()
-            )
+            for _ in range(count):
+                app.send_task(name, retry=False, connection=connection, **options)
     except BROKER_ERRORS as error:
-        log.warning("The broker took no message about %s: %s", about, error)
+        log.warning("The broker took no message about %s, the sweep will send it: %s", about, error)
         return False
     return True
 

@@ -83,7 +83,7 @@ def sweeps_alive(*, now: datetime) -> int:
     return WorkerHeartbeat.objects.fresh(now).filter(queue="sweep").count()
 
 
-def duties() -> list[ScheduledTask]:
+def scheduled_tasks() -> list[ScheduledTask]:
     """Return what is done from time to time, with when it was done last."""
     return list(ScheduledTask.objects.order_by("name"))
 

@@ -83,7 +83,7 @@ def services_page(_request: HttpRequest, now: datetime) -> Dashboard:
         "queues": service_status.queues(now=now),
         "supervised": service_status.supervised(),
         "sweeps": service_status.sweeps_alive(now=now),
-        "duties": service_status.duties(),
+        "scheduled_tasks": service_status.scheduled_tasks(),
         "database": service_status.database(),
         "broker": service_status.broker(),
     }

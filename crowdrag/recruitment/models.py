@@ -143,20 +143,22 @@ class PlatformAction(QueuedRow):
     class Meta(QueuedRow.Meta):
         constraints = [
             *QueuedRow.Meta.constraints,
-            models.UniqueConstraint(fields=["platform_study", "key"], name="platform_order_key_unique"),
-            models.CheckConstraint(condition=models.Q(kind__in=ActionKind.values), name="platform_order_kind_known"),
-            models.CheckConstraint(condition=models.Q(state__in=ActionState.values), name="platform_order_state_known"),
+            models.UniqueConstraint(fields=["platform_study", "key"], name="platform_action_key_unique"),
+            models.CheckConstraint(condition=models.Q(kind__in=ActionKind.values), name="platform_action_kind_known"),
+            models.CheckConstraint(
+                condition=models.Q(state__in=ActionState.values), name="platform_action_state_known"
+            ),
             models.CheckConstraint(
                 condition=models.Q(kind=ActionKind.PLACES, submission__isnull=True)
                 | (~models.Q(kind=ActionKind.PLACES) & models.Q(submission__isnull=False)),
-                name="platform_order_is_about_somebody_or_about_places",
+                name="platform_action_is_about_somebody_or_places",
             ),
             # Of two bonuses for one person the second is sent when the outcome of the first is known: what was paid
             # is told apart by what the platform lists.
             models.UniqueConstraint(
                 fields=["submission"],
                 condition=models.Q(kind=ActionKind.BONUS, state__in=[ActionState.SENDING, ActionState.UNKNOWN]),
-                name="platform_order_one_bonus_at_a_time",
+                name="platform_action_one_bonus_at_a_time",
             ),
         ]
         indexes = [models.Index(fields=["state", "due_at"])]

@@ -62,7 +62,7 @@ def _rank(update: TimedStatus) -> tuple[bool, datetime, int]:
     return update.status in FINAL, update.at, _RANK[update.status]
 
 
-OPEN_ORDERS = (ActionState.WAITING, ActionState.SENDING, ActionState.UNKNOWN, ActionState.FAILED)
+OPEN_ACTIONS = (ActionState.WAITING, ActionState.SENDING, ActionState.UNKNOWN, ActionState.FAILED)
 
 
 def on_erase(participant: Participant, now: datetime) -> None:
@@ -83,7 +83,7 @@ def on_erase(participant: Participant, now: datetime) -> None:
 
 def forget_settled(participant: Participant) -> None:
     """Delete the visits of somebody who had everything erased that the platform has settled."""
-    owed = PlatformAction.objects.filter(state__in=OPEN_ORDERS, submission__participant=participant)
+    owed = PlatformAction.objects.filter(state__in=OPEN_ACTIONS, submission__participant=participant)
     settled = Submission.objects.filter(participant=participant, status__in=FINAL)
     gone = settled.exclude(pk__in=owed.values("submission_id"))
     # What the platform told of these since names them too.

@@ -6,6 +6,7 @@ python -m crowdrag.runtime.preparation
 import hashlib
 import os
 import shutil
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ def main(*, database: bool = True, static: bool = True) -> None:
 
     django.setup()
     if database:
+        refuse_unusable_database()
         with only_one():
             migrate()
             if settings.LLM_URL and "local_endpoint" in get_commands():
@@ -36,6 +38,15 @@ def main(*, database: bool = True, static: bool = True) -> None:
         collect(Path(settings.STATIC_ROOT))
         if shared := os.environ.get("CROWDRAG_STATIC_SHARED"):
             share(Path(settings.STATIC_ROOT), Path(shared))
+
+
+def refuse_unusable_database() -> None:
+    """End with a message where a check of the database says that this release cannot work on it."""
+    from django.core import checks
+
+    problems = checks.run_checks(tags=[checks.Tags.database], databases=["default"])
+    if errors := [error for error in problems if error.is_serious()]:
+        sys.exit("\n".join(f"{error.msg}\n{error.hint or ''}".strip() for error in errors))
 
 
 def migrate(*, tries: int = TRIES, pause: float = PAUSE) -> None:
@@ -48,7 +59,7 @@ def migrate(*, tries: int = TRIES, pause: float = PAUSE) -> None:
         with connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, false)", [LOCK_TIMEOUT])
         try:
-            call_command("migrate", interactive=False, verbosity=1, skip_checks=False)
+            call_command("migrate", interactive=False, verbosity=1)
         except OperationalError as error:
             if not left or not isinstance(error.__cause__, LockNotAvailable):
                 raise

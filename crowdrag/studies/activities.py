@@ -57,7 +57,7 @@ class Activity:
         its part of the participant's own page, as with `navigation.register_card`. What the context calls
         `earned`, in minor units, goes into the sum at the top of the page.
     desk
-        where researchers look at a piece of work that a participant names in an enquiry; empty where it is none of
+        where researchers look at a piece of work that a participant names in a message; empty where it is none of
         theirs.
     remedy
         where they take back the decision that a participant contests; empty where nothing is to be taken back.
@@ -164,7 +164,7 @@ def latest(participant: Participant) -> Activity | None:
 
 
 def about_label(participant: Participant, about: str, known: list[Activity] | None = None) -> str:
-    """Return what people call the work that an enquiry is about; as it was named, where no activity knows it.
+    """Return what people call the work that a message is about; as it was named, where no activity knows it.
 
     `known` are the study's activities, for whoever asks for many.
     """

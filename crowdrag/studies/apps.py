@@ -19,6 +19,12 @@ class StudiesConfig(AppConfig):
 
         register_tab(order=0, label=_("Overview"), url_name="study", section="study")
         register_tab(order=85, label=_("People"), url_name="entry_links", role=Role.EDITOR, section="people")
-        register_tab(order=86, label=_("Enquiries"), url_name="enquiries", role=Role.REVIEWER, section="enquiries")
+        register_tab(
+            order=86,
+            label=_("Enquiries"),
+            url_name="participant_messages",
+            role=Role.REVIEWER,
+            section="messages",
+        )
         register_card(order=60, template="studies/_people.html", context=people_card)
         register_tab(order=90, label=_("Members"), url_name="members", role=Role.VIEWER, section="members")

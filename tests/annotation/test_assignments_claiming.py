@@ -195,7 +195,7 @@ def test_a_claim_reads_as_little_where_many_places_are_free() -> None:
     person = here.judge()
     hand_in(claim(here, person))
     grow(here, 4000)
-    arguments = {"campaign": here.campaign.pk, "barred": f"{{{here.questionnaires[0].pk}}}"}
+    arguments = {"campaign": here.campaign.pk, "excluded": f"{{{here.questionnaires[0].pk}}}"}
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {slots._TAKE}", arguments)
         plan = cursor.fetchone()[0][0]["Plan"]

@@ -32,7 +32,7 @@ def test_whoever_is_barred_finishes_what_they_have_and_gets_nothing_more() -> No
         claim(here, judge)
     assert isinstance(claims.obstacle(campaign=here.campaign, participant=judge), Blocked)
     assert claim(here, other).state == S.ASSIGNED
-    # What was barred is lifted, and the record of it stays.
+    # What was blocked is lifted, and the record of it stays.
     blocks.unblock(participant=judge, by=None, now=NOW)
     assert claim(here, judge).state == S.ASSIGNED
     assert ParticipantBlock.objects.get(participant=judge).lifted_at == NOW
@@ -77,15 +77,15 @@ def test_a_reviewer_decides_it_where_they_screen_and_the_judge_reads_why() -> No
     mine = hand_in(claim(here, judge), NOW)
     client, person = signed_in(here.study, Role.REVIEWER), client_of(judge)
     page = reverse("screening_assignment", args=[here.study.slug, here.campaign.pk, mine.external_id])
-    address = reverse("participant_bar", args=[here.study.slug, judge.pk])
+    address = reverse("participant_block", args=[here.study.slug, judge.pk])
     start = reverse("judging_start", args=[here.study.slug, here.campaign.pk])
     assert address in client.get(page).content.decode()
     assert client.post(address, {"reason": "", "back": page})["Location"] == page
     assert judge.block is None
     assert client.post(address, {"reason": WHY, "back": "//elsewhere.example"})["Location"].startswith("/studies/")
     assert "Six seconds a questionnaire &lt;i&gt;" in client.get(page).content.decode()
-    barred = person.get(start)
-    assert isinstance(barred.context["overview"].obstacle, Blocked)
-    assert "Six seconds a questionnaire &lt;i&gt;" in barred.content.decode()
+    blocked = person.get(start)
+    assert isinstance(blocked.context["overview"].obstacle, Blocked)
+    assert "Six seconds a questionnaire &lt;i&gt;" in blocked.content.decode()
     client.post(address, {"lift": "1", "back": page})
     assert person.get(start).context["overview"].obstacle is None

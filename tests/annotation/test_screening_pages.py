@@ -164,8 +164,8 @@ def test_a_contested_rejection_is_taken_back_from_the_desk(here: campaigns.World
     services.ask(
         participant=done.participant, kind=MessageKind.CONTEST, text="I read quickly.", now=NOW, about=done.external_id
     )
-    enquiries = client.get(reverse("enquiries", args=[here.study.slug])).content.decode()
-    assert of("screening_assignment", done) in enquiries
+    participant_messages = client.get(reverse("participant_messages", args=[here.study.slug])).content.decode()
+    assert of("screening_assignment", done) in participant_messages
     assert "I read quickly." in page_of(client, done)
     assert client.post(of("screening_reverse", done), {"note": ""}).status_code == 422
     assert client.post(of("screening_reverse", done), {"note": "You are right."}).status_code == 302

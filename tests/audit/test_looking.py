@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 # Pages of a study that show nothing of people who take part: what the study is, asks and plans; figures over many;
 # texts of models; lists of runs. Whoever adds a page decides here, or marks it with `access.audited`.
 NAMES = """
-    study study_about members member_remove participant_bar entry_link_close
+    study study_about members member_remove participant_block entry_link_close
     webhooks webhook webhook_secret webhook_test webhook_switch webhook_remove webhook_again
     runs run run_progress run_cancel run_resume study_models
     recruitments recruitment_new recruitment_send recruitment_ask recruitment_places recruitment_step

@@ -87,5 +87,5 @@ def test_rules_of_files(study: Study) -> None:
 def test_a_worker_has_one_sign_of_life_a_queue() -> None:
     for queue in ("llm", "gpu"):
         WorkerHeartbeat.objects.create(name="w", queue=queue, at=NOW)
-    with pytest.raises(IntegrityError, match="worker_beat_one_per_worker_and_queue"), transaction.atomic():
+    with pytest.raises(IntegrityError, match="worker_heartbeat_once_per_queue"), transaction.atomic():
         WorkerHeartbeat.objects.create(name="w", queue="llm", at=NOW)

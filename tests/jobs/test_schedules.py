@@ -19,7 +19,7 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.fixture
 def register(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., schedules.Schedule]]:
-    """No duties but the test's own."""
+    """No schedules but the test's own."""
     monkeypatch.setattr(schedules, "_schedules", {})
     return schedules.register
 
@@ -67,8 +67,8 @@ def test_two_apps_cannot_use_one_name(register) -> None:
 @pytest.mark.django_db
 def test_the_sweep_does_what_is_due(register, broker: Broker) -> None:
     register("test", lambda now: None, MINUTE)
-    assert sweep.sweep(now=NOW).duties == ["test"]
-    assert sweep.sweep(now=NOW).duties == []
+    assert sweep.sweep(now=NOW).scheduled == ["test"]
+    assert sweep.sweep(now=NOW).scheduled == []
 
 
 @pytest.mark.django_db(transaction=True)

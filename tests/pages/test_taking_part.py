@@ -173,7 +173,7 @@ def test_researchers_make_an_invitation_and_answer(page: Page, live_server: Any,
     expect(page.locator("#made-1")).to_contain_text("/join/")
     page.locator("details", has=page.locator("input[name=kind][value=PLATFORM]")).locator("summary").first.click()
     found += look(page)
-    page.goto(f"{live_server.url}{reverse('enquiries', args=[study.slug])}")
+    page.goto(f"{live_server.url}{reverse('participant_messages', args=[study.slug])}")
     found += look(page)
     page.locator("main textarea").first.fill("By Friday.")
     with page.expect_navigation():

@@ -44,14 +44,16 @@ def test_what_is_asked_is_answered_on_the_own_page(client: Client, person: Parti
     assert 'value="task-7"' in form
     assert '<option value="CONTEST" selected>' in form
     client.post(address, {"kind": "CONTEST", "about": "task-7", "text": "It was <b>right</b>."})
-    enquiry = ParticipantMessage.objects.get()
-    assert (enquiry.kind, enquiry.about, enquiry.participant) == ("CONTEST", "task-7", person)
+    message = ParticipantMessage.objects.get()
+    assert (message.kind, message.about, message.participant) == ("CONTEST", "task-7", person)
 
     desk = researcher(person)
-    page = desk.get(reverse("enquiries", args=[person.study.slug])).content.decode()
+    page = desk.get(reverse("participant_messages", args=[person.study.slug])).content.decode()
     assert "&lt;b&gt;right" in page
     assert "<b>right" not in page
-    desk.post(reverse("enquiry_answer", args=[person.study.slug, enquiry.pk]), {"text": "You are <i>right</i>."})
+    desk.post(
+        reverse("participant_message_answer", args=[person.study.slug, message.pk]), {"text": "You are <i>right</i>."}
+    )
     own = client.get(reverse("work", args=[person.study.slug])).content.decode()
     assert "You are &lt;i&gt;right" in own
 
@@ -64,7 +66,7 @@ def test_the_researcher_gets_from_the_question_to_the_work(client: Client, perso
     WritingTask.objects.filter(pk=mine.task.pk).update(participant=person)
     for task in (mine.task, others.task):
         ask(person, about=task.external_id)
-    page = researcher(person).get(reverse("enquiries", args=[person.study.slug])).content.decode()
+    page = researcher(person).get(reverse("participant_messages", args=[person.study.slug])).content.decode()
     assert f'href="{reverse("review_task", args=[person.study.slug, mine.task.external_id])}"' in page
     assert f">{escape(mine.task.topic.query)}</a>" in page, "by what people call it"
     assert escape(others.task.topic.query) not in page
@@ -79,10 +81,10 @@ def test_a_contested_rejection_is_taken_back_from_where_it_is_answered(person: P
         topic__study=person.study, task=WritingTaskFactory(claimed=True, topic__study=person.study)
     ).task
     WritingTask.objects.filter(pk=task.pk).update(participant=person, state=TaskState.REJECTED)
-    enquiry = ask(person, kind=MessageKind.CONTEST, about=task.external_id)
-    desk, page = researcher(person), reverse("enquiries", args=[person.study.slug])
+    message = ask(person, kind=MessageKind.CONTEST, about=task.external_id)
+    desk, page = researcher(person), reverse("participant_messages", args=[person.study.slug])
     address = f"{reverse('review_task', args=[person.study.slug, task.external_id])}?open=reverse"
-    desk.post(reverse("enquiry_answer", args=[person.study.slug, enquiry.pk]), {"text": "You are right."})
+    desk.post(reverse("participant_message_answer", args=[person.study.slug, message.pk]), {"text": "You are right."})
     assert f'href="{address}"' in desk.get(page).content.decode(), "an answer changes nothing"
     assert 'data-review-panel="a" open' in desk.get(address).content.decode()
     desk.post(reverse("review_reverse", args=[person.study.slug, task.external_id]), {"note": "We were wrong."})
@@ -97,13 +99,13 @@ def test_others_do_not_see_it(person: Participant) -> None:
         assert "mine alone" not in other.get(reverse(name, args=[person.study.slug])).content.decode()
 
 
-def test_an_answer_has_words_and_goes_to_the_own_studys_enquiry_alone(person: Participant) -> None:
+def test_an_answer_has_words_and_goes_to_the_own_studys_message_alone(person: Participant) -> None:
     desk = researcher(person)
-    for enquiry, text, status in ((ask(ParticipantFactory(study=offered_study())), "x", 404), (ask(person), " ", 422)):
-        address = reverse("enquiry_answer", args=[person.study.slug, enquiry.pk])
+    for message, text, status in ((ask(ParticipantFactory(study=offered_study())), "x", 404), (ask(person), " ", 422)):
+        address = reverse("participant_message_answer", args=[person.study.slug, message.pk])
         assert desk.post(address, {"text": text}).status_code == status
-        enquiry.refresh_from_db()
-        assert (enquiry.answer, enquiry.answered_at) == ("", None)
+        message.refresh_from_db()
+        assert (message.answer, message.answered_at) == ("", None)
 
 
 def test_unanswered_ones_come_first_and_are_counted(person: Participant) -> None:
@@ -133,7 +135,7 @@ def test_a_flood_of_requests_at_once_is_held_back_too() -> None:
     def one(number: int) -> bool:
         try:
             ask(person, f"at once {number}")
-        except services.EnquiryError:
+        except services.MessageError:
             return False
         else:
             return True

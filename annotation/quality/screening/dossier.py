@@ -120,7 +120,7 @@ class Dossier:
     payments: list[AssignmentPayment]
     paid: int
     record: JudgeRecord
-    enquiries: list[ParticipantMessage]
+    participant_messages: list[ParticipantMessage]
     from_platform: bool
 
 
@@ -128,7 +128,9 @@ def collect(assignment: Assignment) -> Dossier:
     """Collect it. The assignment comes with its questionnaire, campaign, study and participant."""
     work = evidence.collect_work([assignment])[assignment.pk]
     payments = list(assignment.payments.select_related("by").order_by("at", "id"))
-    enquiries = ParticipantMessage.objects.filter(participant=assignment.participant, about=assignment.external_id)
+    participant_messages = ParticipantMessage.objects.filter(
+        participant=assignment.participant, about=assignment.external_id
+    )
     return Dossier(
         proposal=flags.propose(flags.flags_of([assignment])[assignment.pk]),
         work=work,
@@ -139,7 +141,7 @@ def collect(assignment: Assignment) -> Dossier:
         payments=payments,
         paid=sum(payment.amount for payment in payments),
         record=_record(assignment),
-        enquiries=list(enquiries.order_by("asked_at", "pk")) if assignment.external_id else [],
+        participant_messages=list(participant_messages.order_by("asked_at", "pk")) if assignment.external_id else [],
         from_platform=platform_decisions.is_from_platform(assignment),
     )
 

@@ -7,7 +7,7 @@ from ..enums import MessageKind
 from . import services
 
 
-class EnquiryForm(forms.Form):
+class MessageForm(forms.Form):
     """Something asked of the researchers."""
 
     kind = forms.ChoiceField(label=_("What is it?"), choices=MessageKind.choices, initial=MessageKind.QUESTION)

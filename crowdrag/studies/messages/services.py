@@ -26,7 +26,7 @@ class MessageWithSubject:
     about: str
 
 
-class EnquiryError(ValueError):
+class MessageError(ValueError):
     """What was asked or answered cannot be kept like this."""
 
 
@@ -38,9 +38,9 @@ def ask(
     # The participant's row is the lock: whoever asks twice at once is still held to the limit.
     held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if held.erased_at:
-        raise EnquiryError(_("What you gave was erased, and nobody could answer you."))
+        raise MessageError(_("What you gave was erased, and nobody could answer you."))
     if held.messages.filter(answered_at__isnull=True).count() >= MAX_OPEN:
-        raise EnquiryError(
+        raise MessageError(
             _("%(most)d of your questions wait for an answer. Please wait until one is answered.") % {"most": MAX_OPEN}
         )
     return ParticipantMessage.objects.create(
@@ -89,7 +89,7 @@ def list_of_study(study: Study) -> "list[ParticipantMessage]":
 def _check_text(text: str, most: int) -> str:
     text = text.replace("\0", "").strip()
     if not text:
-        raise EnquiryError(_("There is no text."))
+        raise MessageError(_("There is no text."))
     if len(text) > most:
-        raise EnquiryError(_("The text is longer than %(most)d characters.") % {"most": most})
+        raise MessageError(_("The text is longer than %(most)d characters.") % {"most": most})
     return text

@@ -13,7 +13,7 @@ from ..enums import AuditedContent, MessageKind, Role
 from ..participants.models import Participant
 from ..study.models import Study
 from . import services
-from .forms import AnswerForm, EnquiryForm
+from .forms import AnswerForm, MessageForm
 from .models import ParticipantMessage
 
 
@@ -23,7 +23,7 @@ def ask_researchers(request: HttpRequest, participant: Participant) -> HttpRespo
     if request.method == "POST":
         return _keep_message(request, participant)
     kind = request.GET.get("kind", "")
-    form = EnquiryForm(
+    form = MessageForm(
         initial={
             "kind": kind if kind in MessageKind.values else MessageKind.QUESTION,
             "about": request.GET.get("about", "")[:200],
@@ -33,7 +33,7 @@ def ask_researchers(request: HttpRequest, participant: Participant) -> HttpRespo
 
 
 def _keep_message(request: HttpRequest, participant: Participant) -> HttpResponse:
-    form = EnquiryForm(request.POST)
+    form = MessageForm(request.POST)
     if not form.is_valid():
         return _show_form(request, participant, form)
     try:
@@ -44,19 +44,19 @@ def _keep_message(request: HttpRequest, participant: Participant) -> HttpRespons
             text=form.cleaned_data["text"],
             now=timezone.now(),
         )
-    except services.EnquiryError as error:
+    except services.MessageError as error:
         form.add_error(None, str(error))
         return _show_form(request, participant, form)
     messages.success(request, _("Sent. The answer will stand here and on your own page."))
     return redirect("work_ask", participant.study.slug)
 
 
-def _show_form(request: HttpRequest, participant: Participant, form: EnquiryForm) -> HttpResponse:
+def _show_form(request: HttpRequest, participant: Participant, form: MessageForm) -> HttpResponse:
     context = {
         "taking_part": participant.study,
         "form": form,
         "about": activities.about_label(participant, str(form["about"].value() or "")),
-        "enquiries": services.list_of_participant(participant),
+        "participant_messages": services.list_of_participant(participant),
         "most": services.MAX_OPEN,
     }
     return render(request, "studies/participant/ask.html", context, status=422 if form.errors else 200)
@@ -72,44 +72,44 @@ def list_messages(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.REVIEWER)
 @require_POST
 @audited(AuditedContent.LETTERS)
-def answer_message(request: HttpRequest, study: Study, enquiry_id: int) -> HttpResponse:
-    """Answer an enquiry, or answer it otherwise."""
-    enquiry = get_object_or_404(ParticipantMessage, pk=enquiry_id, participant__study=study)
+def answer_message(request: HttpRequest, study: Study, message_id: int) -> HttpResponse:
+    """Answer a message, or answer it otherwise."""
+    message = get_object_or_404(ParticipantMessage, pk=message_id, participant__study=study)
     form = AnswerForm(request.POST)
     if not form.is_valid():
-        return _show_messages(request, study, (enquiry.pk, form))
-    services.answer(message=enquiry, text=form.cleaned_data["text"], by=request.user, now=timezone.now())  # type: ignore[arg-type]
+        return _show_messages(request, study, (message.pk, form))
+    services.answer(message=message, text=form.cleaned_data["text"], by=request.user, now=timezone.now())  # type: ignore[arg-type]
     messages.success(request, _("Answered. The participant reads it on their own page."))
-    return redirect("enquiries", study.slug)
+    return redirect("participant_messages", study.slug)
 
 
-def _review_address(enquiry: ParticipantMessage, known: list[activities.Activity]) -> str:
-    """Return where the work is looked at that an enquiry is about, whichever way knows it."""
-    if not enquiry.about:
+def _review_address(message: ParticipantMessage, known: list[activities.Activity]) -> str:
+    """Return where the work is looked at that a message is about, whichever way knows it."""
+    if not message.about:
         return ""
-    return next(filter(None, (way.desk(enquiry.participant, enquiry.about) for way in known)), "")
+    return next(filter(None, (way.desk(message.participant, message.about) for way in known)), "")
 
 
-def _remedy_address(enquiry: ParticipantMessage, known: list[activities.Activity]) -> str:
-    """Return where the rejection that an enquiry contests is taken back, for as long as it stands."""
-    if enquiry.kind != MessageKind.CONTEST or not enquiry.about:
+def _remedy_address(message: ParticipantMessage, known: list[activities.Activity]) -> str:
+    """Return where the rejection that a message contests is taken back, for as long as it stands."""
+    if message.kind != MessageKind.CONTEST or not message.about:
         return ""
-    return next(filter(None, (way.remedy(enquiry.participant, enquiry.about) for way in known)), "")
+    return next(filter(None, (way.remedy(message.participant, message.about) for way in known)), "")
 
 
 def _show_messages(request: HttpRequest, study: Study, refused: tuple[int, AnswerForm] | None = None) -> HttpResponse:
     known = activities.of_study(study)
     rows = [
         {
-            "enquiry": enquiry,
-            "desk": _review_address(enquiry, known),
-            "remedy": _remedy_address(enquiry, known),
-            "about": activities.about_label(enquiry.participant, enquiry.about, known),
+            "message": message,
+            "desk": _review_address(message, known),
+            "remedy": _remedy_address(message, known),
+            "about": activities.about_label(message.participant, message.about, known),
             "form": refused[1]
-            if refused and refused[0] == enquiry.pk
-            else AnswerForm(initial={"text": enquiry.answer}, auto_id=f"id_{enquiry.pk}_%s"),
+            if refused and refused[0] == message.pk
+            else AnswerForm(initial={"text": message.answer}, auto_id=f"id_{message.pk}_%s"),
         }
-        for enquiry in services.list_of_study(study)
+        for message in services.list_of_study(study)
     ]
-    context = {"rows": rows, "waiting": services.count_unanswered(study), "section": "enquiries"}
-    return render(request, "studies/enquiries.html", context, status=422 if refused else 200)
+    context = {"rows": rows, "waiting": services.count_unanswered(study), "section": "messages"}
+    return render(request, "studies/messages.html", context, status=422 if refused else 200)

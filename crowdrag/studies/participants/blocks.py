@@ -14,7 +14,7 @@ class NoReasonError(ValueError):
 
 @transaction.atomic
 def block(*, participant: Participant, reason: str, by: User | None, now: datetime) -> ParticipantBlock:
-    """Give a participant nothing more; who is barred already stays so, for the reason that they were told.
+    """Give a participant nothing more; who is blocked already stays so, for the reason that they were told.
 
     Raises
     ------

@@ -85,7 +85,7 @@ def own_page(request: HttpRequest, participant: Participant) -> HttpResponse:
         "taking_part": participant.study,
         "participant": participant,
         "standing": participant_dashboard.build(participant),
-        "enquiries": services.list_of_participant(participant),
+        "participant_messages": services.list_of_participant(participant),
     }
     return render(request, "studies/participant/work.html", context)
 

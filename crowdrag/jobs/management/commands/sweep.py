@@ -29,8 +29,8 @@ class Command(BaseCommand):
             swept = sweep.sweep()
             due = ", ".join(f"{queue} {count}" for queue, count in swept.due.items())
             self.stdout.write(f"returned {swept.returned}, concluded {swept.concluded}, due: {due}")
-            if swept.duties:
-                self.stdout.write(f"did {', '.join(swept.duties)}")
+            if swept.scheduled:
+                self.stdout.write(f"did {', '.join(swept.scheduled)}")
             if not swept.broker:
                 self.stderr.write("The broker does not answer.")
             return
