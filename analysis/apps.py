@@ -54,4 +54,4 @@ class AnalysisConfig(AppConfig):
         register_tab(order=32, label=_("Experiments"), url_name="experiments", section="experiments")
         register_tab(order=64, label=_("Releases"), url_name="releases", section="releases")
         register_tab(order=65, label=_("Export"), url_name="exports", section="exports")
-        register_card(order=5, template="analysis/_card.html", context=queries.study_card)
+        register_card(order=5, template="analysis/analyses/_study_card.html", context=queries.study_card)

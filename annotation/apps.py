@@ -25,7 +25,7 @@ class AnnotationConfig(AppConfig):
         from crowdrag.studies.navigation import register_card, register_tab
 
         register_tab(order=20, label=_("Campaigns"), url_name="campaigns", section="annotation")
-        register_card(order=20, template="annotation/_card.html", context=study_card)
+        register_card(order=20, template="annotation/progress/_study_card.html", context=study_card)
         judgment_importers.register()
         judge_run.register_kinds()
         invariants.register_all()

@@ -29,8 +29,8 @@ class WritingConfig(AppConfig):
         register_tab(order=12, label=_("Writing"), url_name="writing_progress", section="progress")
         register_tab(order=15, label=_("Review"), url_name="review_queue", role=Role.REVIEWER, section="review")
         register_tab(order=60, label=_("Import"), url_name="import", role=Role.EDITOR, section="import")
-        register_card(order=10, template="writing/_card.html", context=corpus_card)
-        register_card(order=12, template="writing/progress/_card.html", context=progress_card)
+        register_card(order=10, template="writing/corpus/_study_card.html", context=corpus_card)
+        register_card(order=12, template="writing/progress/_study_card.html", context=progress_card)
         corpus_importers.register()
         writer_run.register_kind()
         invariants.register_all()
@@ -40,7 +40,7 @@ class WritingConfig(AppConfig):
                 label=_("Writing"),
                 offer=activity.offer,
                 start="writing_start",
-                template="writing/_work.html",
+                template="writing/assignments/_dashboard_card.html",
                 context=activity.dashboard_section,
                 desk=activity.review_url,
                 remedy=activity.reversal_url,

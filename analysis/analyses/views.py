@@ -144,7 +144,7 @@ def participant(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     audit_subject(request, person)
     state = state_of(request, study, live=True)
     context = page_context(request, state, "competence", needs_judgments=True) | {"person": person}
-    return render(request, "analysis/participant.html", context | competence_queries.participant(study, state, person))
+    return render(request, "analysis/analyses/participant.html", context | competence_queries.participant(study, state, person))
 
 
 @study_page(Role.VIEWER)
@@ -157,7 +157,7 @@ def pair(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     audit_subject(request, None, shown_pair.pk)
     state = state_of(request, study, live=True)
     context = page_context(request, state, "pairs", needs_judgments=True) | {"pair": shown_pair}
-    return render(request, "analysis/pair.html", context | competence_queries.pair(study, state, shown_pair))
+    return render(request, "analysis/analyses/pair.html", context | competence_queries.pair(study, state, shown_pair))
 
 
 @study_page(Role.EDITOR)
@@ -180,7 +180,7 @@ def report(request: HttpRequest, study: Study) -> HttpResponse:
     context = page_context(request, state, "report")
     if state.run is not None:
         context |= reports_queries.report(state.run)
-    return render(request, "analysis/report.html", context)
+    return render(request, "analysis/reports/report.html", context)
 
 
 @study_page(Role.VIEWER)
@@ -212,7 +212,7 @@ def analyses(request: HttpRequest, study: Study) -> HttpResponse:
     """List the finished analyses."""
     state = state_of(request, study)
     listing = reports_queries.analyses(study, page=request.GET.get("page"))
-    return render(request, "analysis/analyses.html", page_context(request, state, "analyses") | listing)
+    return render(request, "analysis/analyses/list.html", page_context(request, state, "analyses") | listing)
 
 
 @study_page(Role.VIEWER)
@@ -225,7 +225,7 @@ def compare(request: HttpRequest, study: Study) -> HttpResponse:
     if old and new:
         context["comparison"] = comparison.compare(old, new)
     context["choices"] = reports_queries.choices(study)
-    return render(request, "analysis/compare.html", context)
+    return render(request, "analysis/analyses/compare.html", context)
 
 
 def _named_analysis(request: HttpRequest, study: Study, name: str) -> Run | None:

@@ -193,7 +193,7 @@ def register() -> None:
             inputs=(Input("file", _("Archive"), _("One zip file, as it was exported")),),
             read=read,
             store=_store,
-            template="analysis/_import_archive.html",
+            template="analysis/archive/_import.html",
             order=5,
         )
     )

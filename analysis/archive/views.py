@@ -38,7 +38,7 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
         "at_work": [{"run": run, "title": kinds.title(run.kind)} for run in services.at_work(study)],
         "may_export": request.study_role >= Role.EDITOR,  # type: ignore[attr-defined]
     }
-    return render(request, "analysis/exports.html", context)
+    return render(request, "analysis/archive/export.html", context)
 
 
 def _left_out(artifact: Artifact) -> dict[str, int] | None:

@@ -36,7 +36,7 @@ def listing(request: HttpRequest, study: Study) -> HttpResponse:
     if name and name not in experiments.EXPERIMENTS:
         raise Http404("There is no such experiment.")
     context = experiments_queries.listing(study, name, request.GET.get("page")) | _frame(request)
-    return render(request, "analysis/experiments.html", context)
+    return render(request, "analysis/experiments/list.html", context)
 
 
 @study_page(Role.EDITOR, most_bytes=MOST_BYTES + settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
@@ -52,7 +52,7 @@ def new(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 
     def show(*, status: int = 200, **more: Any) -> HttpResponse:
         context = {"experiment": experiment, "form": form} | more | _frame(request)
-        return render(request, "analysis/experiment_new.html", context, status=status)
+        return render(request, "analysis/experiments/new.html", context, status=status)
 
     return order_run(
         request,
@@ -73,7 +73,7 @@ def estimate(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     if form.is_valid():
         order = form.order()
         context |= {"order": order} | _expected(order)
-    return render(request, "analysis/_experiment_estimate.html", context)
+    return render(request, "analysis/experiments/_cost_estimate.html", context)
 
 
 @study_page(Role.VIEWER)
@@ -83,7 +83,7 @@ def result(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
     runs = Run.objects.select_related("study", "created_by")
     run = get_object_or_404(runs, study=study, key=key, kind__startswith=experiments.PREFIX)
     context = {"run": run} | experiments_queries.result(run) | _frame(request)
-    return render(request, "analysis/experiment.html", context)
+    return render(request, "analysis/experiments/experiment.html", context)
 
 
 @study_page(Role.VIEWER)
@@ -102,7 +102,7 @@ def compare(request: HttpRequest, study: Study) -> HttpResponse:
     context["experiment"] = experiments.EXPERIMENTS.get(one.kind.removeprefix(experiments.PREFIX)) if one else None
     if old and new:
         context["comparison"] = comparison.compare(old, new)
-    return render(request, "analysis/experiments_compare.html", context)
+    return render(request, "analysis/experiments/compare.html", context)
 
 
 def _beside(request: HttpRequest, study: Study) -> HttpResponse:
@@ -125,7 +125,7 @@ def _beside(request: HttpRequest, study: Study) -> HttpResponse:
         "tables": comparison.side_by_side(runs),
         "experiment": experiment,
     } | _frame(request)
-    return render(request, "analysis/experiments_beside.html", context)
+    return render(request, "analysis/experiments/side_by_side.html", context)
 
 
 def _expected(order: services.Order, form: ExperimentForm | None = None) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def generic_page(method: Method) -> Page:
         url_name=f"method_{method.name}",
         path=f"methods/{method.name}/",
         label=method.title,
-        template="analysis/method.html",
+        template="analysis/methods/method.html",
         context=lambda _study, _state, _query: {"method": method},
         is_live=method.is_live,
     )

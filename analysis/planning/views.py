@@ -38,7 +38,7 @@ def planner(request: HttpRequest, study: Study) -> HttpResponse:
     run = _asked_for(request, study)
     context = {"form": form, "may_plan": may_plan, "section": "planner", "run": run}
     status = 422 if form.is_bound else 200
-    return render(request, "analysis/planner.html", context | planner_queries.planner(run), status=status)
+    return render(request, "analysis/planning/planner.html", context | planner_queries.planner(run), status=status)
 
 
 @study_page(Role.VIEWER)
@@ -46,7 +46,7 @@ def planner(request: HttpRequest, study: Study) -> HttpResponse:
 def moving(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
     """Show how far a plan is, and what it found so far."""
     run = get_object_or_404(Run, study=study, kind=services.KIND, key=key)
-    return render(request, "analysis/planner.html#found", {"run": run} | planner_queries.planner(run))
+    return render(request, "analysis/planning/planner.html#found", {"run": run} | planner_queries.planner(run))
 
 
 @study_page(Role.VIEWER)

@@ -25,7 +25,7 @@ NOT_FOUND = 404
 @public_to_read
 def index(request: HttpRequest) -> HttpResponse:
     """List what is published."""
-    return render(request, "analysis/released_list.html", releases_queries.index(request.GET.get("page")))
+    return render(request, "analysis/releases/public_list.html", releases_queries.index(request.GET.get("page")))
 
 
 @public_to_read
@@ -138,7 +138,7 @@ def _show(
     )
     context |= {"files_at": base, "citing": says.citing(shown_release, address=address)}
     context["loading"] = says.loading(shown_release, base=request.build_absolute_uri(base)) if opens else None
-    return render(request, "analysis/released.html", context | more)
+    return render(request, "analysis/releases/public.html", context | more)
 
 
 def _for_all(answer: HttpResponseBase) -> HttpResponseBase:
@@ -154,7 +154,7 @@ def _croissant(shown_release: Release, *, opens: bool) -> str:
 
 def _refused(request: HttpRequest, gone_release: Release, *, status: int) -> HttpResponse:
     context = {"release": gone_release, "released_study": gone_release.study, "newer": services.newer(gone_release)}
-    return render(request, "analysis/released_gone.html", context, status=status)
+    return render(request, "analysis/releases/public_file_gone.html", context, status=status)
 
 
 def _public(slug: str, number: int) -> Release:
@@ -165,4 +165,4 @@ def _public(slug: str, number: int) -> Release:
 @never_cache
 def _ended(request: HttpRequest) -> HttpResponse:
     # Whether there ever was such a link is nobody's business.
-    return render(request, "analysis/released_ended.html", status=NOT_FOUND)
+    return render(request, "analysis/releases/public_link_ended.html", status=NOT_FOUND)

@@ -36,7 +36,7 @@ def releases(request: HttpRequest, study: Study) -> HttpResponse:
         "section": SECTION,
         "may_change": _may(request),
     }
-    return render(request, "analysis/releases.html", context)
+    return render(request, "analysis/releases/list.html", context)
 
 
 @study_page(Role.EDITOR)
@@ -51,7 +51,7 @@ def new(request: HttpRequest, study: Study) -> HttpResponse:
         else:
             return redirect("release", study.slug, created.number)
     context = {"form": form, "section": SECTION, "latest": releases_queries.latest(study), "licences": LICENCES}
-    return render(request, "analysis/release_form.html", context, status=INVALID if form.errors else 200)
+    return render(request, "analysis/releases/form.html", context, status=INVALID if form.errors else 200)
 
 
 @study_page(Role.EDITOR)
@@ -67,7 +67,7 @@ def change(request: HttpRequest, study: Study, number: int) -> HttpResponse:
         else:
             return redirect("release", study.slug, number)
     context = {"form": form, "release": release, "section": SECTION, "licences": LICENCES}
-    return render(request, "analysis/release_form.html", context, status=INVALID if form.errors else 200)
+    return render(request, "analysis/releases/form.html", context, status=INVALID if form.errors else 200)
 
 
 @study_page(Role.VIEWER)
@@ -86,7 +86,7 @@ def moving(request: HttpRequest, study: Study, number: int) -> HttpResponse:
     release = _release(study, number)
     if (running := _progress(release)) is None:
         return HttpResponse(status=204, headers={"HX-Refresh": "true"})
-    return render(request, "analysis/release.html#building", {"release": release, "progress": running})
+    return render(request, "analysis/releases/release.html#building", {"release": release, "progress": running})
 
 
 @study_page(Role.VIEWER)
@@ -201,7 +201,7 @@ def _show(request: HttpRequest, study: Study, release: Release, **more: Any) -> 
         "progress": _progress(release),
     }
     invalid = any(form.is_bound and form.errors for form in (more.get("link_form"), more.get("withdraw_form")) if form)
-    return render(request, "analysis/release.html", context | more, status=INVALID if invalid else 200)
+    return render(request, "analysis/releases/release.html", context | more, status=INVALID if invalid else 200)
 
 
 def _progress(release: Release) -> Any:

@@ -1,4 +1,4 @@
-"""A report as one self-contained HTML file, and as PDF (templates/analysis/report.typ)."""
+"""A report as one self-contained HTML file, and as PDF (templates/analysis/reports/report.typ)."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def _drawn(spec: str, name: str, alt: str) -> str:
 
 def write_html(report: Report) -> bytes:
     """Write a report as HTML; the same report gives the same bytes."""
-    return render_to_string("analysis/report_file.html", html_context(report)).encode()
+    return render_to_string("analysis/reports/file.html", html_context(report)).encode()
 
 
 def html_context(report: Report) -> dict[str, object]:
@@ -62,7 +62,7 @@ def write_pdf(report: Report) -> bytes:
 
 @lru_cache(maxsize=1)
 def _source() -> bytes:
-    return Path(settings.BASE_DIR, "templates", "analysis", "report.typ").read_bytes()
+    return Path(settings.BASE_DIR, "templates", "analysis", "reports", "report.typ").read_bytes()
 
 
 def _data(report: Report) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def short(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
-@register.inclusion_tag("analysis/_chart.html", takes_context=True)
+@register.inclusion_tag("analysis/figures/_chart.html", takes_context=True)
 def result_chart(context: template.Context, name: str) -> dict[str, Any]:
     """A chart of this run with its caption: `{% result_chart "agreement" %}`."""
     run = context["run"]

@@ -106,7 +106,7 @@ def opening(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "has_sides": campaign.kind != CampaignKind.POINTWISE,
         "section": SECTION,
     }
-    return render(request, "annotation/campaigns/open.html", context)
+    return render(request, "annotation/campaigns/launch.html", context)
 
 
 @of_people()
@@ -296,7 +296,7 @@ def items(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "is_draft": campaign.state == CampaignState.DRAFT,
         "section": SECTION,
     }
-    return render(request, "annotation/campaigns/items.html", context)
+    return render(request, "annotation/campaigns/expert_items.html", context)
 
 
 def _sent(request: HttpRequest) -> Any:

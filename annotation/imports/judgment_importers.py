@@ -40,7 +40,7 @@ CORPUS = Importer(
     inputs=(Input("folder", _("Folder"), _("A zip or tar archive of it, or its files"), many=True),),
     read=_read_corpus,
     store=_store_corpus,
-    template="annotation/_import_crowdrag25.html",
+    template="annotation/imports/_crowdrag25.html",
     options=(STRICT,),
     order=10,
 )
@@ -51,7 +51,7 @@ QUESTIONNAIRE = Importer(
     inputs=(Input("file", _("Questionnaire"), _("One JSON object")),),
     read=_read_questionnaire,
     store=_store_questionnaire,
-    template="annotation/_import_questionnaire.html",
+    template="annotation/imports/_questionnaires.html",
     order=50,
 )
 

@@ -105,7 +105,7 @@ def _way(campaign: Campaign) -> Activity:
         offer=partial(offer, campaign),
         start="judging_start",
         start_args=(campaign.pk,),
-        template="annotation/judging/_work.html",
+        template="annotation/judging/_dashboard_card.html",
         context=partial(dashboard_section, campaign),
         desk=partial(review_url, campaign),
         remedy=partial(reversal_url, campaign),

@@ -35,7 +35,7 @@ def judges(request: HttpRequest, study: Study) -> HttpResponse:
         "runs": queries.describe_runs(page.object_list),
         "outcomes": JudgingOutcome,
     }
-    return render(request, "annotation/model_judges.html", context | SECTION)
+    return render(request, "annotation/llm_judges/list.html", context | SECTION)
 
 
 @study_page(Role.EDITOR)
@@ -77,7 +77,7 @@ def run(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     context: dict[str, Any] = {"row": queries.describe_runs([found])[0], "run": found}
     if found.kind == injection.KIND:
         context["found"] = injection_results.result_of_run(found)
-        return render(request, "annotation/model_judges_measured.html", context | SECTION)
+        return render(request, "annotation/llm_judges/injection_results.html", context | SECTION)
     outcome = request.GET.get("outcome", "")
     page = Paginator(queries.answers(found, outcome=outcome), PER_PAGE).get_page(request.GET.get("page"))
     context |= {
@@ -86,10 +86,10 @@ def run(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
         "outcome": outcome,
         "outcomes": JudgingOutcome.choices,
     }
-    return render(request, "annotation/model_judges_run.html", context | SECTION)
+    return render(request, "annotation/llm_judges/run.html", context | SECTION)
 
 
 def _form(
     request: HttpRequest, form: JudgingForm | InjectionForm, *, status: int = 200, **context: Any
 ) -> HttpResponse:
-    return render(request, "annotation/model_judges_new.html", {"form": form, **SECTION, **context}, status=status)
+    return render(request, "annotation/llm_judges/new.html", {"form": form, **SECTION, **context}, status=status)

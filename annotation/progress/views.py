@@ -43,7 +43,7 @@ def campaigns(request: HttpRequest, study: Study) -> HttpResponse:
     """List the campaigns with how much each collected, the latest first."""
     page = Paginator(_of(study).with_counts().newest_first(), LISTED_PER_PAGE).get_page(request.GET.get("page"))
     context = {"page": page, "campaigns": campaign_summary.summarise(page), "may_edit": _role(request) >= Role.EDITOR}
-    return render(request, "annotation/campaigns.html", context | SECTION)
+    return render(request, "annotation/progress/campaigns.html", context | SECTION)
 
 
 @study_page(Role.VIEWER)
@@ -54,7 +54,7 @@ def campaign(request: HttpRequest, study: Study, campaign_id: int) -> HttpRespon
     context = {"campaign": found, "phase": overview.phase(found), "may_edit": _role(request) >= Role.EDITOR}
     if context["phase"] not in STILL:
         context |= _moving(request, found)
-    return render(request, "annotation/campaign.html", context | campaign_summary.describe_campaign(found) | SECTION)
+    return render(request, "annotation/progress/campaign.html", context | campaign_summary.describe_campaign(found) | SECTION)
 
 
 @study_page(Role.VIEWER)
@@ -67,7 +67,7 @@ def moving(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse
     context = _moving(request, found)
     if request.GET.get("seen") == context["found"].digest:
         return HttpResponse(status=204)
-    return render(request, "annotation/live/_moving.html", context)
+    return render(request, "annotation/progress/_live.html", context)
 
 
 @study_page(Role.VIEWER)
@@ -88,7 +88,7 @@ def judges(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse
         "dimensions": asked_of,
         "judges": [(judge, [judge.trust.get(dimension.pk) for dimension in asked_of]) for judge in page],
     }
-    return render(request, "annotation/live/judges.html", context | SECTION)
+    return render(request, "annotation/progress/judges.html", context | SECTION)
 
 
 @study_page(Role.VIEWER)
@@ -171,7 +171,7 @@ def extend(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "recruitment": reverse("recruitment", args=[campaign.study.slug, claims.purpose(campaign)]),
         **SECTION,
     }
-    return render(request, "annotation/live/extend.html", context, status=422 if form.errors else 200)
+    return render(request, "annotation/progress/extend.html", context, status=422 if form.errors else 200)
 
 
 def _extended(made: int) -> str:

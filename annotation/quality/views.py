@@ -88,7 +88,7 @@ def item(request: HttpRequest, study: Study, campaign: int, item: int) -> HttpRe
         "is_draft": found.campaign.state == CampaignState.DRAFT,
         "section": "annotation",
     }
-    return render(request, "annotation/checks/item.html", context, status=422 if form.errors else 200)
+    return render(request, "annotation/quality/item.html", context, status=422 if form.errors else 200)
 
 
 def _change(request: HttpRequest, found: Item, form: LabelsForm) -> bool:
@@ -131,7 +131,7 @@ def _show(request: HttpRequest, found: Campaign, form: AttentionForm, *, status:
         "now": timezone.now(),
         "section": "annotation",
     }
-    return render(request, "annotation/checks/checks.html", context, status=status)
+    return render(request, "annotation/quality/checks.html", context, status=status)
 
 
 def _initial(found: Campaign) -> dict[str, Any]:

@@ -22,7 +22,7 @@ class JobsConfig(AppConfig):
         from .views import latest_runs
 
         register_tab(order=70, label=_("Runs"), url_name="runs", section="runs")
-        register_card(order=70, template="runs/card.html", context=latest_runs)
+        register_card(order=70, template="jobs/_study_card.html", context=latest_runs)
         # Registered first, called last: it starts once everything is erased.
         activities.on_erase(erasure.start_vacuum)
         activities.on_erase(erasure.on_erase)

@@ -46,7 +46,7 @@ def run_list(request: HttpRequest, study: Study) -> HttpResponse:
         "kind": kind,
         "state": state,
     }
-    return render(request, "runs/list.html", context)
+    return render(request, "jobs/runs.html", context)
 
 
 SHOWN_UNITS = 50
@@ -67,14 +67,14 @@ def run_page(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse
         "may_change": request.study_role >= Role.EDITOR,  # type: ignore[attr-defined]
         "resumable": run.is_resumable,
     }
-    return render(request, "runs/run.html", context)
+    return render(request, "jobs/run.html", context)
 
 
 @study_page(Role.VIEWER)
 def run_progress(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
     """Answer the page's question how far the run is; when it is over, have the whole page come again."""
     run = _run(study, key)
-    response = render(request, "runs/run.html#moving", _progress_context(run))
+    response = render(request, "jobs/run.html#moving", _progress_context(run))
     if not run.is_active:
         response["HX-Refresh"] = "true"
     return response
@@ -170,4 +170,4 @@ def services(request: HttpRequest) -> HttpResponse:
         "active": [{"run": run, "title": kinds.title(run.kind)} for run in active],
         "stale": Unit.objects.stale(now).select_related("run__study").order_by("lease_until", "id")[:SHOWN_TROUBLED],
     }
-    return render(request, "runs/services.html", context)
+    return render(request, "jobs/services.html", context)

@@ -194,7 +194,7 @@ def _show(
             .count(),
             **overview.summary(platform_study),
         }
-    return render(request, "recruitment/page.html", context)
+    return render(request, "recruitment/platform_study.html", context)
 
 
 def _way(study: Study, purpose: str) -> activities.Activity:

@@ -26,5 +26,5 @@ class StudiesConfig(AppConfig):
             role=Role.REVIEWER,
             section="messages",
         )
-        register_card(order=60, template="studies/_people.html", context=people_card)
+        register_card(order=60, template="studies/participants/_study_card.html", context=people_card)
         register_tab(order=90, label=_("Members"), url_name="members", role=Role.VIEWER, section="members")

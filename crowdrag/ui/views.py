@@ -65,7 +65,7 @@ def components(request: HttpRequest) -> HttpResponse:
         "page": Paginator(range(4731), 50).page(3),
         "minutes_ago": now - dt.timedelta(minutes=5),
     }
-    return render(request, "face/components.html", context)
+    return render(request, "ui/components.html", context)
 
 
 @public

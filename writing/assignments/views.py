@@ -165,4 +165,4 @@ def _done(request: HttpRequest, task: WritingTask, work: Callable[[], object]) -
 
 def _page(request: HttpRequest, participant: Participant, name: str, context: dict[str, Any]) -> HttpResponse:
     common = {"participant": participant, "taking_part": participant.study}
-    return render(request, f"writing/work/{name}.html", common | context)
+    return render(request, f"writing/assignments/{name}.html", common | context)

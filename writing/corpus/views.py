@@ -23,7 +23,7 @@ def topics(request: HttpRequest, study: Study) -> HttpResponse:
     if query := request.GET.get("q", "").strip():
         found = found.matching(query)
     page = Paginator(found.order_by("external_id", "id"), PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "writing/topics.html", {"page": page, "query": query, "section": "writing"})
+    return render(request, "writing/corpus/topics.html", {"page": page, "query": query, "section": "writing"})
 
 
 @study_page(Role.VIEWER)
@@ -34,7 +34,7 @@ def topic(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
     responses = found.responses.with_people().order_by("style__name", "origin", "id")
     retrieved = found.retrieved.select_related("passage").annotate(cited=Count("citations")).order_by("rank", "id")
     context = {"topic": found, "responses": responses, "retrieved": retrieved, "section": "writing"}
-    return render(request, "writing/topic.html", context)
+    return render(request, "writing/corpus/topic.html", context)
 
 
 @study_page(Role.VIEWER)
@@ -59,4 +59,4 @@ def response(request: HttpRequest, study: Study, external_id: str) -> HttpRespon
         "model": llm_writers_queries.provenance(found),
         "section": "writing",
     }
-    return render(request, "writing/response.html", context)
+    return render(request, "writing/corpus/response.html", context)

@@ -81,7 +81,7 @@ def editor(request: HttpRequest, participant: Participant, task: str) -> HttpRes
         "project": participant.study,
         "wording": script_messages.editor(),
     }
-    return render(request, "writing/editor.html", context)
+    return render(request, "writing/editor/editor.html", context)
 
 
 # The header X-Writing-Token, by the name that it has before Django makes a mapping of all headers.

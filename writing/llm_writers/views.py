@@ -29,7 +29,7 @@ def writers(request: HttpRequest, study: Study) -> HttpResponse:
     """List the campaigns in which models wrote."""
     page = Paginator(queries.runs(study), CAMPAIGNS).get_page(request.GET.get("page"))
     context = {"page": page, "campaigns": queries.describe_runs(page.object_list), "section": "progress"}
-    return render(request, "writing/models.html", context)
+    return render(request, "writing/llm_writers/list.html", context)
 
 
 @study_page(Role.EDITOR)
@@ -61,7 +61,7 @@ def campaign(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
         "outcomes": AnswerOutcome.choices,
         "section": "progress",
     }
-    return render(request, "writing/campaign.html", context)
+    return render(request, "writing/llm_writers/run.html", context)
 
 
 def _estimate(study: Study, order: Order) -> dict[str, Any]:
@@ -74,4 +74,4 @@ def _estimate(study: Study, order: Order) -> dict[str, Any]:
 
 
 def _form(request: HttpRequest, form: WritingOrderForm, *, status: int = 200, **context: Any) -> HttpResponse:
-    return render(request, "writing/campaign_new.html", {"form": form, "section": "progress", **context}, status=status)
+    return render(request, "writing/llm_writers/new.html", {"form": form, "section": "progress", **context}, status=status)

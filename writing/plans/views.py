@@ -35,7 +35,7 @@ def plan(request: HttpRequest, study: Study) -> HttpResponse:
         if request.method == "POST":
             services.ensure_plan(study, timezone.now())
             return redirect("writing_plan", study.slug)
-        return render(request, "writing/plan/none.html", {"section": SECTION})
+        return render(request, "writing/plans/no_plan.html", {"section": SECTION})
     if request.method != "POST":
         return _show_plan(request, found, PlanForm(found))
     form = PlanForm(found, request.POST)
@@ -74,7 +74,7 @@ def preview(request: HttpRequest, study: Study) -> HttpResponse:
     if found is None:
         return redirect("writing_progress", study.slug)
     asked = [each.style for each in found.plan_styles.select_related("style").order_by("position", "id")]
-    return render(request, "writing/plan/preview.html", {"plan": found, "styles": asked, "section": SECTION})
+    return render(request, "writing/plans/preview.html", {"plan": found, "styles": asked, "section": SECTION})
 
 
 def _change(found: WritingPlan, form: PlanForm) -> bool:
@@ -105,7 +105,7 @@ def _show_plan(request: HttpRequest, found: WritingPlan, form: PlanForm, *, stat
         "styles": [each.style for each in found.plan_styles.select_related("style").order_by("position", "id")],
         "section": SECTION,
     }
-    return render(request, "writing/plan/plan.html", context, status=status)
+    return render(request, "writing/plans/plan.html", context, status=status)
 
 
 def _of_plan(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
@@ -131,7 +131,7 @@ def instructions(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
             messages.success(request, _("Saved. Whoever claims a task from now on is told this."))
             return redirect("writing_plan", plan.study.slug)
     context = {"title": _("Instructions"), "held": plan.instructions, "preview": form["text"].value()}
-    return _show_text(request, plan, form, "writing/plan/text.html", context)
+    return _show_text(request, plan, form, "writing/plans/text.html", context)
 
 
 @_of_plan
@@ -146,7 +146,7 @@ def consent(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
             messages.success(request, _("Saved. Who agreed to another version is asked again before they go on."))
             return redirect("writing_plan", plan.study.slug)
     context = {"title": _("Consent"), "held": held, "preview": form["text"].value(), "licences": LICENCES}
-    return _show_text(request, plan, form, "writing/plan/text.html", context)
+    return _show_text(request, plan, form, "writing/plans/text.html", context)
 
 
 @_of_plan
@@ -166,7 +166,7 @@ def style(request: HttpRequest, plan: WritingPlan, name: str = "") -> HttpRespon
             return redirect("writing_plan", plan.study.slug)
     context = {"title": held.label if held else _("A style of your own"), "held": held, "style": held}
     return _show_text(
-        request, plan, form, "writing/plan/text.html", context | {"preview": form["instructions"].value()}
+        request, plan, form, "writing/plans/text.html", context | {"preview": form["instructions"].value()}
     )
 
 
@@ -202,7 +202,7 @@ def questions(request: HttpRequest, plan: WritingPlan, kind: str) -> HttpRespons
         "asked": plan_forms.questions(rows),
         "section": SECTION,
     }
-    template = "writing/plan/_questions.html" if request.htmx else "writing/plan/questions.html"  # type: ignore[attr-defined]
+    template = "writing/plans/_questions.html" if request.htmx else "writing/plans/questions.html"  # type: ignore[attr-defined]
     return render(request, template, context, status=422 if problems else 200)
 
 

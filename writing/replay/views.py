@@ -33,7 +33,7 @@ def replay(request: HttpRequest, study: Study, external_id: str) -> HttpResponse
         "section": "writing",
         **shown(found),
     }
-    return render(request, "writing/replay.html", context)
+    return render(request, "writing/replay/replay.html", context)
 
 
 @gzip_page

@@ -58,7 +58,7 @@ def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
         "query": _query(request.GET),
         "section": "review",
     }
-    return render(request, "writing/review_queue.html", context)
+    return render(request, "writing/review/queue.html", context)
 
 
 @study_page(Role.REVIEWER)
@@ -91,7 +91,7 @@ def review_hold(request: HttpRequest, study: Study, task: str) -> HttpResponseBa
     mine = queue.hold(task=found, by=_user(request), now=now)
     if not mine:
         found = _task(study, task)
-    return render(request, "writing/review.html#hold", {"task": found, "lost": not mine, "study": study})
+    return render(request, "writing/review/review.html#hold", {"task": found, "lost": not mine, "study": study})
 
 
 @audited(AuditedContent.REVIEW)
@@ -247,7 +247,7 @@ def _show(
         "section": "review",
         **views.shown(response),
     }
-    return render(request, "writing/review.html", context, status=status)
+    return render(request, "writing/review/review.html", context, status=status)
 
 
 def _task(study: Study, external_id: str) -> WritingTask:

@@ -44,7 +44,7 @@ def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[s
     return queries.overview(study, state)
 
 
-PAGE = Page(10, "results", "", _("Agreement"), "analysis/overview.html", page_context, is_live=True)
+PAGE = Page(10, "results", "", _("Agreement"), "analysis/methods/overview.html", page_context, is_live=True)
 
 METHOD = Method(
     name="agreement",

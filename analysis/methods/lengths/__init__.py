@@ -32,7 +32,7 @@ def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[s
     return responses_page.page_context(study, state, query)
 
 
-PAGE = Page(50, "writing_results", "writing/", _("Writing"), "analysis/writing.html", page_context)
+PAGE = Page(50, "writing_results", "writing/", _("Writing"), "analysis/methods/writing.html", page_context)
 
 METHOD = Method(
     name="lengths",

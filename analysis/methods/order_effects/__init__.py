@@ -34,7 +34,7 @@ PAGE = Page(
     "order_results",
     "order/",
     _("Order and dimensions"),
-    "analysis/order_effects.html",
+    "analysis/methods/order_effects.html",
     page_context,
     needs_judgments=True,
 )

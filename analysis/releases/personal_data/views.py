@@ -41,7 +41,7 @@ def findings(request: HttpRequest, study: Study) -> HttpResponse:
     context = releases_queries.findings(study, page=request.GET.get("page"), only_open=only_open)
     return render(
         request,
-        "analysis/release_findings.html",
+        "analysis/releases/personal_data.html",
         context | {"section": "releases", "verdicts": PersonalVerdict.choices},
     )
 

@@ -59,7 +59,7 @@ def screening(request: HttpRequest, study: Study, campaign: int) -> HttpResponse
         "query": _query(request),
         "section": "annotation",
     }
-    return render(request, "annotation/screening/queue.html", context)
+    return render(request, "annotation/quality/screening/queue.html", context)
 
 
 @study_page(Role.REVIEWER)
@@ -91,7 +91,7 @@ def accept_clean(request: HttpRequest, study: Study, campaign: int) -> HttpRespo
         "until": now.isoformat(),
         "section": "annotation",
     }
-    return render(request, "annotation/screening/accept_clean.html", context)
+    return render(request, "annotation/quality/screening/accept_clean.html", context)
 
 
 @study_page(Role.REVIEWER)
@@ -116,7 +116,7 @@ def hold(request: HttpRequest, study: Study, campaign: int, assignment: str) -> 
     if not mine:
         found = find(study, campaign, assignment)
     context = {"assignment": found, "campaign": found.questionnaire.campaign, "lost": not mine, "study": study}
-    return render(request, "annotation/screening/assignment.html#hold", context)
+    return render(request, "annotation/quality/screening/assignment.html#hold", context)
 
 
 @study_page(Role.REVIEWER)
@@ -158,7 +158,7 @@ def show(
         "query": _query(request),
         "section": "annotation",
     }
-    return render(request, "annotation/screening/assignment.html", context, status=status)
+    return render(request, "annotation/quality/screening/assignment.html", context, status=status)
 
 
 @audited(AuditedContent.REVIEW)

@@ -83,7 +83,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         "visit": enrolment.sign_visit(secrets.token_hex(16)) if link.kind == EntryKind.OPEN else "",
         "hourly": round(offer.pay * 60 / offer.minutes) if offer and offer.minutes else None,
     }
-    return render(request, "studies/participant/join.html", context)
+    return render(request, "studies/entry/join.html", context)
 
 
 @public
@@ -96,7 +96,7 @@ def enter_key(request: HttpRequest) -> HttpResponse:
         if link is not None:
             return _enrol(request, Visitor(link, None, link.participant))
         form.add_error("key", _("Nobody has this link or code. Is all of it there? It may also have been replaced."))
-    return render(request, "studies/participant/begin.html", {"form": form}, status=422 if form.errors else 200)
+    return render(request, "studies/entry/return.html", {"form": form}, status=422 if form.errors else 200)
 
 
 def _visitor(request: HttpRequest, link: EntryLink) -> Visitor:
@@ -143,7 +143,7 @@ def _refuse(
             "usable": enrolment.allowed_devices(link),
             "way_back": links.completion_target(link, Outcome.BAD_DEVICE),
         }
-    return render(request, "studies/participant/no_entry.html", context, status=status)
+    return render(request, "studies/entry/no_entry.html", context, status=status)
 
 
 LINK_FORMS: dict[str, type[LinkForm]] = {
@@ -262,7 +262,7 @@ def _show_links(
         "waiting": services.count_unanswered(study),
         "section": "people",
     }
-    return render(request, "studies/people.html", context, status=422 if refused else 200)
+    return render(request, "studies/entry/people.html", context, status=422 if refused else 200)
 
 
 def _shared_address(request: HttpRequest, link: EntryLink) -> str:

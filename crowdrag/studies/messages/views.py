@@ -59,7 +59,7 @@ def _show_form(request: HttpRequest, participant: Participant, form: MessageForm
         "participant_messages": services.list_of_participant(participant),
         "most": services.MAX_OPEN,
     }
-    return render(request, "studies/participant/ask.html", context, status=422 if form.errors else 200)
+    return render(request, "studies/messages/ask.html", context, status=422 if form.errors else 200)
 
 
 @study_page(Role.REVIEWER)
@@ -112,4 +112,4 @@ def _show_messages(request: HttpRequest, study: Study, refused: tuple[int, Answe
         for message in services.list_of_study(study)
     ]
     context = {"rows": rows, "waiting": services.count_unanswered(study), "section": "messages"}
-    return render(request, "studies/messages.html", context, status=422 if refused else 200)
+    return render(request, "studies/messages/list.html", context, status=422 if refused else 200)

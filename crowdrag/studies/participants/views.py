@@ -54,14 +54,14 @@ def consent_page(request: HttpRequest, participant: Participant) -> HttpResponse
         "offer": offer,
         "start": way.address(participant.study),
     }
-    return render(request, "studies/participant/consent.html", context, status=422 if form.errors else 200)
+    return render(request, "studies/entry/consent.html", context, status=422 if form.errors else 200)
 
 
 def decline(request: HttpRequest, participant: Participant) -> HttpResponse:
     """Say goodbye; nothing is written down."""
     back = links.participant_completion_target(participant=participant, outcome=Outcome.NO_CONSENT)
     context = {"taking_part": participant.study, "way_back": back, "platform": links.paying_platform(participant)}
-    return render(request, "studies/participant/declined.html", context)
+    return render(request, "studies/entry/declined.html", context)
 
 
 def show_key(
@@ -74,7 +74,7 @@ def show_key(
         "code": links.group_key(made.key),
         "start": way.address(participant.study),
     }
-    return render(request, "studies/participant/key.html", context)
+    return render(request, "studies/participants/personal_link.html", context)
 
 
 @participant_page
@@ -87,7 +87,7 @@ def own_page(request: HttpRequest, participant: Participant) -> HttpResponse:
         "standing": participant_dashboard.build(participant),
         "participant_messages": services.list_of_participant(participant),
     }
-    return render(request, "studies/participant/work.html", context)
+    return render(request, "studies/participants/dashboard.html", context)
 
 
 @participant_page
@@ -141,14 +141,14 @@ def withdraw_by_key(request: HttpRequest) -> HttpResponse:
 
 def _ask_for_key(request: HttpRequest, form: KeyForm) -> HttpResponse:
     status = 422 if form.errors else 200
-    return render(request, "studies/participant/withdraw_begin.html", {"form": form}, status=status)
+    return render(request, "studies/participants/withdraw_begin.html", {"form": form}, status=status)
 
 
 def _show_withdrawal(request: HttpRequest, participant: Participant, form: WithdrawForm, key: str = "") -> HttpResponse:
     context = {"taking_part": participant.study, "participant": participant, "form": form, "key": key}
     context |= {"owed": activities.owed(participant), "payer": links.paying_platform(participant)}
     context |= {"awaited": activities.pending(participant), "erasure": activities.erasure_notes(participant)}
-    return render(request, "studies/participant/withdraw.html", context, status=422 if form.errors else 200)
+    return render(request, "studies/participants/withdraw.html", context, status=422 if form.errors else 200)
 
 
 def _withdraw(request: HttpRequest, participant: Participant, choice: str) -> HttpResponse:
@@ -172,7 +172,7 @@ def _withdraw(request: HttpRequest, participant: Participant, choice: str) -> Ht
         "awaited": awaited,
         "erasure": erasure,
     }
-    return render(request, "studies/participant/withdrawn.html", context)
+    return render(request, "studies/participants/withdrawn.html", context)
 
 
 @study_page(Role.REVIEWER)

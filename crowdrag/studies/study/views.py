@@ -25,7 +25,7 @@ def home(request: HttpRequest) -> HttpResponse:
 def my_studies(request: HttpRequest) -> HttpResponse:
     """List the studies that I am a member of."""
     studies = Study.objects.for_user(request.user).with_role(request.user).with_counts().order_by("-created_at", "id")
-    return render(request, "studies/mine.html", {"studies": studies})
+    return render(request, "studies/study/list.html", {"studies": studies})
 
 
 @signed_in
@@ -35,7 +35,7 @@ def new_study(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         study = services.create(by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
         return redirect("study", slug=study.slug)
-    return render(request, "studies/new.html", {"form": form}, status=422 if form.errors else 200)
+    return render(request, "studies/study/new.html", {"form": form}, status=422 if form.errors else 200)
 
 
 @study_page(Role.OWNER)
@@ -46,7 +46,7 @@ def about_study(request: HttpRequest, study: Study) -> HttpResponse:
         services.describe(study=study, **form.cleaned_data)
         return redirect("study", slug=study.slug)
     context = {"form": form, "section": "study"}
-    return render(request, "studies/about.html", context, status=422 if form.errors else 200)
+    return render(request, "studies/study/about.html", context, status=422 if form.errors else 200)
 
 
 @study_page(Role.VIEWER)
@@ -54,7 +54,7 @@ def study_home(request: HttpRequest, study: Study) -> HttpResponse:
     """Show what each app says of the study."""
     may_describe = request.study_role >= Role.OWNER  # type: ignore[attr-defined]
     context = {"cards": cards(study), "section": "study", "may_describe": may_describe}
-    return render(request, "studies/home.html", context)
+    return render(request, "studies/study/home.html", context)
 
 
 @study_page(Role.VIEWER)
@@ -99,4 +99,4 @@ def _show_members(request: HttpRequest, study: Study, form: MemberForm, status: 
     """Render the page."""
     found = study.memberships.select_related("user").order_by("-role", "user__email", "id")
     context = {"memberships": found, "form": form, "section": "members", "may_change": request.study_role >= Role.OWNER}  # type: ignore[attr-defined]
-    return render(request, "studies/members.html", context, status=status)
+    return render(request, "studies/study/members.html", context, status=status)

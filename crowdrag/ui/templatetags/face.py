@@ -256,7 +256,7 @@ def votes(a: int, n: int, b: int) -> SafeString:
     )
 
 
-@register.inclusion_tag("_tabs.html", takes_context=True)
+@register.inclusion_tag("ui/_tabs.html", takes_context=True)
 def study_tabs(context: Context) -> dict[str, Any]:
     """Show the study's tabs.
 

@@ -57,7 +57,7 @@ TOPICS = Importer(
     inputs=(Input("file", _("Topics"), _LINES),),
     read=_read_topics,
     store=_store_topics,
-    template="writing/_import_topics.html",
+    template="writing/corpus/imports/_topics.html",
     order=20,
     of_people=False,
 )
@@ -72,7 +72,7 @@ TREC = Importer(
     ),
     read=_read_trec,
     store=_store_trec,
-    template="writing/_import_trec.html",
+    template="writing/corpus/imports/_trec.html",
     options=("depth",),
     order=30,
     of_people=False,
@@ -84,7 +84,7 @@ RESPONSES = Importer(
     inputs=(Input("file", _("Responses"), _LINES),),
     read=_read_responses,
     store=_store_responses,
-    template="writing/_import_responses.html",
+    template="writing/corpus/imports/_responses.html",
     options=("style",),
     order=40,
 )

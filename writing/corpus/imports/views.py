@@ -16,7 +16,7 @@ from .forms import MAX_REQUEST, ImportForm
 @study_page(Role.EDITOR)
 def imports(request: HttpRequest, study: Study) -> HttpResponse:
     """List what can be imported."""
-    return render(request, "writing/imports.html", {"importers": importers.all_importers()})
+    return render(request, "writing/corpus/imports/list.html", {"importers": importers.all_importers()})
 
 
 @study_page(Role.EDITOR, most_bytes=MAX_REQUEST)
@@ -43,6 +43,6 @@ def importing(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 
 
 def _show(request: HttpRequest, form: ImportForm, *, status: int = 200) -> HttpResponse:
-    template = "writing/import.html#form" if request.htmx else "writing/import.html"  # type: ignore[attr-defined]
+    template = "writing/corpus/imports/import.html#form" if request.htmx else "writing/corpus/imports/import.html"  # type: ignore[attr-defined]
     context = {"form": form, "importer": form.importer}
     return render(request, template, context, status=status)
