@@ -144,7 +144,9 @@ def participant(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     audit_subject(request, person)
     state = state_of(request, study, live=True)
     context = page_context(request, state, "competence", needs_judgments=True) | {"person": person}
-    return render(request, "analysis/analyses/participant.html", context | competence_queries.participant(study, state, person))
+    return render(
+        request, "analysis/analyses/participant.html", context | competence_queries.participant(study, state, person)
+    )
 
 
 @study_page(Role.VIEWER)
@@ -199,7 +201,7 @@ def report_file(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 
 @study_page(Role.VIEWER)
 @require_POST
-def pack(request: HttpRequest, study: Study) -> HttpResponse:
+def build_report(request: HttpRequest, study: Study) -> HttpResponse:
     """Start packing everything of a report, and go and see how it gets on."""
     run, _is_named = done_run(request, study)
     packing = reports_services.start(run=run, by=request.user)  # type: ignore[arg-type]

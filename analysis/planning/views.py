@@ -43,7 +43,7 @@ def planner(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.VIEWER)
 @require_safe
-def moving(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
+def show_progress(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
     """Show how far a plan is, and what it found so far."""
     run = get_object_or_404(Run, study=study, kind=services.KIND, key=key)
     return render(request, "analysis/planning/planner.html#found", {"run": run} | planner_queries.planner(run))

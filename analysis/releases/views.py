@@ -81,7 +81,7 @@ def release(request: HttpRequest, study: Study, number: int) -> HttpResponse:
 @study_page(Role.VIEWER)
 @never_cache
 @require_safe
-def moving(request: HttpRequest, study: Study, number: int) -> HttpResponse:
+def show_progress(request: HttpRequest, study: Study, number: int) -> HttpResponse:
     """Show the progress of the build; when it has ended, reload the page."""
     release = _release(study, number)
     if (running := _progress(release)) is None:

@@ -10,11 +10,11 @@ DRAFT = [
     path("edit/questions/", views.asked, name="campaign_questions"),
     path("edit/instructions/", views.instructions, name="campaign_instructions"),
     path("edit/consent/", views.consent, name="campaign_consent"),
-    path("edit/items/", views.items, name="campaign_items"),
+    path("edit/expert-items/", views.expert_items, name="campaign_expert_items"),
     path("preview/", views.preview, name="campaign_preview"),
     path("preview/<int:number>/", views.questionnaire, name="campaign_try"),
-    path("open/", views.opening, name="campaign_open"),
-    path("clone/", views.clone, name="campaign_clone"),
+    path("launch/", views.launch_page, name="campaign_launch"),
+    path("duplicate/", views.duplicate, name="campaign_duplicate"),
     path("delete/", views.delete, name="campaign_delete"),
 ]
 API: list[URLPattern | URLResolver] = [

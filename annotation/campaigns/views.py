@@ -91,7 +91,7 @@ def edit(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 
 @of_people()
-def opening(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+def launch_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Show what a campaign comes to, and what is missing; POST draws its questionnaires, or opens it."""
     if request.method == "POST":
         return _opened(request, campaign) if request.POST.get("do") == "open" else _drawn(request, campaign)
@@ -111,7 +111,7 @@ def opening(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 @of_people()
 @require_POST
-def clone(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+def duplicate(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Make a draft like this campaign."""
     made = services.clone_campaign(campaign=campaign, now=timezone.now())
     messages.success(request, _("“%(name)s” is a copy. Nothing was drawn or judged yet.") % {"name": made.name})
@@ -148,7 +148,7 @@ def _drawn(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         messages.error(request, str(error))
     else:
         messages.success(request, _("Drawn."))
-    return redirect("campaign_open", campaign.study.slug, campaign.pk)
+    return redirect("campaign_launch", campaign.study.slug, campaign.pk)
 
 
 def _opened(request: HttpRequest, campaign: Campaign) -> HttpResponse:
@@ -156,7 +156,7 @@ def _opened(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         launch.open_campaign(campaign=campaign, now=timezone.now())
     except CampaignProblem as error:
         messages.error(request, str(error))
-        return redirect("campaign_open", campaign.study.slug, campaign.pk)
+        return redirect("campaign_launch", campaign.study.slug, campaign.pk)
     messages.success(request, _("Open: people who come by its links can judge now. Make the links under “People”."))
     return redirect("campaign", campaign.study.slug, campaign.pk)
 
@@ -263,7 +263,7 @@ def asked(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 
 @of_people()
-def items(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+def expert_items(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Show the items of an expert campaign's source, the hardest first; POST picks and drops those of the page."""
     if campaign.source is None:
         raise Http404("Only campaigns that ask another one's items again pick them.")

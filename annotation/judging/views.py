@@ -72,7 +72,7 @@ def questionnaire(request: HttpRequest, participant: Participant, campaign: int,
     if found.state in queries.DONE:
         return _to("judging_done", found)
     if found.state == S.WITHDRAWN:
-        return redirect("work", participant.study.slug)
+        return redirect("participant_dashboard", participant.study.slug)
     if found.state == S.RETURNED and "late" not in request.GET:
         context = {"assignment": found, "row": queries.questionnaire_row(found)}
         return _page(request, participant, found.questionnaire.campaign, "returned", context)
@@ -313,7 +313,7 @@ def _respond(act: Callable[[], dict[str, Any]], held: Assignment) -> JsonRespons
 
 
 def _left(held: Assignment) -> JsonResponse:
-    own_page = reverse("work", args=[held.questionnaire.campaign.study.slug])
+    own_page = reverse("participant_dashboard", args=[held.questionnaire.campaign.study.slug])
     return JsonResponse({"problem": "withdrawn", "next": own_page}, status=FORBIDDEN)
 
 

@@ -14,7 +14,7 @@ RUNNING = [
 # How it stands.
 STANDING = [
     path("", views.campaign, name="campaign"),
-    path("moving/", views.moving, name="campaign_moving"),
+    path("live/", views.live, name="campaign_live"),
     path("judges/", views.judges, name="campaign_judges"),
     path("tables/<str:name>.csv", views.table, name="campaign_table"),
 ]

@@ -54,12 +54,14 @@ def campaign(request: HttpRequest, study: Study, campaign_id: int) -> HttpRespon
     context = {"campaign": found, "phase": overview.phase(found), "may_edit": _role(request) >= Role.EDITOR}
     if context["phase"] not in STILL:
         context |= _moving(request, found)
-    return render(request, "annotation/progress/campaign.html", context | campaign_summary.describe_campaign(found) | SECTION)
+    return render(
+        request, "annotation/progress/campaign.html", context | campaign_summary.describe_campaign(found) | SECTION
+    )
 
 
 @study_page(Role.VIEWER)
 @require_safe
-def moving(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
+def live(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """Answer with the part of a campaign's page that moves; with 204 if nothing has changed since `seen`."""
     found = get_object_or_404(_of(study), pk=campaign_id)
     if overview.phase(found) in STILL:

@@ -137,7 +137,7 @@ class KnownItems(ListEndpoint):
                 known_labels.set_known_item(item=item, labels=labels, teaches=given["teaches"])
         except problems.ChecksProblem as error:
             raise refusal_problem(error, REFUSED) from None
-        where = reverse("api_known_item", args=[study, campaign, item.pk], request=request)
+        where = reverse("api_known_label", args=[study, campaign, item.pk], request=request)
         return Response(KnownRow(_items(found).get(pk=item.pk)).data, status=201, headers={"Location": where})
 
 

@@ -15,9 +15,9 @@ QUALITY: list[URLPattern | URLResolver] = [
     path("checks/<int:item>/", views.item, name="campaign_checks_item"),
 ]
 API: list[URLPattern | URLResolver] = [
-    path("known/", api.KnownItems.as_view(), name="api_known"),
-    path("known/<int:item>/", api.OneKnownItem.as_view(), name="api_known_item"),
-    path("known-proposals/", api.Proposals.as_view(), name="api_known_proposals"),
+    path("known/", api.KnownItems.as_view(), name="api_known_labels"),
+    path("known/<int:item>/", api.OneKnownItem.as_view(), name="api_known_label"),
+    path("known-proposals/", api.Proposals.as_view(), name="api_known_label_proposals"),
 ]
 urlpatterns = [
     path("api/v1/studies/<slug:study>/campaigns/<int:campaign>/", include(API)),

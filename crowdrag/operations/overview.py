@@ -113,7 +113,7 @@ def _audit_log(now: datetime) -> Tile:
     looks: Any = AccessLogEntry.objects.filter(at__gte=now - DAY)
     message = _("%(looks)d looks by %(people)d people in a day.")
     fine = message % {"looks": looks.count(), "people": looks.order_by().values("by").distinct().count()}
-    return _tile(gettext_lazy("Who looked at worker data"), "operations_trail", [], [], fine)
+    return _tile(gettext_lazy("Who looked at worker data"), "operations_access_log", [], [], fine)
 
 
 def _backups(now: datetime) -> Tile:

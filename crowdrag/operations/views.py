@@ -38,7 +38,7 @@ PAGES: dict[str, str | Promise] = {
     "operations_disk": gettext_lazy("Disk"),
     "operations_rates": gettext_lazy("Rates and latencies"),
     "operations_sign_ins": gettext_lazy("Failed sign-ins"),
-    "operations_trail": gettext_lazy("Who looked at worker data"),
+    "operations_access_log": gettext_lazy("Who looked at worker data"),
     "operations_retention": gettext_lazy("Retention and erasure"),
     "operations_backups": gettext_lazy("Backups"),
 }
@@ -149,7 +149,7 @@ def audit_log_page(request: HttpRequest, _now: datetime) -> Dashboard:
     """Show the audit trail, as far as the filter goes."""
     form = AuditLogForm(request.GET or None)
     page = Paginator(queries.accesses(form.wanted()), PER_PAGE).get_page(request.GET.get("page"))
-    return "trail", {"form": form, "page": page, "query": request.GET.urlencode(), "most": queries.MAX_EXPORTED}
+    return "access_log", {"form": form, "page": page, "query": request.GET.urlencode(), "most": queries.MAX_EXPORTED}
 
 
 @dashboard

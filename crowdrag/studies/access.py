@@ -232,12 +232,12 @@ def _refuse_or_redirect(request: HttpRequest, participant: Participant, name: st
     way = activities.get_for(participant, name)
     offer = way.offer(participant.study) if way else None
     if participant.withdrawn_at or offer is None:
-        problem, target = "withdrawn", reverse("work", args=[slug])
+        problem, target = "withdrawn", reverse("participant_dashboard", args=[slug])
     else:
         suffices = consents.is_given_to_some_version if as_json else consents.is_given
         if suffices(participant=participant, text=offer.consent_text):
             return None
-        problem, target = "consent", f"{reverse('work_consent', args=[slug])}?way={name}"
+        problem, target = "consent", f"{reverse('participant_consent', args=[slug])}?way={name}"
     return JsonResponse({"problem": problem, "next": target}, status=403) if as_json else redirect(target)
 
 

@@ -20,7 +20,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/webhooks/<uuid:key>/test/", views.send_test, name="webhook_test"),
     path("studies/<slug:slug>/webhooks/<uuid:key>/switch/", views.switch, name="webhook_switch"),
     path("studies/<slug:slug>/webhooks/<uuid:key>/remove/", views.remove, name="webhook_remove"),
-    path("studies/<slug:slug>/webhooks/<uuid:key>/again/<int:delivery>/", views.send_again, name="webhook_again"),
+    path(
+        "studies/<slug:slug>/webhooks/<uuid:key>/redeliver/<int:delivery>/", views.redeliver, name="webhook_redeliver"
+    ),
     path("api/v1/studies/<slug:study>/webhooks/", api.Webhooks.as_view(), name="api_webhooks"),
     path("api/v1/studies/<slug:study>/webhooks/<uuid:key>/", include(API)),
 ]

@@ -121,7 +121,7 @@ def remove(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
 
 @study_page(Role.OWNER)
 @require_POST
-def send_again(request: HttpRequest, study: Study, key: UUID, delivery: int) -> HttpResponse:
+def redeliver(request: HttpRequest, study: Study, key: UUID, delivery: int) -> HttpResponse:
     """Send a message again."""
     delivery_row = get_object_or_404(
         Delivery.objects.select_related("webhook"), pk=delivery, webhook__key=key, webhook__study=study

@@ -46,7 +46,7 @@ def test_a_campaign_is_made_set_up_drawn_and_opened(study: Study) -> None:
     campaign.refresh_from_db()
     assert (campaign.pay, campaign.fee, campaign.wage_floor) == (550, 110, 1200)
     assert design.read_design(campaign.design) == design.Design()  # a third stays a third
-    page = url("campaign_open", campaign)
+    page = url("campaign_launch", campaign)
     assert "198.00" in client.get(page).content.decode()  # 80 as shown, 6 questionnaires, 5 people each
 
     client.post(page, {"do": "draw"})
@@ -167,7 +167,7 @@ def test_a_questionnaire_is_tried_and_nothing_is_stored(study: Study) -> None:
 
 def test_before_launch_shows_what_is_not_set_and_opens_nothing(study: Study) -> None:
     campaign = draft(study, pay=None, items_per_questionnaire=1, checks=1)
-    client, page = signed_in(study), url("campaign_open", campaign)
+    client, page = signed_in(study), url("campaign_launch", campaign)
     assert "0.00" not in client.get(page).content.decode()
     client.post(page, {"do": "open"})
     campaign.refresh_from_db()
@@ -177,10 +177,10 @@ def test_before_launch_shows_what_is_not_set_and_opens_nothing(study: Study) -> 
 def test_pages_of_a_draft_are_those_of_its_study_and_kind(study: Study) -> None:
     editor, campaign = signed_in(study), draft(study)
     other, model = CampaignFactory(), CampaignFactory(study=study, judges="MODEL", inference="COMBINED")
-    for name in ("campaign_edit", "campaign_questions", "campaign_instructions", "campaign_consent", "campaign_open"):
+    for name in ("campaign_edit", "campaign_questions", "campaign_instructions", "campaign_consent", "campaign_launch"):
         assert editor.get(reverse(name, args=[study.slug, other.pk])).status_code == 404
     assert editor.get(url("campaign_edit", model)).status_code == 404
-    assert editor.get(url("campaign_items", campaign)).status_code == 404  # it asks nobody's items again
+    assert editor.get(url("campaign_expert_items", campaign)).status_code == 404  # it asks nobody's items again
     assert editor.get(url("campaign_checks", campaign)).status_code == 200
 
 
@@ -192,7 +192,7 @@ def test_new_campaigns_of_other_kinds(study: Study, kind: str) -> None:
     client.post(page, sent)
     made = Campaign.objects.get(name="Other")
     assert client.get(url("campaign_edit", made)).status_code == 200
-    assert client.get(url("campaign_open", made)).status_code == 200
+    assert client.get(url("campaign_launch", made)).status_code == 200
     if kind == CampaignKind.EXPERT:
-        assert client.get(url("campaign_items", made)).status_code == 200
+        assert client.get(url("campaign_expert_items", made)).status_code == 200
         assert client.post(page, {"name": "None", "kind": kind, "source": ""}).status_code == 422

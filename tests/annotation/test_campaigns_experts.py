@@ -97,7 +97,7 @@ class TestExperts:
         source = self.judged(study)
         campaign = draft(study, "p", kind="EXPERT", source=source)
         client = signed_in(study)
-        page = reverse("campaign_items", args=[study.slug, campaign.pk])
+        page = reverse("campaign_expert_items", args=[study.slug, campaign.pk])
         first, second = client.get(page), client.get(page + "?page=2")
         assert (len(first.context["rows"]), len(second.context["rows"])) == (50, 30)
         chosen = [each.item for each, *_rest in first.context["rows"][:2]]

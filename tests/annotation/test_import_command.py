@@ -124,5 +124,5 @@ def test_a_file_that_vanished_before_the_run_is_a_problem(tmp_path: Path, monkey
 
 def test_the_page_of_the_corpus_names_every_file_that_is_read() -> None:
     study = StudyFactory()
-    page = signed_in(study).get(reverse("importing", args=[study.slug, "crowdrag25"])).content.decode()
+    page = signed_in(study).get(reverse("import_form", args=[study.slug, "crowdrag25"])).content.decode()
     assert sorted(re.findall(r"(?:raw|artifacts)/([\w-]+)\.jsonl\.gz", page)) == sorted(record_schemas.FILES)

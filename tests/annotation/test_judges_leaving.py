@@ -26,7 +26,7 @@ stored, here = made_once(world)
 
 def withdraw_page(person: Participant, **data: str) -> Any:
     client = client_of(person)
-    address = reverse("work_withdraw", args=[person.study.slug])
+    address = reverse("participant_withdraw", args=[person.study.slug])
     page = client.post(address, {"is_sure": "on", **data}) if data else client.get(address)
     erasures.carry_out()
     return page

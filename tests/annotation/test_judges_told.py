@@ -25,7 +25,10 @@ def pages(assignment: Assignment) -> list[str]:
     """Their own page, and that of the questionnaire."""
     client, campaign = client_of(assignment.participant), assignment.questionnaire.campaign
     done = reverse("judging_done", args=[campaign.study.slug, campaign.pk, assignment.external_id])
-    return [client.get(address).content.decode() for address in (reverse("work", args=[campaign.study.slug]), done)]
+    return [
+        client.get(address).content.decode()
+        for address in (reverse("participant_dashboard", args=[campaign.study.slug]), done)
+    ]
 
 
 @pytest.mark.parametrize("is_taken", [True, False])
@@ -86,7 +89,7 @@ def test_who_came_to_judge_is_not_asked_to_write(here: World) -> None:
     to_write.arrivals.create(participant=both, arrived_at=NOW, last_at=NOW)
     names = {person: [way.name for way in activities.of_participant(person)] for person in (judge, stranger, both)}
     assert names == {judge: [here.purpose], stranger: ["writing"], both: ["writing", here.purpose]}
-    page = client_of(judge).get(reverse("work", args=[here.study.slug])).content.decode()
+    page = client_of(judge).get(reverse("participant_dashboard", args=[here.study.slug])).content.decode()
     judging, writing = (reverse(name, args=[here.study.slug, *rest]) for name, rest in
                         (("judging_start", [here.campaign.pk]), ("writing_start", [])))  # fmt: skip
     assert (judging in page, writing in page) == (True, False)

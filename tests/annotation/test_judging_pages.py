@@ -38,7 +38,7 @@ def address(here: World, assignment: Assignment, name: str = "questionnaire") ->
 
 
 def work_of(here: World) -> str:
-    return reverse("work", args=[here.study.slug])
+    return reverse("participant_dashboard", args=[here.study.slug])
 
 
 def claimed(here: World) -> tuple[Client, Assignment]:
@@ -86,7 +86,7 @@ def test_a_questionnaire_is_its_judges_alone(here: World) -> None:
 
 def test_consent_comes_first(here: World) -> None:
     client = client_of(here.judge(consents=False))
-    target = f"{reverse('work_consent', args=[here.study.slug])}?way=judging-{here.campaign.pk}"
+    target = f"{reverse('participant_consent', args=[here.study.slug])}?way=judging-{here.campaign.pk}"
     assert client.get(start_of(here))["Location"] == target
     agreed = client.post(target, {"agrees": "on", "releases_text": "on"})
     assert start_of(here) in agreed.content.decode()

@@ -179,7 +179,7 @@ def test_campaigns_that_do_not_run_here_have_their_own_page(fields) -> None:
     client = signed_in(here.study)
     page = client.get(url("campaign", here))
     assert (page.status_code, b"data-polls" in page.content) == (200, False)
-    for name in ("campaign_moving", "campaign_judges"):
+    for name in ("campaign_live", "campaign_judges"):
         assert client.get(url(name, here)).status_code == 404
     for name in ("campaign_pause", "campaign_close", "campaign_reopen"):
         assert client.post(url(name, here)).status_code in (302, 404)
@@ -191,7 +191,7 @@ def test_campaigns_that_do_not_run_here_have_their_own_page(fields) -> None:
 def test_a_campaign_of_another_study_is_not_found() -> None:
     here, there = campaigns.world(), campaigns.world()
     client = signed_in(there.study)
-    for name in ("campaign", "campaign_moving", "campaign_judges", "campaign_extend"):
+    for name in ("campaign", "campaign_live", "campaign_judges", "campaign_extend"):
         assert client.get(reverse(name, args=[there.study.slug, here.campaign.pk])).status_code == 404
     for name in ("campaign_pause", "campaign_close", "campaign_reopen"):
         assert client.post(reverse(name, args=[there.study.slug, here.campaign.pk])).status_code == 404
@@ -235,7 +235,7 @@ def test_a_draft_cannot_be_extended() -> None:
 
 def test_the_moving_part_comes_when_something_moved() -> None:
     here = campaigns.world()
-    client, page = signed_in(here.study), url("campaign_moving", here)
+    client, page = signed_in(here.study), url("campaign_live", here)
     digest = client.get(url("campaign", here)).context["found"].digest
     done = screened.handed_in(here)
     for change in (

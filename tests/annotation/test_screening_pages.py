@@ -131,14 +131,14 @@ def test_what_another_has_open_is_taken_over_by_a_clear_word(here: campaigns.Wor
     assert offers_a_decision() == (False, True)
     assert client.post(of("screening_decide", done), {"decision": "accept"}).status_code == 409
     assert state(done) is S.SUBMITTED
-    assert str(colleague) in client.post(of("screening_hold", done)).content.decode()
+    assert str(colleague) in client.post(of("screening_lock", done)).content.decode()
     given = {"decision": "reject", "reason": "My own words.", "pay": "none"}
     refused = client.post(of("screening_decide", done), given)
     assert refused.status_code == 409
     assert [words for _label, words in refused.context["typed"]] == ["My own words."]
     assert set(given.items()) <= set(refused.context["resent"])
     assert "kept-words" in refused.content.decode()
-    mine = client.post(of("screening_hold", done), {"over": "yes", **dict(refused.context["resent"])})
+    mine = client.post(of("screening_lock", done), {"over": "yes", **dict(refused.context["resent"])})
     assert mine.context["reject"]["reason"].value() == "My own words."
     assert mine.context["opened"] == "reject"
     assert offers_a_decision() == (True, False)
@@ -179,11 +179,11 @@ def test_surplus_is_taken_up_while_a_place_is_free(client: Client, here: campaig
     leases.expire(now=later)
     quick = judging.claim(made, made.judge(), later)
     submission.submit(assignment=late, now=later)
-    assert (state(late), of("screening_take_up", late) in page_of(client, late)) == (S.SURPLUS, False)
-    assert client.post(of("screening_take_up", late)).status_code == 409
+    assert (state(late), of("screening_restore", late) in page_of(client, late)) == (S.SURPLUS, False)
+    assert client.post(of("screening_restore", late)).status_code == 409
     leases.give_back(assignment=quick, now=later)
-    assert of("screening_take_up", late) in page_of(client, late)
-    client.post(of("screening_take_up", late))
+    assert of("screening_restore", late) in page_of(client, late)
+    client.post(of("screening_restore", late))
     assert state(late) is S.SUBMITTED
 
 

@@ -23,23 +23,24 @@ pytestmark = pytest.mark.django_db
 # texts of models; lists of runs. Whoever adds a page decides here, or marks it with `access.audited`.
 NAMES = """
     study study_about members member_remove participant_block entry_link_close
-    webhooks webhook webhook_secret webhook_test webhook_switch webhook_remove webhook_again
+    webhooks webhook webhook_secret webhook_test webhook_switch webhook_remove webhook_redeliver
     runs run run_progress run_cancel run_resume study_models
-    recruitments recruitment_new recruitment_send recruitment_ask recruitment_places recruitment_step
-    platform_action_retry platform_action_drop import importing model_writers model_campaign_new model_campaign topics
-    writing_top_up writing_plan writing_plan_opening writing_plan_preview writing_plan_instructions
+    recruitments recruitment_new recruitment_resend recruitment_refresh recruitment_places recruitment_transition
+    platform_action_retry platform_action_cancel import import_form model_writers model_campaign_new model_campaign
+    topics
+    writing_top_up writing_plan writing_plan_state writing_plan_preview writing_plan_instructions
     writing_plan_consent writing_plan_questions writing_plan_style_new writing_plan_style
-    review_next review_hold review_skip screening_next screening_hold screening_skip
-    campaigns campaign_new campaign_edit campaign_questions campaign_instructions campaign_consent campaign_items
-    campaign_preview campaign_open campaign_clone campaign_delete campaign campaign_moving
+    review_next review_lock review_skip screening_next screening_lock screening_skip
+    campaigns campaign_new campaign_edit campaign_questions campaign_instructions campaign_consent campaign_expert_items
+    campaign_preview campaign_launch campaign_duplicate campaign_delete campaign campaign_live
     campaign_pause campaign_close campaign_reopen campaign_extend campaign_checks campaign_checks_add
     model_judges model_judges_new model_judges_measure model_judges_run
-    results analyse grades leaderboard pairs report report_pack report_file analyses compare_runs order_results
+    results analysis_start grades leaderboard pairs report report_build report_file analyses compare_runs order_effects
     model_judge_results writing_results reference_metrics bertscore_start result_chart
-    planner planner_moving planner_chart
+    planner planner_progress planner_chart
     experiments experiments_compare experiment_new experiment_estimate experiment_result exports export_start
-    releases release_new release_moving release_change release_build release_stop release_publish release_embargo
-    release_withdraw release_discard release_link release_revoke release_decide
+    releases release_new release_progress release_change release_build release_stop release_publish release_embargo
+    release_withdraw release_discard release_link release_revoke personal_data_decide
 """
 NOTHING_OF_PEOPLE = set(NAMES.split())
 
@@ -65,7 +66,7 @@ def test_a_response_that_is_read_is_noted(client: Client) -> None:
         AuditedContent.RESPONSE,
         "response",
     )
-    assert (look.participant, look.work_key) == (response.participant, response.pk)
+    assert (look.participant, look.personal_link) == (response.participant, response.pk)
 
 
 def test_a_look_after_a_while_is_another() -> None:
@@ -86,7 +87,7 @@ def test_rows_in_the_administration_are_noted(client: Client) -> None:
     client.get(f"/admin/studies/participant/{person.pk}/change/")
     client.get("/admin/studies/study/")
     look = AccessLogEntry.objects.get()
-    assert (look.content, look.page, look.work_key) == (
+    assert (look.content, look.page, look.personal_link) == (
         AuditedContent.ADMIN,
         "admin:studies_participant_change",
         person.pk,
@@ -103,7 +104,7 @@ def looked(**given: Any) -> AccessLogEntry:
 def test_nobody_changes_the_trail() -> None:
     look = looked()
     changes = {"at": timezone.now(), "by_id": UserFactory().pk, "study_slug": "other", "content": AuditedContent.LOG,
-               "page": "other", "participant_id": 1, "work_key": 1}  # fmt: skip
+               "page": "other", "participant_id": 1, "personal_link": 1}  # fmt: skip
     for field, value in changes.items():
         with pytest.raises(DatabaseError, match="Cannot update"), transaction.atomic():
             AccessLogEntry.objects.filter(pk=look.pk).update(**{field: value})

@@ -164,7 +164,7 @@ def _pages(study: Study, user: User) -> dict[str, Any]:
     client = Client()
     client.force_login(user)
     addresses = {name: reverse(name, args=[study.slug]) for name in (
-        "results", "competence", "grades", "leaderboard", "pairs", "report", "analyses", "order_results",
+        "results", "competence", "grades", "leaderboard", "pairs", "report", "analyses", "order_effects",
         "model_judge_results", "writing_results", "reference_metrics", "planner", "experiments", "releases", "exports",
     )}  # fmt: skip
     judge = Participant.objects.filter(study=study, assignments__judgments__isnull=False).order_by("pk").first()

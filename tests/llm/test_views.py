@@ -47,7 +47,7 @@ def test_the_operators_page_shows_endpoints_and_spend_and_no_key(operator, used)
 
 
 def test_an_endpoint_can_be_tried_out(operator, used, server):
-    url = reverse("model_try", args=[Endpoint.objects.get().pk])
+    url = reverse("model_test", args=[Endpoint.objects.get().pk])
     before = len(server.seen)
     Endpoint.objects.update(is_allowed=False)
     answer = operator.post(url, headers={"hx-request": "true"})

@@ -109,11 +109,14 @@ def test_the_trail_is_filtered_and_taken_along(operator: Client) -> None:
         ({"until": "2020-01-01"}, 0),
         ({"since": "nonsense"}, 4),
     ):
-        page = operator.get(reverse("operations_trail"), query)
+        page = operator.get(reverse("operations_access_log"), query)
         assert page.context["page"].paginator.count == rows, query
-        lines = operator.get(reverse("operations_trail_file"), query).content.decode().splitlines()
+        lines = operator.get(reverse("operations_access_log_file"), query).content.decode().splitlines()
         assert len(lines) == rows + 1, query
-    assert ",'=HYPERLINK(1),7" in operator.get(reverse("operations_trail_file"), {"user": mine.email}).content.decode()
+    assert (
+        ",'=HYPERLINK(1),7"
+        in operator.get(reverse("operations_access_log_file"), {"user": mine.email}).content.decode()
+    )
 
 
 def test_failed_sign_ins_are_listed_without_what_was_typed(operator: Client) -> None:

@@ -29,7 +29,7 @@ JUDGING = {
     "campaign_edit",
     "campaign_extend",
     "campaign_judges",
-    "campaign_open",
+    "campaign_launch",
     "campaign_preview",
     "campaign_questions",
     "campaign_try",

@@ -95,10 +95,10 @@ def test_it_moves_by_itself_and_disturbs_nobody(page: Page, live_server: Any, si
     collected = page.locator(".figure-number").first.locator("dd").first
     expect(collected).to_have_text("0")
     asked = []
-    page.on("request", lambda request: asked.append(request.url) if "/moving/" in request.url else None)
+    page.on("request", lambda request: asked.append(request.url) if "/live/" in request.url else None)
     # Nothing new: it is asked, and nothing is put in.
     page.evaluate("document.querySelector('#moving').dataset.mark = 'same'")
-    with page.expect_response("**/moving/**") as answer:
+    with page.expect_response("**/live/**") as answer:
         page.evaluate(COMES_BACK)
     assert answer.value.status == 204
     expect(page.locator("#moving[data-mark=same]")).to_be_visible()
@@ -134,7 +134,7 @@ def test_it_moves_by_itself_and_disturbs_nobody(page: Page, live_server: Any, si
 
 def test_a_server_that_is_away_is_said_once(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
     open_page(page, live_server, sign_in, campaigns.world())
-    page.route("**/moving/**", lambda route: route.abort())
+    page.route("**/live/**", lambda route: route.abort())
     for _ in range(3):
         with page.expect_event("requestfailed"):
             page.evaluate(COMES_BACK)

@@ -115,7 +115,7 @@ def test_no_value_in_the_query_of_a_page_is_an_error_of_ours() -> None:
     paths = list(linked(client, "/studies/"))
     reached = {resolve(path).route for path in paths}
     paths += [filled(route, study.slug) for route, _ in ROUTES if route not in reached and "api/v1" not in route]
-    assert {"/studies/tides/review/", "/operations/trail/", "/releases/"} <= {*paths}
+    assert {"/studies/tides/review/", "/operations/access-log/", "/releases/"} <= {*paths}
     # Those that say how well the system is answer 503 when it is not.
     assert faults(client, [path for path in paths if resolve(path).url_name not in {"healthz", "readyz"}]) == []
     person = Client(raise_request_exception=False)

@@ -322,7 +322,7 @@ def test_every_state_is_accessible(page: Page, live_server: Any) -> None:
     found += look(page)
     look_at(at.address("done"))
     decisions.reject(assignment=at.mine, reason="Every answer was A.", by=at.world.member(), now=timezone.now())
-    own = reverse("work", args=[at.world.study.slug])
+    own = reverse("participant_dashboard", args=[at.world.study.slug])
     look_at(at.address("done"), own)
     at.world.change(state=CampaignState.CLOSED, closed_at=timezone.now())
     look_at(at.start)

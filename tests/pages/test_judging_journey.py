@@ -59,13 +59,13 @@ def set_up(page: Page, base: str) -> None:
         page.get_by_label(label).fill(str(value))
     with page.expect_navigation():
         page.get_by_label("Pay per questionnaire, USD").press("Enter")
-    page.locator("main a[href$='/open/']").first.press("Enter")
+    page.locator("main a[href$='/launch/']").first.press("Enter")
     with page.expect_navigation():
         page.locator("main form[method=post] button:visible").first.press("Enter")
     campaign = Campaign.objects.get()
     page.goto(f"{base}/{campaign.pk}/preview/1/")
     assert questions(page).count() == 7
-    page.goto(f"{base}/{campaign.pk}/open/")
+    page.goto(f"{base}/{campaign.pk}/launch/")
     page.locator("[data-opens='#open-campaign']").press("Enter")
     with page.expect_navigation():
         page.locator("#open-campaign [type=submit]").press("Enter")

@@ -36,8 +36,8 @@ def test_dashboards_are_accessible_and_fit_the_screen(page: Page, live_server: A
 def test_dashboards_are_gone_through_by_keyboard_and_filters_work(page: Page, live_server: Any, operator: Any) -> None:
     busy(2)
     page.goto(live_server.url + reverse("operations"))
-    page.locator(f"nav a[href='{reverse('operations_trail')}']").first.press("Enter")
-    page.wait_for_url("**/operations/trail/")
+    page.locator(f"nav a[href='{reverse('operations_access_log')}']").first.press("Enter")
+    page.wait_for_url("**/operations/access-log/")
     assert page.locator("tbody tr").count() == 2
     page.locator("[name=user]").fill("nobody@example.org")
     page.keyboard.press("Enter")

@@ -91,7 +91,7 @@ def test_a_researcher_makes_a_version_decides_and_publishes_it_by_keyboard(
     page.locator("[name=title]").press("Enter")
     page.wait_for_url("**/releases/1/")
     undecided = len(build(page, study).left_out)
-    press(page, page.locator(f".note a[href='{reverse('release_findings', args=['tides'])}']"))
+    press(page, page.locator(f".note a[href='{reverse('personal_data_findings', args=['tides'])}']"))
     expect(page.locator("mark")).to_have_text(MAIL)
     page.get_by_role("checkbox").check()
     page.locator("#verdict-REDACT").check()

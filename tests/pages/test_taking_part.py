@@ -41,9 +41,9 @@ def test_the_whole_way_by_keyboard_alone(page: Page, live_server: Any) -> None:
     expect(page.locator("#own-link")).to_be_visible()
     found += look(page)
     code = page.locator("#own-code").inner_text()
-    page.goto(f"{live_server.url}{reverse('work', args=[study.slug])}")
+    page.goto(f"{live_server.url}{reverse('participant_dashboard', args=[study.slug])}")
     found += look(page)
-    press(page, page.locator(f"main a[href^='{reverse('work_ask', args=[study.slug])}']").first)
+    press(page, page.locator(f"main a[href^='{reverse('participant_message_new', args=[study.slug])}']").first)
     found += look(page)
     press(page, page.get_by_role("combobox"), "ArrowDown")
     page.keyboard.press("Tab")
@@ -83,8 +83,8 @@ def test_pages_that_say_what_is_wrong(page: Page, live_server: Any) -> None:
         reverse("join", args=[link.token]),
         door(shut),
         reverse("join", args=[made.key]),
-        reverse("work", args=[study.slug]),
-        reverse("work_begin"),
+        reverse("participant_dashboard", args=[study.slug]),
+        reverse("participant_return"),
     ]
     found = []
     for address in addresses:

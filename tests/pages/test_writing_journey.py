@@ -121,5 +121,5 @@ def test_axe_on_what_comes_less_often(page: Page, live_server: Any, here: World)
     services.reject(task=task, reason="No source.", pay_part=100, by=reviewer, now=now)
     second = hand_in(claims.claim(study=here.study, participant=person, now=now)).task
     services.accept(task=second, by=reviewer, now=now, note="Thank you.")
-    found += at("writing_done", task.external_id) + at("writing_start") + at("work")
+    found += at("writing_done", task.external_id) + at("writing_start") + at("participant_dashboard")
     assert found == []

@@ -38,7 +38,7 @@ def test_a_system_without_an_account_says_what_is_missing() -> None:
     browser.post(at(study, "recruitment_new"), TERMS)
     made = browser.get(at(study)).context["found"]
     assert (made.external_id, bool(made.problem)) == ("", True)
-    assert at(study, "recruitment_send") in browser.get(at(study)).content.decode()
+    assert at(study, "recruitment_resend") in browser.get(at(study)).content.decode()
 
 
 def test_a_draft_is_made_published_and_stopped(there: Prolific) -> None:
@@ -46,12 +46,12 @@ def test_a_draft_is_made_published_and_stopped(there: Prolific) -> None:
     browser = member(study, Role.OWNER)
     assert 'value="12.50"' in browser.get(at(study, "recruitment_new")).content.decode()
     assert browser.post(at(study, "recruitment_new"), TERMS).status_code == 302
-    assert at(study, "recruitment_step", "publish") in browser.get(at(study)).content.decode()
+    assert at(study, "recruitment_transition", "publish") in browser.get(at(study)).content.decode()
     steps = {"publish": "ACTIVE", "pause": "PAUSED", "start": "ACTIVE", "stop": "AWAITING REVIEW"}
     for step, status in steps.items():
-        browser.post(at(study, "recruitment_step", step))
+        browser.post(at(study, "recruitment_transition", step))
         assert PlatformStudy.objects.get().status == status
-    assert browser.post(at(study, "recruitment_step", "burn")).status_code == 404
+    assert browser.post(at(study, "recruitment_transition", "burn")).status_code == 404
     assert browser.get(reverse("recruitments", args=[study.slug])).status_code == 200
 
 
@@ -85,7 +85,7 @@ def test_a_platform_that_is_away_is_said(there: Prolific) -> None:
     browser = member(made.study, Role.OWNER)
 
     def asked() -> list[str]:
-        answer = browser.post(at(made.study, "recruitment_ask"), follow=True)
+        answer = browser.post(at(made.study, "recruitment_refresh"), follow=True)
         return [message.level_tag for message in answer.context["messages"]]
 
     there.before = lambda _method, _path: "drop"
@@ -100,7 +100,7 @@ def test_submissions_and_orders_are_shown_and_what_does_not_agree(there: Prolifi
     made = advertised()
     session = finished(there, made)
     browser = member(made.study, Role.OWNER)
-    browser.post(at(made.study, "recruitment_ask"))
+    browser.post(at(made.study, "recruitment_refresh"))
     shown = browser.get(at(made.study)).content.decode()
     assert (session in shown, PERSON in shown) == (True, False)
     submission_sync.record(made, SubmissionUpdate("fine", "ACTIVE", NOW), now=NOW)
@@ -133,7 +133,7 @@ def test_a_draft_that_was_not_taken_is_given_up(there: Prolific) -> None:
     browser = member(study, Role.OWNER)
     there.before = lambda _method, _path: "drop"
     browser.post(at(study, "recruitment_new"), TERMS)
-    browser.post(at(study, "recruitment_send"), {"discard": "1"})
+    browser.post(at(study, "recruitment_resend"), {"discard": "1"})
     assert not PlatformStudy.objects.exists()
 
 
@@ -142,6 +142,6 @@ def test_an_order_of_another_study_is_none(there: Prolific, client_there: Client
     action = platform_actions.increase_places(study=made.study, purpose=WAY, to=9, key="k", now=NOW)
     other = StudyFactory()
     browser = member(other, Role.OWNER)
-    assert browser.post(reverse("platform_action_drop", args=[other.slug, WAY, action.pk])).status_code == 404
+    assert browser.post(reverse("platform_action_cancel", args=[other.slug, WAY, action.pk])).status_code == 404
     assert browser.get(reverse("recruitment", args=[other.slug, "no-such-way"])).status_code == 404
-    assert browser.post(reverse("recruitment_ask", args=[other.slug, WAY])).status_code == 404
+    assert browser.post(reverse("recruitment_refresh", args=[other.slug, WAY])).status_code == 404

@@ -37,7 +37,7 @@ def person(study: Any, client: Client) -> Participant:
 
 
 def page_of(study: Any) -> str:
-    return f"{reverse('work_consent', args=[study.slug])}?way={WAY}"
+    return f"{reverse('participant_consent', args=[study.slug])}?way={WAY}"
 
 
 def next_version(text: ConsentText, words: str = "Changed.") -> ConsentText:
@@ -93,7 +93,7 @@ def test_agreeing_keeps_what_was_ticked_and_gives_a_key_once(client: Client, stu
     # The key opens the door elsewhere.
     other = Client()
     knock(other, reverse("join", args=[key]))
-    assert other.get(reverse("work", args=[study.slug])).status_code == 200
+    assert other.get(reverse("participant_dashboard", args=[study.slug])).status_code == 200
 
 
 def test_who_was_invited_has_a_key_already(client: Client, study: Any) -> None:
@@ -177,9 +177,9 @@ def test_consent_to_another_text_or_another_studys_is_none(study: Any, person: P
 def test_who_withdrew_works_no_more(client: Client, study: Any, person: Participant) -> None:
     agree(person, text_of(study))
     withdrawal.withdraw(participant=person, now=timezone.now())
-    assert try_work(person)["Location"] == reverse("work", args=[study.slug])
+    assert try_work(person)["Location"] == reverse("participant_dashboard", args=[study.slug])
     assert json.loads(try_work(person, as_json=True).content)["problem"] == "withdrawn"
-    assert client.get(page_of(study))["Location"] == reverse("work", args=[study.slug])
+    assert client.get(page_of(study))["Location"] == reverse("participant_dashboard", args=[study.slug])
     with pytest.raises(consents.NoConsentError):
         agree(person, text_of(study))
 

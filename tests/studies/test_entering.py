@@ -87,9 +87,9 @@ def test_entering_leads_to_consent_and_again_to_the_own_page(client: Client) -> 
     study = offered_study()
     address = door(platform_link(study))
     answer = knock(client, address)
-    assert answer["Location"] == f"{reverse('work_consent', args=[study.slug])}?way={WAY}"
+    assert answer["Location"] == f"{reverse('participant_consent', args=[study.slug])}?way={WAY}"
     agree(Participant.objects.get(), text_of(study))
-    assert knock(client, address)["Location"] == reverse("work", args=[study.slug])
+    assert knock(client, address)["Location"] == reverse("participant_dashboard", args=[study.slug])
 
 
 def test_the_own_key_on_another_device_is_no_first_visit(client: Client) -> None:
@@ -101,7 +101,7 @@ def test_the_own_key_on_another_device_is_no_first_visit(client: Client) -> None
     type(study.writing_plan).objects.update(is_open=False)  # type: ignore[attr-defined]
     assert client.get(address).context["comes_back"]
     assert not Arrival.objects.exists(), "opening it redeems nothing"
-    assert knock(client, address)["Location"] == reverse("work", args=[study.slug])
+    assert knock(client, address)["Location"] == reverse("participant_dashboard", args=[study.slug])
 
 
 # Who it is
@@ -191,27 +191,27 @@ def test_the_sessions_key_changes_when_somebody_enters(client: Client) -> None:
     assert client.session.session_key != fixed
     attacker = Client()
     attacker.cookies[settings.SESSION_COOKIE_NAME] = fixed
-    assert attacker.get(reverse("work", args=[study.slug])).status_code == 403
+    assert attacker.get(reverse("participant_dashboard", args=[study.slug])).status_code == 403
 
 
 def test_somebody_in_one_study_is_nobody_in_another(client: Client) -> None:
     mine, other = offered_study(), offered_study()
     as_participant(client, ParticipantFactory(study=mine))
-    assert client.get(reverse("work", args=[mine.slug])).status_code == 200
-    for name in ("work", "work_consent", "work_ask", "work_withdraw"):
+    assert client.get(reverse("participant_dashboard", args=[mine.slug])).status_code == 200
+    for name in ("participant_dashboard", "participant_consent", "participant_message_new", "participant_withdraw"):
         assert client.get(reverse(name, args=[other.slug])).status_code == 403
     # Nor does a session that names another study's participant help: the participant's own study counts.
     session = client.session
     session[SESSION_PARTICIPANTS] = {str(other.pk): next(iter(session[SESSION_PARTICIPANTS].values()))}
     session.save()
-    assert client.get(reverse("work", args=[other.slug])).status_code == 403
+    assert client.get(reverse("participant_dashboard", args=[other.slug])).status_code == 403
 
 
 def test_a_browser_forgets(client: Client) -> None:
     study = offered_study()
     knock(client, door(platform_link(study)))
-    assert client.post(reverse("work_forget", args=[study.slug]))["Location"] == reverse("work_begin")
-    assert client.get(reverse("work", args=[study.slug])).status_code == 403
+    assert client.post(reverse("participant_sign_out", args=[study.slug]))["Location"] == reverse("participant_return")
+    assert client.get(reverse("participant_dashboard", args=[study.slug])).status_code == 403
 
 
 # Personal keys
@@ -224,7 +224,7 @@ def test_a_personal_link_is_kept_as_a_hash_and_read_forgivingly() -> None:
     assert (link.token, bytes(link.token_hash)) == ("", links.hash_key(made.key))
     for given in (made.key, links.group_key(made.key).upper(), f"  http://testserver/join/{made.key}/ "):
         other = Client()
-        assert other.post(reverse("work_begin"), {"key": given}).status_code == 302, given
+        assert other.post(reverse("participant_return"), {"key": given}).status_code == 302, given
         assert list(other.session[SESSION_PARTICIPANTS].values()) == [link.participant_id]
 
 
@@ -234,7 +234,7 @@ def test_unknown_and_revoked_keys_are_told_in_the_same_words(client: Client) -> 
     shown = []
     for key in (made.key, links.make_key(), "x", "a" * 300):
         page = client.get(reverse("join", args=[key]))
-        forms = [client.post(reverse(name), {"key": key}) for name in ("work_begin", "withdraw")]
+        forms = [client.post(reverse(name), {"key": key}) for name in ("participant_return", "withdraw")]
         assert [page.status_code, *(form.status_code for form in forms)] == [404, 422, 422]
         title = page.content.decode().split("<h1>")[1].split("</h1>")[0]
         shown.append([title, *(str(form.context["form"].errors).replace(key, "") for form in forms)])
@@ -245,7 +245,7 @@ def test_a_new_key_ends_the_earlier_ones(client: Client) -> None:
     study = offered_study()
     made = personal_link(study)
     knock(client, reverse("join", args=[made.key]))
-    page = client.post(reverse("work_key", args=[study.slug]))
+    page = client.post(reverse("personal_link", args=[study.slug]))
     assert page.status_code == 200
     assert "no-store" in page["Cache-Control"]
     key = links.read_key(page.context["address"])
@@ -256,7 +256,7 @@ def test_a_new_key_ends_the_earlier_ones(client: Client) -> None:
     assert link is not None
     assert link.participant == made.link.participant
     # It is shown this once: no page holds it again.
-    assert key not in client.get(reverse("work", args=[study.slug])).content.decode()
+    assert key not in client.get(reverse("participant_dashboard", args=[study.slug])).content.decode()
 
 
 # Doors that are shut

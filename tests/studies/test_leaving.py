@@ -180,7 +180,7 @@ def test_what_goes_and_what_is_left(person: Participant, client: Client) -> None
     calls = Call.objects.order_by("pk")
     assert [call.erased_at is not None for call in calls] == [True, True, False]
     # A session of theirs is over.
-    assert client.get(reverse("work", args=[person.study.slug])).status_code == 403
+    assert client.get(reverse("participant_dashboard", args=[person.study.slug])).status_code == 403
     assert person.external_id not in json.dumps(dict(client.session.items()))
 
 
@@ -193,7 +193,7 @@ def test_who_only_stops_leaves_what_they_gave_and_gives_back_what_they_began(
     assert Consent.objects.get().withdrawn_at is None
     assert not WritingTask.objects.filter(participant=person, state=TaskState.CLAIMED).exists()
     as_participant(client, person)
-    assert "12.50" in client.get(reverse("work", args=[person.study.slug])).content.decode()
+    assert "12.50" in client.get(reverse("participant_dashboard", args=[person.study.slug])).content.decode()
 
 
 def test_twice_is_once(person: Participant) -> None:
@@ -296,7 +296,7 @@ def test_withdrawing_in_the_session_ends_it(person: Participant, client: Client)
     end = "https://app.prolific.com/x?cc=W"
     EntryLink.objects.update(completion={Outcome.WITHDRAWN: end})
     as_participant(client, person)
-    address = reverse("work_withdraw", args=[person.study.slug])
+    address = reverse("participant_withdraw", args=[person.study.slug])
     assert client.get(address).status_code == 200
     assert client.post(address, {"choice": "all", "is_sure": "on"}).status_code == 422
     done = client.post(address, {"choice": "erase", "is_sure": "on"})
@@ -322,7 +322,7 @@ def test_what_is_owed_is_said_before_and_after(client: Client, choice: str) -> N
     person = Participant.objects.get()
     task = WritingTaskFactory(claimed=True, topic__study=study, participant=person)
     TaskPayment.objects.create(task=task, amount=650, reason="accepted", at=timezone.now())
-    address = reverse("work_withdraw", args=[study.slug])
+    address = reverse("participant_withdraw", args=[study.slug])
     for answer in (client.get(address), client.post(address, {"choice": choice, "is_sure": "on"})):
         page = answer.content.decode()
         assert [each in page for each in ("6.50", person.external_id, "Prolific")] == [True] * 3

@@ -39,7 +39,7 @@ def researcher(person: Participant, role: Role = Role.REVIEWER) -> Client:
 
 
 def test_what_is_asked_is_answered_on_the_own_page(client: Client, person: Participant) -> None:
-    address = reverse("work_ask", args=[person.study.slug])
+    address = reverse("participant_message_new", args=[person.study.slug])
     form = client.get(f"{address}?kind=CONTEST&about=task-7").content.decode()
     assert 'value="task-7"' in form
     assert '<option value="CONTEST" selected>' in form
@@ -54,7 +54,7 @@ def test_what_is_asked_is_answered_on_the_own_page(client: Client, person: Parti
     desk.post(
         reverse("participant_message_answer", args=[person.study.slug, message.pk]), {"text": "You are <i>right</i>."}
     )
-    own = client.get(reverse("work", args=[person.study.slug])).content.decode()
+    own = client.get(reverse("participant_dashboard", args=[person.study.slug])).content.decode()
     assert "You are &lt;i&gt;right" in own
 
 
@@ -70,7 +70,7 @@ def test_the_researcher_gets_from_the_question_to_the_work(client: Client, perso
     assert f'href="{reverse("review_task", args=[person.study.slug, mine.task.external_id])}"' in page
     assert f">{escape(mine.task.topic.query)}</a>" in page, "by what people call it"
     assert escape(others.task.topic.query) not in page
-    address = f"{reverse('work_ask', args=[person.study.slug])}?about={mine.task.external_id}"
+    address = f"{reverse('participant_message_new', args=[person.study.slug])}?about={mine.task.external_id}"
     form = client.get(address).content.decode()
     assert form.count(f">{escape(mine.task.topic.query)}</span>") == 2, "in the form, and in what was asked"
     assert reverse("review_task", args=[person.study.slug, others.task.external_id]) not in page
@@ -95,7 +95,7 @@ def test_others_do_not_see_it(person: Participant) -> None:
     ask(person, "mine alone")
     other = Client()
     as_participant(other, ParticipantFactory(study=person.study))
-    for name in ("work", "work_ask"):
+    for name in ("participant_dashboard", "participant_message_new"):
         assert "mine alone" not in other.get(reverse(name, args=[person.study.slug])).content.decode()
 
 
@@ -116,7 +116,7 @@ def test_unanswered_ones_come_first_and_are_counted(person: Participant) -> None
 
 
 def test_a_flood_is_held_back(client: Client, person: Participant) -> None:
-    address = reverse("work_ask", args=[person.study.slug])
+    address = reverse("participant_message_new", args=[person.study.slug])
     for number in range(services.MAX_OPEN):
         assert client.post(address, {"kind": "QUESTION", "text": f"{number}"}).status_code == 302
     refused = client.post(address, {"kind": "QUESTION", "text": "one more"})
@@ -153,5 +153,7 @@ def test_what_cannot_be_kept_is_refused(client: Client, person: Participant) -> 
         {"text": ""}, {"text": "   "}, {"text": "a" * (services.MAX_LENGTH + 1)}, {"text": "a\0b"}, {"kind": "ORDER"},
         {"about": "<script>"},
     ):  # fmt: skip
-        assert client.post(reverse("work_ask", args=[person.study.slug]), good | wrong).status_code == 422, wrong
+        assert (
+            client.post(reverse("participant_message_new", args=[person.study.slug]), good | wrong).status_code == 422
+        ), wrong
     assert not ParticipantMessage.objects.exists()

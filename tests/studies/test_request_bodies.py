@@ -63,7 +63,7 @@ def test_nobody_unknown_has_a_large_body_read(study: Study) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("name", ["importing", "experiment_new"])
+@pytest.mark.parametrize("name", ["import_form", "experiment_new"])
 def test_whoever_may_not_upload_has_no_body_read(study: Study, name: str) -> None:
     (path,) = [filled(route, "mine") for route, pattern in ROUTES if pattern.name == name]
     assert send(member(study, Role.VIEWER), path).status_code == 403
@@ -102,7 +102,7 @@ def test_what_a_form_needs_is_taken() -> None:
 def test_a_large_body_is_refused_while_the_disk_has_no_room(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     editor = member(study)
     monkeypatch.setattr(request_limits, "has_room_for", lambda size: size < 1000)
-    (path,) = [filled(route, "mine") for route, pattern in ROUTES if pattern.name == "importing"]
+    (path,) = [filled(route, "mine") for route, pattern in ROUTES if pattern.name == "import_form"]
     answer = send(editor, path)
     assert (answer.status_code, bool(answer["X-Problem"])) == (507, True)
     script = APIClient(raise_request_exception=False)
@@ -141,7 +141,7 @@ def test_a_full_disk_is_told_from_other_errors(study: Study, error: Exception, m
     editor = Client(raise_request_exception=False)
     editor.force_login(user := MembershipFactory(study=study, role=Role.OWNER).user)
     monkeypatch.setattr("writing.corpus.imports.importers.start", fails)
-    (path,) = [filled(route, "mine") for route, pattern in ROUTES if pattern.name == "importing"]
+    (path,) = [filled(route, "mine") for route, pattern in ROUTES if pattern.name == "import_form"]
     path = path.replace(path.rstrip("/").rsplit("/", 1)[1], "topics")
     assert editor.post(path, {"file": _topics()}).status_code == 507
     script = APIClient(raise_request_exception=False)

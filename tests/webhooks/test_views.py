@@ -70,7 +70,7 @@ def test_a_test_is_sent_and_its_answer_is_shown(there: Receiver) -> None:
     delivery.refresh_from_db()
     shown = browser.get(page(webhook)).content.decode()
     assert [each in shown for each in (delivery.problem, delivery.message.name)] == [True, True]
-    browser.post(page(webhook, "webhook_again", delivery.pk))
+    browser.post(page(webhook, "webhook_redeliver", delivery.pk))
     deliver(Delivery.objects.get().due_at)
     assert Delivery.objects.get().state == DeliveryState.DONE
     for state, rows in (("DONE", [delivery]), ("FAILED", [])):
@@ -100,7 +100,7 @@ def test_webhooks_stay_in_their_study(there: Receiver) -> None:
     for name in ("webhook", "webhook_secret", "webhook_test", "webhook_switch", "webhook_remove"):
         assert stranger.post(reverse(name, args=["other", webhook.key])).status_code == 404
     delivery = sent_test(webhook)
-    assert stranger.post(reverse("webhook_again", args=["other", webhook.key, delivery.pk])).status_code == 404
+    assert stranger.post(reverse("webhook_redeliver", args=["other", webhook.key, delivery.pk])).status_code == 404
     assert Webhook.objects.get().state == WebhookState.ON
 
 

@@ -82,7 +82,7 @@ def test_the_page_opens_for_whoever_consented_and_has_the_task_alone(client: Cli
     change(at, participant=stranger)
     assert client.get(at.path)["Location"] == step(at), "it is another one's now"
     as_participant(client, stranger)
-    assert client.get(at.path)["Location"].startswith(reverse("work_consent", args=[at.task.study.slug]))
+    assert client.get(at.path)["Location"].startswith(reverse("participant_consent", args=[at.task.study.slug]))
 
 
 @pytest.mark.parametrize("fields", [{"state": "SUBMITTED"}, {"state": "RETURNED"}, {"finished_at": NOW}], ids=str)

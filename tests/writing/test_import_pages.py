@@ -48,7 +48,7 @@ def upload(name: str) -> SimpleUploadedFile:
 
 
 def page(study: Study, name: str = "topics") -> str:
-    return reverse("importing", args=[study.slug, name])
+    return reverse("import_form", args=[study.slug, name])
 
 
 def worked(study: Study) -> Run:

@@ -108,7 +108,7 @@ def test_pages_and_the_api_find_ids_with_slashes(member, client, base) -> None:
         ("responses/a/b/replay/", "replay"),
         ("responses/a/b/replay/log/", "replay_log"),
         ("review/a/b/", "review_task"),
-        ("review/a/b/hold/", "review_hold"),
+        ("review/a/b/lock/", "review_lock"),
         ("review/next/", "review_next"),
         ("writing/plan/style/a/b/", "writing_plan_style"),
     ],

@@ -66,7 +66,7 @@ def given(**changes: object) -> dict[str, object]:
 
 
 def test_a_plan_is_made_changed_opened_and_closed(study: Study, client: Client) -> None:
-    page, opening = url("writing_plan", study), url("writing_plan_opening", study)
+    page, opening = url("writing_plan", study), url("writing_plan_state", study)
     assert client.get(page).status_code == 200
     assert not WritingPlan.objects.exists()  # looking at it makes nothing
     assert client.post(page).status_code == 302

@@ -156,7 +156,7 @@ def test_nobody_sees_anothers_task_and_consent_comes_first(here: World, person: 
         assert stranger.get(at(name, here, task)).status_code == 404
         assert stranger.post(at(name, here, task), {"do": "resume"}).status_code == 404
     for method in (newcomer.get, newcomer.post):
-        assert reverse("work_consent", args=[here.study.slug]) in method(at("writing_start", here))["Location"]
+        assert reverse("participant_consent", args=[here.study.slug]) in method(at("writing_start", here))["Location"]
     assert WritingTask.objects.filter(participant__isnull=False).count() == 1
 
 
@@ -218,7 +218,7 @@ def test_whoever_came_from_a_platform_gets_the_way_back(here: World, person: Par
 
 def test_the_own_page_lists_what_became_of_each(here: World, person: Participant, tab: Client) -> None:
     here.change(entry_survey=None, exit_survey=None)
-    reviewer, own = here.reviewer(), reverse("work", args=[here.study.slug])
+    reviewer, own = here.reviewer(), reverse("participant_dashboard", args=[here.study.slug])
     accepted, rejected, old = (hand_in(here.claim(person)).task for _ in range(3))
     services.accept(task=accepted, by=reviewer, now=NOW, note=f"Thanks {HOSTILE}")
     services.reject(task=rejected, reason="No source.", pay_part=100, by=reviewer, now=NOW)

@@ -74,4 +74,6 @@ def _estimate(study: Study, order: Order) -> dict[str, Any]:
 
 
 def _form(request: HttpRequest, form: WritingOrderForm, *, status: int = 200, **context: Any) -> HttpResponse:
-    return render(request, "writing/llm_writers/new.html", {"form": form, "section": "progress", **context}, status=status)
+    return render(
+        request, "writing/llm_writers/new.html", {"form": form, "section": "progress", **context}, status=status
+    )

@@ -18,7 +18,7 @@ PLAN = [
 ]
 urlpatterns = [
     path("studies/<slug:slug>/writing/plan/", views.plan, name="writing_plan"),
-    path("studies/<slug:slug>/writing/plan/opening/", views.opening, name="writing_plan_opening"),
+    path("studies/<slug:slug>/writing/plan/state/", views.change_state, name="writing_plan_state"),
     path("studies/<slug:slug>/writing/plan/preview/", views.preview, name="writing_plan_preview"),
     path("studies/<slug:slug>/writing/plan/instructions/", views.instructions, name="writing_plan_instructions"),
     path("studies/<slug:slug>/writing/plan/consent/", views.consent, name="writing_plan_consent"),

@@ -47,7 +47,7 @@ def plan(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.EDITOR)
 @require_POST
-def opening(request: HttpRequest, study: Study) -> HttpResponse:
+def change_state(request: HttpRequest, study: Study) -> HttpResponse:
     """Let people write, or let nobody begin any more."""
     found = services.get_plan(study)
     if found is None:

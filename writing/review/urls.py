@@ -14,12 +14,12 @@ HANDED_IN = [
     path(REVIEWED + "inclusion/", api.Included.as_view(), name="api_review_inclusion"),
     path(REVIEWED + "pay/", api.Paid.as_view(), name="api_review_pay"),
     path(REVIEWED + "hold/", api.Held.as_view(), name="api_review_hold"),
-    path(REVIEWED, api.OneHandedIn.as_view(), name="api_reviewed"),
+    path(REVIEWED, api.OneHandedIn.as_view(), name="api_review_task"),
 ]
 urlpatterns = [
     path("studies/<slug:slug>/review/", views.review_queue, name="review_queue"),
     path("studies/<slug:slug>/review/next/", views.review_next, name="review_next"),
-    path("studies/<slug:slug>/review/<identifier:task>/hold/", views.review_hold, name="review_hold"),
+    path("studies/<slug:slug>/review/<identifier:task>/lock/", views.review_lock, name="review_lock"),
     path("studies/<slug:slug>/review/<identifier:task>/skip/", views.review_skip, name="review_skip"),
     path("studies/<slug:slug>/review/<identifier:task>/decide/", views.review_decide, name="review_decide"),
     path("studies/<slug:slug>/review/<identifier:task>/include/", views.review_include, name="review_include"),

@@ -77,7 +77,7 @@ def review_task(request: HttpRequest, study: Study, task: str) -> HttpResponse:
 
 @study_page(Role.REVIEWER)
 @require_POST
-def review_hold(request: HttpRequest, study: Study, task: str) -> HttpResponseBase:
+def review_lock(request: HttpRequest, study: Study, task: str) -> HttpResponseBase:
     """Say that the reviewer still has it open; with `over`, take it from another."""
     found = _task(study, task)
     now = timezone.now()

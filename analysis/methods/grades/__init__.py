@@ -36,7 +36,14 @@ def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[s
 
 
 PAGE = Page(
-    30, "grades", "grades/", _("Grades"), "analysis/methods/grades.html", page_context, needs_judgments=True, is_live=True
+    30,
+    "grades",
+    "grades/",
+    _("Grades"),
+    "analysis/methods/grades.html",
+    page_context,
+    needs_judgments=True,
+    is_live=True,
 )
 
 METHOD = Method(

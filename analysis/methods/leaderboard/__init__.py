@@ -31,7 +31,13 @@ def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[s
 
 
 PAGE = Page(
-    40, "leaderboard", "leaderboard/", _("Leaderboard"), "analysis/methods/leaderboard.html", page_context, needs_judgments=True
+    40,
+    "leaderboard",
+    "leaderboard/",
+    _("Leaderboard"),
+    "analysis/methods/leaderboard.html",
+    page_context,
+    needs_judgments=True,
 )
 
 METHOD = Method(

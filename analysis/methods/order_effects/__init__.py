@@ -31,7 +31,7 @@ def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[s
 
 PAGE = Page(
     70,
-    "order_results",
+    "order_effects",
     "order/",
     _("Order and dimensions"),
     "analysis/methods/order_effects.html",

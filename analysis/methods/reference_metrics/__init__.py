@@ -36,7 +36,13 @@ def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[s
 
 
 PAGE = Page(
-    80, "reference_metrics", "metrics/", _("Metrics"), "analysis/methods/reference_metrics.html", page_context, needs_judgments=True
+    80,
+    "reference_metrics",
+    "metrics/",
+    _("Metrics"),
+    "analysis/methods/reference_metrics.html",
+    page_context,
+    needs_judgments=True,
 )
 
 METHOD = Method(

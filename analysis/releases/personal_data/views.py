@@ -52,7 +52,7 @@ def decide(request: HttpRequest, study: Study) -> HttpResponse:
     """Decide on the places that are ticked."""
     form = VerdictForm(request.POST)
     shown = "all" if request.POST.get("show") == "all" else "open"
-    back = f"{reverse('release_findings', args=[study.slug])}?show={shown}"
+    back = f"{reverse('personal_data_findings', args=[study.slug])}?show={shown}"
     if not form.is_valid():
         messages.error(request, _("Tick at least one place, and choose what to do with it."))
         return redirect(back)

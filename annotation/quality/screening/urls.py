@@ -7,13 +7,13 @@ from . import api, views
 # One questionnaire that was handed in, before a reviewer.
 SCREENED = [
     path("", views.assignment, name="screening_assignment"),
-    path("hold/", views.hold, name="screening_hold"),
+    path("lock/", views.lock, name="screening_lock"),
     path("skip/", views.skip, name="screening_skip"),
     path("decide/", views.decide, name="screening_decide"),
     path("include/", views.include, name="screening_include"),
     path("pay/", views.pay, name="screening_pay"),
     path("reverse/", views.reverse_rejection, name="screening_reverse"),
-    path("take-up/", views.take_up, name="screening_take_up"),
+    path("restore/", views.restore, name="screening_restore"),
 ]
 # A campaign's checks and its screening.
 QUALITY: list[URLPattern | URLResolver] = [

@@ -103,7 +103,7 @@ def assignment(request: HttpRequest, study: Study, campaign: int, assignment: st
 
 @study_page(Role.REVIEWER)
 @require_POST
-def hold(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponseBase:
+def lock(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponseBase:
     """Say that the reviewer still has it open; with `over`, take it from another."""
     found, now = find(study, campaign, assignment), timezone.now()
     if "over" in request.POST:
@@ -346,7 +346,7 @@ def reverse_rejection(request: HttpRequest, study: Study, campaign: int, assignm
 @study_page(Role.REVIEWER)
 @require_POST
 @audited(AuditedContent.REVIEW)
-def take_up(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+def restore(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
     """Let a surplus questionnaire have a place that is free."""
     found = find(study, campaign, assignment)
     return _stay(

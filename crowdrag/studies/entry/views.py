@@ -129,8 +129,8 @@ def _enrol(request: HttpRequest, caller: Visitor) -> HttpResponse:
     way = activities.get(link.study, link.purpose)
     offer = way.offer(link.study) if way else None
     if participant.withdrawn_at or offer is None or consents.is_given(participant=participant, text=offer.consent_text):
-        return redirect("work", link.study.slug)
-    return redirect(f"{reverse('work_consent', args=[link.study.slug])}?way={link.purpose}")
+        return redirect("participant_dashboard", link.study.slug)
+    return redirect(f"{reverse('participant_consent', args=[link.study.slug])}?way={link.purpose}")
 
 
 def _refuse(

@@ -48,7 +48,7 @@ def _keep_message(request: HttpRequest, participant: Participant) -> HttpRespons
         form.add_error(None, str(error))
         return _show_form(request, participant, form)
     messages.success(request, _("Sent. The answer will stand here and on your own page."))
-    return redirect("work_ask", participant.study.slug)
+    return redirect("participant_message_new", participant.study.slug)
 
 
 def _show_form(request: HttpRequest, participant: Participant, form: MessageForm) -> HttpResponse:

@@ -32,7 +32,7 @@ def consent_page(request: HttpRequest, participant: Participant) -> HttpResponse
     way = activities.get_for(participant, request.GET.get("way", "")) or activities.latest(participant)
     offer = way.offer(participant.study) if way else None
     if way is None or offer is None or participant.withdrawn_at:
-        return redirect("work", participant.study.slug)
+        return redirect("participant_dashboard", participant.study.slug)
     if "decline" in request.POST:
         return decline(request, participant)
     text = offer.consent_text
@@ -97,7 +97,7 @@ def renew_own_key(request: HttpRequest, participant: Participant) -> HttpRespons
     """Give somebody a new personal link; the earlier ones stop working."""
     way = activities.latest(participant)
     if way is None:
-        return redirect("work", participant.study.slug)
+        return redirect("participant_dashboard", participant.study.slug)
     made = links.renew(participant=participant, purpose=way.name, now=timezone.now())
     return show_key(request, participant, made, way)
 
@@ -109,7 +109,7 @@ def forget_browser(request: HttpRequest, participant: Participant) -> HttpRespon
     forget_participant(request, participant)
     request.session.cycle_key()
     messages.success(request, _("This browser has forgotten who you are. Your personal link brings you back."))
-    return redirect("work_begin")
+    return redirect("participant_return")
 
 
 @participant_page

@@ -193,7 +193,7 @@ def test_every_table_figure_and_report_can_be_downloaded(study):
         assert (answer.status_code, answer.content[: len(begins)]) == (200, begins)
     for name in ("report.html", "report.pdf", "methods.tex", "references.bib"):
         assert client.get(f"{results}report/{name}?run={run.key}").status_code == 200
-    answer = client.post(f"{results}report/pack/?run={run.key}")
+    answer = client.post(f"{results}report/build/?run={run.key}")
     packing = lifecycle.wait(Run.objects.get(kind="report"))
     assert answer.headers["Location"].endswith(f"/runs/{packing.key}/")
     assert packing.state == "DONE", packing.error

@@ -67,14 +67,14 @@ def test_a_version_goes_from_the_form_to_the_public_by_buttons(study: Study, own
     assert f'action="{at("release_build", release)}"' in html(owner.get(at("release", release)))
     owner.post(at("release_build", release))
     # How far the building is moves in the page, which is loaded anew when it has ended.
-    assert f'hx-get="{at("release_moving", release)}"' in html(owner.get(at("release", release)))
-    moving = html(owner.get(at("release_moving", release)))
+    assert f'hx-get="{at("release_progress", release)}"' in html(owner.get(at("release", release)))
+    moving = html(owner.get(at("release_progress", release)))
     assert ("<progress" in moving, "<html" in moving) == (True, False)
     release.refresh_from_db()
     lifecycle.wait(release.run)
-    ended = owner.get(at("release_moving", release))
+    ended = owner.get(at("release_progress", release))
     assert (ended.status_code, ended["HX-Refresh"]) == (204, "true")
-    assert at("release_moving", release) not in html(owner.get(at("release", release)))
+    assert at("release_progress", release) not in html(owner.get(at("release", release)))
     assert anybody.get(at("public_release", release)).status_code == 404
     owner.post(at("release_publish", release))
     page = html(anybody.get(at("public_release", release)))
@@ -191,11 +191,11 @@ def test_texts_are_shown_as_texts_and_what_looks_like_personal_data_waits(study:
     answer = reviewer.get(at("release", release))
     assert "jane.doe" not in html(answer)  # undecided: left out, and counted
     assert answer.context["waiting"] == 1
-    page = html(reviewer.get(reverse("release_findings", args=[study.slug])))
+    page = html(reviewer.get(reverse("personal_data_findings", args=[study.slug])))
     assert "<mark>jane.doe@example.org</mark>" in page
     assert "<script>alert(1)" not in page
     finding = PersonalDataFinding.objects.get()
-    reviewer.post(reverse("release_decide", args=[study.slug]), {"finding": finding.pk, "verdict": "REDACT"})
+    reviewer.post(reverse("personal_data_decide", args=[study.slug]), {"finding": finding.pk, "verdict": "REDACT"})
     page = html(reviewer.get(at("release", built(study))))
     assert "████" in page
     assert "&lt;script&gt;alert(1)" in page

@@ -70,7 +70,7 @@ def test_everything_is_packed_once_and_offered_until_somebody_has_themselves_era
     run, django_capture_on_commit_callbacks
 ):
     client = client_of(run.study)
-    answer = client.post(results(run.study, f"report/pack/?run={run.key}"))
+    answer = client.post(results(run.study, f"report/build/?run={run.key}"))
     made = Run.objects.get(kind=services.KIND)
     assert answer["Location"] == f"/studies/{run.study.slug}/runs/{made.key}/"
     zip_address = f"/studies/{run.study.slug}/runs/{made.key}/files/"

@@ -20,7 +20,7 @@ def imports(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(Role.EDITOR, most_bytes=MAX_REQUEST)
-def importing(request: HttpRequest, study: Study, name: str) -> HttpResponse:
+def import_form(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     """Import: show the form, or start a run with the files that it brings."""
     try:
         importer = importers.get(name)
