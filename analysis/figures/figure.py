@@ -130,6 +130,6 @@ def render(study: Study, run: Run, name: str, theme: str, form: str, size: str =
 
 @lru_cache(maxsize=1)
 def _looks() -> dict[str, Any]:
-    """The looks of charts, made of the same tokens as the pages (docs/face.md)."""
+    """The looks of charts, made of the same tokens as the pages (docs/ui.md)."""
     look: dict[str, Any] = json.loads(Path(settings.BASE_DIR, "static", "charts", "theme.json").read_text())
     return look

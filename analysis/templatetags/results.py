@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from crowdrag.jobs.models import Run
-from crowdrag.ui.templatetags.face import figure
+from crowdrag.ui.templatetags.ui import figure
 
 from .. import typesetter
 from ..analyses import queries

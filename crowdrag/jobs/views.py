@@ -18,7 +18,7 @@ from crowdrag.studies.models import Study
 from . import kinds, lifecycle, progress
 from .enums import Queue, RunState, UnitState
 from .models import BEAT_IS_FRESH_FOR, Run, Unit, WorkerHeartbeat
-from .templatetags.run_pages import column_name
+from .templatetags.jobs import column_name
 
 PER_PAGE = 25
 

@@ -3,18 +3,18 @@
  * later works too. A page with scripts of its own loads them as further modules.
  */
 
-import { init as charts } from "./charts.js";
-import { init as copy } from "./copy.js";
-import { init as dialogs } from "./dialogs.js";
-import { init as errors } from "./errors.js";
-import { init as menus } from "./menus.js";
-import { init as polling } from "./polling.js";
-import { init as requests } from "./requests.js";
-import { init as sorting } from "./sort.js";
-import { init as submitting } from "./submit.js";
-import { init as theme } from "./theme.js";
-import { init as toasts } from "./toasts.js";
-import { init as uploads } from "./upload.js";
+import { init as charts } from "./ui/charts.js";
+import { init as copy } from "./ui/copy-buttons.js";
+import { init as dialogs } from "./ui/dialogs.js";
+import { init as errors } from "./ui/error-summary.js";
+import { init as menus } from "./ui/menus.js";
+import { init as polling } from "./ui/polling.js";
+import { init as requests } from "./ui/request-errors.js";
+import { init as sorting } from "./ui/sortable-tables.js";
+import { init as submitting } from "./ui/submit-once.js";
+import { init as theme } from "./ui/theme.js";
+import { init as toasts } from "./ui/toasts.js";
+import { init as uploads } from "./ui/file-drop.js";
 
 /** @param {Document} root @returns {() => void} undoes all of it */
 export function init(root) {

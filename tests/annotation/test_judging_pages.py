@@ -104,10 +104,10 @@ def test_a_questionnaire_shows_its_items_and_never_who_wrote(kind: str) -> None:
     page = client.get(address(here, mine))
     source = page.content.decode()
     items = mine.questionnaire.entries.count()
-    assert source.count('class="judged"') == items
+    assert source.count('class="judging-item"') == items
     assert source.count('type="radio" name="q-') == items * 2 * (4 if kind == CampaignKind.POINTWISE else 3)
     assert here.responses[0].text.split(" [")[0] in source
-    assert '<span class="judged-cite">[0]</span>' in source
+    assert '<span class="judging-cite">[0]</span>' in source
     secrets = [each for response in here.responses for each in (response.external_id, response.participant.external_id)]
     secrets += ["SECRET", *{response.style.name for response in here.responses}, "HUMAN", "MODEL", "SYSTEM", "origin"]
     secrets += [here.campaign.name, *(each.external_id for each in here.questionnaires)]

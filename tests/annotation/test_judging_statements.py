@@ -7,7 +7,7 @@ from django.utils import translation
 
 from annotation.judging import answers, problems, questionnaire_content
 from annotation.models import Assignment, Judgment
-from annotation.templatetags import judged
+from annotation.templatetags import judging
 from tests.factories import NOW
 
 from .campaigns import world
@@ -77,28 +77,28 @@ def test_what_was_read_before_an_erasure_is_answered_no_more() -> None:
 
 
 def test_a_question_is_rendered_once_for_all_and_what_somebody_wrote_is_not_kept() -> None:
-    judged._question.cache_clear()
-    plain = judged.asked(QUESTION, "1-1", "en")
+    judging._question.cache_clear()
+    plain = judging.question_field(QUESTION, "1-1", "en")
     assert "Which is &lt;clearer&gt;?" in plain
-    assert judged.asked(QUESTION, "1-1", "en") is plain
-    assert judged.asked(QUESTION, "1-2", "en") != plain
-    assert judged._question.cache_info().currsize == 2
+    assert judging.question_field(QUESTION, "1-1", "en") is plain
+    assert judging.question_field(QUESTION, "1-2", "en") != plain
+    assert judging._question.cache_info().currsize == 2
     answered = questionnaire_content.replace(QUESTION, answer=questionnaire_content.Answer(1, "", 1))
-    assert "checked" in judged.asked(answered, "1-1", "en")
+    assert "checked" in judging.question_field(answered, "1-1", "en")
     explained = questionnaire_content.replace(
         QUESTION, asks_justification=True, answer=questionnaire_content.Answer(1, "mine <alone>", 1)
     )
-    kept = judged._question.cache_info().currsize
-    assert "mine &lt;alone&gt;" in judged.asked(explained, "1-1", "en")
-    assert judged._question.cache_info().currsize == kept
+    kept = judging._question.cache_info().currsize
+    assert "mine &lt;alone&gt;" in judging.question_field(explained, "1-1", "en")
+    assert judging._question.cache_info().currsize == kept
     with translation.override("de"):
-        judged.asked(QUESTION, "1-1", "en")
-    assert judged._question.cache_info().currsize == kept + 1
+        judging.question_field(QUESTION, "1-1", "en")
+    assert judging._question.cache_info().currsize == kept + 1
 
 
 def test_a_response_is_laid_out_once_and_escaped() -> None:
-    judged._response.cache_clear()
-    first = judged.response_text("- one <b>\n- two [0]")
+    judging._response.cache_clear()
+    first = judging.response_text("- one <b>\n- two [0]")
     assert "<li>one &lt;b&gt;</li>" in first
-    assert judged.response_text("- one <b>\n- two [0]") is first
-    assert judged.response_text("another") != first
+    assert judging.response_text("- one <b>\n- two [0]") is first
+    assert judging.response_text("another") != first

@@ -9,7 +9,7 @@ from django.utils import timezone
 from crowdrag.jobs import leases, lifecycle, progress
 from crowdrag.jobs.enums import RunState, UnitState
 from crowdrag.jobs.models import Run
-from crowdrag.jobs.templatetags.run_pages import pace
+from crowdrag.jobs.templatetags.jobs import pace
 from crowdrag.studies.models import Study
 
 pytestmark = pytest.mark.django_db

@@ -152,10 +152,10 @@ def saved(page: Page) -> None:
 
 def questions(page: Page) -> Locator:
     """The questions of the item that is shown."""
-    return page.locator("section.judged:not([hidden]) fieldset.asked")
+    return page.locator("section.judging-item:not([hidden]) fieldset.question")
 
 
 def answer_item(page: Page, choice: int = 0) -> None:
     """Answer every question of the item that is shown by a press, always with the same of its answers."""
     for question in questions(page).all():
-        question.locator("label.asked-option").nth(choice).click()
+        question.locator("label.question-option").nth(choice).click()

@@ -64,7 +64,7 @@ STOPS = """() => {
     if (element.disabled || !element.checkVisibility()) continue;
     element.focus({ focusVisible: true, preventScroll: true });
     if (document.activeElement !== element) continue;
-    const target = element.closest("label, .drop") ?? element;
+    const target = element.closest("label, .file-drop") ?? element;
     const box = target.getBoundingClientRect();
     found.push({
       html: element.outerHTML.slice(0, 90),

@@ -67,7 +67,7 @@ def test_on_a_phone_by_touch(phone: Page, live_server: Any) -> None:
         """() => [...document.querySelectorAll("button, summary, input, .work-leave, label")]
             .filter((each) => each.checkVisibility({ visibilityProperty: true }))
             .filter((each) => !each.closest("dialog, [inert], .menu-panel"))
-            .filter((each) => !each.matches("[type=checkbox], .visually-hidden, .desk-label"))
+            .filter((each) => !each.matches("[type=checkbox], .visually-hidden, .editor-label"))
             .map((each) => [each.outerHTML.slice(0, 80), each.getBoundingClientRect()])
             .filter(([, box]) => box.height < 43.9 || box.width < 40)
             .map(([html, box]) => [html, box.width, box.height])"""

@@ -57,9 +57,9 @@ def test_a_whole_questionnaire_by_keyboard_alone(page: Page, live_server: Any) -
 
 def test_keys_move_and_answer_at_once_until_letters_are_switched_off(page: Page, live_server: Any) -> None:
     sheets.open_sheet(page, live_server.url, sheets.make(items=3, checks=0, justified=True))
-    shown, current = page.locator("section.judged:not([hidden])"), page.locator("fieldset.is-current")
+    shown, current = page.locator("section.judging-item:not([hidden])"), page.locator("fieldset.is-current")
     assert page.evaluate("document.activeElement === document.body")
-    expect(page.locator("#q-1-1 .asked-key:visible")).to_have_text(["A", "N", "B"])
+    expect(page.locator("#q-1-1 .question-key:visible")).to_have_text(["A", "N", "B"])
     expect(current).to_have_id("q-1-1")
     page.keyboard.press("b")
     expect(page.locator("#q-1-1 input").nth(2)).to_be_checked()
@@ -71,7 +71,7 @@ def test_keys_move_and_answer_at_once_until_letters_are_switched_off(page: Page,
     page.locator("#q-1-7 textarea").focus()
     page.keyboard.type("b1")
     expect(page.locator("#q-1-7 textarea")).to_have_value("b1")
-    expect(page.locator("fieldset.asked input:checked")).to_have_count(2)
+    expect(page.locator("fieldset.question input:checked")).to_have_count(2)
     page.locator("#q-1-7 textarea").blur()
     for key, number in (("j", 2), ("F9", 3), ("k", 2), ("Shift+F9", 1)):
         page.keyboard.press(key)
@@ -92,8 +92,8 @@ def test_keys_move_and_answer_at_once_until_letters_are_switched_off(page: Page,
     for key in "ja1":
         page.keyboard.press(key)
     expect(shown).to_have_id("item-1")
-    expect(page.locator(".asked-key:visible, [aria-keyshortcuts], .is-current")).to_have_count(0)
-    expect(page.locator("fieldset.asked input:checked")).to_have_count(2)
+    expect(page.locator(".question-key:visible, [aria-keyshortcuts], .is-current")).to_have_count(0)
+    expect(page.locator("fieldset.question input:checked")).to_have_count(2)
 
 
 @pytest.mark.extended
@@ -104,7 +104,7 @@ def test_an_answer_moves_nothing(page: Page, live_server: Any, width: int) -> No
     sheets.saved(page)
     page.locator("a[data-dot=finish]").click()
     page.locator("#hand-in").click()  # what the button says about the first open question keeps its place, too
-    boxes = """[...document.querySelectorAll(".judged:not([hidden]) *, .judging-top *")]
+    boxes = """[...document.querySelectorAll(".judging-item:not([hidden]) *, .judging-top *")]
       .map((each) => each.getBoundingClientRect())
       .map((box) => [box.x, box.y, box.width, box.height].map(Math.round).join())"""
     for option in sheets.questions(page).locator("label").all():
@@ -179,7 +179,7 @@ def test_on_a_phone_both_texts_and_the_questions_are_a_press_away(browser: Brows
     assert press("questions") == pytest.approx(where, abs=3)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     for question in sheets.questions(page).all():
-        question.locator("label.asked-option").first.tap()
+        question.locator("label.question-option").first.tap()
     page.locator("#item-1 [data-moves='1']").tap()
     page.locator("#comment").fill("On a bus.")
     page.locator("#hand-in").tap()
@@ -192,7 +192,7 @@ def test_on_a_phone_both_texts_and_the_questions_are_a_press_away(browser: Brows
 def test_a_scale_of_four_is_answered_by_its_numbers(page: Page, live_server: Any) -> None:
     at = sheets.make(items=2, checks=0, kind=CampaignKind.POINTWISE)
     sheets.open_sheet(page, live_server.url, at)
-    expect(page.locator("section.judged:not([hidden]) .judged-side")).to_have_count(1)
+    expect(page.locator("section.judging-item:not([hidden]) .judging-side")).to_have_count(1)
     for key in "1234b":  # a letter is no answer here
         page.keyboard.press(key)
     sheets.saved(page)
@@ -208,7 +208,7 @@ def test_what_is_open_is_listed_with_the_way_to_it(page: Page, live_server: Any)
     # It leads to the first of them and says so there.
     page.locator("#hand-in").click()
     expect(page.locator("#q-2-1 input").first).to_be_focused()
-    expect(page.locator("#q-2-1 .asked-note")).to_contain_text("14")
+    expect(page.locator("#q-2-1 .question-note")).to_contain_text("14")
     expect(page.locator("#announced")).to_contain_text("14")
     page.locator("a[data-dot=finish]").click()
     link = page.locator("#missing a").first
@@ -264,7 +264,7 @@ def test_the_options_of_all_questions_stand_alike_and_full_stops_follow(
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 900})
         shapes = page.evaluate(
-            """[...document.querySelectorAll(".judged:not([hidden]) .asked-options")].map((each) => {
+            """[...document.querySelectorAll(".judging-item:not([hidden]) .question-options")].map((each) => {
                  const boxes = [...each.children].map((child) => child.getBoundingClientRect());
                  const of = (side) => new Set(boxes.map((box) => Math.round(box[side]))).size;
                  return [of("top") === 1, of("left") === 1, of("width") === 1];
@@ -273,7 +273,7 @@ def test_the_options_of_all_questions_stand_alike_and_full_stops_follow(
         assert len(shapes) == 8
         assert {tuple(shape) for shape in shapes} in ({(True, False, True)}, {(False, True, True)}), shapes
     gaps = page.evaluate(
-        """[...document.querySelectorAll(".judged-cite")].map((cite) => {
+        """[...document.querySelectorAll(".judging-cite")].map((cite) => {
              const words = document.createRange();
              words.selectNodeContents(cite);
              return cite.getBoundingClientRect().right - words.getBoundingClientRect().right;
@@ -317,7 +317,7 @@ def test_every_state_is_accessible(page: Page, live_server: Any) -> None:
     at.complete()
     submission.submit(assignment=at.mine, now=timezone.now())
     page.locator("a[data-dot='1']").click()
-    page.locator("#q-1-1 label.asked-option").nth(1).click()
+    page.locator("#q-1-1 label.question-option").nth(1).click()
     expect(page.locator("#closed")).to_be_focused()
     found += look(page)
     look_at(at.address("done"))

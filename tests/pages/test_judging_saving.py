@@ -38,7 +38,7 @@ def look(page: Page, at: Sheet) -> dict[tuple[int, int], int]:
 
 def press(page: Page, at: Sheet, rng: Random) -> None:
     """Answer some question of the item that is shown, or change one."""
-    option = rng.choice(sheets.questions(page).locator("label.asked-option").all())
+    option = rng.choice(sheets.questions(page).locator("label.question-option").all())
     option.click()
     look(page, at)
 
@@ -115,7 +115,7 @@ def test_the_watcher_hears_a_lie(page: Page, live_server: Any) -> None:
     """A page that says "saved" of what was only sent is caught."""
 
     def lie(route: Route) -> None:
-        script = (settings.BASE_DIR / "static/js/judging/saving.js").read_text()
+        script = (settings.BASE_DIR / "static/js/judging/save-status.js").read_text()
         truth = 'const kind = trouble ? "unkept" : state.phase;'
         assert truth in script
         route.fulfill(body=script.replace(truth, 'const kind = "saved";'), content_type="text/javascript")
@@ -226,7 +226,7 @@ def test_two_tabs_show_and_send_the_same(page: Page, context: BrowserContext, li
     for tab in (page, other):
         settle(tab, at)
     assert sorted(at.answers().values()) == [-1, 0]
-    assert page.locator(".asked-note:visible").count() == 0
+    assert page.locator(".question-note:visible").count() == 0
 
 
 @pytest.mark.extended
@@ -240,10 +240,10 @@ def test_another_device_was_newer(page: Page, browser: Any, live_server: Any) ->
     there.locator("#q-1-1 label").nth(2).click()
     sheets.saved(there)
     page.locator("#q-1-1 label").nth(0).click()
-    expect(page.locator("#q-1-1 .asked-note")).not_to_be_empty()
+    expect(page.locator("#q-1-1 .question-note")).not_to_be_empty()
     expect(page.locator("#q-1-1 input").nth(2)).to_be_checked()
     page.locator("#q-1-1 label").nth(0).click()
-    expect(page.locator("#q-1-1 .asked-note")).to_be_hidden()
+    expect(page.locator("#q-1-1 .question-note")).to_be_hidden()
     settle(page, at)
     assert list(at.answers().values()) == [-1]
     phone.close()

@@ -1,4 +1,4 @@
-"""What the editor's scripts say, in the reader's language (static/js/editor/say.js).
+"""What the editor's scripts say, in the reader's language (static/js/editor/script-messages.js).
 
 Names in braces are filled in by the scripts. What counts something comes as `name.one` and `name.other`.
 """
@@ -12,7 +12,7 @@ def editor() -> dict[str, str]:
 
 
 def deadline() -> dict[str, str]:
-    """Return what static/js/deadline.js says, of a text or of a questionnaire."""
+    """Return what static/js/assignments/deadline.js says, of a text or of a questionnaire."""
     return {
         "due": _("Due {time}"),
         "due.within": _("(in {left})"),

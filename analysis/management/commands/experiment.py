@@ -19,7 +19,7 @@ from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.kinds import InputRejectedError
 from crowdrag.jobs.models import Run, Upload
 from crowdrag.jobs.progress import Progress
-from crowdrag.jobs.templatetags.run_pages import pace
+from crowdrag.jobs.templatetags.jobs import pace
 from crowdrag.studies import money
 from crowdrag.studies.models import Study
 

@@ -4,8 +4,8 @@
  */
 
 import { byId, make } from "./dom.js";
-import { desk } from "./desk.js";
-import { announce, say } from "./say.js";
+import { editor } from "./editor-page.js";
+import { announce, say } from "./script-messages.js";
 
 const dialog = byId("branch-dialog", HTMLDialogElement);
 const title = byId("branch-title", HTMLElement);
@@ -18,7 +18,7 @@ const main = byId("branch-main", HTMLButtonElement);
 
 /** @param {string} text take it in place of what stands here; one undo brings that back */
 async function replace(text) {
-  await desk.writing?.takeOver(text);
+  await editor.writing?.takeOver(text);
   announce(say("branch.taken"));
 }
 
@@ -45,7 +45,7 @@ function difference(text, other) {
  * @param {string} [other] beside which it stands: where it differs is marked
  */
 function card(name, text, take, other = text) {
-  const body = make("div", { class: "branch-text", attributes: { dir: "auto", lang: desk.text.lang, tabindex: "0", role: "region", "aria-label": name } });
+  const body = make("div", { class: "branch-text", attributes: { dir: "auto", lang: editor.text.lang, tabindex: "0", role: "region", "aria-label": name } });
   const [start, end] = difference(text, other);
   if (other === text || !text) body.textContent = text || say("branch.nothing");
   else body.append(text.slice(0, start), make("mark", { text: text.slice(start, end) }), text.slice(end));
@@ -71,15 +71,15 @@ function showDifferences() {
 
 /** @param {Branch[]} others what other tabs or devices left behind */
 export function offer(others) {
-  const found = others.filter(({ text }) => text.trim() && text !== desk.text.value);
+  const found = others.filter(({ text }) => text.trim() && text !== editor.text.value);
   if (!found.length) return;
   dialog.dataset.kind = "branch";
   main.hidden = true;
   title.textContent = say("branch.title");
   lede.textContent = say("branch.lede", { n: found.length });
   place.replaceChildren(
-    card(say("branch.here"), desk.text.value, null, found[0]?.text),
-    ...found.map(({ text }, number) => card(say("branch.there", { i: number + 1 }), text, () => void replace(text), desk.text.value)),
+    card(say("branch.here"), editor.text.value, null, found[0]?.text),
+    ...found.map(({ text }, number) => card(say("branch.there", { i: number + 1 }), text, () => void replace(text), editor.text.value)),
   );
   keep.textContent = say("branch.keep");
   if (!dialog.open) dialog.showModal();
@@ -92,7 +92,7 @@ function told(kind, go) {
   dialog.dataset.kind = kind;
   title.textContent = say(`${kind}.title`);
   lede.textContent = say(`${kind}.lede`);
-  place.replaceChildren(card(say(`${kind}.here`), desk.text.value, null));
+  place.replaceChildren(card(say(`${kind}.here`), editor.text.value, null));
   keep.textContent = say(`${kind}.leave`);
   main.hidden = go === null;
   main.textContent = say(`${kind}.go`);

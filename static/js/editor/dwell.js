@@ -1,8 +1,8 @@
 /** How long each passage is in view: recorded, and shown as "seen" once it was there for long enough to be read. */
 
-import { desk, rankOf } from "./desk.js";
+import { editor, rankOf } from "./editor-page.js";
 import { passagesShown, watch as watchPanes } from "./panes.js";
-import { say } from "./say.js";
+import { say } from "./script-messages.js";
 
 // A passage is in view if half of it is, or if it fills half of the list.
 const PART = 0.5;
@@ -47,8 +47,8 @@ function mark(look) {
 export function start() {
   const before = kept();
   /** @type {Look[]} */
-  const looks = desk.passages.map((element, rank) => {
-    const words = desk.passageText(rank).split(/\s+/).length;
+  const looks = editor.passages.map((element, rank) => {
+    const words = editor.passageText(rank).split(/\s+/).length;
     const enough = Math.max(LEAST, Math.min(MOST, words * PER_WORD));
     return { rank, inView: false, since: null, total: 0, enough, seen: false, element };
   });
@@ -60,7 +60,7 @@ export function start() {
     if (look.since === null) return;
     const lasted = Math.round(now - look.since);
     if (lasted >= LOOK) {
-      desk.record("d", look.rank, lasted);
+      editor.record("d", look.rank, lasted);
       look.total += lasted;
     }
     look.since = goesOn ? now : null;
@@ -95,9 +95,9 @@ export function start() {
       }
       update();
     },
-    { root: desk.list, threshold: [0, 0.1, 0.25, PART, 0.75, 1] },
+    { root: editor.list, threshold: [0, 0.1, 0.25, PART, 0.75, 1] },
   );
-  for (const passage of desk.passages) observer.observe(passage);
+  for (const passage of editor.passages) observer.observe(passage);
   watchPanes(update);
   document.addEventListener("visibilitychange", update);
   window.addEventListener("pagehide", () => {

@@ -1,12 +1,12 @@
 /** The list of what is worth a look, kept up to date quietly; each entry leads to its place in the text. */
 
-import { check } from "./check.js";
-import { index } from "./copies.js";
+import { check } from "./citation-checks.js";
+import { index } from "./copied-text.js";
 import { byId, debounced, make } from "./dom.js";
-import { desk } from "./desk.js";
+import { editor } from "./editor-page.js";
 import { show } from "./panes.js";
-import { scrollTo } from "./place.js";
-import { announce, say } from "./say.js";
+import { scrollTo } from "./caret-position.js";
+import { announce, say } from "./script-messages.js";
 
 // After the last key; longer than it takes to type the next letter.
 const QUIET = 600;
@@ -17,40 +17,40 @@ const list = byId("findings", HTMLElement);
 const nothing = byId("findings-none", HTMLElement);
 const figure = byId("findings-count", HTMLElement);
 
-/** @type {import("./check.js").Finding[]} */
+/** @type {import("./citation-checks.js").Finding[]} */
 let findings = [];
 let drawn = "";
-/** @type {import("./copies.js").Index} */
+/** @type {import("./copied-text.js").Index} */
 let sources = new Map();
 let copied = 0;
 
-/** @param {import("./check.js").Finding} finding @returns {string} */
+/** @param {import("./citation-checks.js").Finding} finding @returns {string} */
 export function wording(finding) {
-  return say(`finding.${finding.kind}`, { marker: finding.cited ?? finding.about, last: desk.passages.length - 1, rank: finding.rank ?? 0 });
+  return say(`finding.${finding.kind}`, { marker: finding.cited ?? finding.about, last: editor.passages.length - 1, rank: finding.rank ?? 0 });
 }
 
 /** @param {string} text @returns {string} */
 const quoted = (text) => (text.length > QUOTED ? `${text.slice(0, QUOTED).trimEnd()}\u2026` : text);
 
-/** @param {import("./check.js").Finding} finding @returns {string} the words that it is about, where they are not said already */
+/** @param {import("./citation-checks.js").Finding} finding @returns {string} the words that it is about, where they are not said already */
 export function about(finding) {
   return finding.wrong && finding.kind !== "unclosed" ? "" : quoted(finding.about);
 }
 
-/** @param {import("./check.js").Finding} finding go to its place in the text */
+/** @param {import("./citation-checks.js").Finding} finding go to its place in the text */
 export function goTo(finding) {
   show("text");
-  desk.text.focus({ preventScroll: true });
+  editor.text.focus({ preventScroll: true });
   const at = finding.kind === "missing" || finding.kind === "empty" ? finding.start + 1 : finding.end;
-  desk.text.setSelectionRange(at, at);
-  scrollTo(desk.text, at);
+  editor.text.setSelectionRange(at, at);
+  scrollTo(editor.text, at);
   announce(wording(finding));
 }
 
-/** @param {import("./check.js").Finding} finding @param {number} number */
+/** @param {import("./citation-checks.js").Finding} finding @param {number} number */
 function entry(finding, number) {
   const words = about(finding);
-  const quote = words ? [" ", make("q", { class: "finding-about", text: words, attributes: { dir: "auto", lang: desk.text.lang } })] : [];
+  const quote = words ? [" ", make("q", { class: "finding-about", text: words, attributes: { dir: "auto", lang: editor.text.lang } })] : [];
   const button = make(
     "button",
     { class: "finding-go", attributes: { type: "button", "data-number": String(number) } },
@@ -62,18 +62,18 @@ function entry(finding, number) {
 }
 
 function draw() {
-  const key = JSON.stringify([desk.text.value ? 1 : 0, findings.map(({ kind, about, cited }) => [kind, about, cited])]);
+  const key = JSON.stringify([editor.text.value ? 1 : 0, findings.map(({ kind, about, cited }) => [kind, about, cited])]);
   if (key === drawn) return;
   drawn = key;
   list.replaceChildren(...findings.slice(0, SHOWN).map(entry));
   nothing.hidden = findings.length > 0;
-  nothing.textContent = say(desk.text.value.trim() ? "findings.none" : "findings.empty");
+  nothing.textContent = say(editor.text.value.trim() ? "findings.none" : "findings.empty");
   figure.textContent = String(findings.length);
   figure.classList.toggle("is-none", findings.length === 0);
 }
 
 function look() {
-  findings = check(desk.text.value, desk.passages.length, document.activeElement === desk.text ? desk.text.selectionEnd : -1, sources);
+  findings = check(editor.text.value, editor.passages.length, document.activeElement === editor.text ? editor.text.selectionEnd : -1, sources);
   draw();
   // A passage that was just pasted is worth a word at once; other findings wait until somebody looks.
   const all = findings.filter(({ kind }) => kind === "copied");
@@ -81,8 +81,8 @@ function look() {
   copied = all.length;
 }
 
-/** @returns {import("./check.js").Finding[]} of the text as it is now, wherever the caret is */
-export const whole = () => check(desk.text.value, desk.passages.length, -1, sources);
+/** @returns {import("./citation-checks.js").Finding[]} of the text as it is now, wherever the caret is */
+export const whole = () => check(editor.text.value, editor.passages.length, -1, sources);
 
 /** @param {number} by 1: the next from the caret on, -1: the one before; around the end */
 export function step(by) {
@@ -91,18 +91,18 @@ export function step(by) {
     announce(say("findings.none"));
     return;
   }
-  const caret = desk.text.selectionEnd;
+  const caret = editor.text.selectionEnd;
   const ahead = findings.find((each) => each.start > caret);
   const behind = findings.findLast((each) => each.end < caret);
   goTo((by > 0 ? ahead : behind) ?? findings.at(by > 0 ? 0 : -1) ?? findings[0]);
 }
 
 export function start() {
-  sources = index(desk.passages.map((_, rank) => desk.passageText(rank)));
+  sources = index(editor.passages.map((_, rank) => editor.passageText(rank)));
   const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ act) => setTimeout(act));
   const later = debounced(() => idle(look), QUIET);
-  desk.watch(later);
-  desk.text.addEventListener("blur", later);
+  editor.watch(later);
+  editor.text.addEventListener("blur", later);
   list.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-number]") : null;
     if (button instanceof HTMLElement) goTo(findings[Number(button.dataset.number)]);

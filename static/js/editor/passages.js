@@ -1,8 +1,8 @@
 /** The list of passages: which one is at hand, which are open, how often each is cited, and moving in it by keys. */
 
-import { desk, rankOf } from "./desk.js";
+import { editor, rankOf } from "./editor-page.js";
 import { show } from "./panes.js";
-import { say } from "./say.js";
+import { say } from "./script-messages.js";
 
 let atHand = 0;
 
@@ -11,11 +11,11 @@ export const passageAtHand = () => atHand;
 
 /** @param {number} rank */
 export function setAtHand(rank) {
-  if (!desk.passages[rank]) return;
-  desk.passages[atHand]?.classList.remove("is-active");
+  if (!editor.passages[rank]) return;
+  editor.passages[atHand]?.classList.remove("is-active");
   atHand = rank;
-  desk.passages[rank].classList.add("is-active");
-  for (const passage of desk.passages) passage.tabIndex = rankOf(passage) === rank ? 0 : -1;
+  editor.passages[rank].classList.add("is-active");
+  for (const passage of editor.passages) passage.tabIndex = rankOf(passage) === rank ? 0 : -1;
 }
 
 /** @param {HTMLElement} passage @returns {HTMLElement | null} */
@@ -23,7 +23,7 @@ const moreOf = (passage) => passage.querySelector(".passage-more");
 
 /** @param {number} rank @param {boolean} open */
 export function setOpen(rank, open) {
-  const passage = desk.passages[rank];
+  const passage = editor.passages[rank];
   if (!passage || passage.classList.contains("is-open") === open) return;
   passage.classList.toggle("is-open", open);
   const more = moreOf(passage);
@@ -32,7 +32,7 @@ export function setOpen(rank, open) {
     const label = more.querySelector("span");
     if (label) label.textContent = say(open ? "less" : "more");
   }
-  desk.record("o", rank, open ? 1 : 0);
+  editor.record("o", rank, open ? 1 : 0);
 }
 
 /**
@@ -41,37 +41,37 @@ export function setOpen(rank, open) {
  * @param {Element} [inside] a part of it that is to be seen
  */
 export function bring(rank, inside) {
-  const target = inside ?? desk.passages[rank];
+  const target = inside ?? editor.passages[rank];
   if (!target) return;
-  const [box, frame] = [target.getBoundingClientRect(), desk.list.getBoundingClientRect()];
+  const [box, frame] = [target.getBoundingClientRect(), editor.list.getBoundingClientRect()];
   const margin = Math.min(48, frame.height / 6);
-  if (!inside) desk.list.scrollTop += box.top - frame.top - 8;
-  else if (box.top < frame.top + margin || box.bottom > frame.bottom - margin) desk.list.scrollTop += box.top - frame.top - frame.height / 3;
+  if (!inside) editor.list.scrollTop += box.top - frame.top - 8;
+  else if (box.top < frame.top + margin || box.bottom > frame.bottom - margin) editor.list.scrollTop += box.top - frame.top - frame.height / 3;
 }
 
 /** @param {number} rank go to a passage, with the focus */
 export function visit(rank) {
-  const passage = desk.passages[rank];
+  const passage = editor.passages[rank];
   if (!passage) return;
   show("passages");
   setAtHand(rank);
   passage.focus({ preventScroll: true });
-  const [box, frame] = [passage.getBoundingClientRect(), desk.list.getBoundingClientRect()];
+  const [box, frame] = [passage.getBoundingClientRect(), editor.list.getBoundingClientRect()];
   if (box.top < frame.top || box.bottom > frame.bottom) bring(rank);
 }
 
 /** Say which passages are longer than what is shown of them; the button's place is kept free for it. */
 function measure() {
-  const long = desk.passages.map((passage) => {
+  const long = editor.passages.map((passage) => {
     const text = passage.querySelector(".passage-text");
     return passage.classList.contains("is-open") || Boolean(text && text.scrollHeight > text.clientHeight + 2);
   });
-  desk.passages.forEach((passage, rank) => passage.classList.toggle("is-long", long[rank]));
+  editor.passages.forEach((passage, rank) => passage.classList.toggle("is-long", long[rank]));
 }
 
 /** @param {KeyboardEvent} event @param {HTMLElement} passage */
 function move(event, passage) {
-  const shown = desk.passages.filter((each) => !each.hidden);
+  const shown = editor.passages.filter((each) => !each.hidden);
   const here = shown.indexOf(passage);
   /** @type {Record<string, number>} */
   const steps = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: shown.length - 1 };
@@ -82,9 +82,9 @@ function move(event, passage) {
   if (next) visit(rankOf(next));
 }
 
-/** @param {import("./desk.js").Reading} reading */
+/** @param {import("./editor-page.js").Reading} reading */
 function count(reading) {
-  for (const passage of desk.passages) {
+  for (const passage of editor.passages) {
     const times = reading.cited.get(rankOf(passage)) ?? 0;
     const place = passage.querySelector(".passage-cited");
     const text = times ? say("cited", { n: times }) : "";
@@ -95,11 +95,11 @@ function count(reading) {
 
 /** @param {(rank: number) => void} cite */
 export function start(cite) {
-  if (desk.passages.length) setAtHand(0);
+  if (editor.passages.length) setAtHand(0);
   measure();
-  new ResizeObserver(measure).observe(desk.list);
-  desk.watch(count);
-  desk.list.addEventListener("click", (event) => {
+  new ResizeObserver(measure).observe(editor.list);
+  editor.watch(count);
+  editor.list.addEventListener("click", (event) => {
     const passage = event.target instanceof Element ? event.target.closest("li[data-rank]") : null;
     if (!(passage instanceof HTMLElement) || !(event.target instanceof Element)) return;
     const rank = rankOf(passage);
@@ -107,11 +107,11 @@ export function start(cite) {
     if (event.target.closest(".passage-cite")) cite(rank);
     else if (event.target.closest(".passage-more")) setOpen(rank, !passage.classList.contains("is-open"));
   });
-  desk.list.addEventListener("focusin", (event) => {
+  editor.list.addEventListener("focusin", (event) => {
     const passage = event.target instanceof Element ? event.target.closest("li[data-rank]") : null;
     if (passage instanceof HTMLElement) setAtHand(rankOf(passage));
   });
-  desk.list.addEventListener("keydown", (event) => {
+  editor.list.addEventListener("keydown", (event) => {
     const passage = event.target instanceof Element ? event.target.closest("li[data-rank]") : null;
     if (!(passage instanceof HTMLElement)) return;
     move(event, passage);

@@ -1,10 +1,10 @@
 /** The text as it will be read: its statements, each with its citations as links to the passages. Drawn while it is shown. */
 
 import { byId, debounced, make } from "./dom.js";
-import { desk } from "./desk.js";
+import { editor } from "./editor-page.js";
 import { bring, setAtHand, visit } from "./passages.js";
 import { oneAtATime } from "./panes.js";
-import { say } from "./say.js";
+import { say } from "./script-messages.js";
 
 const QUIET = 250;
 
@@ -18,7 +18,7 @@ const peekText = byId("peek-text", HTMLElement);
 let shownFor = null;
 let drawn = "";
 
-/** @param {import("./desk.js").Reading} reading @returns {Node[]} */
+/** @param {import("./editor-page.js").Reading} reading @returns {Node[]} */
 function pieces(reading) {
   /** @type {Node[]} */
   const nodes = [];
@@ -42,7 +42,7 @@ function pieces(reading) {
   return nodes;
 }
 
-/** @param {import("./desk.js").Reading} reading */
+/** @param {import("./editor-page.js").Reading} reading */
 function draw(reading) {
   if (panel.hidden || drawn === reading.value) return;
   drawn = reading.value;
@@ -64,7 +64,7 @@ function open(link) {
   shownFor = link;
   link.classList.add("is-active");
   peekTitle.textContent = say("passage", { rank });
-  peekText.textContent = desk.passageText(rank);
+  peekText.textContent = editor.passageText(rank);
   peek.dataset.rank = String(rank);
   peek.hidden = false;
   peekText.scrollTop = 0;
@@ -82,12 +82,12 @@ export const isShown = () => !panel.hidden;
 
 /** Draw it again, as it has just been shown. */
 export function refresh() {
-  draw(desk.reading());
+  draw(editor.reading());
 }
 
 export function start() {
   const later = debounced(refresh, QUIET);
-  desk.watch(later);
+  editor.watch(later);
   /** @param {Event} event */
   const linkOf = (event) => {
     const link = event.target instanceof Element ? event.target.closest("button.cite") : null;

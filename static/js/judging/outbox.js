@@ -9,7 +9,7 @@
  */
 
 import { postAsWriter as post } from "../editor/log/requests.js";
-import { Backoff, Wake } from "../editor/log/wake.js";
+import { Backoff, Wake } from "../editor/log/sleep.js";
 
 /**
  * @typedef {{value: number, why: string, revision: number, sent?: boolean}} Entry
@@ -26,7 +26,7 @@ export class Outbox extends EventTarget {
   /**
    * @param {import("./questions.js").Question[]} questions
    * @param {{answer: string, check: string}} urls
-   * @param {import("./kept.js").Kept} kept
+   * @param {import("./local-store.js").Kept} kept
    */
   constructor(questions, urls, kept) {
     super();

@@ -1,20 +1,20 @@
 /** The page of a questionnaire: one item at a time, each answer sent as it is given. */
 
-import { Deadline } from "../deadline.js";
-import { init as dialogs } from "../dialogs.js";
+import { Deadline } from "../assignments/deadline.js";
+import { init as dialogs } from "../ui/dialogs.js";
 import { debounced } from "../editor/dom.js";
-import { announce, say } from "../editor/say.js";
-import { init as menus } from "../menus.js";
-import { init as theme } from "../theme.js";
-import { start as finish } from "./finish.js";
+import { announce, say } from "../editor/script-messages.js";
+import { init as menus } from "../ui/menus.js";
+import { init as theme } from "../ui/theme.js";
+import { start as finish } from "./submission.js";
 import { Items } from "./items.js";
-import { Kept } from "./kept.js";
-import { start as keys } from "./keys.js";
+import { Kept } from "./local-store.js";
+import { start as keys } from "./shortcuts.js";
 import { Outbox } from "./outbox.js";
-import { start as parts } from "./parts.js";
+import { start as parts } from "./item-parts.js";
 import { find } from "./questions.js";
-import { tell, tellLate } from "./saving.js";
-import { Times } from "./times.js";
+import { tell, tellLate } from "./save-status.js";
+import { Times } from "./viewing-times.js";
 
 /** @typedef {import("./questions.js").Question} Question */
 

@@ -1,11 +1,11 @@
 /** The page of a questionnaire, to be tried out: everything moves as it does for a judge, and nothing is sent or kept. */
 
-import { init as dialogs } from "../dialogs.js";
-import { init as menus } from "../menus.js";
-import { init as theme } from "../theme.js";
+import { init as dialogs } from "../ui/dialogs.js";
+import { init as menus } from "../ui/menus.js";
+import { init as theme } from "../ui/theme.js";
 import { Items } from "./items.js";
-import { start as keys } from "./keys.js";
-import { start as parts } from "./parts.js";
+import { start as keys } from "./shortcuts.js";
+import { start as parts } from "./item-parts.js";
 import { find } from "./questions.js";
 
 for (const init of [theme, dialogs, menus]) init(document);

@@ -18,7 +18,7 @@ export class Question {
     this.asksWhy = "asksWhy" in element.dataset;
     this.options = [...element.querySelectorAll("input")];
     this.why = element.querySelector("textarea");
-    this.note = element.querySelector(".asked-note");
+    this.note = element.querySelector(".question-note");
     /** What the server had when it made the page. */
     this.stored = { ...this.given(), revision: Number(element.dataset.revision ?? 0) };
   }
@@ -68,7 +68,7 @@ export class Question {
 export function find() {
   return [...document.querySelectorAll("[data-item]")].flatMap((section) => {
     const { item, number } = section instanceof HTMLElement ? section.dataset : {};
-    return [...section.querySelectorAll("fieldset.asked")].map((element) => {
+    return [...section.querySelectorAll("fieldset.question")].map((element) => {
       if (!(element instanceof HTMLFieldSetElement)) throw new Error("A question is a fieldset.");
       return new Question(element, Number(item), Number(number));
     });

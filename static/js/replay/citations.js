@@ -1,6 +1,6 @@
 /** A citation pointed at or focused shows its passage beside the text; pressed on a narrow screen, below the text. */
 
-import { all, delegate } from "../listen.js";
+import { all, delegate } from "../ui/event-delegation.js";
 
 /** @param {HTMLElement} link @returns {HTMLElement | null} the passage that a marker names */
 function passageOf(link) {

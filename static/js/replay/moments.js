@@ -1,6 +1,6 @@
 /** What stands out in a log, to jump to and to list: arrivals, pauses, deletions, times away. Also words for figures. */
 
-import { pausesOf } from "./axis.js";
+import { pausesOf } from "./time-axis.js";
 
 /**
  * @typedef {"start" | "arrival" | "pause" | "deletion" | "away"} Kind
@@ -9,7 +9,7 @@ import { pausesOf } from "./axis.js";
  * @typedef {{
  *   source: string, has_keys: boolean, end: number, span: number, sources: string[], length: number,
  *   revises: boolean, start: {length: number, survived: number} | null,
- *   changes: import("./film.js").Change[], carets: [number, number, number, number][], arrivals: Arrival[],
+ *   changes: import("./text-timeline.js").Change[], carets: [number, number, number, number][], arrivals: Arrival[],
  *   keys: [number, number][], open: [number, number, number][], view: [number, number, number][],
  *   hidden: [number, number][], unfocused: [number, number][],
  *   searches: [number, string, number][], citations: [number, number, string][], copies: [number, number, number][],

@@ -1,12 +1,12 @@
 /** The replay on a page: fetches the log, starts the player, and ties controls, keys, passages and citations to it. */
 
-import { all, delegate } from "../listen.js";
+import { all, delegate } from "../ui/event-delegation.js";
 import { init as citations } from "./citations.js";
-import { listen } from "./keys.js";
+import { listen } from "./shortcuts.js";
 import { jumps, KINDS, list, sum } from "./moments-list.js";
 import { Passages } from "./passages.js";
 import { Player } from "./player.js";
-import { actions, init as reviewing } from "./review.js";
+import { actions, init as reviewing } from "./decision-shortcuts.js";
 
 const STEP = 5000;
 
@@ -27,11 +27,11 @@ async function fetched(address) {
 
 /** What of a response is shown: as it was handed in, or at a moment. */
 class Views {
-  /** @param {HTMLElement} desk */
-  constructor(desk) {
-    this.response = part(desk, "[data-replay-response]", HTMLElement);
-    this.sheet = part(desk, "[data-replay-sheet]", HTMLElement);
-    this.choice = part(desk, "[data-replay-views]", HTMLElement);
+  /** @param {HTMLElement} frame */
+  constructor(frame) {
+    this.response = part(frame, "[data-replay-response]", HTMLElement);
+    this.sheet = part(frame, "[data-replay-sheet]", HTMLElement);
+    this.choice = part(frame, "[data-replay-views]", HTMLElement);
     this.choice.hidden = false;
   }
 
@@ -83,9 +83,9 @@ function slide(event, player) {
   event.preventDefault();
 }
 
-/** @param {HTMLElement} desk @param {Player} player */
-function branches(desk, player) {
-  const place = part(desk, "[data-replay-branches]", HTMLElement);
+/** @param {HTMLElement} frame @param {Player} player */
+function branches(frame, player) {
+  const place = part(frame, "[data-replay-branches]", HTMLElement);
   for (const branch of player.log.branches) {
     const box = document.createElement("details");
     box.className = "more";
@@ -101,29 +101,29 @@ function branches(desk, player) {
 }
 
 /**
- * @param {HTMLElement} desk
+ * @param {HTMLElement} frame
  * @param {import("./moments.js").Log} log
  * @param {Passages} passages
  * @returns {{player: Player, keys: Record<string, (event: KeyboardEvent) => void>}}
  */
-function start(desk, log, passages) {
-  part(desk, "[data-replay-desk]", HTMLElement).hidden = false;
-  const views = new Views(desk);
-  const slider = part(desk, "#replay-slider", HTMLInputElement);
-  const time = part(desk, "[data-replay-time]", HTMLElement);
-  const said = part(desk, "[data-replay-said]", HTMLElement);
+function start(frame, log, passages) {
+  part(frame, "[data-replay-page]", HTMLElement).hidden = false;
+  const views = new Views(frame);
+  const slider = part(frame, "#replay-slider", HTMLInputElement);
+  const time = part(frame, "[data-replay-time]", HTMLElement);
+  const said = part(frame, "[data-replay-said]", HTMLElement);
   const say = (/** @type {string} */ text) => (said.textContent = text);
-  const player = new Player(log, { sheet: views.sheet, timeline: part(desk, "[data-replay-timeline]", SVGSVGElement), slider, time });
-  part(desk, "[data-replay-sum]", HTMLElement).textContent = sum(log);
-  const moments = part(desk, "[data-replay-moments]", HTMLDetailsElement);
+  const player = new Player(log, { sheet: views.sheet, timeline: part(frame, "[data-replay-timeline]", SVGSVGElement), slider, time });
+  part(frame, "[data-replay-sum]", HTMLElement).textContent = sum(log);
+  const moments = part(frame, "[data-replay-moments]", HTMLDetailsElement);
   moments.hidden = !player.moments.length;
   part(moments, "[data-replay-count]", HTMLElement).textContent = String(player.moments.length);
   list(part(moments, "ol", HTMLElement), player);
-  jumps(part(desk, "[data-replay-jumps]", HTMLElement), player);
-  branches(desk, player);
-  for (const key of desk.querySelectorAll("[data-live]")) if (key instanceof HTMLElement) key.hidden = !log.has_keys;
+  jumps(part(frame, "[data-replay-jumps]", HTMLElement), player);
+  branches(frame, player);
+  for (const key of frame.querySelectorAll("[data-live]")) if (key instanceof HTMLElement) key.hidden = !log.has_keys;
 
-  const playing = part(desk, "[data-replay-play]", HTMLElement);
+  const playing = part(frame, "[data-replay-play]", HTMLElement);
   player.addEventListener("state", () => {
     playing.textContent = player.playing ? "Pause" : "Play";
     if (player.playing) views.show(true);
@@ -136,7 +136,7 @@ function start(desk, log, passages) {
     if (views.replaying) passages.show(t, t - came < 2000 * player.choices.speed ? place : -2);
   });
   const chosen = () => {
-    for (const select of desk.querySelectorAll("[data-replay-choice]")) {
+    for (const select of frame.querySelectorAll("[data-replay-choice]")) {
       if (!(select instanceof HTMLSelectElement)) continue;
       select.value = String(player.choices[/** @type {keyof import("./player.js").Choices} */ (select.dataset.replayChoice)]);
     }
@@ -145,24 +145,24 @@ function start(desk, log, passages) {
   player.addEventListener("choice", chosen);
   slider.addEventListener("input", () => player.seek(Number(slider.value)));
   slider.addEventListener("keydown", (event) => slide(event, player));
-  delegate(desk, "click", "[data-replay-do=toggle]", () => player.toggle());
-  delegate(desk, "change", "[data-replay-choice]", (select) => {
+  delegate(frame, "click", "[data-replay-do=toggle]", () => player.toggle());
+  delegate(frame, "change", "[data-replay-choice]", (select) => {
     if (!(select instanceof HTMLSelectElement)) return;
     const name = /** @type {keyof import("./player.js").Choices} */ (select.dataset.replayChoice);
     player.choose(name, /** @type {never} */ (name === "deletions" ? select.value : Number(select.value)));
   });
-  delegate(desk, "change", "[name=replay-view]", (choice) => {
+  delegate(frame, "change", "[name=replay-view]", (choice) => {
     views.show(choice instanceof HTMLInputElement && choice.value === "replay");
     if (!views.replaying) passages.clear();
   });
-  delegate(desk, "click", "[data-jump]", (pressed) => {
+  delegate(frame, "click", "[data-jump]", (pressed) => {
     const kind = /** @type {import("./moments.js").Kind} */ (pressed.dataset.jump);
     say(player.jump(kind, pressed.dataset.way === "1" ? 1 : -1));
   });
   delegate(document, "click", "[data-replay-at]", (pressed) => {
     player.pause();
     player.seekReal(Number(pressed.dataset.replayAt));
-    desk.scrollIntoView({ block: "start" });
+    frame.scrollIntoView({ block: "start" });
   });
   player.seekReal(log.end);
   views.show(false);
@@ -171,7 +171,7 @@ function start(desk, log, passages) {
 
 /** @param {Document} root */
 export async function init(root) {
-  const desk = root.querySelector("[data-replay]");
+  const frame = root.querySelector("[data-replay]");
   const passageList = root.querySelector("[data-replay-passages]");
   const nothing = /** @type {any} */ ({ open: [], view: [] });
   let passages = new Passages(passageList instanceof HTMLElement ? passageList : null, nothing);
@@ -179,17 +179,17 @@ export async function init(root) {
   /** @type {Record<string, (event: KeyboardEvent) => void>} */
   const doing = { ...actions(root), "?": () => part(root, "[data-opens='#replay-help']", HTMLElement).click() };
   listen(root, doing);
-  if (!(desk instanceof HTMLElement) || !desk.dataset.log) return;
-  const wait = part(desk, "[data-replay-wait]", HTMLElement);
+  if (!(frame instanceof HTMLElement) || !frame.dataset.log) return;
+  const wait = part(frame, "[data-replay-wait]", HTMLElement);
   try {
-    const log = await fetched(desk.dataset.log);
+    const log = await fetched(frame.dataset.log);
     passages = new Passages(passageList instanceof HTMLElement ? passageList : null, log);
-    const started = start(desk, log, passages);
+    const started = start(frame, log, passages);
     Object.assign(doing, started.keys);
     wait.remove();
-    desk.dataset.ready = "yes";
+    frame.dataset.ready = "yes";
     // For tests and for whoever looks at a log in the console.
-    Object.assign(desk, { player: started.player });
+    Object.assign(frame, { player: started.player });
   } catch (error) {
     wait.replaceChildren(error instanceof Error ? error.message : String(error));
     wait.className = "note note--bad";

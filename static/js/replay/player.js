@@ -1,9 +1,9 @@
 /** The player: one moment of a log at a time, moved by a clock, a slider, keys, and a press on the timeline. */
 
-import { Axis, pausesOf } from "./axis.js";
-import { Film, textOf } from "./film.js";
+import { Axis, pausesOf } from "./time-axis.js";
+import { Film, textOf } from "./text-timeline.js";
 import { changed, clock, lasting, momentsOf } from "./moments.js";
-import { Sheet } from "./sheet.js";
+import { Sheet } from "./text-view.js";
 import { Timeline } from "./timeline.js";
 
 export const SPEEDS = [0.5, 1, 2, 5, 10, 20, 50];
@@ -11,7 +11,7 @@ const REMEMBERED = "replay";
 // How long, as one watches, deleted text stays struck out.
 const STRUCK = 1200;
 
-/** @typedef {{speed: number, cut: number, deletions: import("./sheet.js").Deletions}} Choices */
+/** @typedef {{speed: number, cut: number, deletions: import("./text-view.js").Deletions}} Choices */
 
 /** @returns {Choices} what this reader chose last time */
 function remembered() {

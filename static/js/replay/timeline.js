@@ -1,6 +1,6 @@
 /** The timeline: how fast was typed and deleted, how the text grew, pauses, what came at once, citations, times away. */
 
-import { pausesOf } from "./axis.js";
+import { pausesOf } from "./time-axis.js";
 import { changed, clock, LISTED_PAUSE, lasting } from "./moments.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -30,7 +30,7 @@ export class Timeline {
   /**
    * @param {SVGSVGElement} place
    * @param {import("./moments.js").Log} log
-   * @param {import("./film.js").Film} film
+   * @param {import("./text-timeline.js").Film} film
    * @param {(at: number) => void} seek to a shown time
    */
   constructor(place, log, film, seek) {
@@ -52,7 +52,7 @@ export class Timeline {
     });
   }
 
-  /** @param {import("./axis.js").Axis} axis */
+  /** @param {import("./time-axis.js").Axis} axis */
   draw(axis) {
     this.axis = axis;
     const width = Math.max(200, Math.round(this.place.getBoundingClientRect().width));
@@ -71,7 +71,7 @@ export class Timeline {
 
   /** @param {number} t @returns {number} */
   x(t) {
-    const { total, shown } = /** @type {import("./axis.js").Axis} */ (this.axis);
+    const { total, shown } = /** @type {import("./time-axis.js").Axis} */ (this.axis);
     return total ? (shown.call(this.axis, t) / total) * this.width : 0;
   }
 
@@ -81,7 +81,7 @@ export class Timeline {
     this.head?.setAttribute("transform", `translate(${x.toFixed(1)} 0)`);
   }
 
-  /** @param {import("./axis.js").Axis} axis */
+  /** @param {import("./time-axis.js").Axis} axis */
   pauses(axis) {
     const second = 1000;
     for (const { from, to } of pausesOf(changed(this.log), this.log.end, LISTED_PAUSE / 2)) {
@@ -98,7 +98,7 @@ export class Timeline {
     }
   }
 
-  /** @param {import("./axis.js").Axis} axis */
+  /** @param {import("./time-axis.js").Axis} axis */
   bands(axis) {
     /** @param {[number, number]} span @param {string} name @param {{y: number, height: number}} row @param {string} title */
     const band = ([from, to], name, row, title) => {
@@ -110,7 +110,7 @@ export class Timeline {
     for (const [rank, from, to] of this.log.open) band([from, to], "tl-open", OPENED, `Passage ${rank} open`);
   }
 
-  /** @param {import("./axis.js").Axis} axis */
+  /** @param {import("./time-axis.js").Axis} axis */
   growth(axis) {
     const { lengths, changes } = this.film;
     const most = lengths.reduce((one, other) => Math.max(one, other), 1);
@@ -128,7 +128,7 @@ export class Timeline {
     draw(this.place, "path", { class: "tl-growth", d: path });
   }
 
-  /** @param {import("./axis.js").Axis} axis */
+  /** @param {import("./time-axis.js").Axis} axis */
   bars(axis) {
     const bins = Math.ceil(this.width / BIN);
     const typed = new Float64Array(bins);
@@ -158,7 +158,7 @@ export class Timeline {
     draw(this.place, "line", { class: "tl-base", x1: 0, x2: this.width, y1: BASE, y2: BASE });
   }
 
-  /** @param {import("./axis.js").Axis} axis */
+  /** @param {import("./time-axis.js").Axis} axis */
   marks(axis) {
     for (const arrival of this.log.arrivals) {
       const kind = arrival.place === -1 ? "own" : arrival.place < 0 ? "elsewhere" : "passage";
@@ -171,7 +171,7 @@ export class Timeline {
     for (const [t] of this.log.searches) draw(this.place, "rect", { class: "tl-search", x: this.x(t) - 2, y: MARKS - 2, width: 4, height: 4 });
   }
 
-  /** @param {import("./axis.js").Axis} axis */
+  /** @param {import("./time-axis.js").Axis} axis */
   times(axis) {
     // Never less than a second apart, or two labels would say the same.
     const count = Math.max(1, Math.min(Math.max(2, Math.floor(this.width / LABELS)), Math.floor(axis.total / 1000)));

@@ -1,8 +1,8 @@
 /** Screening by keyboard: decisions as in review, and moving from item to item. */
 
-import { listen } from "../replay/keys.js";
-import { actions, init as reviewing } from "../replay/review.js";
-import { all } from "../listen.js";
+import { listen } from "../replay/shortcuts.js";
+import { actions, init as reviewing } from "../replay/decision-shortcuts.js";
+import { all } from "../ui/event-delegation.js";
 
 /** @param {Document} root @returns {Record<string, () => void>} what each key does with the items */
 function items(root) {

@@ -3,10 +3,10 @@ import { test } from "node:test";
 
 import { Events } from "../../../static/js/editor/log/events.js";
 
-/** @param {number} position @param {string} inserted @param {number} [deleted] @returns {import("../../../static/js/editor/log/store.js").LogEvent} */
+/** @param {number} position @param {string} inserted @param {number} [deleted] @returns {import("../../../static/js/editor/log/event-store.js").LogEvent} */
 const splice = (position, inserted, deleted = 0) => ["s", 0, position, deleted, inserted, "typed", ""];
 
-/** @param {number} first @param {import("../../../static/js/editor/log/store.js").LogEvent[]} list */
+/** @param {number} first @param {import("../../../static/js/editor/log/event-store.js").LogEvent[]} list */
 function log(first, list) {
   const events = new Events(first);
   for (const event of list) events.push(event);

@@ -71,7 +71,7 @@ test("moments come in order of time", () => {
 });
 
 test("only deletions of fifteen characters within two seconds of each other stand out", () => {
-  const kinds = (/** @type {import("../../../static/js/replay/film.js").Change[]} */ changes) => momentsOf(log({ changes })).map(({ kind }) => kind);
+  const kinds = (/** @type {import("../../../static/js/replay/text-timeline.js").Change[]} */ changes) => momentsOf(log({ changes })).map(({ kind }) => kind);
   assert.deepEqual(kinds([[0, 0, 0, "x".repeat(99), 0], [1, 0, 14, "", 0]]), []);
   assert.deepEqual(kinds([[0, 0, 0, "x".repeat(99), 0], [1, 0, 10, "", 0], [2_002, 0, 10, "", 0]]), []);
   assert.deepEqual(kinds([[0, 0, 0, "x".repeat(99), 0], [1, 0, 10, "", 0], [2_001, 0, 10, "", 0]]), ["deletion"]);

@@ -1,6 +1,6 @@
 /** Plays changes for test_key_frames.py: the texts after so many of them, in the order in which they are asked for. */
 
-import { Film, textOf } from "../../../static/js/replay/film.js";
+import { Film, textOf } from "../../../static/js/replay/text-timeline.js";
 import { answer } from "../json_lines.js";
 
 answer(({ changes, arrivals, order }) => {

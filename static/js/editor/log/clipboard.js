@@ -3,7 +3,7 @@
  * content nothing is recorded beyond what then stands in the text.
  */
 
-import { share, words } from "./matching.js";
+import { share, words } from "./paste-sources.js";
 import { points } from "./text.js";
 
 const OWN_TEXT = -1;

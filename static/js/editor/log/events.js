@@ -9,14 +9,14 @@ const MOST_EVENTS = 1000;
 const AROUND = 200;
 
 const encoder = new TextEncoder();
-/** @param {import("./store.js").LogEvent} event */
+/** @param {import("./event-store.js").LogEvent} event */
 const sizeOf = (event) => encoder.encode(JSON.stringify(event)).length + 1;
 
 export class Events {
   /** @param {number} first number of the first event */
   constructor(first) {
     this.first = first;
-    /** @type {import("./store.js").LogEvent[]} */
+    /** @type {import("./event-store.js").LogEvent[]} */
     this.list = [];
     /** @type {number[]} */
     this.sizes = [];
@@ -27,7 +27,7 @@ export class Events {
     return this.first + this.list.length;
   }
 
-  /** @param {import("./store.js").LogEvent} event */
+  /** @param {import("./event-store.js").LogEvent} event */
   push(event) {
     this.list.push(event);
     this.sizes.push(sizeOf(event));
@@ -35,7 +35,7 @@ export class Events {
 
   /**
    * Take in a chunk from the store: what is known already or acknowledged is passed over.
-   * @param {import("./store.js").Chunk} chunk
+   * @param {import("./event-store.js").Chunk} chunk
    * @returns {boolean} false if events are missing before it
    */
   join(chunk) {

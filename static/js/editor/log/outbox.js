@@ -7,8 +7,8 @@
 
 import { Events, LARGEST_BODY } from "./events.js";
 import { post, postAsWriter } from "./requests.js";
-import { rescue, unrescue } from "./store.js";
-import { Backoff, Wake } from "./wake.js";
+import { rescue, unrescue } from "./event-store.js";
+import { Backoff, Wake } from "./sleep.js";
 
 /** What happened is on its way to the disk within this time, in milliseconds. */
 const KEEP = 100;
@@ -25,13 +25,13 @@ const SMALLEST_BODY = 4096;
 /** Of a longer text a copy is kept now and then only. */
 const LONG_TEXT = 65_536;
 
-/** @typedef {import("./store.js").Row} Row */
-/** @typedef {import("./store.js").Frame} Frame */
+/** @typedef {import("./event-store.js").Row} Row */
+/** @typedef {import("./event-store.js").Frame} Frame */
 /** @typedef {import("./requests.js").Answer} Answer */
 
 export class Outbox {
   /**
-   * @param {import("./store.js").Store} store
+   * @param {import("./event-store.js").Store} store
    * @param {Row} row
    * @param {() => void} changed
    * @param {() => string} [text] the text after all events, where it is known
@@ -69,7 +69,7 @@ export class Outbox {
     return this.events.list.length;
   }
 
-  /** @param {import("./store.js").Chunk[]} chunks what was kept of it */
+  /** @param {import("./event-store.js").Chunk[]} chunks what was kept of it */
   restore(chunks) {
     for (const chunk of [...chunks].sort((a, b) => a.first - b.first)) {
       if (!this.events.join(chunk)) break;
@@ -79,7 +79,7 @@ export class Outbox {
     this.row.frames = this.row.frames.filter((frame) => frame.first + frame.count <= this.events.end);
   }
 
-  /** @param {import("./store.js").LogEvent} event */
+  /** @param {import("./event-store.js").LogEvent} event */
   add(event) {
     this.lastAdded = performance.now();
     if (!this.unacked) {

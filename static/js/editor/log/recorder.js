@@ -5,7 +5,7 @@
  * key tells of. What counts is the field's value before and after; events only say how the change came about.
  */
 
-import { keyClass, sourceOf } from "./sources.js";
+import { keyClass, sourceOf } from "./change-sources.js";
 import { apply, clean, difference, points, splices } from "./text.js";
 
 /** Changes that come without an event are looked for this often, in milliseconds. */

@@ -1,12 +1,12 @@
 /** What earlier sessions left in this browser is sent before a new one begins. */
 
 import { Outbox } from "./outbox.js";
-import { stale } from "./store.js";
+import { stale } from "./event-store.js";
 
 /**
  * Send what earlier sessions left.
  * @param {import("./session.js").Writing} writing
- * @param {(row: import("./store.js").Row) => boolean} which
+ * @param {(row: import("./event-store.js").Row) => boolean} which
  * @param {number} patience milliseconds
  * @returns {Promise<Outbox[]>} those that could not be sent in time; they go on trying
  */

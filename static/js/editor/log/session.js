@@ -6,16 +6,16 @@
 import { Clipboard } from "./clipboard.js";
 import { Clock } from "./clock.js";
 import { sha256 } from "./digest.js";
-import { finished } from "./finishing.js";
+import { finished } from "./completion.js";
 import { Outbox } from "./outbox.js";
 import { Recorder } from "./recorder.js";
 import { recover } from "./recovery.js";
 import { postAsWriter } from "./requests.js";
-import { Store } from "./store.js";
-import { watch } from "./surroundings.js";
-import { Tabs } from "./tabs.js";
+import { Store } from "./event-store.js";
+import { watch } from "./page-events.js";
+import { Tabs } from "./other-tabs.js";
 import { clean } from "./text.js";
-import { Backoff, Wake } from "./wake.js";
+import { Backoff, Wake } from "./sleep.js";
 
 /** A check sum of the text after so many events; of very long texts more seldom. */
 const CHECKED = 200;
@@ -205,7 +205,7 @@ export class Writing extends EventTarget {
     field.disabled = field.readOnly = false;
     // The server counts code points, of which a text has no more than the units that the field counts.
     field.maxLength = opened.max_text;
-    /** @type {import("./store.js").Row} */
+    /** @type {import("./event-store.js").Row} */
     const row = {
       home: this.urls.session,
       session: opened.session,

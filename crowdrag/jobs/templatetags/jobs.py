@@ -1,0 +1,70 @@
+"""What pages of runs say about values that kinds made up."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from django import template
+from django.utils.translation import gettext as _
+
+from crowdrag.ui.templatetags import ui
+
+from .. import kinds
+from ..progress import Progress
+
+register = template.Library()
+
+
+@register.filter
+def pace(progress: Progress) -> str:
+    """Say how fast it goes and how long it will take, as far as that is known."""
+    parts = []
+    if progress.rate is not None:
+        parts.append(_rate(progress.rate))
+    if (stage := progress.stage) is not None:
+        done = {"done": ui.figure(stage.done, 0), "all": ui.figure(stage.total, 0)}
+        parts.append(_("stage %(number)s of %(of)s: %(done)s of %(all)s") % (asdict(stage) | done))
+    if progress.left is not None:
+        text = _("%(time)s left of this stage") if progress.stage else _("%(time)s left")
+        parts.append(text % {"time": ui.duration(progress.left)})
+    return ", ".join(parts)
+
+
+def _rate(a_second: float) -> str:
+    """Say a rate in the largest unit of time in which it is one at least; in hours, where it is less."""
+    units = ((1, _("%(rate)s per second")), (60, _("%(rate)s per minute")), (3600, _("%(rate)s per hour")))
+    seconds, text = next((unit for unit in units if a_second * unit[0] >= 1), units[-1])
+    rate = a_second * seconds
+    return text % {"rate": ui.figure(rate, 0 if rate >= 10 else 1)}
+
+
+@register.filter
+def kind_title(name: str) -> str:
+    """Call a kind of run what pages call it."""
+    return kinds.title(name)
+
+
+@register.filter
+def column_name(key: str) -> str:
+    """Write a key as a person would."""
+    return str(key).replace("_", " ").capitalize()
+
+
+@register.filter
+def cell(row: dict[str, Any], key: str) -> str:
+    """Return a row's value under a key, in words."""
+    return plainly(row.get(key))
+
+
+@register.filter
+def plainly(value: Any) -> str:
+    """Write a value of JSON as a person would; what holds more than one level stays JSON."""
+    if value is None or value == "":
+        return "–"
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    if isinstance(value, dict) and not any(isinstance(part, dict | list) for part in value.values()):
+        return ", ".join(f"{name.replace('_', ' ')} {plainly(part)}" for name, part in value.items()) or "–"
+    if isinstance(value, list) and not any(isinstance(part, dict | list) for part in value):
+        return ", ".join(map(plainly, value)) or "–"
+    return str(value) if isinstance(value, str | int | float) else json.dumps(value, ensure_ascii=False)

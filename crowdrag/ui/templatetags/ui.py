@@ -1,0 +1,301 @@
+"""Template tags of all pages: icons, badges, numbers with their uncertainty, tabs, sortable headers (docs/ui.md)."""
+
+import datetime as dt
+import math
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+from django import template
+from django.template import Context
+from django.templatetags.static import static
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.timesince import timesince
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from crowdrag.studies import money as amounts
+from crowdrag.studies.enums import Role
+
+from .. import markdown as rendering
+
+register = template.Library()
+
+MINUS = "\u2212"  # read aloud as "minus" and as wide as a digit; a hyphen is neither
+UNDEFINED = "\u2013"
+
+# Django's message levels and the tones of the pages, with the icon that says the same as the colour.
+TONES = {"debug": "info", "success": "good", "warning": "warn", "error": "bad"}
+ICONS = {"good": "check", "warn": "warn", "bad": "stop", "info": "info", "sim": "dice"}
+
+# States of runs and of much else; a state that is not listed is shown as it is called, in grey.
+STATES = {
+    "planned": (gettext_lazy("waiting"), "", "clock"),
+    "running": (gettext_lazy("running"), "info", "play"),
+    "done": (gettext_lazy("done"), "good", "check"),
+    "failed": (gettext_lazy("failed"), "bad", "warn"),
+    "cancelled": (gettext_lazy("cancelled"), "", "stop"),
+    "stale": (gettext_lazy("out of date"), "warn", "clock"),
+}
+ROLE_TONES = {Role.OWNER: "accent", Role.EDITOR: "info", Role.REVIEWER: "good"}
+
+
+def is_number(value: Any) -> bool:
+    """Say whether there is a finite number to show."""
+    return isinstance(value, Real | Decimal) and not isinstance(value, bool) and math.isfinite(value)
+
+
+@register.filter
+def plain(value: Any) -> str:
+    """Write a number as a machine reads it, whatever the reader's language; empty where there is none."""
+    return repr(float(value)) if is_number(value) else ""
+
+
+@register.filter
+def figure(value: Any, digits: int = 2) -> SafeString | str:
+    """Write a number with this many digits after the point; a dash where it is not defined."""
+    if not is_number(value):
+        return format_html('<span class="undefined" title="{}">{}</span>', _("not defined"), UNDEFINED)
+    text = f"{abs(value):,.{int(digits)}f}"
+    negative = value < 0 and any(digit in "123456789" for digit in text)
+    return f"{MINUS}{text}" if negative else text
+
+
+@register.filter
+def percent(value: Any, digits: int = 0) -> SafeString | str:
+    """Write a share between 0 and 1 as per cent."""
+    return f"{figure(value * 100, digits)}\u202f%" if is_number(value) else figure(value)
+
+
+@register.filter
+def duration(seconds: Any) -> str:
+    """Write a number of seconds as a person would say it: 45 s, 3 min 20 s, 2 h 5 min."""
+    if isinstance(seconds, dt.timedelta):
+        seconds = seconds.total_seconds()
+    if not is_number(seconds):
+        return UNDEFINED
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return _("%(seconds)d\u00a0s") % {"seconds": whole}
+    if whole < 3600:
+        return _("%(minutes)d\u00a0min %(seconds)d\u00a0s") % {"minutes": whole // 60, "seconds": whole % 60}
+    return _("%(hours)d\u00a0h %(minutes)d\u00a0min") % {"hours": whole // 3600, "minutes": whole % 3600 // 60}
+
+
+@register.filter
+def markdown(text: str) -> SafeString:
+    """Show a researcher's Markdown as safe HTML; put it into `<div class="prose">`."""
+    return rendering.render(text)
+
+
+@register.filter
+def money(amount: Any, currency: str) -> str:
+    """Write an amount in minor units with its currency: USD 2.50."""
+    if not is_number(amount):
+        return UNDEFINED
+    digits = amounts.minor_digits(currency)
+    return f"{currency}\u00a0{figure(amount / 10**digits, digits)}"
+
+
+@register.filter
+def fine_money(amount: Any, currency: str) -> str:
+    """Write an amount in minor units that may be a part of one, as models cost: USD 0.0012."""
+    if not is_number(amount):
+        return UNDEFINED
+    digits = amounts.minor_digits(currency)
+    return f"{currency}\u00a0{figure(amount / 10**digits, digits + 2)}"
+
+
+@register.simple_tag
+def ago(when: dt.datetime | None, now: dt.datetime | None = None) -> SafeString | str:
+    """Say how long ago something was; the time itself stands in the title and for machines."""
+    if when is None:
+        return UNDEFINED
+    now = now or timezone.now()
+    text = _("just now") if abs(now - when) < dt.timedelta(minutes=1) else _("%s ago") % timesince(when, now, depth=1)
+    if when > now + dt.timedelta(minutes=1):
+        text = _("in %s") % timesince(now, when, depth=1)
+    local = timezone.localtime(when)
+    return format_html('<time datetime="{}" title="{}">{}</time>', when.isoformat(), f"{local:%Y-%m-%d %H:%M %Z}", text)
+
+
+@register.simple_tag
+def icon(name: str, label: str = "") -> SafeString:
+    """Draw an icon of static/icons/icons.svg; without a label it is decoration and not read aloud."""
+    address = f"{static('icons/icons.svg')}#{name}"
+    if label:
+        return format_html('<svg class="icon" role="img" aria-label="{}"><use href="{}"></use></svg>', label, address)
+    return format_html('<svg class="icon" aria-hidden="true"><use href="{}"></use></svg>', address)
+
+
+@register.simple_tag
+def badge(text: Any, tone: str = "", name: str = "") -> SafeString:
+    """Mark something with a word. Tones: good, warn, bad, info, accent, sim, or none; `name` is an icon's."""
+    tone_class = f" badge--{tone}" if tone else ""
+    drawn = icon(name) if name else mark_safe("")
+    return format_html('<span class="badge{}">{}{}</span>', tone_class, drawn, text)
+
+
+@register.simple_tag
+def state(value: Any, label: Any = "") -> SafeString:
+    """Mark the state of a run, or of anything that uses the same words."""
+    text, tone, name = STATES.get(str(value).lower(), (str(value), "", ""))
+    return badge(label or text, tone, name)
+
+
+@register.simple_tag
+def role_badge(role: int | None) -> SafeString:
+    """Mark a member's role in a study; operators see every study without one."""
+    return badge(_("operator")) if role is None else badge(Role(role).label, ROLE_TONES.get(Role(role), ""))
+
+
+@register.simple_tag
+def simulated() -> SafeString:
+    """Mark what a simulated crowd made; it stands wherever such data show."""
+    return badge(_("simulated"), "sim", "dice")
+
+
+@register.simple_tag
+def note(level: str, text: Any) -> SafeString:
+    """Show a message in the page; an error is announced at once."""
+    tone = TONES.get(level, level or "info")
+    role = mark_safe(' role="alert"') if tone == "bad" else ""
+    return format_html(
+        '<div class="note note--{}"{}>{}<div>{}</div></div>', tone, role, icon(ICONS.get(tone, "info")), text
+    )
+
+
+def _percent_along(value: float, minimum: float, maximum: float) -> float:
+    share = (value - minimum) / (maximum - minimum)
+    return 100 * min(1.0, max(0.0, share))
+
+
+def interval_bar(value: float, low: float, high: float, minimum: float, maximum: float) -> SafeString:
+    """Draw where an estimate and its interval lie between two bounds; the number beside it says the same."""
+    left, right, point = (_percent_along(v, minimum, maximum) for v in (low, high, value))
+    parts = [("track", 0.0, 5.5, 100.0, 1.0)]
+    if minimum < 0 < maximum:
+        parts.append(("zero", _percent_along(0, minimum, maximum) - 0.5, 1.0, 1.0, 10.0))
+    parts += [
+        ("range", left, 3.5, max(right - left, 0.5), 5.0),
+        ("point", min(max(point - 1.25, 0), 97.5), 1.0, 2.5, 10.0),
+    ]
+    rects = format_html_join(
+        "",
+        '<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>',
+        ((name, *(f"{number:.2f}" for number in box)) for name, *box in parts),
+    )
+    return format_html(
+        '<svg class="estimate-bar" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true">{}</svg>', rects
+    )
+
+
+@register.simple_tag
+def estimate(
+    value: Any,
+    low: Any = None,
+    high: Any = None,
+    n: int | None = None,
+    digits: int = 2,
+    minimum: float | None = None,
+    maximum: float | None = None,
+) -> SafeString:
+    """Write a number with its 95 % interval and its n; given bounds, draw the interval too."""
+    parts = [format_html('<span class="estimate-value">{}</span>', figure(value, digits))]
+    if is_number(value) and is_number(low) and is_number(high):
+        title = _("95 %% interval from %(low)s to %(high)s") % {
+            "low": figure(low, digits),
+            "high": figure(high, digits),
+        }
+        span = format_html(
+            '<span class="estimate-range" title="{}">[{}, {}]</span>', title, figure(low, digits), figure(high, digits)
+        )
+        parts.append(span)
+        if minimum is not None and maximum is not None and minimum < maximum:  # else all of them are at one place
+            parts.append(interval_bar(value, low, high, minimum, maximum))
+    if n is not None:
+        parts.append(format_html('<span class="estimate-n"><i>n</i>\u00a0{}</span>', f"{n:,}"))
+    fine = " estimate--fine" if digits > 2 else ""
+    return format_html(
+        '<span class="estimate{}">{}</span>', fine, format_html_join(" ", "{}", ((part,) for part in parts))
+    )
+
+
+@register.simple_tag
+def number_cell(value: Any, digits: int = 2) -> SafeString:
+    """Make a table cell of a number; the whole number stays in it for sorting."""
+    return format_html('<td class="num" data-value="{}">{}</td>', plain(value), figure(value, digits))
+
+
+@register.simple_tag
+def estimate_cell(value: Any, low: Any = None, high: Any = None, n: int | None = None, **options: Any) -> SafeString:
+    """Make a table cell of a number with its interval and n; it sorts by the number."""
+    shown = estimate(value, low, high, n, **options)
+    return format_html('<td class="num" data-value="{}">{}</td>', plain(value), shown)
+
+
+@register.simple_tag
+def votes(a: int, n: int, b: int) -> SafeString:
+    """Draw how many judged a, neutral and b, with the numbers as its name."""
+    total = a + n + b
+    name = ngettext("%(total)d vote: a %(a)d, n %(n)d, b %(b)d", "%(total)d votes: a %(a)d, n %(n)d, b %(b)d", total)
+    label = name % {"total": total, "a": a, "n": n, "b": b}
+    rects, left = [], 0.0
+    for kind, count in (("a", a), ("n", n), ("b", b)):
+        width = 100 * count / total if total else 0.0
+        rects.append((kind, f"{left:.2f}", f"{max(width - 0.6, 0):.2f}"))
+        left += width
+    drawn = format_html_join("", '<rect class="{}" x="{}" y="0" width="{}" height="12"/>', rects)
+    return format_html(
+        '<svg class="votes" viewBox="0 0 100 12" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>',
+        label,
+        drawn,
+    )
+
+
+@register.inclusion_tag("ui/_tabs.html", takes_context=True)
+def study_tabs(context: Context) -> dict[str, Any]:
+    """Show the study's tabs.
+
+    The current one is that of the page's `section`, or else that with the longest address which this one starts with.
+    """
+    slug, here = context["study"].slug, context["request"].path
+    tabs = [
+        {"label": tab.label, "url": reverse(tab.url_name, args=[slug]), "section": tab.section}
+        for tab in context["study_tabs"]
+    ]
+    home = reverse("study", args=[slug])
+    # Every address in a study starts with its home's, so that one counts only when it is the page itself.
+    fitting = [tab for tab in tabs if here == tab["url"] or (here.startswith(tab["url"]) and tab["url"] != home)]
+    named = [tab for tab in tabs if tab["section"] == context.get("section")]
+    current = max(named or fitting, key=lambda tab: len(tab["url"]), default=None)
+    return {"tabs": tabs, "current": current and current["url"], "here": here}
+
+
+@register.simple_tag(takes_context=True)
+def study_card(context: Context, card: dict[str, Any]) -> SafeString:
+    """Show a registered card of a study's home: its template sees what its context function gave, by name."""
+    found = context.template.engine.get_template(card["template"])  # type: ignore[union-attr]
+    with context.push(**card, card=card):
+        return found.render(context)
+
+
+@register.simple_tag(takes_context=True)
+def sort_header(context: Context, label: str, key: str, numeric: bool = False) -> SafeString:
+    """Make a header that the server sorts by (`?sort=key`, `?sort=-key`), for tables that come in pages."""
+    query = context["request"].GET.copy()
+    current = query.get("sort", "")
+    order = {key: "ascending", f"-{key}": "descending"}.get(current, "none")
+    query["sort"] = f"-{key}" if current == key else key
+    query.pop("page", None)
+    number_class = mark_safe(' class="num"') if numeric else ""
+    return format_html(
+        '<th scope="col"{} aria-sort="{}"><a class="sort" href="?{}">{}</a></th>',
+        number_class,
+        order,
+        query.urlencode(),
+        label,
+    )
