@@ -20,7 +20,7 @@ urlpatterns = [
     path(
         "studies/<slug:slug>/recruitment/<str:purpose>/actions/<int:action>/drop/",
         views.drop_action,
-        name="platform_action_cancel",
+        name="platform_action_drop",
     ),
     path(
         "studies/<slug:slug>/recruitment/<str:purpose>/submissions/<str:session>/",

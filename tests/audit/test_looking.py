@@ -26,7 +26,7 @@ NAMES = """
     webhooks webhook webhook_secret webhook_test webhook_switch webhook_remove webhook_redeliver
     runs run run_progress run_cancel run_resume study_models
     recruitments recruitment_new recruitment_resend recruitment_refresh recruitment_places recruitment_transition
-    platform_action_retry platform_action_cancel import import_form model_writers model_campaign_new model_campaign
+    platform_action_retry platform_action_drop import import_form model_writers model_campaign_new model_campaign
     topics
     writing_top_up writing_plan writing_plan_state writing_plan_preview writing_plan_instructions
     writing_plan_consent writing_plan_questions writing_plan_style_new writing_plan_style
@@ -66,7 +66,7 @@ def test_a_response_that_is_read_is_noted(client: Client) -> None:
         AuditedContent.RESPONSE,
         "response",
     )
-    assert (look.participant, look.personal_link) == (response.participant, response.pk)
+    assert (look.participant, look.work_key) == (response.participant, response.pk)
 
 
 def test_a_look_after_a_while_is_another() -> None:
@@ -87,7 +87,7 @@ def test_rows_in_the_administration_are_noted(client: Client) -> None:
     client.get(f"/admin/studies/participant/{person.pk}/change/")
     client.get("/admin/studies/study/")
     look = AccessLogEntry.objects.get()
-    assert (look.content, look.page, look.personal_link) == (
+    assert (look.content, look.page, look.work_key) == (
         AuditedContent.ADMIN,
         "admin:studies_participant_change",
         person.pk,
@@ -104,7 +104,7 @@ def looked(**given: Any) -> AccessLogEntry:
 def test_nobody_changes_the_trail() -> None:
     look = looked()
     changes = {"at": timezone.now(), "by_id": UserFactory().pk, "study_slug": "other", "content": AuditedContent.LOG,
-               "page": "other", "participant_id": 1, "personal_link": 1}  # fmt: skip
+               "page": "other", "participant_id": 1, "work_key": 1}  # fmt: skip
     for field, value in changes.items():
         with pytest.raises(DatabaseError, match="Cannot update"), transaction.atomic():
             AccessLogEntry.objects.filter(pk=look.pk).update(**{field: value})

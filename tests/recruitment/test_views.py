@@ -142,6 +142,6 @@ def test_an_order_of_another_study_is_none(there: Prolific, client_there: Client
     action = platform_actions.increase_places(study=made.study, purpose=WAY, to=9, key="k", now=NOW)
     other = StudyFactory()
     browser = member(other, Role.OWNER)
-    assert browser.post(reverse("platform_action_cancel", args=[other.slug, WAY, action.pk])).status_code == 404
+    assert browser.post(reverse("platform_action_drop", args=[other.slug, WAY, action.pk])).status_code == 404
     assert browser.get(reverse("recruitment", args=[other.slug, "no-such-way"])).status_code == 404
     assert browser.post(reverse("recruitment_refresh", args=[other.slug, WAY])).status_code == 404

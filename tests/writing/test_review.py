@@ -141,8 +141,8 @@ def test_what_another_has_open_is_taken_over_on_purpose_with_what_one_typed(
     refused = client.post(at(task, "decide/"), {"decision": "send_back", "note": "My own words."})
     assert (refused.status_code, WritingTask.objects.get(pk=task.pk).state) == (409, S.SUBMITTED)
     assert [words for _label, words in refused.context["typed"]] == ["My own words."]
-    assert client.post(at(task, "hold/")).context["lost"]
-    mine = client.post(at(task, "hold/"), {"over": "yes", **dict(refused.context["resent"])})
+    assert client.post(at(task, "lock/")).context["lost"]
+    mine = client.post(at(task, "lock/"), {"over": "yes", **dict(refused.context["resent"])})
     assert mine.context["decisions"]["send_back"]["note"].value() == "My own words."
     assert WritingTask.objects.get(pk=task.pk).reviewer == member.user
 
@@ -151,9 +151,9 @@ def test_whoever_looks_at_a_free_one_holds_it_as_long_as_they_look(member: Any, 
     task = submitted(member.study)
     page = client.get(at(task)).content.decode()
     assert page.count('form="accept-form"') == 2  # the words of an acceptance, and their button
-    assert f'hx-post="{at(task, "hold/")}"' in page
+    assert f'hx-post="{at(task, "lock/")}"' in page
     assert WritingTask.objects.get(pk=task.pk).reviewer is None  # looking alone changes nothing
-    held = client.post(at(task, "hold/")).content.decode()
+    held = client.post(at(task, "lock/")).content.decode()
     assert ("load," in held, 'hx-trigger="every 20s"' in held) == (False, True)
     assert WritingTask.objects.get(pk=task.pk).reviewer == member.user
 
