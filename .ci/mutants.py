@@ -35,7 +35,7 @@ PARTS = {
     ),
     "assignments": (
         ["annotation/judging"],
-        ["tests/annotation/test_assignments*.py"],
+        ["tests/annotation/judging"],
         ["tests/annotation", "tests/recruitment"],
     ),
     "runs": (["crowdrag/jobs"], ["tests/jobs"], ["tests/llm", "tests/webhooks", "tests/analysis/experiments"]),

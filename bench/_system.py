@@ -15,7 +15,7 @@ from crowdrag.runtime.data_folder import DataFolder
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
 
-    from tests.writing.served import Server
+    from tests.writing.editor.served_editor import Server
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def web(folder: DataFolder) -> Iterator[Server]:
     """Start the web server of a system as `crowdrag up` does; it answers."""
     from django.db import connection
 
-    from tests.writing.served import Server
+    from tests.writing.editor.served_editor import Server
 
     connection.close()
     server = Server(

@@ -58,10 +58,10 @@ def sample_study() -> dict:
 
 def synthetic_study() -> dict:
     """A synthetic study with texts."""
-    from tests.analysis import synthetic
+    from tests.analysis.analyses import synthetic_inputs
 
-    whole = synthetic.with_texts(synthetic.study())
-    texts = list(synthetic.Texts(whole))
+    whole = synthetic_inputs.with_texts(synthetic_inputs.study())
+    texts = list(synthetic_inputs.Texts(whole))
     return _measured(lambda: whole, lambda _inputs: texts)
 
 
@@ -70,10 +70,10 @@ def _measured(load: Callable[[], Any], texts: Callable[[Any], Any]) -> dict:
     from analysis.methods.registry import compute
     from analysis.methods.reusable_fits import ReusableFits
     from analysis.methods.settings import AnalysisSettings
-    from tests.analysis import synthetic
+    from tests.analysis.analyses import synthetic_inputs
 
     settings = AnalysisSettings()
-    before = synthetic.without_last(load(), NEW)
+    before = synthetic_inputs.without_last(load(), NEW)
     base = compute(before, settings=settings, seed=0, texts=texts(before))
     packed = before.pack()
 

@@ -66,13 +66,13 @@ def _work(what: str, size: float) -> dict:
     django.setup()
     from analysis.methods.registry import compute
     from analysis.methods.settings import AnalysisSettings
-    from tests.analysis import synthetic
+    from tests.analysis.analyses import synthetic_inputs
 
-    inputs = synthetic.study(size)
+    inputs = synthetic_inputs.study(size)
     texts: object = ()
     if what == "texts":
-        inputs = synthetic.with_texts(inputs)
-        texts = synthetic.Texts(inputs)
+        inputs = synthetic_inputs.with_texts(inputs)
+        texts = synthetic_inputs.Texts(inputs)
     spent: dict[str, float] = {}
     at = {"title": "", "since": time.process_time()}
 

@@ -23,7 +23,7 @@ from crowdrag.runtime import data_folder
 from crowdrag.runtime.data_folder import REPOSITORY, DataFolder
 
 if TYPE_CHECKING:
-    from tests.writing.served import Server
+    from tests.writing.editor.served_editor import Server
 
 SLOW, WITHIN = 500, 1.0
 STARTS = {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from bench._system import system
 
 if TYPE_CHECKING:
-    from tests.annotation.campaigns import World
+    from tests.annotation.open_campaign import World
 
 ROUNDS, CLAIMS, SLOTS, CONNECTIONS = 3, 10_000, 1000, 100
 FEW, MANY, K, TIMED = 10, 1_000_000, 5, 300
@@ -28,19 +28,21 @@ def run() -> Iterator[dict]:
 
 
 def _rate() -> dict:
-    from tests.annotation import flood
-    from tests.annotation.judging import sheets
+    from tests.annotation.judge_actions import sheets
+    from tests.annotation.judging import concurrent_claims
 
     here = sheets(SLOTS // K, k=K)
     people = here.judges(CLAIMS)
     rates = []
     for _ in range(ROUNDS):
         found = []
-        for how in (flood.claim, flood.claim_bare):
-            flood.free_all(here)
-            answers, seconds = flood.flood(here, people, CONNECTIONS, how)
+        for how in (concurrent_claims.claim, concurrent_claims.claim_bare):
+            concurrent_claims.free_all(here)
+            answers, seconds = concurrent_claims.flood(here, people, CONNECTIONS, how)
             assert answers["got one"] == SLOTS, answers
-            assert flood.facts(here) == {"free": 0, "held": SLOTS, "twice": 0}, flood.facts(here)
+            assert concurrent_claims.facts(here) == {"free": 0, "held": SLOTS, "twice": 0}, concurrent_claims.facts(
+                here
+            )
             found.append(CLAIMS / seconds)
         rates.append((found[0], found[1]))
     return {
@@ -55,8 +57,8 @@ def _rate() -> dict:
 
 def _flat() -> dict:
     """The time of one claim, in turn, where few places are free and where many are."""
-    from tests.annotation.flood import grow
-    from tests.annotation.judging import sheets
+    from tests.annotation.judge_actions import sheets
+    from tests.annotation.judging.concurrent_claims import grow
 
     few, many = sheets(FEW // K, k=K), sheets(FEW // K, k=K)
     grow(many, MANY // K)

@@ -98,7 +98,7 @@ def _worked_on(server: Counting, data: Path) -> Any:
 
 def _questions() -> list[dict]:
     """Questions whose documents each bring a word into the answer, some a right one."""
-    from tests.analysis.rag.fair.planted import query
+    from tests.analysis.rag.fair_rag.planted import query
 
     rng = np.random.default_rng(0)
     lines = []
@@ -161,7 +161,7 @@ class _Answering(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def do_POST(self) -> None:
-        from tests.analysis.rag.fair.planted import answer, said
+        from tests.analysis.rag.fair_rag.planted import answer, said
 
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.server.seen.append(json.dumps(body, sort_keys=True))

@@ -17,8 +17,8 @@ from crowdrag.runtime.data_folder import DataFolder
 
 if TYPE_CHECKING:
     from annotation.models import Assignment
-    from tests.annotation.campaigns import World
-    from tests.writing.served import Server
+    from tests.annotation.open_campaign import World
+    from tests.writing.editor.served_editor import Server
 
 PEOPLE, EVERY, REPORTS_EVERY, OPENS_EVERY, LASTING, LIMIT = 200, 3.0, 15.0, 60.0, 60.0, 0.200
 # As in the paper: fifteen pairs with seven questions each, five people a pair.
@@ -66,7 +66,7 @@ def _measured(folder: DataFolder) -> list[dict]:
 
 
 def _world() -> World:
-    from tests.annotation.campaigns import world
+    from tests.annotation.open_campaign import world
 
     return world(
         topics=-(-PEOPLE // K), responses=RESPONSES, per_questionnaire=PAIRS, dimensions=QUESTIONS, k=K, minutes=25
@@ -94,7 +94,7 @@ def _requests(here: World, mine: Assignment, cookies: str, number: int) -> Itera
     """What one person's page sends: answers one by one, changed when all are given; times and the page between."""
     from django.urls import reverse
 
-    from tests.writing.served import CSRF
+    from tests.writing.editor.served_editor import CSRF
 
     where = [here.study.slug, here.campaign.pk, mine.external_id]
     page, answer, time = (reverse(f"judging_{name}", args=where) for name in ("questionnaire", "answer", "time"))

@@ -21,7 +21,7 @@ from crowdrag.runtime.data_folder import DataFolder
 
 if TYPE_CHECKING:
     from crowdrag.studies.models import Study, User
-    from tests.writing.served import Server
+    from tests.writing.editor.served_editor import Server
 
 JUDGMENTS = int(os.environ.get("CROWDRAG_BENCH_JUDGMENTS", "1000000"))
 REQUESTS = int(os.environ.get("CROWDRAG_BENCH_REQUESTS", "40"))

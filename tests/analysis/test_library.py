@@ -17,8 +17,7 @@ from analysis.tables import run_tables
 from annotation.campaigns.default_dimensions import NAMES
 from crowdrag.jobs import lifecycle
 from tests.analysis import small_study
-
-from .exported import export
+from tests.analysis.archive.exported import export
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs/guides/library.md"

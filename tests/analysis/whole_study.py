@@ -11,6 +11,8 @@ from crowdrag.studies.enums import DecisionKind, ParticipantKind, Role
 from crowdrag.studies.models import Consent, ConsentText, Study
 from crowdrag.studies.participants import identity
 from tests import factories
+from tests.analysis.whole_study_judging import JUDGMENTS as HANDED_OUT
+from tests.analysis.whole_study_judging import handed_out
 from tests.factories import NOW
 from writing.editor import codec
 from writing.enums import AnswerOutcome, LogSource, SurveyKind, TaskState
@@ -31,9 +33,6 @@ from writing.models import (
     WritingPrompt,
     WritingTask,
 )
-
-from .whole_study_judging import JUDGMENTS as HANDED_OUT
-from .whole_study_judging import handed_out
 
 # Of these, all but the ones of the campaign that was handed out here were collected elsewhere.
 JUDGMENTS = 9 + HANDED_OUT

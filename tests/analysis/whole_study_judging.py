@@ -28,7 +28,7 @@ from annotation.models import (
 )
 from crowdrag.studies.enums import DecisionKind, ParticipantKind
 from crowdrag.studies.models import Participant, Study, User
-from tests.annotation import campaigns
+from tests.annotation import open_campaign
 from tests.factories import NOW, CampaignFactory, ParticipantFactory
 
 # Judgments of the campaign below, in assignments of every state.
@@ -37,9 +37,9 @@ SESSION = "platforms-own-session"
 _HOLD = (AssignmentState.ASSIGNED, AssignmentState.SUBMITTED, AssignmentState.ACCEPTED)
 
 
-def handed_out(study: Study, person: Participant, member: User, hostile: str) -> campaigns.World:
+def handed_out(study: Study, person: Participant, member: User, hostile: str) -> open_campaign.World:
     """Make an open campaign that was judged: one questionnaire in each state that there is."""
-    made = campaigns.world(
+    made = open_campaign.world(
         study=study, name="handed out", k=3, per_questionnaire=3, design={"seed": 7, "topics": [hostile]},
         eligibility={"languages": ["en"]}, tax=19,
     )  # fmt: skip
@@ -61,7 +61,7 @@ def handed_out(study: Study, person: Participant, member: User, hostile: str) ->
     return made
 
 
-def _asked_of_models(made: campaigns.World, hostile: str) -> None:
+def _asked_of_models(made: open_campaign.World, hostile: str) -> None:
     JudgingPrompt.objects.create(study=made.study, name="judge", text=hostile, created_at=NOW)
     model = ParticipantFactory(study=made.study, kind=ParticipantKind.MODEL)
     item = made.questionnaires[0].entries.first().item
@@ -76,14 +76,14 @@ def _asked_of_models(made: campaigns.World, hostile: str) -> None:
     )  # fmt: skip
 
 
-def _checked(made: campaigns.World, hostile: str) -> None:
+def _checked(made: open_campaign.World, hostile: str) -> None:
     sheet = made.questionnaires[0]
     entry = sheet.entries.first()
     QuestionnaireItem.objects.filter(pk=entry.pk).update(has_known_label=True)
     KnownLabel.objects.create(item=entry.item, dimension=made.dimensions[0], value=1, explanation=hostile)
     options = [{"value": value, "label": hostile} for value in (0, 1)]
     AttentionCheck.objects.create(questionnaire=sheet, position=0, text=hostile, options=options, expected=1)
-    item = campaigns.make_items(made.campaign, made.responses, reverse=True)[0]
+    item = open_campaign.make_items(made.campaign, made.responses, reverse=True)[0]
     TrainingItem.objects.create(campaign=made.campaign, item=item, position=0)
 
 

@@ -18,7 +18,7 @@ from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import User
-from tests.annotation import asked_again
+from tests.annotation.llm_judges import source_campaign
 from tests.factories import MembershipFactory, StudyFactory, UserFactory
 from tests.pages.judged import SAID, furnish_model_judges
 from tests.submitted import submitted, typed
@@ -84,9 +84,9 @@ def test_the_guides_example_of_review_accepts_what_nothing_stands_out_of(live_se
 @pytest.mark.django_db(transaction=True)
 def test_the_guides_example_of_answers_prints_what_was_answered_instead(live_server: Any, tmp_path: Path) -> None:
     study = StudyFactory(slug="leaves")
-    source = asked_again.campaign(study)
+    source = source_campaign.campaign(study)
     for _pair in range(3):
-        asked_again.pair(source)
+        source_campaign.pair(source)
     run, _measured = furnish_model_judges(source)
     editor = MembershipFactory(study=study, role=Role.EDITOR).user
     lines = ran("example of answers", tmp_path, live_server.url, editor, Scope.READ, RUN=str(run.key))

@@ -11,8 +11,8 @@ from annotation.models import Assignment, Campaign, JudgingAnswer, TrainingItem
 from crowdrag.jobs.models import Artifact, Run
 from crowdrag.studies.models import Membership, Participant, Study
 from crowdrag.webhooks.models import Delivery
-from tests.annotation import campaigns
-from tests.annotation.screened import handed_in
+from tests.annotation import open_campaign
+from tests.annotation.quality.screened import handed_in
 from tests.api.rows import ROWS
 from tests.factories import StudyFactory
 from writing.corpus.imports import importers
@@ -24,7 +24,7 @@ def furnished(count: int = 1) -> Study:
     study: Study = StudyFactory(slug="mine")
     for make in ROWS.values():
         make(study, count)
-    handed_in(campaigns.world(study=study, topics=1))
+    handed_in(open_campaign.world(study=study, topics=1))
     return study
 
 

@@ -12,7 +12,7 @@ from crowdrag.demo import setup
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.studies.models import Study
-from tests.annotation.judging import check_constraints
+from tests.annotation.judge_actions import check_constraints
 from tests.factories import NOW
 
 

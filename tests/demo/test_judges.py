@@ -12,9 +12,8 @@ from annotation.models import Assignment, Campaign, CheckAnswer, ItemTime, Judgm
 from crowdrag.demo import judges, setup, writers
 from crowdrag.studies.entry import links
 from crowdrag.studies.models import EntryLink, Study, User
+from tests.demo.demo_runs import demo_in
 from tests.factories import NOW
-
-from .demo_runs import demo_in
 
 pytestmark = pytest.mark.django_db
 

@@ -11,11 +11,10 @@ from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
 from crowdrag.llm import endpoints
+from tests.demo.demo_runs import finish_runs
 from tests.factories import NOW, ResponseFactory, RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
 from writing.enums import Origin
 from writing.llm_writers import prompts, writer_run
-
-from .demo_runs import finish_runs
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.extended]
 

@@ -12,11 +12,10 @@ from crowdrag.demo import judges, setup, simulated_judgments
 from crowdrag.jobs import lifecycle
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Study
+from tests.demo.demo_runs import demo_in, finish_runs
 from tests.factories import NOW, ParticipantFactory, ResponseFactory
 from writing.enums import Origin
 from writing.llm_writers import writer as llm_writers_writer
-
-from .demo_runs import demo_in, finish_runs
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from annotation.models import Judgment
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Study
-from tests.annotation.corpora import bring_in
+from tests.annotation.imports.published_corpora import bring_in
 from tests.factories import NOW, StudyFactory
 from tests.golden import fixed, outline, readable
 

@@ -23,8 +23,7 @@ from crowdrag.jobs.models import Run
 from crowdrag.runtime import valkey
 from crowdrag.studies.models import Study
 from tests.factories import StudyFactory
-
-from .kinds_app import kinds as test_kinds
+from tests.jobs.kinds_app import kinds as test_kinds
 
 
 @pytest.fixture(autouse=True)

@@ -18,8 +18,7 @@ from crowdrag.jobs import lifecycle, tasks
 from crowdrag.jobs.enums import RunState, UnitState
 from crowdrag.jobs.models import Run, Unit, Upload, WorkerHeartbeat
 from crowdrag.studies.models import Study
-
-from .conftest import Crew, is_over, until
+from tests.jobs.conftest import Crew, is_over, until
 
 pytestmark = pytest.mark.timeout(240)
 

@@ -11,8 +11,7 @@ from crowdrag.jobs import schedules, sweep
 from crowdrag.jobs.models import ScheduledTask
 from tests.at_once import meanwhile, together, uncommitted
 from tests.factories import NOW
-
-from .conftest import Broker
+from tests.jobs.conftest import Broker
 
 MINUTE = timedelta(minutes=1)
 

@@ -14,8 +14,7 @@ from crowdrag.jobs.enums import RunState, UnitState
 from crowdrag.jobs.models import Run, WorkerHeartbeat
 from crowdrag.studies.models import Study
 from tests.factories import NOW
-
-from .conftest import Broker
+from tests.jobs.conftest import Broker
 
 pytestmark = pytest.mark.django_db
 

@@ -15,8 +15,7 @@ from crowdrag.llm import gateway
 from crowdrag.llm.models import Endpoint
 from crowdrag.llm.retry_policy import RetryPolicy
 from crowdrag.studies.models import Study
-
-from .faulty_server import MisbehavingServer
+from tests.llm.faulty_server import MisbehavingServer
 
 
 @pytest.fixture

@@ -26,17 +26,16 @@ from tests.factories import (
     StyleFactory,
     TopicFactory,
 )
+from tests.pages.furnished_judging import furnish_judging
+from tests.pages.furnished_people import furnish_people
+from tests.pages.furnished_writing import furnish_writing
+from tests.pages.judged import furnish_model_judges
+from tests.pages.modelled import campaign
 from tests.submitted import submitted
 from writing.corpus import responses
 from writing.models import Response, Style, Topic
 from writing.review import queue
 from writing.review import services as review_services
-
-from .furnished_judging import furnish_judging
-from .furnished_people import furnish_people
-from .furnished_writing import furnish_writing
-from .judged import furnish_model_judges
-from .modelled import campaign
 
 TEXT = (
     "The sun's tide adds to the moon's at new moon [0, 2]. Harbours far up a funnel see more of it [1]. Some see none."

@@ -9,8 +9,8 @@ from annotation.judging import answers, claims, decisions, leases, submission
 from annotation.models import Assignment, Campaign, KnownLabel, QuestionnaireItem, TrainingItem
 from crowdrag.studies.entry import links
 from crowdrag.studies.models import Study, User
-from tests.annotation import campaigns
-from tests.annotation.judging import add_check, answer_all
+from tests.annotation import open_campaign
+from tests.annotation.judge_actions import add_check, answer_all
 from tests.factories import MembershipFactory
 
 MINUTE = timedelta(minutes=1)
@@ -20,10 +20,12 @@ def furnish_judging(study: Study) -> Campaign:
     """Make the campaigns; return the one that is open."""
     by = MembershipFactory(study=study).user
     for state in (CampaignState.DRAFT, CampaignState.PAUSED, CampaignState.CLOSED):
-        campaigns.world(study=study, name=f"Pairs, {state.lower()}", state=state, k=1)
-    campaigns.world(study=study, name="One by one", kind=CampaignKind.POINTWISE, state=CampaignState.DRAFT)
-    campaigns.world(study=study, name="The hard ones, by experts", kind=CampaignKind.EXPERT, state=CampaignState.DRAFT)
-    made = campaigns.world(study=study, name="Pairs, under way", k=3, minimum_seconds=600, topics=3)
+        open_campaign.world(study=study, name=f"Pairs, {state.lower()}", state=state, k=1)
+    open_campaign.world(study=study, name="One by one", kind=CampaignKind.POINTWISE, state=CampaignState.DRAFT)
+    open_campaign.world(
+        study=study, name="The hard ones, by experts", kind=CampaignKind.EXPERT, state=CampaignState.DRAFT
+    )
+    made = open_campaign.world(study=study, name="Pairs, under way", k=3, minimum_seconds=600, topics=3)
     _add_checks(made)
     _recruit(made, by)
     _judge(made, by)
@@ -31,25 +33,25 @@ def furnish_judging(study: Study) -> Campaign:
     return made.campaign
 
 
-def _recruit(made: campaigns.World, by: User) -> None:
+def _recruit(made: open_campaign.World, by: User) -> None:
     now = timezone.now()
     links.create_open(study=made.study, purpose=made.purpose, label="mailing list", by=by, now=now)
 
 
-def _add_checks(made: campaigns.World) -> None:
+def _add_checks(made: open_campaign.World) -> None:
     """Ask one attention check, know one pair's labels, let people learn from another."""
     sheet = made.questionnaires[0]
     add_check(sheet)
     entry = sheet.entries.order_by("position").first()
     QuestionnaireItem.objects.filter(pk=entry.pk).update(has_known_label=True)
-    learnt = campaigns.make_items(made.campaign, made.responses[:2], reverse=True)[0]
+    learnt = open_campaign.make_items(made.campaign, made.responses[:2], reverse=True)[0]
     TrainingItem.objects.create(campaign=made.campaign, item=learnt, position=0)
     for item in (entry.item, learnt):
         for dimension in made.dimensions:
             KnownLabel.objects.create(item=item, dimension=dimension, value=1, explanation="The first has no reasons.")
 
 
-def _judge(made: campaigns.World, by: User) -> None:
+def _judge(made: open_campaign.World, by: User) -> None:
     """Let people come: two are accepted, one is rejected, two wait, one gives back, two are late, one is at it."""
     began = timezone.now() - timedelta(hours=3)
     given = []
@@ -84,7 +86,7 @@ def _look(assignment: Assignment, now: datetime) -> None:
 
 def _overtake(study: Study) -> None:
     """Let somebody hand in late, when somebody else has the place."""
-    made = campaigns.world(study=study, name="Pairs, all taken", k=1, topics=1)
+    made = open_campaign.world(study=study, name="Pairs, all taken", k=1, topics=1)
     long_ago = timezone.now() - timedelta(hours=3)
     late, quick = made.judges(2)
     mine = claims.claim(campaign=made.campaign, participant=late, now=long_ago)

@@ -16,8 +16,8 @@ from annotation.judging import claims as judging_claims
 from annotation.judging import submission
 from annotation.models import Assignment, AttentionCheck, CampaignDimension, CheckAnswer, Dimension, Judgment
 from crowdrag.studies.models import Participant
-from tests.annotation.campaigns import World, world
-from tests.annotation.judging import OPTIONS
+from tests.annotation.judge_actions import OPTIONS
+from tests.annotation.open_campaign import World, world
 from tests.pages.desks import enter
 from writing.models import Response, Topic
 

@@ -13,8 +13,8 @@ from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.participants import withdrawal
-from tests.analysis.releases.releasing import built, drafted, published
-from tests.analysis.releases.taken_part import agrees, all_agree, study
+from tests.analysis.releases.consents import agrees, all_agree, study
+from tests.analysis.releases.release_actions import built, drafted, published
 from tests.factories import ParticipantFactory, ResponseFactory
 
 TITLE = "Tides and harbours: answers by people and by a model, judged in pairs"

@@ -9,8 +9,7 @@ from playwright.sync_api import Page, expect
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.factories import MembershipFactory, StudyFactory
-
-from .accessibility import look
+from tests.pages.accessibility import look
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

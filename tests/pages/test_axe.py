@@ -10,9 +10,8 @@ from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
 from playwright.sync_api import Page, Response
 
 from tests.factories import UserFactory
-
-from .accessibility import SCREENS, TWO, look, violations
-from .furnished import furnished_study
+from tests.pages.accessibility import SCREENS, TWO, look, violations
+from tests.pages.furnished import furnished_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -14,11 +14,12 @@ from annotation.judging import decisions
 from annotation.models import Assignment, Campaign
 from annotation.progress import services
 from crowdrag.studies.enums import Role
-from tests.annotation import campaigns, judging, live_crowd, screened
+from tests.annotation import judge_actions, open_campaign
+from tests.annotation.progress import judged_campaign
+from tests.annotation.quality import screened
 from tests.factories import MembershipFactory
-
-from .accessibility import look
-from .keyboard import press
+from tests.pages.accessibility import look
+from tests.pages.keyboard import press
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # A minute passes at once: what asks every fifteen seconds asks when the page comes to the front again.
@@ -32,21 +33,23 @@ def look_at(page: Page) -> None:
     assert look(page) == []
 
 
-def open_page(page: Page, live_server: Any, sign_in: Callable[..., Any], here: campaigns.World, rest: str = "") -> None:
+def open_page(
+    page: Page, live_server: Any, sign_in: Callable[..., Any], here: open_campaign.World, rest: str = ""
+) -> None:
     MembershipFactory(study=here.study, user=sign_in(), role=Role.EDITOR)
     page.goto(f"{live_server.url}/studies/{here.study.slug}/campaigns/{here.campaign.pk}/{rest}")
 
 
-def under_way() -> campaigns.World:
+def under_way() -> open_campaign.World:
     """Some thirty questionnaires that were handed in, some decided, one in work."""
-    here = live_crowd.crowded(topics=6, k=4, dimensions=3)
+    here = judged_campaign.crowded(topics=6, k=4, dimensions=3)
     by, now = here.member(), timezone.now()
     done = [each for sheet in here.questionnaires for each in sheet.assignments.order_by("pk")]
     for assignment in done[:12]:
         decisions.accept(assignment=assignment, by=by, now=now)
     decisions.reject(assignment=done[12], reason="All the same.", by=by, now=now, pay_part=100)
     services.refresh(campaign=here.campaign, now=now, rng=np.random.default_rng(0))
-    judging.claim(here, here.judge(), now)
+    judge_actions.claim(here, here.judge(), now)
     here.change(wage_floor=1500)
     return here
 
@@ -65,8 +68,8 @@ def test_each_state_is_accessible(page: Page, live_server: Any, sign_in: Callabl
     look_at(page)
     page.goto(f"{live_server.url}/studies/{here.study.slug}/campaigns/{here.campaign.pk}/extend/?k=6")
     look_at(page)
-    campaigns.world(study=here.study, name="Pairs, PAUSED", state=CampaignState.PAUSED)
-    campaigns.world(study=here.study, name="Pairs, nobody yet")
+    open_campaign.world(study=here.study, name="Pairs, PAUSED", state=CampaignState.PAUSED)
+    open_campaign.world(study=here.study, name="Pairs, nobody yet")
     # The crawl of test_axe.py comes by the others.
     for name in ("Pairs, PAUSED", "Pairs, nobody yet"):
         page.goto(f"{live_server.url}/studies/{here.study.slug}/campaigns/")
@@ -75,7 +78,7 @@ def test_each_state_is_accessible(page: Page, live_server: Any, sign_in: Callabl
 
 
 def test_by_keyboard_alone(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
-    open_page(page, live_server, sign_in, campaigns.world())
+    open_page(page, live_server, sign_in, open_campaign.world())
     for name, state in (("pause", "PAUSED"), ("reopen", "OPEN"), ("close", "CLOSED")):
         opener, dialog = page.locator(f"[data-opens='#{name}-campaign']"), page.locator(f"#{name}-campaign")
         opener.press("Enter")
@@ -90,7 +93,7 @@ def test_by_keyboard_alone(page: Page, live_server: Any, sign_in: Callable[..., 
 
 
 def test_it_moves_by_itself_and_disturbs_nobody(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
-    here = campaigns.world()
+    here = open_campaign.world()
     open_page(page, live_server, sign_in, here)
     collected = page.locator(".figure-number").first.locator("dd").first
     expect(collected).to_have_text("0")
@@ -133,7 +136,7 @@ def test_it_moves_by_itself_and_disturbs_nobody(page: Page, live_server: Any, si
 
 
 def test_a_server_that_is_away_is_said_once(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
-    open_page(page, live_server, sign_in, campaigns.world())
+    open_page(page, live_server, sign_in, open_campaign.world())
     page.route("**/live/**", lambda route: route.abort())
     for _ in range(3):
         with page.expect_event("requestfailed"):

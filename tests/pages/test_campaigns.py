@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from annotation.campaigns import questionnaires
 from annotation.models import Judgment
 from crowdrag.studies.enums import Role
-from tests.annotation.corpus_to_judge import corpus, draft
+from tests.annotation.campaigns.corpus_to_judge import corpus, draft
 from tests.factories import NOW, MembershipFactory
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

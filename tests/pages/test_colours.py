@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from .tokens import DARK_BY_CHOICE, DARK_BY_SYSTEM, LIGHT, ROOT, THEMES, contrast
+from tests.pages.tokens import DARK_BY_CHOICE, DARK_BY_SYSTEM, LIGHT, ROOT, THEMES, contrast
 
 GROUNDS = ("paper", "surface", "sunken", "hover")
 STATES = ("good", "warn", "bad", "info", "sim")

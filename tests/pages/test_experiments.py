@@ -11,11 +11,10 @@ from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Endpoint
 from crowdrag.studies.enums import Role
 from tests.analysis.experiments import planted
-from tests.analysis.experiments.asked import furnish
+from tests.analysis.experiments.question_study import furnish
 from tests.factories import MembershipFactory, StudyFactory
 from tests.llm.conftest import server  # noqa: F401 - a fixture
-
-from .accessibility import SCREENS, look
+from tests.pages.accessibility import SCREENS, look
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -16,10 +16,9 @@ from django.urls import resolve
 
 from crowdrag.studies.models import Participant
 from tests.factories import StudyFactory, UserFactory
+from tests.pages.furnished import furnished_study
 from tests.participants import as_participant
 from tests.studies.test_access import ROUTES, filled
-
-from .furnished import furnished_study
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.extended]
 

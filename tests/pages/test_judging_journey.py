@@ -23,9 +23,9 @@ from annotation.models import Assignment, Campaign, Judgment, Slot
 from crowdrag.jobs import lifecycle
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Participant, Study
-from tests.annotation.campaigns import World
-from tests.annotation.corpus_to_judge import corpus
-from tests.annotation.judging import answer_all
+from tests.annotation.campaigns.corpus_to_judge import corpus
+from tests.annotation.judge_actions import answer_all
+from tests.annotation.open_campaign import World
 from tests.factories import MembershipFactory
 from tests.pages.desks import enter
 from tests.pages.questionnaires import questions, saved

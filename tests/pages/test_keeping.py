@@ -16,7 +16,7 @@ from playwright.sync_api import BrowserContext, Page, Playwright, Route, expect
 from tests.pages import desks
 from tests.pages.desks import left_alone
 from tests.pages.typists import LOG, OPEN, PATIENCE, Typist
-from tests.writing.served import Server
+from tests.writing.editor.served_editor import Server
 from writing.editor import codec, logs
 from writing.enums import TaskState
 

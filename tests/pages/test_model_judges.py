@@ -7,11 +7,10 @@ from playwright.sync_api import Page, expect
 
 from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
-from tests.annotation import asked_again
+from tests.annotation.llm_judges import source_campaign
 from tests.factories import MembershipFactory, StudyFactory
-
-from .accessibility import look
-from .judged import SAID, furnish_model_judges
+from tests.pages.accessibility import look
+from tests.pages.judged import SAID, furnish_model_judges
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -27,9 +26,9 @@ def estimate(page: Page) -> None:
 def test_a_model_is_asked_to_judge(page: Page, live_server: Any, sign_in: Any) -> None:
     study = StudyFactory(slug="tides")
     MembershipFactory(study=study, user=sign_in(), role=Role.EDITOR)
-    source = asked_again.campaign(study, name="People")
+    source = source_campaign.campaign(study, name="People")
     for _pair in range(4):
-        asked_again.pair(source)
+        source_campaign.pair(source)
     done, measured = furnish_model_judges(source)
     page.goto(f"{live_server.url}/studies/tides/judges/")
     found = look(page)

@@ -8,9 +8,8 @@ from playwright.sync_api import Page, expect
 from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
 from tests.factories import MembershipFactory, RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
-
-from .accessibility import look
-from .modelled import campaign
+from tests.pages.accessibility import look
+from tests.pages.modelled import campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

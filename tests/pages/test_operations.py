@@ -10,8 +10,7 @@ from crowdrag.operations.views import PAGES
 from crowdrag.studies.models import Participant
 from tests.factories import UserFactory
 from tests.operations.filled import busy
-
-from .accessibility import look
+from tests.pages.accessibility import look
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

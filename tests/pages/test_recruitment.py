@@ -13,11 +13,10 @@ from crowdrag.recruitment.models import PlatformStudy
 from crowdrag.recruitment.prolific.client import Client
 from crowdrag.studies.enums import Role
 from tests.factories import MembershipFactory
+from tests.pages.accessibility import look
 from tests.recruitment.conftest import advertised, client_there, there
 from tests.recruitment.prolific_server import Prolific
 from tests.recruitment.test_platform_actions import MESSAGE, finished
-
-from .accessibility import look
 
 __all__ = ["client_there", "there"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.extended]

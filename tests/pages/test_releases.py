@@ -20,10 +20,9 @@ from analysis.models import Release, ReleaseLink
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.factories import MembershipFactory, StudyFactory
-
-from .accessibility import OTHERS, SCREENS, look
-from .keyboard import press
-from .releasable import MAIL, TITLE, in_state, releasable, withdraws, worked
+from tests.pages.accessibility import OTHERS, SCREENS, look
+from tests.pages.keyboard import press
+from tests.pages.releasable import MAIL, TITLE, in_state, releasable, withdraws, worked
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

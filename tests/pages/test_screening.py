@@ -13,23 +13,22 @@ from annotation.quality import known_labels, training
 from annotation.quality.known_labels import LabelWithReason
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import User
-from tests.annotation import campaigns, judging
-from tests.annotation.screened import handed_in, sent, state
+from tests.annotation import judge_actions, open_campaign
+from tests.annotation.quality.screened import handed_in, sent, state
 from tests.factories import NOW
-
-from .accessibility import look
-from .desks import admit, enter
+from tests.pages.accessibility import look
+from tests.pages.desks import admit, enter
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
-def here() -> campaigns.World:
+def here() -> open_campaign.World:
     """A campaign with a check and an item whose labels are known, in the first questionnaire."""
-    made = campaigns.world(k=6, topics=1)
+    made = open_campaign.world(k=6, topics=1)
     sheet = made.questionnaires[0]
-    judging.add_check(sheet, 1)
+    judge_actions.add_check(sheet, 1)
     entry = sheet.entries.order_by("position").first()
     QuestionnaireItem.objects.filter(pk=entry.pk).update(has_known_label=True)
     for dimension in made.dimensions:
@@ -38,7 +37,7 @@ def here() -> campaigns.World:
 
 
 @pytest.fixture
-def reviewer(here: campaigns.World, page: Page, live_server: Any) -> User:
+def reviewer(here: open_campaign.World, page: Page, live_server: Any) -> User:
     user = here.member(Role.EDITOR)
     admit(page.context, live_server.url, user)
     return user
@@ -60,7 +59,7 @@ def on(page: Page, assignment: Assignment) -> None:
 
 
 def test_three_questionnaires_by_keyboard_alone(
-    page: Page, live_server: Any, here: campaigns.World, reviewer: User
+    page: Page, live_server: Any, here: open_campaign.World, reviewer: User
 ) -> None:
     first, second, third = (handed_in(here, start=NOW + n * MINUTE) for n in range(3))
     page.goto(f"{live_server.url}/studies/{here.study.slug}/campaigns/{here.campaign.pk}/screening/")
@@ -99,7 +98,7 @@ def test_three_questionnaires_by_keyboard_alone(
 
 
 @pytest.mark.extended
-def test_every_state_is_accessible(page: Page, live_server: Any, here: campaigns.World, reviewer: User) -> None:
+def test_every_state_is_accessible(page: Page, live_server: Any, here: open_campaign.World, reviewer: User) -> None:
     values = {0: 1, 1: -1}
     waiting = sent(here, after=MINUTE, values=lambda _item, dimension: values[dimension])
     handed_in(here)
@@ -120,7 +119,7 @@ def test_every_state_is_accessible(page: Page, live_server: Any, here: campaigns
 
 
 def test_setting_checks_and_learning_from_examples(page: Page, live_server: Any, context: Any) -> None:
-    made = campaigns.world(state=CampaignState.DRAFT)
+    made = open_campaign.world(state=CampaignState.DRAFT)
     for left, right in ((1, 0), (2, 0)):
         item = known_labels.add_pair(campaign=made.campaign, left=made.responses[left], right=made.responses[right])
         known_labels.set_labels(

@@ -17,8 +17,8 @@ from tests.pages.accessibility import SCREENS, look
 from tests.pages.furnished_people import furnish_people
 from tests.pages.keyboard import press
 from tests.recruitment.conftest import TERMS
-from tests.studies.offered import door, offered_study, open_link, personal_link, platform_link
-from tests.studies.test_entering import MAC
+from tests.studies.activity import door, offered_study, open_link, personal_link, platform_link
+from tests.studies.entry.test_enrolment import MAC
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -13,8 +13,7 @@ from django.test import RequestFactory, override_settings
 
 from crowdrag.static_files import HashedStaticFilesStorage
 from crowdrag.ui.templatetags import ui
-
-from .tokens import ROOT
+from tests.pages.tokens import ROOT
 
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 NOW = dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC)
@@ -231,7 +230,7 @@ def test_imports_of_modules_are_hashed_and_those_of_others_left_alone(tmp_path: 
     imported = re.findall(r'from "\./([^"]+)"', main)
     assert len(imported) >= 10
     assert all(
-        re.fullmatch(r"[\w-]+\.[0-9a-f]{12}\.js", name) and (tmp_path / "js" / name).exists() for name in imported
+        re.fullmatch(r"[\w/-]+\.[0-9a-f]{12}\.js", name) and (tmp_path / "js" / name).exists() for name in imported
     )
 
 

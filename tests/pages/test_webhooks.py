@@ -12,11 +12,10 @@ from crowdrag.studies.models import Study
 from crowdrag.webhooks.enums import DeliveryState, WebhookState
 from crowdrag.webhooks.models import Delivery, Webhook
 from tests.factories import MembershipFactory, StudyFactory
+from tests.pages.accessibility import OTHERS, SCREENS, TWO, look
+from tests.pages.keyboard import press
 from tests.webhooks.conftest import deliver, subscribed, there
 from tests.webhooks.receiver import Receiver
-
-from .accessibility import OTHERS, SCREENS, TWO, look
-from .keyboard import press
 
 __all__ = ["there"]
 TEST = "form[action$='/test/'] button"

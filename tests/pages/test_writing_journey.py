@@ -11,7 +11,7 @@ from tests.factories import NOW, PassageFactory, RetrievedPassageFactory
 from tests.pages.accessibility import look
 from tests.pages.desks import enter, leave, passage_text, saved
 from tests.pages.keyboard import press
-from tests.writing.plans import World, finish, hand_in, world, write
+from tests.writing.open_plan import World, finish, hand_in, world, write
 from writing.assignments import claims, leases
 from writing.enums import SurveyKind, TaskState
 from writing.models import Response, SurveyAnswers, WritingTask

@@ -7,9 +7,8 @@ from playwright.sync_api import Page, expect
 
 from crowdrag.studies.enums import Role
 from tests.factories import MembershipFactory, RetrievedPassageFactory, StudyFactory, TopicFactory, UserFactory
+from tests.pages.accessibility import look
 from writing.models import WritingPlan
-
-from .accessibility import look
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

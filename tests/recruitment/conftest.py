@@ -14,9 +14,8 @@ from crowdrag.recruitment.prolific.account import get_account as read_account
 from crowdrag.recruitment.prolific.client import Client
 from crowdrag.studies.models import Study
 from tests.factories import NOW
-from tests.studies.offered import offered_study
-
-from .prolific_server import TOKEN, Prolific, Server
+from tests.recruitment.prolific_server import TOKEN, Prolific, Server
+from tests.studies.activity import offered_study
 
 SECRET = "hook-secret"
 WAY = "writing"

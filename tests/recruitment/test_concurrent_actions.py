@@ -26,13 +26,12 @@ from crowdrag.recruitment.submission_sync import SubmissionUpdate
 from crowdrag.studies.participants import withdrawal
 from tests.at_once import together
 from tests.factories import NOW
-from tests.studies.offered import offered_study
-
-from .conftest import TERMS, WAY, advertised
-from .prolific_server import Prolific
-from .test_listeners import judge, judging
-from .test_platform_actions import finished
-from .test_webhooks import event, sent
+from tests.recruitment.conftest import TERMS, WAY, advertised
+from tests.recruitment.prolific_server import Prolific
+from tests.recruitment.test_listeners import judge, judging
+from tests.recruitment.test_platform_actions import finished
+from tests.recruitment.test_webhooks import event, sent
+from tests.studies.activity import offered_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MANY = 8

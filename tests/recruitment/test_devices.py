@@ -8,10 +8,9 @@ from django.test import Client
 from crowdrag.recruitment import completion_codes, platform_studies
 from crowdrag.studies.models import Arrival, Participant
 from tests.factories import NOW
-from tests.studies.offered import door, offered_study, platform_link
-from tests.studies.test_entering import IPHONE, MAC
-
-from .conftest import TERMS
+from tests.recruitment.conftest import TERMS
+from tests.studies.activity import door, offered_study, platform_link
+from tests.studies.entry.test_enrolment import IPHONE, MAC
 
 pytestmark = pytest.mark.django_db
 

@@ -17,18 +17,17 @@ from crowdrag.recruitment.submission_sync import SubmissionUpdate
 from crowdrag.studies.entry import enrolment
 from crowdrag.studies.entry.links import PlatformVisit
 from crowdrag.studies.models import Consent, ConsentText, Participant
-from tests.annotation.judging import World as Judging
-from tests.annotation.judging import hand_in as hand_in_judgments
-from tests.annotation.judging import sheets
+from tests.annotation.judge_actions import World as Judging
+from tests.annotation.judge_actions import hand_in as hand_in_judgments
+from tests.annotation.judge_actions import sheets
 from tests.factories import NOW
-from tests.studies.offered import member
-from tests.writing import plans
+from tests.recruitment.conftest import TERMS, WAY, advertised
+from tests.recruitment.prolific_server import Prolific
+from tests.studies.activity import member
+from tests.writing import open_plan
 from writing.assignments.lifecycle import TASKS
 from writing.enums import TaskState
 from writing.review import services as review_services
-
-from .conftest import TERMS, WAY, advertised
-from .prolific_server import Prolific
 
 pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(minutes=5)
@@ -53,7 +52,7 @@ def judge(there: Prolific, here: Judging, made: PlatformStudy, person: str = PER
     return come(there, made, here.campaign.consent_text, person)
 
 
-def writer(there: Prolific, world: plans.World, made: PlatformStudy) -> tuple[Participant, str]:
+def writer(there: Prolific, world: open_plan.World, made: PlatformStudy) -> tuple[Participant, str]:
     return come(there, made, world.plan.consent_text)
 
 
@@ -103,8 +102,8 @@ def test_how_judging_stands_is_said_of_each_visit(there: Prolific) -> None:
     assert platform_status.visits_needed(here.study, "judging-") is None
 
 
-def advertised_writing(**plan: Any) -> tuple[plans.World, PlatformStudy]:
-    world = plans.world(**plan)
+def advertised_writing(**plan: Any) -> tuple[open_plan.World, PlatformStudy]:
+    world = open_plan.world(**plan)
     terms = replace(TERMS, reward=world.plan.pay, screen_out_reward=None)
     return world, advertised(study=world.study, terms=terms)
 
@@ -114,7 +113,7 @@ def test_a_slot_is_free_again_when_a_writer_gives_up_there(there: Prolific, is_f
     world, made = advertised_writing(topics=1, slots=1)
     person, session = writer(there, world, made)
     task = world.claim(person)
-    (plans.finish if is_finished else plans.write)(task)
+    (open_plan.finish if is_finished else open_plan.write)(task)
     submission_sync.record(
         made, SubmissionUpdate(session, "TIMED-OUT", NOW - timedelta(seconds=1)), now=LATER
     )  # before it was begun
@@ -124,7 +123,7 @@ def test_a_slot_is_free_again_when_a_writer_gives_up_there(there: Prolific, is_f
     task.refresh_from_db()
     # A finished text is not taken from its writer.
     assert task.state == (TaskState.CLAIMED if is_finished else TaskState.RETURNED)
-    assert is_finished or task.draft == plans.TEXT
+    assert is_finished or task.draft == open_plan.TEXT
     assert (LocalStatus.GONE in {row.here for row in overview.rows(made)}) != is_finished
 
 
@@ -134,13 +133,13 @@ def test_a_writer_is_paid_there_once_for_each_response(there: Prolific, client_t
     reviewer = world.reviewer()
     for _number in range(2):
         task = world.claim(person)
-        plans.hand_in(task)
+        open_plan.hand_in(task)
         task.refresh_from_db()
         review_services.accept(task=task, by=reviewer, now=NOW)
         review_services.accept(task=task, by=reviewer, now=NOW)
     TASKS.pay(task, amount=50, reason="It took longer than we said.", by=reviewer, now=NOW)
     otherwise = world.claim(world.writer())  # who came otherwise is none of its business
-    plans.hand_in(otherwise)
+    open_plan.hand_in(otherwise)
     otherwise.refresh_from_db()
     review_services.accept(task=otherwise, by=reviewer, now=NOW)
     kinds = list(PlatformAction.objects.order_by("pk").values_list("kind", flat=True))

@@ -15,10 +15,9 @@ from crowdrag.recruitment.models import PlatformAction, PlatformStudy, Submissio
 from crowdrag.recruitment.prolific.client import Client
 from tests.examples import examples
 from tests.factories import NOW
-
-from .conftest import TERMS, WAY, advertised
-from .prolific_server import Problem, Prolific
-from .test_submission_sync import PERSON, came
+from tests.recruitment.conftest import TERMS, WAY, advertised
+from tests.recruitment.prolific_server import Problem, Prolific
+from tests.recruitment.test_submission_sync import PERSON, came
 
 pytestmark = pytest.mark.django_db
 MESSAGE = "The answers do not follow the questions: in eleven of fifteen cases the longer text was chosen, unread."

@@ -19,9 +19,8 @@ from crowdrag.recruitment.prolific.errors import (
 from crowdrag.studies.entry import links
 from crowdrag.studies.models import EntryLink
 from tests.factories import NOW
-
-from .conftest import TERMS, WAY, advertised
-from .prolific_server import Problem, Prolific
+from tests.recruitment.conftest import TERMS, WAY, advertised
+from tests.recruitment.prolific_server import Problem, Prolific
 
 pytestmark = pytest.mark.django_db
 

@@ -9,11 +9,10 @@ from crowdrag.recruitment import platform_actions
 from crowdrag.recruitment.enums import ActionKind, SubmissionStatus
 from crowdrag.recruitment.models import PlatformAction, PlatformStudy, Submission
 from tests.factories import NOW
-from tests.studies.offered import member
-
-from .conftest import WAY, advertised
-from .prolific_server import Prolific
-from .test_platform_actions import MESSAGE
+from tests.recruitment.conftest import WAY, advertised
+from tests.recruitment.prolific_server import Prolific
+from tests.recruitment.test_platform_actions import MESSAGE
+from tests.studies.activity import member
 
 pytestmark = pytest.mark.django_db
 S = SubmissionStatus

@@ -19,9 +19,8 @@ from crowdrag.studies.models import Participant
 from crowdrag.studies.participants import identity, withdrawal
 from tests.examples import examples
 from tests.factories import NOW
-
-from .conftest import TERMS, WAY, advertised, listening_with
-from .prolific_server import Prolific
+from tests.recruitment.conftest import TERMS, WAY, advertised, listening_with
+from tests.recruitment.prolific_server import Prolific
 
 pytestmark = pytest.mark.django_db
 PERSON = "5f00000000000000000000aa"

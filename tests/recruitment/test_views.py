@@ -13,11 +13,10 @@ from crowdrag.recruitment.submission_sync import SubmissionUpdate
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.factories import NOW, StudyFactory
-from tests.studies.offered import member, offered_study
-
-from .conftest import WAY, advertised
-from .prolific_server import Prolific
-from .test_platform_actions import PERSON, finished
+from tests.recruitment.conftest import WAY, advertised
+from tests.recruitment.prolific_server import Prolific
+from tests.recruitment.test_platform_actions import PERSON, finished
+from tests.studies.activity import member, offered_study
 
 pytestmark = pytest.mark.django_db
 

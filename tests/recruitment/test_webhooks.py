@@ -17,11 +17,10 @@ from crowdrag.recruitment import listeners, platform_sync, polling, submission_s
 from crowdrag.recruitment.models import PlatformEvent, Submission
 from crowdrag.recruitment.prolific.client import Client
 from crowdrag.recruitment.submission_sync import SubmissionUpdate
-
-from . import webhook_requests
-from .conftest import SECRET, TERMS, advertised, listening_with
-from .prolific_server import Prolific
-from .test_submission_sync import came
+from tests.recruitment import webhook_requests
+from tests.recruitment.conftest import SECRET, TERMS, advertised, listening_with
+from tests.recruitment.prolific_server import Prolific
+from tests.recruitment.test_submission_sync import came
 
 pytestmark = pytest.mark.django_db
 URL = "/hooks/prolific/"

@@ -21,9 +21,8 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from crowdrag.runtime.data_folder import REPOSITORY
-from tests.writing.served import CSRF
-
-from .conftest import eventually, free_port
+from tests.runtime.conftest import eventually, free_port
+from tests.writing.editor.served_editor import CSRF
 
 PACKAGES = ("crowdrag", "annotation", "analysis", "writing", "templates", "static")
 COLUMN = "of_release"

@@ -14,8 +14,7 @@ import pytest
 from crowdrag.runtime import backups, restore
 from crowdrag.runtime.data_folder import Problem
 from crowdrag.runtime.postgres import program
-
-from .conftest import System, rows_of
+from tests.runtime.conftest import System, rows_of
 
 SEED = """
 from django.contrib.auth import get_user_model

@@ -23,8 +23,7 @@ from django.db import connection
 from crowdrag.runtime import valkey
 from crowdrag.runtime.data_folder import REPOSITORY
 from crowdrag.runtime.parts import PARTS, START_WITHIN
-
-from .conftest import eventually, free_port
+from tests.runtime.conftest import eventually, free_port
 
 PLACE = REPOSITORY / "docs" / "deployment"
 MADE = (PLACE / "Containerfile").read_text()

@@ -14,8 +14,7 @@ import pytest
 from crowdrag.runtime import doctor
 from crowdrag.runtime.data_folder import DataFolder
 from crowdrag.storage import storage_settings
-
-from .conftest import System, free_port
+from tests.runtime.conftest import System, free_port
 
 STORES = ("PostgreSQL", "Broker")
 MODELS = ("Language model", "Neural parts")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import System, rows_of
+from tests.runtime.conftest import System, rows_of
 
 pytestmark = pytest.mark.extended
 

@@ -18,8 +18,7 @@ import pytest
 
 from crowdrag.runtime import data_folder
 from crowdrag.runtime.data_folder import DataFolder
-
-from .conftest import System, eventually
+from tests.runtime.conftest import System, eventually
 
 pytestmark = pytest.mark.extended
 

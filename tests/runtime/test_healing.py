@@ -10,8 +10,7 @@ import pytest
 from celery import Celery
 
 from crowdrag.runtime import data_folder, valkey
-
-from .conftest import System, eventually, living
+from tests.runtime.conftest import System, eventually, living
 
 pytestmark = pytest.mark.extended
 

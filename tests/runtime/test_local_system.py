@@ -15,8 +15,7 @@ from django.db.utils import ProgrammingError
 from crowdrag.runtime import cli, data_folder, environment
 from crowdrag.runtime.data_folder import REPOSITORY, DataFolder, Problem
 from crowdrag.runtime.supervisor import Supervisor
-
-from .conftest import System, eventually, living
+from tests.runtime.conftest import System, eventually, living
 
 
 @pytest.mark.extended

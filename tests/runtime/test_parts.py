@@ -23,9 +23,8 @@ from crowdrag.runtime.data_folder import REPOSITORY, DataFolder, Problem
 from crowdrag.runtime.preparation import collect, static_digest
 from crowdrag.runtime.service_monitor import Launch, Service
 from crowdrag.runtime.web import Web
-
-from .conftest import System, eventually
-from .releases import Release
+from tests.runtime.conftest import System, eventually
+from tests.runtime.releases import Release
 
 KEYS = ("SECRET_KEY", "CROWDRAG_PSEUDONYM_KEY", "CROWDRAG_IDENTITY_KEY")
 

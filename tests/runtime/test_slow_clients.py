@@ -17,8 +17,7 @@ from gunicorn.config import Config
 from crowdrag.runtime import request_buffer, web_worker
 from crowdrag.runtime.data_folder import REPOSITORY
 from crowdrag.runtime.request_buffer import LARGEST_BUFFERED, RequestBuffer, RequestProgress
-
-from .conftest import eventually
+from tests.runtime.conftest import eventually
 
 CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 

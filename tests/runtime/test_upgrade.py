@@ -15,11 +15,10 @@ from django.db import connection
 
 from crowdrag.runtime.data_folder import REPOSITORY
 from crowdrag.studies import invariants
-from tests.writing.crowd import Typist, acknowledged, assert_nothing_is_lost, typists
+from tests.runtime.conftest import eventually
+from tests.runtime.releases import COLUMN, MIGRATION, MODULE, Proxy, Release, WebProcess, later_release
+from tests.writing.editor.crowd import Typist, acknowledged, assert_nothing_is_lost, typists
 from writing.models import LogBatch
-
-from .conftest import eventually
-from .releases import COLUMN, MIGRATION, MODULE, Proxy, Release, WebProcess, later_release
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(900), pytest.mark.extended]
 

@@ -16,7 +16,7 @@ from analysis.releases import services
 from analysis.releases import storage as releases_storage
 from crowdrag.storage.s3 import S3Storage
 from crowdrag.studies.participants import withdrawal
-from tests.analysis.releases.releasing import built, published
+from tests.analysis.releases.release_actions import built, published
 from tests.factories import ResponseFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from tests.studies.offered import door, knock, offered_study, open_link
+from tests.studies.activity import door, knock, offered_study, open_link
 
 pytestmark = pytest.mark.django_db
 GERMAN = {"Accept-Language": "de-DE,de;q=0.9"}

@@ -17,9 +17,8 @@ from crowdrag.jobs.models import Upload
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.factories import MembershipFactory, StudyFactory
-
-from .offered import member
-from .test_access import ROUTES, filled
+from tests.studies.activity import member
+from tests.studies.test_access import ROUTES, filled
 
 pytestmark = pytest.mark.django_db
 GIGABYTE = 1024**3

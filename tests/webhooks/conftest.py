@@ -12,8 +12,7 @@ from crowdrag.webhooks.enums import CHOSEN
 from crowdrag.webhooks.models import Delivery, Message, Webhook
 from crowdrag.webhooks.services import CreatedWebhook
 from tests.factories import NOW, StudyFactory
-
-from .receiver import Receiver, receiving
+from tests.webhooks.receiver import Receiver, receiving
 
 
 @pytest.fixture

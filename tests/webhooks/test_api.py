@@ -12,9 +12,8 @@ from crowdrag.webhooks import signatures
 from crowdrag.webhooks.models import Delivery, Webhook
 from tests.api.conftest import by_token
 from tests.factories import MembershipFactory, StudyFactory
-
-from .conftest import deliver, subscribed
-from .receiver import Receiver
+from tests.webhooks.conftest import deliver, subscribed
+from tests.webhooks.receiver import Receiver
 
 pytestmark = pytest.mark.django_db
 HOOKS = "/api/v1/studies/mine/webhooks/"

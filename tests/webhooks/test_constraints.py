@@ -12,9 +12,8 @@ from crowdrag.webhooks.enums import DeliveryState, Event
 from crowdrag.webhooks.models import Delivery, Message, Webhook
 from tests.at_once import together
 from tests.factories import NOW, StudyFactory
-
-from .conftest import sent_test, subscribed
-from .receiver import Receiver
+from tests.webhooks.conftest import sent_test, subscribed
+from tests.webhooks.receiver import Receiver
 
 pytestmark = pytest.mark.django_db
 

@@ -12,9 +12,8 @@ from crowdrag.webhooks.enums import DeliveryState, Event, WebhookState
 from crowdrag.webhooks.models import Delivery, Message, Webhook
 from tests.at_once import meanwhile, together
 from tests.factories import NOW, StudyFactory
-
-from .conftest import Clock, deliver, sent_test, subscribed
-from .receiver import Receiver, dripping
+from tests.webhooks.conftest import Clock, deliver, sent_test, subscribed
+from tests.webhooks.receiver import Receiver, dripping
 
 pytestmark = pytest.mark.django_db
 

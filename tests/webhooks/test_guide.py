@@ -10,9 +10,8 @@ from django.utils import timezone
 
 from crowdrag.webhooks import deliveries, signatures
 from crowdrag.webhooks.enums import Event
-
-from .conftest import deliver, sent_test, subscribed
-from .receiver import Receiver
+from tests.webhooks.conftest import deliver, sent_test, subscribed
+from tests.webhooks.receiver import Receiver
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "webhooks.md"
 

@@ -18,11 +18,10 @@ from crowdrag.webhooks.enums import Event
 from crowdrag.webhooks.models import Message
 from tests.factories import NOW, CampaignFactory, StudyFactory
 from tests.jobs.kinds_app import kinds as test_kinds
-from tests.studies.offered import offered_study
+from tests.studies.activity import offered_study
+from tests.webhooks.conftest import deliver, subscribed
+from tests.webhooks.receiver import Receiver
 from writing.plans import services as plans
-
-from .conftest import deliver, subscribed
-from .receiver import Receiver
 
 pytestmark = pytest.mark.django_db
 

@@ -11,9 +11,8 @@ import pytest
 from crowdrag.webhooks import services, signatures
 from crowdrag.webhooks.models import Webhook
 from tests.factories import NOW
-
-from .conftest import deliver, sent_test, subscribed
-from .receiver import Came, Receiver
+from tests.webhooks.conftest import deliver, sent_test, subscribed
+from tests.webhooks.receiver import Came, Receiver
 
 
 def proves(came: Came, secret: str) -> bool:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from crowdrag.webhooks import transport
-
-from .receiver import Receiver
+from tests.webhooks.receiver import Receiver
 
 REFUSED = [
     "http://example.org/hook",

@@ -12,9 +12,8 @@ from crowdrag.webhooks import signatures
 from crowdrag.webhooks.enums import DeliveryState, WebhookState
 from crowdrag.webhooks.models import Delivery, Webhook
 from tests.factories import MembershipFactory, StudyFactory
-
-from .conftest import deliver, sent_test, subscribed
-from .receiver import Receiver
+from tests.webhooks.conftest import deliver, sent_test, subscribed
+from tests.webhooks.receiver import Receiver
 
 pytestmark = pytest.mark.django_db
 

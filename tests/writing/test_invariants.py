@@ -10,10 +10,9 @@ from django.db import connection
 
 from crowdrag.studies import invariants
 from tests.factories import NOW, ParticipantFactory, ResponseFactory, StyleFactory
+from tests.writing.editor.typist import Editor
 from writing.editor import codec
 from writing.models import EditingSession, LogBatch, Response, WritingTask
-
-from .typist import Editor
 
 pytestmark = pytest.mark.django_db
 

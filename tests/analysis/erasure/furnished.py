@@ -35,7 +35,7 @@ from crowdrag.studies.models import EntryLink, Participant, ParticipantBlock, St
 from crowdrag.studies.participants import identity
 from crowdrag.webhooks import services as webhooks_services
 from crowdrag.webhooks.enums import CHOSEN
-from tests.analysis.releases.releasing import built, drafted, published
+from tests.analysis.releases.release_actions import built, drafted, published
 from tests.factories import (
     AssignmentFactory,
     CampaignDimensionFactory,
@@ -52,7 +52,7 @@ from tests.factories import (
     WritingTaskFactory,
 )
 from tests.participants import as_participant
-from tests.studies.offered import PROLIFIC, WAY, agree, door, knock, offered_study, platform_link, text_of
+from tests.studies.activity import PROLIFIC, WAY, agree, door, knock, offered_study, platform_link, text_of
 from writing.corpus import responses
 from writing.editor import codec
 from writing.enums import LogSource, Origin, TaskState

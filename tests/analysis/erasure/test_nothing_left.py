@@ -10,9 +10,8 @@ from django.core.cache import cache
 
 from crowdrag.studies.models import Participant
 from crowdrag.studies.participants import withdrawal
-
-from . import everywhere
-from .furnished import NOW, STEM, furnished
+from tests.analysis.erasure import everywhere
+from tests.analysis.erasure.furnished import NOW, STEM, furnished
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LATER = NOW + timedelta(hours=1)

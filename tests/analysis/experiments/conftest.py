@@ -2,11 +2,10 @@
 
 import pytest
 
+from tests.analysis.experiments import planted
+from tests.analysis.experiments.question_study import furnish
 from tests.factories import StudyFactory
 from tests.llm.conftest import endpoint, paid, server  # noqa: F401 - fixtures of all tests here
-
-from . import planted
-from .asked import furnish
 
 
 @pytest.fixture

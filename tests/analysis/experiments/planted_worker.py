@@ -17,8 +17,7 @@ def main(key: str) -> None:
     settings.RUNS_LEASE_SECONDS = 2
     from crowdrag.jobs import worker
     from crowdrag.jobs.models import Run
-
-    from . import planted
+    from tests.analysis.experiments import planted
 
     with pytest.MonkeyPatch.context() as patch:
         planted.install(patch)

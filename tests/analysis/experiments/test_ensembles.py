@@ -11,7 +11,7 @@ from analysis.rag.generation.model import Model
 from analysis.rag.protocols import Message, NoLikelihoodsError, Prompt, Usage
 from analysis.rag.uplift_rag.baselines.replug import Replug
 from tests.analysis.rag import tiny
-from tests.analysis.rag.uplift.baselines.known import Scripted, query
+from tests.analysis.rag.uplift_rag.baselines.known import Scripted, query
 
 pytestmark = pytest.mark.django_db
 PROMPTS = [Prompt((Message("user", f"the cat {i}"),), max_tokens=6) for i in range(3)]

@@ -14,10 +14,9 @@ from analysis.rag.protocols import Collection, Document, Query, Usage
 from crowdrag.jobs import kinds, lifecycle, run_files, worker
 from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Call
+from tests.analysis.experiments import planted
 from tests.factories import ResponseFactory, StudyFactory, TopicFactory
 from writing.enums import Origin
-
-from . import planted
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker")]
 

@@ -16,10 +16,10 @@ from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
 from crowdrag.llm.enums import AttemptState
 from crowdrag.llm.models import Attempt, Endpoint
-from tests.analysis.experiments.test_fair import SMALL, _line
-from tests.annotation import asked_again
-from tests.annotation.judge_server import JudgeServer, Seen
-from tests.annotation.judge_server import judging as served
+from tests.analysis.experiments.fair_rag.test_run import SMALL, _line
+from tests.annotation.llm_judges import source_campaign
+from tests.annotation.llm_judges.judge_server import JudgeServer, Seen
+from tests.annotation.llm_judges.judge_server import judging as served
 from tests.factories import StudyFactory
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_broker"), pytest.mark.extended]
@@ -40,7 +40,7 @@ def server() -> Iterator[JudgeServer]:
 
 @pytest.fixture
 def endpoint(server: JudgeServer) -> Endpoint:
-    return asked_again.endpoint(server, concurrency=AT_ONCE)
+    return source_campaign.endpoint(server, concurrency=AT_ONCE)
 
 
 def took(run: Run) -> float:
@@ -57,14 +57,14 @@ def took(run: Run) -> float:
 
 @pytest.mark.parametrize("inference", [Inference.COMBINED, Inference.INDIVIDUAL])
 def test_judging(endpoint: Endpoint, inference: Inference) -> None:
-    source = asked_again.campaign()
+    source = source_campaign.campaign()
     for _pair in range(4):
-        asked_again.pair(source)
-    order = asked_again.order(source, endpoint, inference=Inference.COMBINED)
+        source_campaign.pair(source)
+    order = source_campaign.order(source, endpoint, inference=Inference.COMBINED)
     took(judge_run.start(study=source.study, order=order))
     for _pair in range(8):
-        asked_again.pair(source)
-    order = asked_again.order(source, endpoint, inference=inference)
+        source_campaign.pair(source)
+    order = source_campaign.order(source, endpoint, inference=inference)
     told = orders.forecast(study=source.study, order=order)
     assert took(judge_run.start(study=source.study, order=order)) == pytest.approx(told.seconds, rel=0.3)
 

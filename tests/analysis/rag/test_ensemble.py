@@ -11,7 +11,7 @@ from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings
 from analysis.rag.uplift_rag.baselines.replug import Replug, weigh
 from tests.analysis.rag import tiny
 from tests.analysis.rag.neural import torch
-from tests.analysis.rag.uplift.baselines.known import query
+from tests.analysis.rag.uplift_rag.baselines.known import query
 
 MAKERS = {"t5": tiny.t5, "gpt2": tiny.gpt2, "llama": tiny.llama}
 SHARED = "Answer the question with the help of the passage, which may be wrong, as you may be. "

@@ -1,4 +1,4 @@
-"""Private links and places that look like personal data, by scripts; of releases see tests/analysis/test_api.py."""
+"""Private links and places that look like personal data, by scripts."""
 
 from datetime import timedelta
 from hashlib import sha256
@@ -16,10 +16,9 @@ from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
+from tests.analysis.releases.consents import all_agree, study
 from tests.api.conftest import by_token
 from tests.factories import NOW, MembershipFactory, StudyFactory
-
-from .taken_part import all_agree, study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_files", "one_transaction")]
 PHONE = "+44 20 7946 0123"

@@ -16,11 +16,10 @@ from annotation.models import Assignment
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
+from tests.analysis.releases.consents import TEXT, all_agree, study
+from tests.analysis.releases.release_files import read
+from tests.analysis.whole_study import PLATFORM_ID, whole_study
 from tests.factories import NOW
-
-from ..whole_study import PLATFORM_ID, whole_study
-from .reading import read
-from .taken_part import TEXT, all_agree, study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_transaction")]
 EVERYTHING: dict[str, Any] = {

@@ -17,9 +17,8 @@ from analysis.releases.choices import Choices, Logs
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.studies.models import Study
+from tests.analysis.releases.release_actions import built, drafted
 from tests.analysis.whole_study import whole_study
-
-from .releasing import built, drafted
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(1800), pytest.mark.extended]
 EVERYTHING = Choices(logs=Logs.FULL, comments=True, excluded=True, tables=True)

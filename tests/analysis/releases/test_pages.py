@@ -18,10 +18,9 @@ from crowdrag.jobs import lifecycle
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 from crowdrag.studies.participants import withdrawal
-from tests.analysis.visits import client_of
+from tests.analysis.page_visits import client_of
+from tests.analysis.releases.release_actions import built, drafted, published
 from tests.factories import ResponseFactory
-
-from .releasing import built, drafted, published
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_files", "one_transaction")]
 SCRIPT = "<script>alert(1)</script> Wombats dig [0]. Write to jane.doe@example.org."

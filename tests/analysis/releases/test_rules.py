@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from analysis.enums import PersonalKind
 from analysis.releases.personal_data import rules
 from tests.analysis.cases import check_each
-
-from . import planted
+from tests.analysis.releases import planted
 
 SEED, N = 7, 1200
 

@@ -15,7 +15,7 @@ from analysis.figures import renderer
 from analysis.reports import documents, latex
 from analysis.tables import run_tables
 from tests.analysis.reports import hostile
-from tests.analysis.reports.reported import bars, report, table
+from tests.analysis.reports.report_rows import bars, report, table
 
 SVG_OF_OURS = {
     "svg", "g", "path", "rect", "line", "circle", "text", "tspan", "defs", "clippath", "lineargradient", "stop",

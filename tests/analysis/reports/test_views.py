@@ -14,9 +14,9 @@ from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant
 from tests.analysis import small_study
+from tests.analysis.page_visits import client_of, results, visit
 from tests.analysis.reports import hostile
 from tests.analysis.small_study import analyse
-from tests.analysis.visits import client_of, results, visit
 from tests.factories import StudyFactory
 
 pytestmark = pytest.mark.django_db

@@ -8,6 +8,6 @@ class KindsAppConfig(AppConfig):
     label = "runs_test_kinds"
 
     def ready(self) -> None:
-        from . import kinds
+        from tests.jobs.kinds_app import kinds
 
         kinds.register_all()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.examples import examples
 from tests.js import node
-from tests.writing.test_playback import edits
+from tests.writing.replay.test_playback import edits
 from writing.editor import codec
 from writing.replay import merged_log, playback
 

@@ -11,8 +11,7 @@ from scipy import stats
 from analysis.rag.collections import candidates, folds, passage_banks
 from analysis.rag.collections.fields import BadCollectionError
 from analysis.rag.protocols import Collection, Document, Query
-
-from .test_fields import written
+from tests.analysis.rag.collections.test_fields import written
 
 DATA = os.environ.get("CROWDRAG_DATA", "")
 published = pytest.mark.skipif(not DATA, reason="CROWDRAG_DATA does not say where the published data is")

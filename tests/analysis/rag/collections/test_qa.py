@@ -11,8 +11,7 @@ from analysis.rag.collections import corpus, folds, qa
 from analysis.rag.collections.corpus import Corpus
 from analysis.rag.collections.fields import BadCollectionError
 from analysis.rag.protocols import Document
-
-from .test_fields import written
+from tests.analysis.rag.collections.test_fields import written
 
 PASSAGES = [{"id": i, "contents": f'"Title {i}"\nText of {i}.\nAnd more é.'} for i in range(7)]
 

@@ -11,9 +11,8 @@ from analysis.rag.self_preference.bank import Case, Flaw
 from analysis.rag.self_preference.bank_builder import build, cleaned, false_answer_of, passage_of
 from analysis.rag.self_preference.replies import UnreadableError
 from tests.analysis.cases import check_each
-
-from . import planted
-from .test_replies import Script
+from tests.analysis.rag.self_preference import planted
+from tests.analysis.rag.self_preference.test_replies import Script
 
 TRUE = Document("a_true", "The song is by Linda Davis.", is_helpful=True, author="a", answer="Linda Davis")
 FALSE = replace(TRUE, id="a_false", text="The song is by Lisa Thompson.", is_helpful=False, answer="Lisa Thompson")

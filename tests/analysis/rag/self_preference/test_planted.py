@@ -7,8 +7,7 @@ from scipy import stats
 from analysis.rag.self_preference import bank, descriptive, knowledge, pairwise, pointwise
 from analysis.rag.self_preference.knowledge import Knowledge
 from analysis.rag.self_preference.question_means import ALIKE, Means
-
-from . import planted
+from tests.analysis.rag.self_preference import planted
 
 N = 8
 QUERIES = [planted.question(i) for i in range(N)]

@@ -4,8 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from analysis.releases.contents.content_table import ContentColumn, ContentTable, Row
-
-from .made import RESPONSES, text
+from tests.analysis.releases.formats.made import RESPONSES, text
 
 
 def table(name: str, columns: tuple[ContentColumn, ...], rows: list[Row]) -> ContentTable:

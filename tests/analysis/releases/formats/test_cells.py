@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.releases.formats import tabular
-
-from .made import TEXTS
+from tests.analysis.releases.formats.made import TEXTS
 
 # Said anew, and not taken from the code: the first character that shows is a sign, or a control character is in front.
 SIGN = re.compile(

@@ -21,9 +21,8 @@ from analysis.releases.formats import card as cards
 from analysis.releases.formats import card as formats_card
 from analysis.releases.formats import citation, markup, release_writer
 from analysis.releases.formats.about import Exclusion, SourceRun
+from tests.analysis.releases.formats.made import ABOUT, EMPTY, RESPONSES, TEXTS, TOPICS, release
 from tests.analysis.reports import hostile
-
-from .made import ABOUT, EMPTY, RESPONSES, TEXTS, TOPICS, release
 
 FILES = {
     "README.md", "FIELDS.md", "DATASHEET.md", "CHANGES.md", "LICENSE", "CITATION.cff", "croissant.json", "release.json",

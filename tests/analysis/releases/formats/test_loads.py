@@ -12,8 +12,7 @@ import pytest
 
 from analysis.releases.formats import tabular
 from analysis.releases.formats.tabular import as_text
-
-from .made import RESPONSES, TEXTS, TOPICS, release
+from tests.analysis.releases.formats.made import RESPONSES, TEXTS, TOPICS, release
 
 # Of mlcroissant's own making: it uses what rdflib and pandas have other names for by now.
 pytestmark = [

@@ -10,9 +10,8 @@ from analysis.releases.contents.content_table import ContentColumn, ContentTable
 from analysis.releases.formats import release_writer, tabular
 from analysis.releases.formats.tabular import BrokenTableError, as_json, iso
 from tests.analysis.cases import check_each
-
-from .made import ABOUT, NOON, RESPONSES, TABLES, TEXTS, TOPICS, cells_of, lines, release
-from .test_cells import begins_a_formula
+from tests.analysis.releases.formats.made import ABOUT, NOON, RESPONSES, TABLES, TEXTS, TOPICS, cells_of, lines, release
+from tests.analysis.releases.formats.test_cells import begins_a_formula
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import ir_measures
 
-from .judged import gold, grades, responses, retrieved, topics
-from .made import TABLES, TEXTS, TOPICS, release
+from tests.analysis.releases.formats.judged import gold, grades, responses, retrieved, topics
+from tests.analysis.releases.formats.made import TABLES, TEXTS, TOPICS, release
 
 
 def read(path: Path) -> list[list[str]]:

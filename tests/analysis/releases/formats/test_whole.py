@@ -20,13 +20,12 @@ from annotation.imports.crowdrag25 import record_schemas
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.studies.models import Study
-from tests.analysis.test_export_published import DATA, counted, import_folder, part
+from tests.analysis.archive.test_published_layout import DATA, counted, import_folder, part
+from tests.analysis.releases.formats.made import ABOUT, cells_of, lines
+from tests.analysis.releases.formats.test_cells import begins_a_formula
 from tests.analysis.whole_study import whole_study
 from tests.factories import NOW, StudyFactory
 from writing.corpus.imports import sources
-
-from .made import ABOUT, cells_of, lines
-from .test_cells import begins_a_formula
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_files", "one_transaction")]
 ALL = Choices(

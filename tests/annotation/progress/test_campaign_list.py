@@ -1,0 +1,82 @@
+"""Pages of campaigns."""
+
+import time
+
+import pytest
+from django.test import Client
+
+from annotation.enums import AssignmentState, CampaignState
+from annotation.models import Judgment
+from annotation.progress import campaign_summary
+from crowdrag.studies.enums import Role
+from tests.annotation.shared import made_once
+from tests.factories import CampaignDimensionFactory, CampaignFactory, JudgmentFactory, MembershipFactory
+
+pytestmark = pytest.mark.django_db
+
+
+stored, member = made_once(lambda: MembershipFactory(role=Role.VIEWER))
+
+
+@pytest.fixture
+def client(member) -> Client:
+    client = Client()
+    client.force_login(member.user)
+    return client
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_campaigns_take_the_same_queries_for_one_and_three(member, client, count, django_assert_num_queries) -> None:
+    for _ in range(count):
+        CampaignFactory(study=member.study)
+    CampaignFactory()  # of another study
+    with django_assert_num_queries(8):
+        answer = client.get(f"/studies/{member.study.slug}/campaigns/")
+    assert len(answer.context["campaigns"]) == count
+    assert b"data-sortable" in answer.content
+
+
+def test_of_many_campaigns_the_list_has_pages_and_the_home_shows_some(member, client) -> None:
+    study, slug = member.study, member.study.slug
+    oldest = CampaignFactory(study=study, name="The oldest", state=CampaignState.OPEN)
+    made = [CampaignFactory(study=study, name=f"Number {n}", state=CampaignState.CLOSED) for n in range(52)]
+    first = client.get(f"/studies/{slug}/campaigns/")
+    assert [row.campaign for row in first.context["campaigns"]] == made[:1:-1]
+    # One page can be sorted by itself, which would say nothing of the others.
+    assert b"data-sortable" not in first.content
+    second = client.get(f"/studies/{slug}/campaigns/?page=2").context["campaigns"]
+    assert [row.campaign for row in second] == [*made[1::-1], oldest]
+    home = client.get(f"/studies/{slug}/")
+    card = next(card for card in home.context["cards"] if "campaigns" in card)
+    assert [row.campaign for row in card["campaigns"]] == [oldest, *made[:-10:-1]]
+    assert "43" in home.content.decode()
+
+
+def test_a_campaign_shows_what_came_in(member, client) -> None:
+    judgment = JudgmentFactory(
+        entry__item__pair__a__topic__study=member.study, assignment__state=AssignmentState.SUBMITTED, value=-1
+    )
+    campaign = judgment.item.campaign
+    CampaignDimensionFactory(campaign=campaign, dimension=judgment.dimension)
+    answer = client.get(f"/studies/{member.study.slug}/campaigns/{campaign.pk}/")
+    [row] = answer.context["dimensions"]
+    assert [(given["label"], given["n"]) for given in row["answers"]] == [("A", 1), ("neither", 0), ("B", 0)]
+    assert [count for _label, count in answer.context["states"]] == [1]
+    assert (answer.context["judgments"], answer.context["campaign"].item_count) == (1, 1)
+
+
+def test_of_very_many_judgments_the_count_is_kept_for_a_while(monkeypatch) -> None:
+    judgment = JudgmentFactory(assignment__state=AssignmentState.SUBMITTED, value=-1)
+    campaign = judgment.item.campaign_id
+    tally = {(judgment.dimension_id, -1, False): 1}
+    assert campaign_summary.tally_answers([campaign])[campaign] == tally
+    again = {(judgment.dimension_id, -1, True): 1}
+    Judgment.objects.filter(pk=judgment.pk).update(repeat=1)
+    assert campaign_summary.tally_answers([campaign])[campaign] == again  # few: counted each time
+    monkeypatch.setattr(campaign_summary, "MANY", 1)
+    monkeypatch.setattr(campaign_summary, "KEPT", 0.2)
+    assert campaign_summary.tally_answers([campaign])[campaign] == again
+    Judgment.objects.filter(pk=judgment.pk).update(repeat=0)
+    assert campaign_summary.tally_answers([campaign, 10**9]) == {campaign: again, 10**9: {}}
+    time.sleep(0.3)
+    assert campaign_summary.tally_answers([campaign])[campaign] == tally
