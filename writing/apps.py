@@ -42,7 +42,7 @@ class WritingConfig(AppConfig):
                 start="writing_start",
                 template="writing/assignments/_dashboard_card.html",
                 context=activity.dashboard_section,
-                desk=activity.review_url,
+                review_url=activity.review_url,
                 remedy=activity.reversal_url,
                 about_label=activity.about_label,
                 owed=activity.owed,

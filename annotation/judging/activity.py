@@ -107,7 +107,7 @@ def _way(campaign: Campaign) -> Activity:
         start_args=(campaign.pk,),
         template="annotation/judging/_dashboard_card.html",
         context=partial(dashboard_section, campaign),
-        desk=partial(review_url, campaign),
+        review_url=partial(review_url, campaign),
         remedy=partial(reversal_url, campaign),
         about_label=partial(about_label, campaign),
         owed=partial(owed, campaign),

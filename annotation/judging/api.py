@@ -44,7 +44,7 @@ class AssignmentRow(serializers.ModelSerializer[Assignment]):
         }
 
     def get_held_by(self, assignment: Assignment) -> str | None:
-        """Return whose desk it is on."""
+        """Return the reviewer who has it open."""
         return (
             assignment.reviewer.email
             if assignment.reviewer and review_locks.is_locked(assignment, timezone.now())

@@ -57,15 +57,15 @@ class ReviewEndpoint(Endpoint):
 
 
 class ReviewLockEndpoint(ReviewEndpoint):
-    """Work that somebody has open. A subclass names the desk, and describes what is answered."""
+    """Work that somebody has open. A subclass names the lock, and describes what is answered."""
 
     needs: ClassVar = {"POST": REVIEW_NEED, "DELETE": REVIEW_NEED}
-    desk: ClassVar[ReviewLock[Any]]
+    review_lock: ClassVar[ReviewLock[Any]]
 
     def post(self, request: Request, *args: Any, **named: Any) -> Response:
         """Have it open for ten minutes more, so that no other reviewer gets it meanwhile."""
         found, over = self.work(), self.given(Hold)["over"]
-        take = self.desk.take_over if over else self.desk.hold
+        take = self.review_lock.take_over if over else self.review_lock.hold
         if not take(found, self.user, timezone.now()):
             said = _("Another reviewer has it open, or it is decided already: `held_by` and `state` say which.")
             raise Problem("conflict", said)
@@ -73,7 +73,7 @@ class ReviewLockEndpoint(ReviewEndpoint):
 
     def delete(self, request: Request, *args: Any, **named: Any) -> Response:
         """Put it back for others. What another reviewer has open stays theirs."""
-        self.desk.let_go(self.work(), self.user)
+        self.review_lock.let_go(self.work(), self.user)
         return Response(status=204)
 
 

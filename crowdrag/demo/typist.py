@@ -118,101 +118,101 @@ def write(*, task: WritingTask, text: str, manner: str, pasted: str = "", rng: R
     Called again after it was killed in the middle, it deletes what is there and begins anew.
     """
     opened = sessions.open_session(task=task, device=SCREEN, now=now)
-    desk = EditorClient(rng, MANNERS[manner], text=opened.text, ms=opened.elapsed, caret=0)
-    desk.say("a", round(now.timestamp() * 1000), SCREEN["width"], SCREEN["height"], SCREEN["touch"])
-    desk.say("f", True)
-    if desk.text:
-        desk.splice(len(desk.text), "", "deleted", "deleteContentBackward")
-    perform(desk, text, pasted)
-    assert desk.text == text, "the script leads to the text"
-    desk.check()
+    editor = EditorClient(rng, MANNERS[manner], text=opened.text, ms=opened.elapsed, caret=0)
+    editor.say("a", round(now.timestamp() * 1000), SCREEN["width"], SCREEN["height"], SCREEN["touch"])
+    editor.say("f", True)
+    if editor.text:
+        editor.splice(len(editor.text), "", "deleted", "deleteContentBackward")
+    perform(editor, text, pasted)
+    assert editor.text == text, "the script leads to the text"
+    editor.check()
 
     def at(ms: int) -> datetime:
         return now + timedelta(milliseconds=ms - opened.elapsed)
 
     first = 0
-    for number, events in enumerate(_batches(desk.events)):
+    for number, events in enumerate(_batches(editor.events)):
         body = {"number": number, "first": first, "events": events}
         batch = event_validation.parse_batch(json.dumps(body).encode())
         ingestion.receive(token=opened.token, batch=batch, now=at(events[-1][1]))
         first += len(events)
     digest = hashlib.sha256(text.encode()).hexdigest()
     said = {"session": opened.session.number, "events": first, "digest": digest}
-    sessions.finish(task=task, said=event_validation.parse_finish(json.dumps(said).encode()), now=at(desk.ms))
-    return at(desk.ms)
+    sessions.finish(task=task, said=event_validation.parse_finish(json.dumps(said).encode()), now=at(editor.ms))
+    return at(editor.ms)
 
 
-def perform(desk: EditorClient, text: str, pasted: str = "") -> None:
-    """Write a text at a desk in its manner."""
-    if desk.manner.reads:
+def perform(editor: EditorClient, text: str, pasted: str = "") -> None:
+    """Write a text at a editor in its manner."""
+    if editor.manner.reads:
         for rank in range(8):
-            desk.read(rank, 8_000, 25_000)
-        desk.say("q", "cost", 3)
+            editor.read(rank, 8_000, 25_000)
+        editor.say("q", "cost", 3)
     before, found, after = text.partition(pasted) if pasted else (text, "", "")
-    _compose(desk, before)
+    _compose(editor, before)
     if found:
-        _fetch(desk, found)
-        _compose(desk, after)
-    if desk.manner.reads:
-        _reword(desk)
+        _fetch(editor, found)
+        _compose(editor, after)
+    if editor.manner.reads:
+        _reword(editor)
 
 
-def _compose(desk: EditorClient, text: str) -> None:
+def _compose(editor: EditorClient, text: str) -> None:
     """Write piece by piece, each piece a sentence or a part of one up to its marker."""
-    think: Callable[[], None] = lambda: desk.wait(*desk.manner.thinks)  # noqa: E731 -- one line says it
+    think: Callable[[], None] = lambda: editor.wait(*editor.manner.thinks)  # noqa: E731 -- one line says it
     done = 0
     for marker in MARKER.finditer(text):
         ranks = [int(rank) for rank in re.findall(r"\d+", marker[0])]
-        if desk.manner.reads:
-            desk.read(ranks[0], 8_000, 20_000)
+        if editor.manner.reads:
+            editor.read(ranks[0], 8_000, 20_000)
         think()
-        desk.type(text[done : marker.start()])
-        _cite(desk, marker[0], ranks)
-        desk.check()
+        editor.type(text[done : marker.start()])
+        _cite(editor, marker[0], ranks)
+        editor.check()
         done = marker.end()
-    desk.type(text[done:])
+    editor.type(text[done:])
 
 
-def _cite(desk: EditorClient, marker: str, ranks: list[int]) -> None:
+def _cite(editor: EditorClient, marker: str, ranks: list[int]) -> None:
     """Cite by the passage's button where one passage is cited, else by typing."""
-    if len(ranks) > 1 or not desk.manner.reads:
-        desk.type(marker)
+    if len(ranks) > 1 or not editor.manner.reads:
+        editor.type(marker)
         for rank in ranks:
-            desk.say("b", rank, desk.caret, "typed")
+            editor.say("b", rank, editor.caret, "typed")
         return
-    desk.wait(500, 1_500)
-    desk.say("b", ranks[0], desk.caret, "button")
-    desk.splice(0, marker, "cited", "")
+    editor.wait(500, 1_500)
+    editor.say("b", ranks[0], editor.caret, "button")
+    editor.splice(0, marker, "cited", "")
 
 
-def _fetch(desk: EditorClient, text: str) -> None:
+def _fetch(editor: EditorClient, text: str) -> None:
     """Go to another window, come back with a text, and paste it."""
-    desk.wait(800, 2_000)
-    desk.say("f", False)
-    desk.say("v", False)
-    desk.wait(45_000, 90_000)
-    desk.say("v", True)
-    desk.say("f", True)
-    desk.wait(600, 1_500)
-    desk.say("k", "command", 80)
-    desk.say("p", ELSEWHERE, len(text), 0)
-    desk.splice(0, text, "pasted", "insertFromPaste")
+    editor.wait(800, 2_000)
+    editor.say("f", False)
+    editor.say("v", False)
+    editor.wait(45_000, 90_000)
+    editor.say("v", True)
+    editor.say("f", True)
+    editor.wait(600, 1_500)
+    editor.say("k", "command", 80)
+    editor.say("p", ELSEWHERE, len(text), 0)
+    editor.splice(0, text, "pasted", "insertFromPaste")
 
 
-def _reword(desk: EditorClient) -> None:
+def _reword(editor: EditorClient) -> None:
     """Read the text again and write one of its words anew."""
-    desk.wait(8_000, 20_000)
-    words = list(re.finditer(r"[A-Za-z]{6,}", desk.text))
-    chosen = desk.rng.choice(words)
-    desk.caret = chosen.end()
-    desk.say("c", desk.caret, desk.caret)
+    editor.wait(8_000, 20_000)
+    words = list(re.finditer(r"[A-Za-z]{6,}", editor.text))
+    chosen = editor.rng.choice(words)
+    editor.caret = chosen.end()
+    editor.say("c", editor.caret, editor.caret)
     for _letter in chosen[0]:
-        desk.rub_out()
-    desk.wait(1_000, 3_000)
+        editor.rub_out()
+    editor.wait(1_000, 3_000)
     for letter in chosen[0]:
-        desk.strike(letter)
-    desk.caret = len(desk.text)
-    desk.say("c", desk.caret, desk.caret)
+        editor.strike(letter)
+    editor.caret = len(editor.text)
+    editor.say("c", editor.caret, editor.caret)
 
 
 def _key(character: str) -> str:

@@ -56,7 +56,7 @@ class Activity:
     template, context
         its part of the participant's own page, as with `navigation.register_card`. What the context calls
         `earned`, in minor units, goes into the sum at the top of the page.
-    desk
+    review_url
         where researchers look at a piece of work that a participant names in a message; empty where it is none of
         theirs.
     remedy
@@ -85,7 +85,7 @@ class Activity:
     start: str
     template: str
     context: Callable[[Participant], dict[str, Any]]
-    desk: Callable[[Participant, str], str] = lambda _participant, _about: ""
+    review_url: Callable[[Participant, str], str] = lambda _participant, _about: ""
     remedy: Callable[[Participant, str], str] = lambda _participant, _about: ""
     about_label: Callable[[Participant, str], str] = lambda _participant, _about: ""
     owed: Callable[[Participant], int] = lambda _participant: 0

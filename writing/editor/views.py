@@ -71,12 +71,12 @@ def respond(answer: Callable[[], dict[str, Any]], *, status: int = 200, closed_n
 def editor(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
     """Show the editor, or lead to the step that is due."""
     try:
-        desk = page.load_page(participant=participant, task=task)
+        editor_page = page.load_page(participant=participant, task=task)
     except page.NotDueError:
         return redirect("writing_task", participant.study.slug, task)
     context = {
-        "desk": desk,
-        "task": desk.task,
+        "editor": editor_page,
+        "task": editor_page.task,
         "study": None,
         "project": participant.study,
         "wording": script_messages.editor(),

@@ -77,7 +77,7 @@ class HandedInRow(serializers.ModelSerializer[WritingTask]):
         }
 
     def get_held_by(self, task: WritingTask) -> str | None:
-        """Return whose desk it is on."""
+        """Return the reviewer who has it open."""
         return task.reviewer.email if task.reviewer and review_locks.is_locked(task, timezone.now()) else None
 
 
@@ -392,7 +392,7 @@ class Paid(OnADesk):
 class Held(OnADesk, review_endpoints.ReviewLockEndpoint):
     """A response that somebody has open."""
 
-    desk = queue.REVIEW_LOCK
+    review_lock = queue.REVIEW_LOCK
 
 
 class Following(OnADesk):

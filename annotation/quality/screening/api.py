@@ -187,7 +187,7 @@ class TakenUp(Decision):
 class Held(OnADesk, review_endpoints.ReviewLockEndpoint):
     """A questionnaire that somebody has open."""
 
-    desk = queue.REVIEW_LOCK
+    review_lock = queue.REVIEW_LOCK
 
 
 class Following(OnADesk):

@@ -87,7 +87,7 @@ def _review_address(message: ParticipantMessage, known: list[activities.Activity
     """Return where the work is looked at that a message is about, whichever way knows it."""
     if not message.about:
         return ""
-    return next(filter(None, (way.desk(message.participant, message.about) for way in known)), "")
+    return next(filter(None, (way.review_url(message.participant, message.about) for way in known)), "")
 
 
 def _remedy_address(message: ParticipantMessage, known: list[activities.Activity]) -> str:
@@ -102,7 +102,7 @@ def _show_messages(request: HttpRequest, study: Study, refused: tuple[int, Answe
     rows = [
         {
             "message": message,
-            "desk": _review_address(message, known),
+            "review_url": _review_address(message, known),
             "remedy": _remedy_address(message, known),
             "about": activities.about_label(message.participant, message.about, known),
             "form": refused[1]
