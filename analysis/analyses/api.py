@@ -114,7 +114,7 @@ class ResultsOfStudy(ListEndpoint):
     @extend_schema(request=NewAnalysis, responses={202: Started})
     def post(self, request: Request, study: str) -> Response:
         """Start an analysis. It stands among the runs at once, and here when it is done."""
-        body = self.given(NewAnalysis)
+        body = self.validated(NewAnalysis)
         try:
             run = services.start(study=self.study, by=self.user, seed=body["seed"], parameters=body["parameters"])
         except BadParameterError as error:

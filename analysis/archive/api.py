@@ -55,6 +55,6 @@ class Exports(ListEndpoint):
     @extend_schema(request=NewExport, responses={202: Started})
     def post(self, request: Request, study: str) -> Response:
         """Start an export. It stands among the runs at once, and here when it is done."""
-        run = services.start(study=self.study, format_=self.given(NewExport)["format"], by=self.user)
+        run = services.start(study=self.study, format_=self.validated(NewExport)["format"], by=self.user)
         where = request.build_absolute_uri(reverse("api_run", args=[self.study.slug, run.key]))
         return Response(Started(run).data, status=202, headers={"Location": where})

@@ -173,7 +173,7 @@ class Estimated(Ordering):
     @extend_schema(request=Ordered, responses=EstimateRow)
     def post(self, request: Request, study: str, name: str) -> Response:
         """Show what an experiment would come to; nothing is stored or asked."""
-        order = self.ordered(name, self.given(Ordered))
+        order = self.ordered(name, self.validated(Ordered))
         try:
             forecast = services.forecast(order)
         except (BadParameterError, BadCollectionError) as error:
@@ -192,7 +192,7 @@ class Started(Ordering):
     @extend_schema(request=Begun, responses={202: StartedRow})
     def post(self, request: Request, study: str, name: str) -> Response:
         """Start an experiment. It stands among the runs at once, and among the results when it is done."""
-        body = self.given(Begun)
+        body = self.validated(Begun)
         expected_digest = body.pop("order")
         order = self.ordered(name, body)
         if expected_digest and expected_digest != order.digest:

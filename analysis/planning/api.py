@@ -85,7 +85,7 @@ class Planner(Endpoint):
     @extend_schema(request=NewPlan, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
         """Start a plan. Its tables (`plan`, `plan_costs`, `plan_next`) stand among the results when it is done."""
-        body = self.given(NewPlan)
+        body = self.validated(NewPlan)
         seed, known = body.pop("seed"), queries.default_parameters(self.study)
         beside = queries.alternatives(body.get("topics", known["topics"]), body.get("k", known["k"]))
         values = {**known, **beside, **body}

@@ -154,7 +154,7 @@ class Releases(ListEndpoint):
     @extend_schema(request=NewRelease, responses={201: ReleaseRow})
     def post(self, request: Request, study: str) -> Response:
         """Make a draft of the next version."""
-        body = self.given(NewRelease)
+        body = self.validated(NewRelease)
         usual = {"runs": page.latest_analysis(self.study)}
         choices = Choices.from_json(usual | _plain(body.pop("choices", {})))
         release = _done(services.create, "refused", study=self.study, choices=choices, by=self.user, **body)
@@ -175,7 +175,7 @@ class OneRelease(Endpoint):
     @extend_schema(request=ChangedRelease, responses=ReleaseRow)
     def patch(self, request: Request, study: str, number: int) -> Response:
         """Change what is not published. One that is built already is a draft again."""
-        body = self.given(ChangedRelease)
+        body = self.validated(ChangedRelease)
         with self.unchanged(_of(self).filter(number=number), ReleaseRow) as held:
             choices = Choices.from_json(held.choices | _plain(body.pop("choices", {})))
             _done(services.change, "conflict", release=held, choices=choices, **body)
@@ -242,7 +242,7 @@ class Withdrawn(Endpoint):
     @extend_schema(request=Reason, responses=ReleaseRow)
     def post(self, request: Request, study: str, number: int) -> Response:
         """Take a published release back: its page stays and says why, its files are given to nobody any more."""
-        release, reason = self.one(_of(self), number=number), self.given(Reason)["reason"]
+        release, reason = self.one(_of(self), number=number), self.validated(Reason)["reason"]
         _done(services.withdraw, "conflict", release=release, reason=reason, by=self.user)
         return Response(ReleaseRow(self.one(_of(self), number=number)).data)
 
@@ -397,7 +397,7 @@ class Links(ListEndpoint):
 
         The answer holds its address, this once; what is sent again under the same key is answered without it.
         """
-        body = self.given(NewLink)
+        body = self.validated(NewLink)
         release = self.one(Release.objects.filter(study=self.study), number=number)
         until = timezone.now() + timedelta(days=body["days"])
         try:

@@ -165,7 +165,7 @@ class Campaigns(ListEndpoint):
     @extend_schema(request=NewCampaign, responses={201: CampaignRow})
     def post(self, request: Request, study: str) -> Response:
         """Make a campaign that nobody sees yet, with the usual questions, instructions and consent text."""
-        given = self.given(NewCampaign)
+        given = self.validated(NewCampaign)
         name, kind, source = given.pop("name"), given.pop("kind"), given.pop("source")
         again = self.one(Campaign.objects.filter(study=self.study), pk=source) if source else None
         usual = services.Terms(name=name, k=3) if kind == CampaignKind.EXPERT else None
@@ -191,7 +191,7 @@ class OneCampaign(Endpoint):
     @extend_schema(request=ChangedCampaign, responses=CampaignRow)
     def patch(self, request: Request, study: str, campaign: int) -> Response:
         """Change a campaign's terms. Once it was opened, what people were promised stays; the pay may rise."""
-        given = self.given(ChangedCampaign)
+        given = self.validated(ChangedCampaign)
         with self.unchanged(campaigns_of_people(self).filter(pk=campaign), CampaignRow) as held:
             terms = replace(services.terms_of(held), **given)
             run_or_refuse(services.change_terms, campaign=held, terms=terms, now=timezone.now())
@@ -222,7 +222,7 @@ class Cloned(Endpoint):
         """Make a draft with the same terms, design, questions, texts and known labels."""
         found = self.one(campaigns_of_people(self), pk=campaign)
         made = run_or_refuse(
-            services.clone_campaign, campaign=found, name=self.given(CopiedCampaign)["name"], now=timezone.now()
+            services.clone_campaign, campaign=found, name=self.validated(CopiedCampaign)["name"], now=timezone.now()
         )
         where = request.build_absolute_uri(reverse("api_campaign", args=[self.study.slug, made.pk]))
         return Response(_shown(self, made.pk), status=201, headers={"Location": where})
@@ -381,7 +381,7 @@ class Extended(Endpoint):
     @extend_schema(request=InAll, responses=ExtensionRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
         """Have each questionnaire judged by k people in all. What is answered is what was asked for by this."""
-        found, k = self.one(campaigns_of_people(self), pk=campaign), self.given(InAll)["k"]
+        found, k = self.one(campaigns_of_people(self), pk=campaign), self.validated(InAll)["k"]
         asked = run_or_refuse(progress_services.extension_cost, found, k)
         run_or_refuse(progress_services.extend, campaign=found, k=k, now=timezone.now())
         return Response(ExtensionRow(asked).data)

@@ -83,7 +83,7 @@ class Designed(Endpoint):
     @extend_schema(request=ChangedDesign, responses=DesignRow)
     def patch(self, request: Request, study: str, campaign: int) -> Response:
         """Change the design of a draft. What was drawn is dropped, and instructions that are the usual ones follow."""
-        given = self.given(ChangedDesign)
+        given = self.validated(ChangedDesign)
         self._know_styles(given.get("styles", []))
         given |= {name: tuple(given[name]) for name in LISTS if name in given}
         with self.unchanged(api.campaigns_of_people(self).filter(pk=campaign), DesignRow) as held:
@@ -158,7 +158,7 @@ class Questions(Endpoint):
     @extend_schema(request=Wanted, responses=QuestionsRow)
     def put(self, request: Request, study: str, campaign: int) -> Response:
         """Let a draft ask these questions in this order. Other questions drop what was drawn."""
-        wanted = [questions.QuestionTerms(**each) for each in self.given(Wanted)["questions"]]
+        wanted = [questions.QuestionTerms(**each) for each in self.validated(Wanted)["questions"]]
         with self.unchanged(api.campaigns_of_people(self).filter(pk=campaign), QuestionsRow) as held:
             done = api.run_or_refuse(questions.change_questions, campaign=held, asked=wanted, now=timezone.now())
             return Response(QuestionsRow(done).data)
@@ -242,7 +242,7 @@ class Instructed(Endpoint):
     @extend_schema(request=NewInstructions, responses=InstructionsRow)
     def put(self, request: Request, study: str, campaign: int) -> Response:
         """Change what judges of a draft are told: a new version, unless there was one of this text."""
-        given = self.given(NewInstructions)
+        given = self.validated(NewInstructions)
         with self.unchanged(_one(self, campaign), InstructionsRow) as held:
             done = api.run_or_refuse(services.change_instructions, campaign=held, now=timezone.now(), **given)
             return Response(InstructionsRow(done).data)
@@ -261,7 +261,7 @@ class Consent(Endpoint):
     @extend_schema(request=NewConsent, responses=ConsentRow)
     def put(self, request: Request, study: str, campaign: int) -> Response:
         """Change what judges of a draft are asked to agree to."""
-        given = self.given(NewConsent)
+        given = self.validated(NewConsent)
         with self.unchanged(_one(self, campaign), ConsentRow) as held:
             done = api.run_or_refuse(services.change_consent, campaign=held, now=timezone.now(), **given)
             return Response(ConsentRow(done).data)
@@ -280,7 +280,7 @@ class Checks(Endpoint):
     @extend_schema(request=ChangedChecks, responses=ChecksRow)
     def patch(self, request: Request, study: str, campaign: int) -> Response:
         """Change the checks of a draft. What was drawn is dropped."""
-        given = self.given(ChangedChecks)
+        given = self.validated(ChangedChecks)
         with self.unchanged(_one(self, campaign), ChecksRow) as held:
             kept = ChecksRow(held).data
             try:

@@ -37,5 +37,5 @@ urlpatterns = [
     path("api/v1/studies/<slug:study>/campaigns/", api.Campaigns.as_view(), name="api_campaigns"),
     path("api/v1/studies/<slug:study>/campaigns/<int:campaign>/", include(API)),
     path("studies/<slug:slug>/campaigns/new/", views.new, name="campaign_new"),
-    path("studies/<slug:slug>/campaigns/<int:campaign>/", include(DRAFT)),
+    path("studies/<slug:slug>/campaigns/<int:campaign_id>/", include(DRAFT)),
 ]

@@ -42,9 +42,9 @@ def of_people(role: Role = Role.EDITOR) -> Callable[[Callable[..., HttpResponseB
     def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @study_page(role)
         @wraps(view)
-        def found(request: HttpRequest, study: Study, campaign: int, **kwargs: Any) -> HttpResponseBase:
+        def found(request: HttpRequest, study: Study, campaign_id: int, **kwargs: Any) -> HttpResponseBase:
             own = Campaign.objects.filter(study=study).exclude(judges="MODEL").select_related(*ALONG)
-            return view(request, get_object_or_404(own, pk=campaign), **kwargs)
+            return view(request, get_object_or_404(own, pk=campaign_id), **kwargs)
 
         return found
 

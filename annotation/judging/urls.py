@@ -16,8 +16,8 @@ QUESTIONNAIRE = [
 ]
 # What people who judge open; crowdrag/urls.py puts it before all others.
 PEOPLE: list[URLPattern | URLResolver] = [
-    path("<slug:taking_part>/judging/<int:campaign>/", views.start, name="judging_start"),
-    path("<slug:taking_part>/judging/<int:campaign>/<str:assignment>/", include(QUESTIONNAIRE)),
+    path("<slug:taking_part>/judging/<int:campaign_id>/", views.start, name="judging_start"),
+    path("<slug:taking_part>/judging/<int:campaign_id>/<str:assignment_id>/", include(QUESTIONNAIRE)),
 ]
 SCREENING_API = [
     path("", api.OneAssignment.as_view(), name="api_assignment"),

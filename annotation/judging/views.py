@@ -44,9 +44,9 @@ judging_page = consented_page("judging-{campaign}")
 
 @judging_page
 @never_cache
-def start(request: HttpRequest, participant: Participant, campaign: int) -> HttpResponse:
+def start(request: HttpRequest, participant: Participant, campaign_id: int) -> HttpResponse:
     """Show what comes next; POST gives a questionnaire, or the one in hand again."""
-    found = _campaign(participant, campaign)
+    found = _campaign(participant, campaign_id)
     if request.method == "POST":
         return _claim(request, found, participant)
     overview = queries.judge_overview(found, participant)
@@ -64,9 +64,9 @@ def start(request: HttpRequest, participant: Participant, campaign: int) -> Http
 @gzip_page  # nothing that the request says is in the answer, its token is masked anew each time: no use to BREACH
 @judging_page
 @never_cache
-def questionnaire(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+def questionnaire(request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Show a questionnaire to be answered, or lead to what became of it; POST takes up what went back."""
-    found = own(participant, campaign, assignment)
+    found = own(participant, campaign_id, assignment_id)
     if request.method == "POST":
         return _resume(request, found)
     if found.state in queries.DONE:
@@ -81,9 +81,9 @@ def questionnaire(request: HttpRequest, participant: Participant, campaign: int,
 
 @participant_page
 @never_cache
-def done(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+def done(request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Say that all is there, what happens next, and when it is paid."""
-    found = own(participant, campaign, assignment)
+    found = own(participant, campaign_id, assignment_id)
     if found.state not in queries.DONE:
         return _to("judging_questionnaire", found)
     place = found.questionnaire.campaign
@@ -98,9 +98,9 @@ def done(request: HttpRequest, participant: Participant, campaign: int, assignme
 
 @participant_page
 @never_cache
-def give_back(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+def give_back(request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Ask whether the questionnaire should go to somebody else; POST gives it back, with or without a reason."""
-    found = own(participant, campaign, assignment)
+    found = own(participant, campaign_id, assignment_id)
     if request.method != "POST" and found.state not in {S.ASSIGNED, S.TIMED_OUT}:
         return _to("judging_questionnaire", found)
     form = ReturnForm(request.POST if request.method == "POST" else None)
@@ -111,15 +111,15 @@ def give_back(request: HttpRequest, participant: Participant, campaign: int, ass
             messages.warning(request, str(problem))
             return _to("judging_questionnaire", found)
         messages.success(request, _("You gave the questionnaire back. Your answers are kept."))
-        return redirect("judging_start", participant.study.slug, campaign)
+        return redirect("judging_start", participant.study.slug, campaign_id)
     context = {"assignment": found, "form": form}
     return _page(request, participant, found.questionnaire.campaign, "return", context)
 
 
-def own(participant: Participant, campaign: int, external_id: str) -> Assignment:
+def own(participant: Participant, campaign_id: int, external_id: str) -> Assignment:
     """Return somebody's assignment, by what the address says; nobody else's is found."""
     mine = Assignment.objects.filter(
-        participant=participant, questionnaire__campaign=campaign, questionnaire__campaign__has_slots=True
+        participant=participant, questionnaire__campaign=campaign_id, questionnaire__campaign__has_slots=True
     )
     along = ("questionnaire__campaign__study", "participant")
     return get_object_or_404(mine.select_related(*along), external_id=external_id)
@@ -205,8 +205,8 @@ def _stores(store: Callable[[HttpRequest, Assignment], dict[str, Any]]) -> Calla
     @participant_page
     @require_POST
     @wraps(store)
-    def page(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
-        held = _theirs(participant, campaign, assignment)
+    def page(request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str) -> HttpResponse:
+        held = _theirs(participant, campaign_id, assignment_id)
         return _respond(lambda: store(request, held), held)
 
     return page
@@ -248,9 +248,9 @@ def time(request: HttpRequest, held: Assignment) -> dict[str, Any]:
 
 @participant_page
 @require_POST
-def submit(request: HttpRequest, participant: Participant, campaign: int, assignment: str) -> HttpResponse:
+def submit(request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Hand a questionnaire in, if it is complete; a form is answered with pages, JSON with JSON."""
-    held = own(participant, campaign, assignment)
+    held = own(participant, campaign_id, assignment_id)
 
     def hand_in() -> dict[str, Any]:
         submission.submit(assignment=held, comment=forms.comment(request), now=timezone.now())
@@ -266,9 +266,9 @@ def submit(request: HttpRequest, participant: Participant, campaign: int, assign
         return HttpResponse(status=302, headers={"Location": _address("judging_questionnaire", held)})
 
 
-def _theirs(participant: Participant, campaign: int, external_id: str) -> Assignment:
+def _theirs(participant: Participant, campaign_id: int, external_id: str) -> Assignment:
     """As `own`, without what only pages show."""
-    held = leases.own_assignment(participant=participant, campaign=campaign, external_id=external_id)
+    held = leases.own_assignment(participant=participant, campaign=campaign_id, external_id=external_id)
     if held is None:
         raise Http404
     return held

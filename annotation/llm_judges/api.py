@@ -132,7 +132,7 @@ class ModelJudges(Judging):
     @extend_schema(request=JudgingBegun, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
         """Have a model judge. What it answers becomes judgments as the run goes on."""
-        given = self.given(JudgingBegun)
+        given = self.validated(JudgingBegun)
         wanted = given.pop("order")
         return self.started(
             self.wanted(given), wanted, lambda order: judge_run.start(study=self.study, order=order, by=self.user)
@@ -147,7 +147,7 @@ class ModelJudgesEstimated(Judging):
     @extend_schema(request=JudgingOrder, responses=OfCalls)
     def post(self, request: Request, study: str) -> Response:
         """Show what having a model judge would come to, and what exactly is asked; nothing is sent."""
-        order = self.wanted(self.given(JudgingOrder))
+        order = self.wanted(self.validated(JudgingOrder))
         sample = orders.sample(study=self.study, order=order)
         forecast = orders.forecast(study=self.study, order=order)
         return self.estimated(order, forecast, sample.texts if sample else ())
@@ -159,7 +159,7 @@ class JudgesMeasured(Measuring):
     @extend_schema(request=MeasuringBegun, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
         """Measure how a judge takes to texts which tell it what to say."""
-        given = self.given(MeasuringBegun)
+        given = self.validated(MeasuringBegun)
         wanted = given.pop("order")
         return self.started(
             self.measured(given), wanted, lambda order: injection.start(study=self.study, order=order, by=self.user)
@@ -172,7 +172,7 @@ class MeasuringEstimated(Measuring):
     @extend_schema(request=MeasuringOrder, responses=OfCalls)
     def post(self, request: Request, study: str) -> Response:
         """Show what measuring a judge would come to; nothing is sent."""
-        order = self.measured(self.given(MeasuringOrder))
+        order = self.measured(self.validated(MeasuringOrder))
         return self.estimated(order, injection.forecast(study=self.study, order=order))
 
 

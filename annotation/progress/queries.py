@@ -129,7 +129,7 @@ class StateCounts:
         return max(self.asked - sum(self.counts[state] for state in HOLDING), 0)
 
     @property
-    def given(self) -> int:
+    def validated(self) -> int:
         """How many were given out, whatever came of them."""
         return sum(self.counts.values())
 

@@ -13,7 +13,7 @@ RUNNING = [
 ]
 # How it stands.
 STANDING = [
-    path("", views.campaign, name="campaign"),
+    path("", views.campaign_page, name="campaign"),
     path("live/", views.live, name="campaign_live"),
     path("judges/", views.judges, name="campaign_judges"),
     path("tables/<str:name>.csv", views.table, name="campaign_table"),
@@ -21,5 +21,5 @@ STANDING = [
 urlpatterns = [
     path("studies/<slug:slug>/campaigns/", views.campaigns, name="campaigns"),
     path("studies/<slug:slug>/campaigns/<int:campaign_id>/", include(STANDING)),
-    path("studies/<slug:slug>/campaigns/<int:campaign>/", include(RUNNING)),
+    path("studies/<slug:slug>/campaigns/<int:campaign_id>/", include(RUNNING)),
 ]

@@ -48,7 +48,7 @@ def campaigns(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.VIEWER)
 @require_safe
-def campaign(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
+def campaign_page(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """Show a campaign: how it stands while it runs, or what came in where it does not run here; and what it asks."""
     found = get_object_or_404(_of(study).with_counts(), pk=campaign_id)
     context = {"campaign": found, "phase": overview.phase(found), "may_edit": _role(request) >= Role.EDITOR}

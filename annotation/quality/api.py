@@ -129,7 +129,7 @@ class KnownItems(ListEndpoint):
     @extend_schema(request=NewKnown, responses={201: KnownRow})
     def post(self, request: Request, study: str, campaign: int) -> Response:
         """Say which labels of two responses (or one) are known. In a draft; what was drawn is dropped."""
-        found, given = _campaign(self), self.given(NewKnown)
+        found, given = _campaign(self), self.validated(NewKnown)
         labels = _labels(found, given["labels"])
         try:
             with transaction.atomic():
@@ -154,7 +154,7 @@ class OneKnownItem(Endpoint):
     @extend_schema(request=SaidOfKnown, responses=KnownRow)
     def put(self, request: Request, study: str, campaign: int, item: int) -> Response:
         """Say which labels are known, and what the item is for. In a draft; what was drawn is dropped."""
-        given, rows = self.given(SaidOfKnown), api.campaigns_of_people(self).filter(pk=campaign)
+        given, rows = self.validated(SaidOfKnown), api.campaigns_of_people(self).filter(pk=campaign)
         self._one(item)
         # The campaign is held, and not the item: whoever changes items holds their campaign first.
         with self.unchanged(rows, _Known.of(item)) as held:

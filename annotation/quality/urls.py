@@ -6,13 +6,13 @@ from . import api, views
 
 # What people who judge open; crowdrag/urls.py puts it before all others.
 PEOPLE: list[URLPattern | URLResolver] = [
-    path("<slug:taking_part>/judging/<int:campaign>/training/", views.train, name="judging_training"),
+    path("<slug:taking_part>/judging/<int:campaign_id>/training/", views.train, name="judging_training"),
 ]
 # A campaign's checks and its screening.
 QUALITY: list[URLPattern | URLResolver] = [
     path("checks/", views.checks, name="campaign_checks"),
     path("checks/add/", views.add, name="campaign_checks_add"),
-    path("checks/<int:item>/", views.item, name="campaign_checks_item"),
+    path("checks/<int:item_id>/", views.item_page, name="campaign_checks_item"),
 ]
 API: list[URLPattern | URLResolver] = [
     path("known/", api.KnownItems.as_view(), name="api_known_labels"),
@@ -21,5 +21,5 @@ API: list[URLPattern | URLResolver] = [
 ]
 urlpatterns = [
     path("api/v1/studies/<slug:study>/campaigns/<int:campaign>/", include(API)),
-    path("studies/<slug:slug>/campaigns/<int:campaign>/", include(QUALITY)),
+    path("studies/<slug:slug>/campaigns/<int:campaign_id>/", include(QUALITY)),
 ]

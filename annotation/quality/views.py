@@ -27,9 +27,9 @@ POOLS = {"experts": Judges.EXPERT, "crowd": Judges.CROWD}
 
 
 @study_page(Role.EDITOR)
-def checks(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
+def checks(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """Show all three; POST words the checks and says how many there are of each."""
-    found = _campaign(study, campaign)
+    found = _campaign(study, campaign_id)
     form = AttentionForm(request.POST or None, initial=_initial(found))
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
@@ -40,33 +40,33 @@ def checks(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
             form.add_error(None, str(problem))
         else:
             messages.success(request, _("Saved. Questionnaires are drawn anew with it."))
-            return redirect("campaign_checks", study.slug, campaign)
+            return redirect("campaign_checks", study.slug, campaign_id)
     return _show(request, found, form, status=422 if request.method == "POST" else 200)
 
 
 @study_page(Role.EDITOR)
 @require_POST
-def add(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
+def add(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """Add an item whose labels are known: of a pair that was judged, or of two responses (one, where one is shown)."""
-    found = _campaign(study, campaign)
+    found = _campaign(study, campaign_id)
     try:
         item = _proposed(found, request.POST) or _own(request, found)
     except ChecksProblem as problem:
         messages.error(request, str(problem))
         item = None
     if item is None:
-        return redirect("campaign_checks", study.slug, campaign)
-    return redirect("campaign_checks_item", study.slug, campaign, item.pk)
+        return redirect("campaign_checks", study.slug, campaign_id)
+    return redirect("campaign_checks_item", study.slug, campaign_id, item.pk)
 
 
 @study_page(Role.EDITOR)
 @audited(AuditedContent.RESPONSE)
-def item(request: HttpRequest, study: Study, campaign: int, item: int) -> HttpResponse:
+def item_page(request: HttpRequest, study: Study, campaign_id: int, item_id: int) -> HttpResponse:
     """Show an item with its known labels; POST says which they are, and what the item is for."""
     found = get_object_or_404(
         Item.objects.select_related("campaign__study", *questionnaire_content.TEXTS),
-        pk=item,
-        campaign=campaign,
+        pk=item_id,
+        campaign=campaign_id,
         campaign__study=study,
     )
     known = {each.dimension_id: LabelWithReason(each.value, each.explanation) for each in found.known_labels.all()}
@@ -78,7 +78,7 @@ def item(request: HttpRequest, study: Study, campaign: int, item: int) -> HttpRe
             form.add_error(None, str(problem))
             done = False
         if done:
-            return redirect("campaign_checks", study.slug, campaign)
+            return redirect("campaign_checks", study.slug, campaign_id)
     context = {
         "campaign": found.campaign,
         "item": found,
@@ -172,18 +172,18 @@ def _own(request: HttpRequest, found: Campaign) -> Item | None:
     )
 
 
-def _campaign(study: Study, campaign: int) -> Campaign:
+def _campaign(study: Study, campaign_id: int) -> Campaign:
     """Return a campaign of people: a draft, which has no places yet, or one that was opened here."""
     of_people = Campaign.objects.filter(study=study).exclude(judges=Judges.MODEL)
     found = of_people.filter(Q(state=CampaignState.DRAFT) | Q(has_slots=True))
-    return get_object_or_404(found.select_related("study"), pk=campaign)
+    return get_object_or_404(found.select_related("study"), pk=campaign_id)
 
 
 @consented_page("judging-{campaign}")
 @never_cache
-def train(request: HttpRequest, participant: Participant, campaign: int) -> HttpResponse:
+def train(request: HttpRequest, participant: Participant, campaign_id: int) -> HttpResponse:
     """Show the next training item, or what was expected of the one that was answered; POST answers one."""
-    found = get_object_or_404(Campaign.objects.filter(study=participant.study, has_slots=True), pk=campaign)
+    found = get_object_or_404(Campaign.objects.filter(study=participant.study, has_slots=True), pk=campaign_id)
     if request.method == "POST":
         return _answered(request, participant, found)
     seen = request.GET.get("item", "")
@@ -194,7 +194,7 @@ def train(request: HttpRequest, participant: Participant, campaign: int) -> Http
     following = training.next_item(campaign=found, participant=participant)
     if following is None:
         messages.info(request, _("You are through with the examples. The questionnaire comes next."))
-        return redirect("judging_start", participant.study.slug, campaign)
+        return redirect("judging_start", participant.study.slug, campaign_id)
     return _page(request, participant, found, get_object_or_404(_items(found), pk=following.pk))
 
 

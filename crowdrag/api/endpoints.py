@@ -101,7 +101,7 @@ class Endpoint(generics.GenericAPIView[Any]):
         found = Study.objects.for_user(self.user).with_role(self.user)
         return tokens.readable_studies(found, self.token) if self.token else found
 
-    def given(self, kind: type[serializers.Serializer[Any]], **options: Any) -> dict[str, Any]:
+    def validated(self, kind: type[serializers.Serializer[Any]], **options: Any) -> dict[str, Any]:
         """Return what came with the request, checked and typed."""
         reader = kind(data=self.request.data, context=self.get_serializer_context(), **options)
         reader.is_valid(raise_exception=True)

@@ -64,7 +64,7 @@ class ReviewLockEndpoint(ReviewEndpoint):
 
     def post(self, request: Request, *args: Any, **named: Any) -> Response:
         """Have it open for ten minutes more, so that no other reviewer gets it meanwhile."""
-        found, over = self.work(), self.given(Hold)["over"]
+        found, over = self.work(), self.validated(Hold)["over"]
         take = self.review_lock.take_over if over else self.review_lock.hold
         if not take(found, self.user, timezone.now()):
             said = _("Another reviewer has it open, or it is decided already: `held_by` and `state` say which.")

@@ -196,7 +196,7 @@ class Uploads(ListEndpoint):
     @extend_schema(request={"multipart/form-data": NewUpload}, responses={201: UploadRow})
     def post(self, request: Request, study: str) -> Response:
         """Hand in a file for a run to read: the questions of an experiment, say."""
-        fields = self.given(NewUpload)
+        fields = self.validated(NewUpload)
         upload = run_files.store_upload(study=self.study, source=fields["file"], by=self.user)
         return Response(UploadRow(upload).data, status=201)
 

@@ -244,7 +244,7 @@ def submission_page(request: HttpRequest, study: Study, purpose: str, session: s
 
 
 def _forms(request: HttpRequest, study: Study, kind: str) -> dict[str, forms.Form]:
-    def given(name: str) -> Any:
+    def validated(name: str) -> Any:
         return request.POST if request.method == "POST" and kind == name else None
 
     return {

@@ -114,7 +114,7 @@ class Webhooks(ListEndpoint):
     @extend_schema(request=NewWebhook, responses={201: MadeWebhook})
     def post(self, request: Request, study: str) -> Response:
         """Have another system told; the answer holds the secret, this once."""
-        fields = self.given(NewWebhook)
+        fields = self.validated(NewWebhook)
         try:
             created = services.create(study=self.study, by=self.user, now=timezone.now(), **fields)
         except (AddressError, services.WebhookError) as error:
@@ -136,7 +136,7 @@ class OneWebhook(Endpoint):
     @extend_schema(request=ChangedWebhook, responses=WebhookRow)
     def patch(self, request: Request, study: str, key: UUID) -> Response:
         """Change where it goes, what it is told of, or what it is called. The secret stays."""
-        fields = self.given(ChangedWebhook)
+        fields = self.validated(ChangedWebhook)
         with self.unchanged(_get_webhook(self).filter(key=key), WebhookRow) as held:
             settings = {name: fields.get(name, getattr(held, name)) for name in ("address", "events", "label")}
             try:
@@ -173,7 +173,7 @@ class WebhookSwitch(Endpoint):
     def post(self, request: Request, study: str, key: UUID) -> Response:
         """Switch it off or on. What happens while it is off is not told later."""
         webhook = self.one(_get_webhook(self), key=key)
-        if self.given(Switch)["on"]:
+        if self.validated(Switch)["on"]:
             services.switch_on(webhook=webhook, now=timezone.now())
         else:
             services.switch_off(webhook=webhook)

@@ -53,9 +53,9 @@ def start(request: HttpRequest, participant: Participant) -> HttpResponse:
 
 @participant_page
 @never_cache
-def step(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+def step(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
     """Lead to the step that is due; a returned task's page says what can be done with it, and POST does it."""
-    found = _task(participant, task)
+    found = _task(participant, task_id)
     due = steps.next_step(found)
     if request.method == "POST":
         try:
@@ -65,16 +65,16 @@ def step(request: HttpRequest, participant: Participant, task: str) -> HttpRespo
             messages.warning(request, str(problem))
         return _to(found)
     if due is not steps.Step.RETURNED:
-        return redirect(due.value, participant.study.slug, task)
+        return redirect(due.value, participant.study.slug, task_id)
     context = {"task": found, "row": queries.writer_task_row(found), "text": logs.current_text(found)}
     return _page(request, participant, "returned", context)
 
 
 @participant_page
 @never_cache
-def entry(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+def entry(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
     """Ask what is asked before writing."""
-    found = _task(participant, task)
+    found = _task(participant, task_id)
     if steps.next_step(found) is not steps.Step.ENTRY:
         return _to(found)
     form = SurveyForm(
@@ -87,9 +87,9 @@ def entry(request: HttpRequest, participant: Participant, task: str) -> HttpResp
 
 @participant_page
 @never_cache
-def leave(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+def leave(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
     """Ask what is asked after writing, and submit; or lead back to the text."""
-    found = _task(participant, task)
+    found = _task(participant, task_id)
     if steps.next_step(found) not in {steps.Step.EXIT, steps.Step.DONE}:
         return _to(found)
     if "back" in request.POST:
@@ -108,9 +108,9 @@ def leave(request: HttpRequest, participant: Participant, task: str) -> HttpResp
 
 @participant_page
 @never_cache
-def done(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+def done(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
     """Say that all is there, what happens next, and when it is paid."""
-    found = _task(participant, task)
+    found = _task(participant, task_id)
     if steps.next_step(found) is not steps.Step.DONE:
         return _to(found)
     context = {
@@ -126,9 +126,9 @@ def done(request: HttpRequest, participant: Participant, task: str) -> HttpRespo
 
 @participant_page
 @never_cache
-def give_back(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+def give_back(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
     """Ask whether the task should go to somebody else; POST gives it back, with or without a reason."""
-    found = _task(participant, task)
+    found = _task(participant, task_id)
     if request.method != "POST" and steps.next_step(found) in {steps.Step.DONE, steps.Step.RETURNED}:
         return _to(found)
     form = ReturnForm(request.POST if request.method == "POST" else None)

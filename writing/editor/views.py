@@ -68,12 +68,12 @@ def respond(answer: Callable[[], dict[str, Any]], *, status: int = 200, closed_n
 @gzip_page  # nothing that the request says is in the answer, its token is masked anew each time: no use to BREACH
 @never_cache
 @consented_page("writing")
-def editor(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+def editor(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
     """Show the editor, or lead to the step that is due."""
     try:
-        editor_page = page.load_page(participant=participant, task=task)
+        editor_page = page.load_page(participant=participant, task=task_id)
     except page.NotDueError:
-        return redirect("writing_task", participant.study.slug, task)
+        return redirect("writing_task", participant.study.slug, task_id)
     context = {
         "editor": editor_page,
         "task": editor_page.task,
@@ -110,9 +110,9 @@ def log(request: HttpRequest) -> HttpResponse:
 
 @consented_page("writing")
 @require_POST
-def session(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+def session(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
     """Open the editor: a new session, with the text as the server has it; or give a new token for an earlier one."""
-    found = get_object_or_404(WritingTask, participant=participant, external_id=task)
+    found = get_object_or_404(WritingTask, participant=participant, external_id=task_id)
 
     def answer() -> dict[str, Any]:
         number = event_validation.parse_renewal(request_body(request))
@@ -133,20 +133,20 @@ def session(request: HttpRequest, participant: Participant, task: str) -> HttpRe
             "others": [{"session": each.session, "text": each.text} for each in opened.others],
         }
 
-    return respond(answer, status=201, closed_next=_step(participant, task))
+    return respond(answer, status=201, closed_next=_step(participant, task_id))
 
 
 @participant_page
 @require_POST
-def finish(request: HttpRequest, participant: Participant, task: str) -> HttpResponse:
+def finish(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
     """Take the writer's word that the text is done, if the log rebuilds it."""
-    found = get_object_or_404(WritingTask, participant=participant, external_id=task)
+    found = get_object_or_404(WritingTask, participant=participant, external_id=task_id)
 
     def answer() -> dict[str, Any]:
         sessions.finish(task=found, said=event_validation.parse_finish(request_body(request)), now=timezone.now())
-        return {"next": reverse("writing_exit", args=[participant.study.slug, task])}
+        return {"next": reverse("writing_exit", args=[participant.study.slug, task_id])}
 
-    return respond(answer, closed_next=_step(participant, task))
+    return respond(answer, closed_next=_step(participant, task_id))
 
 
 def _told(renewed: sessions.TokenRenewal) -> dict[str, Any]:
@@ -161,5 +161,5 @@ def _told(renewed: sessions.TokenRenewal) -> dict[str, Any]:
     }
 
 
-def _step(participant: Participant, task: str) -> str:
-    return reverse("writing_task", args=[participant.study.slug, task])
+def _step(participant: Participant, task_id: str) -> str:
+    return reverse("writing_task", args=[participant.study.slug, task_id])

@@ -101,7 +101,7 @@ class ModelWriters(Writing):
     @extend_schema(request=WritingBegun, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
         """Have a model write. What it answers becomes responses as the run goes on."""
-        given = self.given(WritingBegun)
+        given = self.validated(WritingBegun)
         wanted = given.pop("order")
         return self.started(
             self.wanted(given), wanted, lambda order: writer_run.start(study=self.study, order=order, by=self.user)
@@ -114,7 +114,7 @@ class ModelWritersEstimated(Writing):
     @extend_schema(request=WritingOrder, responses=OfCalls)
     def post(self, request: Request, study: str) -> Response:
         """Show what having a model write would come to, and what exactly is asked; nothing is sent."""
-        order = self.wanted(self.given(WritingOrder))
+        order = self.wanted(self.validated(WritingOrder))
         text = order.writer().text
         first = tuple(text(one) for one in targets.slots_of(order.pairs(self.study)[:1]))
         return self.estimated(order, writer_run.forecast(study=self.study, order=order), first)

@@ -112,7 +112,7 @@ class Plan(Endpoint):
     @extend_schema(request=ChangedPlan, responses=PlanRow)
     def patch(self, request: Request, study: str) -> Response:
         """Change what is asked for and what it pays. Who has claimed a task keeps what was said then."""
-        given = self.given(ChangedPlan)
+        given = self.validated(ChangedPlan)
         with self.unchanged(plan_of_study(self), PlanRow) as held:
             wanted = {**PlanRow(held).data, **given}
             terms = Terms(**{name: wanted[name] for name in Terms.__dataclass_fields__})
@@ -307,7 +307,7 @@ class WriterInstructions(Endpoint):
     @extend_schema(request=NewWriterInstructions, responses=WriterInstructionsRow)
     def put(self, request: Request, study: str) -> Response:
         """Change what writers are told: a new version, unless there was one of this text."""
-        given = self.given(NewWriterInstructions)
+        given = self.validated(NewWriterInstructions)
         with self.unchanged(plan_of_study(self), WriterInstructionsRow) as held:
             done = run_or_refuse(services.change_instructions, plan=held, now=timezone.now(), **given)
             return Response(WriterInstructionsRow(done).data)
@@ -326,7 +326,7 @@ class WriterConsent(Endpoint):
     @extend_schema(request=NewWriterConsent, responses=WriterConsentRow)
     def put(self, request: Request, study: str) -> Response:
         """Change what writers are asked to agree to. Who agreed to another version is asked again."""
-        given = self.given(NewWriterConsent)
+        given = self.validated(NewWriterConsent)
         with self.unchanged(plan_of_study(self), WriterConsentRow) as held:
             done = run_or_refuse(services.change_consent, plan=held, now=timezone.now(), **given)
             return Response(WriterConsentRow(done).data)
@@ -346,7 +346,7 @@ class WriterQuestions(Endpoint):
     @extend_schema(request=NewSurvey, responses=SurveyRow)
     def put(self, request: Request, study: str, kind: str) -> Response:
         """Ask these questions in this order. Answers that were given stay with the questions of then."""
-        row, given = self._row(kind), self.given(NewSurvey)
+        row, given = self._row(kind), self.validated(NewSurvey)
         with self.unchanged(plan_of_study(self), row) as held:
             done = run_or_refuse(services.change_survey, plan=held, kind=row.kind, now=timezone.now(), **given)
             return Response(row(done).data)
@@ -372,7 +372,7 @@ class Styles(ListEndpoint):
     @extend_schema(request=NewStyle, responses={201: StyleRow})
     def post(self, request: Request, study: str) -> Response:
         """Make a style of the study's own, and ask for it after the others. One that is there is worded anew by PUT."""
-        plan, given = self.one(plan_of_study(self)), self.given(NewStyle)
+        plan, given = self.one(plan_of_study(self)), self.validated(NewStyle)
         if self.rows().filter(style__name=given["name"]).exists():
             raise Problem("conflict", _("The plan asks for a style of this name: PUT words it anew."))
         run_or_refuse(services.add_style, plan=plan, now=timezone.now(), **given)
@@ -392,7 +392,7 @@ class OneStyle(Endpoint):
     @extend_schema(request=ReworkedStyle, responses=StyleRow)
     def put(self, request: Request, study: str, name: str) -> Response:
         """Word a style anew that the plan asks for."""
-        given = self.given(ReworkedStyle)
+        given = self.validated(ReworkedStyle)
         self._of(name)
         with self.unchanged(plan_of_study(self), _Named.of(name)) as held:
             run_or_refuse(services.add_style, plan=held, name=name, now=timezone.now(), **given)

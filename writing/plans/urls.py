@@ -17,7 +17,7 @@ PLAN = [
     path("styles/<identifier:name>/", api.OneStyle.as_view(), name="api_plan_style"),
 ]
 urlpatterns = [
-    path("studies/<slug:slug>/writing/plan/", views.plan, name="writing_plan"),
+    path("studies/<slug:slug>/writing/plan/", views.plan_page, name="writing_plan"),
     path("studies/<slug:slug>/writing/plan/state/", views.change_state, name="writing_plan_state"),
     path("studies/<slug:slug>/writing/plan/preview/", views.preview, name="writing_plan_preview"),
     path("studies/<slug:slug>/writing/plan/instructions/", views.instructions, name="writing_plan_instructions"),

@@ -28,7 +28,7 @@ SECTION = "progress"
 
 
 @study_page(Role.EDITOR)
-def plan(request: HttpRequest, study: Study) -> HttpResponse:
+def plan_page(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the plan, make it where there is none, or change its terms."""
     found = services.get_plan(study)
     if found is None:

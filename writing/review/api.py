@@ -331,7 +331,7 @@ class Accepted(OnADesk):
     @extend_schema(request=WordsOfReview, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Accept what was handed in: it is paid, and counts unless it was decided otherwise before. Twice is once."""
-        found, given = self.work(), self.given(WordsOfReview)
+        found, given = self.work(), self.validated(WordsOfReview)
         return self.decided(lambda **who: services.accept(task=found, **given, **who), reason="note")
 
 
@@ -341,7 +341,7 @@ class Rejected(OnADesk):
     @extend_schema(request=ResponseRejection, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Reject it, for a reason: left out of the analysis, and somebody else may write. Twice is once."""
-        found, given = self.work(), self.given(ResponseRejection)
+        found, given = self.work(), self.validated(ResponseRejection)
         return self.decided(lambda **who: services.reject(task=found, **given, **who))
 
 
@@ -351,7 +351,7 @@ class SentBack(OnADesk):
     @extend_schema(request=Note, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Ask its writer for a revision: they find these words and their text. `revision` is the new task."""
-        found, given = self.work(), self.given(Note)
+        found, given = self.work(), self.validated(Note)
         return self.decided(lambda **who: services.send_back(task=found, **given, **who), reason="note")
 
 
@@ -361,7 +361,7 @@ class Reversed(OnADesk):
     @extend_schema(request=Note, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Accept after all what was rejected, and pay the rest. It counts where nobody else writes in its place."""
-        found, given = self.work(), self.given(Note)
+        found, given = self.work(), self.validated(Note)
         return self.decided(lambda **who: services.reverse_rejection(task=found, **given, **who), reason="note")
 
 
@@ -371,7 +371,7 @@ class Included(OnADesk):
     @extend_schema(request=ResponseInclusion, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Let it count in the analysis or leave it out, whatever is paid."""
-        found, given = self.work(), self.given(ResponseInclusion)
+        found, given = self.work(), self.validated(ResponseInclusion)
         choose = services.include if given["included"] else services.exclude
         return self.decided(lambda **who: choose(response=found.response, reason=given["reason"], **who))
 
@@ -382,7 +382,7 @@ class Paid(OnADesk):
     @extend_schema(request=ResponsePayment, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Owe its writer something beside: when the fault was ours, say."""
-        found, given = self.work(), self.given(ResponsePayment)
+        found, given = self.work(), self.validated(ResponsePayment)
         return self.decided(lambda **who: TASKS.pay(found, **given, **who), pay_part="amount")
 
 
@@ -401,7 +401,7 @@ class Following(OnADesk):
     @extend_schema(request=NextOne, responses=ReviewedRow)
     def post(self, request: Request, study: str) -> Answer:
         """Take the one that you have open, else the oldest that nobody has open; it is yours for ten minutes."""
-        given = self.given(NextOne)
+        given = self.validated(NextOne)
         after = self.one(handed_in_tasks(self), external_id=given["after"]) if given["after"] else None
         wanted = queue.QueueFilter(given["style"], given["participant"], given["is_trial"], given["signals"])
         found = queue.take_next(study=self.study, by=self.user, now=timezone.now(), wanted=wanted, after=after)

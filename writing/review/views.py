@@ -70,27 +70,27 @@ def review_next(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.REVIEWER)
 @audited(AuditedContent.REVIEW)
-def review_task(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+def review_task(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
     """Show one response with everything a reviewer needs."""
-    return _show(request, _task(study, task))
+    return _show(request, _task(study, task_id))
 
 
 @study_page(Role.REVIEWER)
 @require_POST
-def review_lock(request: HttpRequest, study: Study, task: str) -> HttpResponseBase:
+def review_lock(request: HttpRequest, study: Study, task_id: str) -> HttpResponseBase:
     """Say that the reviewer still has it open; with `over`, take it from another."""
-    found = _task(study, task)
+    found = _task(study, task_id)
     now = timezone.now()
     if "over" in request.POST:
         if queue.take_over(task=found, by=_user(request), now=now):
             messages.success(request, _("It is yours now. Tell the other reviewer if you can."))
             name = request.POST.get("decision", "")
             if name in DECISIONS:  # refused because another reviewer had it open: as it was filled in
-                return _taken_over(request, study, _task(study, task), {name: DECISIONS[name](found, request.POST)})
-        return redirect(_address("review_task", study, task, request.GET))
+                return _taken_over(request, study, _task(study, task_id), {name: DECISIONS[name](found, request.POST)})
+        return redirect(_address("review_task", study, task_id, request.GET))
     mine = queue.hold(task=found, by=_user(request), now=now)
     if not mine:
-        found = _task(study, task)
+        found = _task(study, task_id)
     return render(request, "writing/review/review.html#hold", {"task": found, "lost": not mine, "study": study})
 
 
@@ -102,9 +102,9 @@ def _taken_over(request: HttpRequest, study: Study, task: WritingTask, forms: Ma
 
 @study_page(Role.REVIEWER)
 @require_POST
-def review_skip(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+def review_skip(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
     """Put a response aside for somebody else, and go to the next."""
-    found = _task(study, task)
+    found = _task(study, task_id)
     queue.release(task=found, by=_user(request))
     return _to_next(request, study, found)
 
@@ -112,9 +112,9 @@ def review_skip(request: HttpRequest, study: Study, task: str) -> HttpResponse:
 @study_page(Role.REVIEWER)
 @require_POST
 @audited(AuditedContent.REVIEW)
-def review_decide(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+def review_decide(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
     """Accept, reject, or ask for a revision; then the next one."""
-    found = _task(study, task)
+    found = _task(study, task_id)
     name = request.POST.get("decision", "")
     if name not in DECISIONS:
         return _show(request, found, status=422)
@@ -125,17 +125,17 @@ def review_decide(request: HttpRequest, study: Study, task: str) -> HttpResponse
         _decide(name, found, form.cleaned_data, request)
     except WorkProblem as problem:
         messages.error(request, str(problem))
-        return _show(request, _task(study, task), {name: form}, status=409)
-    messages.success(request, _accepted(_task(study, task)) if name == "accept" else _(SAID[name]))
+        return _show(request, _task(study, task_id), {name: form}, status=409)
+    messages.success(request, _accepted(_task(study, task_id)) if name == "accept" else _(SAID[name]))
     return _to_next(request, study, found)
 
 
 @study_page(Role.REVIEWER)
 @require_POST
 @audited(AuditedContent.REVIEW)
-def review_include(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+def review_include(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
     """Decide whether a response counts in the analysis, whatever it is paid."""
-    found = _task(study, task)
+    found = _task(study, task_id)
     form = InclusionForm(request.POST)
     if not form.is_valid():
         return _show(request, found, {"inclusion": form}, status=422)
@@ -144,17 +144,17 @@ def review_include(request: HttpRequest, study: Study, task: str) -> HttpRespons
         choose(response=found.response, reason=form.cleaned_data["why"], by=_user(request), now=timezone.now())
     except WorkProblem as problem:
         messages.error(request, str(problem))
-        return _show(request, _task(study, task), status=409)
+        return _show(request, _task(study, task_id), status=409)
     messages.success(request, _("Noted for the analysis. What is paid is a decision of its own."))
-    return redirect(_address("review_task", study, task, request.GET))
+    return redirect(_address("review_task", study, task_id, request.GET))
 
 
 @study_page(Role.REVIEWER)
 @require_POST
 @audited(AuditedContent.REVIEW)
-def review_pay(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+def review_pay(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
     """Pay something beside, with a reason."""
-    found = _task(study, task)
+    found = _task(study, task_id)
     form = PayForm(study.currency, request.POST)
     if not form.is_valid():
         return _show(request, found, {"pay": form}, status=422)
@@ -164,15 +164,15 @@ def review_pay(request: HttpRequest, study: Study, task: str) -> HttpResponse:
         messages.error(request, str(problem))
         return _show(request, found, {"pay": form}, status=409)
     messages.success(request, _("Noted as owed to the writer."))
-    return redirect(_address("review_task", study, task, request.GET))
+    return redirect(_address("review_task", study, task_id, request.GET))
 
 
 @study_page(Role.REVIEWER)
 @require_POST
 @audited(AuditedContent.REVIEW)
-def review_reverse(request: HttpRequest, study: Study, task: str) -> HttpResponse:
+def review_reverse(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
     """Accept after all what was rejected."""
-    found = _task(study, task)
+    found = _task(study, task_id)
     form = ReverseForm(request.POST)
     if not form.is_valid():
         return _show(request, found, {"reverse": form}, status=422)
@@ -180,9 +180,9 @@ def review_reverse(request: HttpRequest, study: Study, task: str) -> HttpRespons
         services.reverse_rejection(task=found, note=form.cleaned_data["note"], by=_user(request), now=timezone.now())
     except WorkProblem as problem:
         messages.error(request, str(problem))
-        return _show(request, _task(study, task), {"reverse": form}, status=409)
+        return _show(request, _task(study, task_id), {"reverse": form}, status=409)
     messages.success(request, _("The rejection is reversed, and the rest of the pay is owed."))
-    return redirect(_address("review_task", study, task, request.GET))
+    return redirect(_address("review_task", study, task_id, request.GET))
 
 
 def _decide(name: str, task: WritingTask, given: Mapping[str, Any], request: HttpRequest) -> None:
@@ -272,8 +272,8 @@ def _query(given: QueryDict) -> str:
     return f"?{kept.urlencode()}" if kept else ""
 
 
-def _address(name: str, study: Study, task: str, given: QueryDict) -> str:
-    address = reverse(name, args=[study.slug, task])
+def _address(name: str, study: Study, task_id: str, given: QueryDict) -> str:
+    address = reverse(name, args=[study.slug, task_id])
     return f"{address}{_query(given)}"
 
 

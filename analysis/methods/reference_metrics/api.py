@@ -59,7 +59,7 @@ class Bertscore(Endpoint):
     def post(self, request: Request, study: str) -> Response:
         """Compute the scores that are missing. Analyses take those that stand."""
         try:
-            run = bertscore_runs.start(study=self.study, by=self.user, **self.given(EncoderWanted))
+            run = bertscore_runs.start(study=self.study, by=self.user, **self.validated(EncoderWanted))
         except BadParameterError as error:
             raise refusal({"model": [str(error)]}) from None
         except bertscore_runs.NothingToCompareError as error:

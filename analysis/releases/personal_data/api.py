@@ -116,7 +116,7 @@ class Verdicts(Endpoint):
     @extend_schema(request=Verdict, responses=DecidedRow)
     def post(self, request: Request, study: str) -> Response:
         """Decide what is done with places in every release to come: released, blacked out, or the text left out."""
-        body = self.given(Verdict)
+        body = self.validated(Verdict)
         verdict = PersonalVerdict(body.pop("verdict"))
         try:
             done = services.decide(study=self.study, verdict=verdict, by=self.user, **body)

@@ -138,7 +138,7 @@ class Accepted(Decision):
     @extend_schema(request=Words, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
         """Accept what was handed in: it is paid, and one of the judgments asked for. Twice is once."""
-        given = self.given(Words)
+        given = self.validated(Words)
         return self.decided(lambda **who: services.accept(**given, **who), reason="note")
 
 
@@ -148,7 +148,7 @@ class Rejected(Decision):
     @extend_schema(request=Rejection, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
         """Reject it, for a reason: its place is free again, and somebody else judges. Twice is once."""
-        given = self.given(Rejection)
+        given = self.validated(Rejection)
         return self.decided(lambda **who: services.reject(**given, **who))
 
 
@@ -158,7 +158,7 @@ class Included(Decision):
     @extend_schema(request=Inclusion, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
         """Let its judgments count in the analysis or leave them out, whatever is paid."""
-        given = self.given(Inclusion)
+        given = self.validated(Inclusion)
         return self.decided(lambda **who: services.include(holds=given["included"], reason=given["reason"], **who))
 
 
@@ -168,7 +168,7 @@ class Paid(Decision):
     @extend_schema(request=Payment, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
         """Owe its judge something beside: when the fault was ours, say."""
-        given = self.given(Payment)
+        given = self.validated(Payment)
         return self.decided(lambda **who: services.pay(**given, **who), pay_part="amount")
 
 
@@ -196,7 +196,7 @@ class Following(OnADesk):
     @extend_schema(request=NextQuestionnaire, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
         """Take the one that you have open, else the oldest that nobody has open; it is yours for ten minutes."""
-        found, given = handed_out(self, campaign), self.given(NextQuestionnaire)
+        found, given = handed_out(self, campaign), self.validated(NextQuestionnaire)
         after = self.one(of(self, campaign), external_id=given["after"]) if given["after"] else None
         what = PROPOSALS.get(given["proposal"])
         taken = queue.take_next(campaign=found, by=self.user, now=timezone.now(), what=what, after=after)
@@ -222,7 +222,7 @@ class Clean(Endpoint):
     @extend_schema(request=Until, responses=BulkRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
         """Accept all that nothing speaks against and that was handed in by then, each on its own."""
-        found, until = handed_out(self, campaign), self.given(Until)["until"]
+        found, until = handed_out(self, campaign), self.validated(Until)["until"]
         done = services.accept_clean(campaign=found, until=until, by=self.user, now=timezone.now())
         return Response(BulkRow(done).data)
 

@@ -6,7 +6,7 @@ from . import api, views
 
 # One questionnaire that was handed in, before a reviewer.
 SCREENED = [
-    path("", views.assignment, name="screening_assignment"),
+    path("", views.assignment_page, name="screening_assignment"),
     path("lock/", views.lock, name="screening_lock"),
     path("skip/", views.skip, name="screening_skip"),
     path("decide/", views.decide, name="screening_decide"),
@@ -20,7 +20,7 @@ QUALITY: list[URLPattern | URLResolver] = [
     path("screening/", views.screening, name="screening"),
     path("screening/next/", views.following, name="screening_next"),
     path("screening/accept/", views.accept_clean, name="screening_accept_clean"),
-    path("screening/<str:assignment>/", include(SCREENED)),
+    path("screening/<str:assignment_id>/", include(SCREENED)),
 ]
 SCREENING_API = [
     path("accept/", api.Accepted.as_view(), name="api_assignment_accept"),
@@ -38,5 +38,5 @@ API: list[URLPattern | URLResolver] = [
 ]
 urlpatterns = [
     path("api/v1/studies/<slug:study>/campaigns/<int:campaign>/", include(API)),
-    path("studies/<slug:slug>/campaigns/<int:campaign>/", include(QUALITY)),
+    path("studies/<slug:slug>/campaigns/<int:campaign_id>/", include(QUALITY)),
 ]

@@ -34,9 +34,9 @@ PROPOSALS = {each.name.lower(): each for each in ProposedAction}
 
 @study_page(Role.REVIEWER)
 @audited(AuditedContent.PEOPLE)
-def screening(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
+def screening(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """List what waits for a decision with what speaks against each, or what was decided."""
-    found, now = _campaign(study, campaign), timezone.now()
+    found, now = _campaign(study, campaign_id), timezone.now()
     name = request.GET.get("list", "waiting")
     name = name if name in queue.LISTS else "waiting"
     what = _proposing(request)
@@ -64,16 +64,16 @@ def screening(request: HttpRequest, study: Study, campaign: int) -> HttpResponse
 
 @study_page(Role.REVIEWER)
 @require_POST
-def following(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
+def following(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """Give the reviewer the next questionnaire, as far as their filter goes."""
-    return to_next(request, _campaign(study, campaign), None)
+    return to_next(request, _campaign(study, campaign_id), None)
 
 
 @study_page(Role.REVIEWER)
 @audited(AuditedContent.PEOPLE)
-def accept_clean(request: HttpRequest, study: Study, campaign: int) -> HttpResponse:
+def accept_clean(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """Say how many nothing speaks against; POST accepts them."""
-    found, now = _campaign(study, campaign), timezone.now()
+    found, now = _campaign(study, campaign_id), timezone.now()
     if request.method == "POST":
         form = BulkForm(request.POST)
         if form.is_valid():
@@ -82,7 +82,7 @@ def accept_clean(request: HttpRequest, study: Study, campaign: int) -> HttpRespo
             _say(request, done)
         else:
             messages.error(request, _("Look at the list first, then accept."))
-        return redirect("screening", study.slug, campaign)
+        return redirect("screening", study.slug, campaign_id)
     rows = [row for row in queue.proposing(found, ProposedAction.ACCEPT, now) if not _theirs(row.assignment, request)]
     context = {
         "campaign": found,
@@ -96,34 +96,34 @@ def accept_clean(request: HttpRequest, study: Study, campaign: int) -> HttpRespo
 
 @study_page(Role.REVIEWER)
 @audited(AuditedContent.REVIEW)
-def assignment(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+def assignment_page(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Show one questionnaire with everything that a reviewer needs."""
-    return show(request, find(study, campaign, assignment))
+    return show(request, find(study, campaign_id, assignment_id))
 
 
 @study_page(Role.REVIEWER)
 @require_POST
-def lock(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponseBase:
+def lock(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponseBase:
     """Say that the reviewer still has it open; with `over`, take it from another."""
-    found, now = find(study, campaign, assignment), timezone.now()
+    found, now = find(study, campaign_id, assignment_id), timezone.now()
     if "over" in request.POST:
         if queue.REVIEW_LOCK.take_over(found, _user(request), now):
             messages.success(request, _("It is yours now. Tell the other reviewer if you can."))
             if form := _decision(found, request.POST):
-                return _taken_over(request, study, find(study, campaign, assignment), form)
+                return _taken_over(request, study, find(study, campaign_id, assignment_id), form)
         return redirect(address("screening_assignment", found, request))
     mine = queue.REVIEW_LOCK.hold(found, _user(request), now)
     if not mine:
-        found = find(study, campaign, assignment)
+        found = find(study, campaign_id, assignment_id)
     context = {"assignment": found, "campaign": found.questionnaire.campaign, "lost": not mine, "study": study}
     return render(request, "annotation/quality/screening/assignment.html#hold", context)
 
 
 @study_page(Role.REVIEWER)
 @require_POST
-def skip(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+def skip(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Put a questionnaire aside for somebody else, and go to the next."""
-    found = find(study, campaign, assignment)
+    found = find(study, campaign_id, assignment_id)
     queue.REVIEW_LOCK.let_go(found, _user(request))
     return to_next(request, found.questionnaire.campaign, found)
 
@@ -182,10 +182,10 @@ def reject_form(known: dossier.Dossier, found: Assignment, data: Any = None) -> 
     return RejectForm(data, owed=dossier.left_of_pay(found), currency=currency, from_platform=is_told)
 
 
-def find(study: Study, campaign: int, external_id: str) -> Assignment:
+def find(study: Study, campaign_id: int, external_id: str) -> Assignment:
     """Return an assignment of a campaign of this study that was handed in, whatever came of it."""
     along = ("questionnaire__campaign__study", "participant", "reviewer")
-    rows = Assignment.objects.filter(questionnaire__campaign=campaign, questionnaire__campaign__study=study)
+    rows = Assignment.objects.filter(questionnaire__campaign=campaign_id, questionnaire__campaign__study=study)
     return get_object_or_404(rows.exclude(external_id="").select_related(*along), external_id=external_id)
 
 
@@ -206,10 +206,10 @@ def address(name: str, found: Assignment, request: HttpRequest) -> str:
     return f"{reverse(name, args=[campaign.study.slug, campaign.pk, found.external_id])}{_query(request)}"
 
 
-def _campaign(study: Study, campaign: int) -> Campaign:
+def _campaign(study: Study, campaign_id: int) -> Campaign:
     """Return a campaign whose questionnaires were handed out; of models' and imported ones nothing is decided."""
     found = Campaign.objects.filter(study=study, has_slots=True).select_related("study")
-    return get_object_or_404(found, pk=campaign)
+    return get_object_or_404(found, pk=campaign_id)
 
 
 def _theirs(found: Assignment, request: HttpRequest) -> bool:
@@ -265,9 +265,9 @@ def _user(request: HttpRequest) -> Any:
 @study_page(Role.REVIEWER)
 @require_POST
 @audited(AuditedContent.REVIEW)
-def decide(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+def decide(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Accept or reject; then the next one."""
-    found = find(study, campaign, assignment)
+    found = find(study, campaign_id, assignment_id)
     name = request.POST.get("decision", "")
     if name == "accept":
         form: Any = AcceptForm(request.POST)
@@ -293,9 +293,9 @@ def decide(request: HttpRequest, study: Study, campaign: int, assignment: str) -
 @study_page(Role.REVIEWER)
 @require_POST
 @audited(AuditedContent.REVIEW)
-def include(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+def include(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Decide whether judgments count in the analysis, whatever is paid."""
-    found = find(study, campaign, assignment)
+    found = find(study, campaign_id, assignment_id)
     form = InclusionForm(request.POST)
     if not form.is_valid():
         return show(request, found, {"inclusion": form}, status=422)
@@ -309,9 +309,9 @@ def include(request: HttpRequest, study: Study, campaign: int, assignment: str) 
 @study_page(Role.REVIEWER)
 @require_POST
 @audited(AuditedContent.REVIEW)
-def pay(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+def pay(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Pay something beside, with a reason."""
-    found = find(study, campaign, assignment)
+    found = find(study, campaign_id, assignment_id)
     form = PayForm(study.currency, request.POST)
     if not form.is_valid():
         return show(request, found, {"pay": form}, status=422)
@@ -324,16 +324,16 @@ def pay(request: HttpRequest, study: Study, campaign: int, assignment: str) -> H
 @study_page(Role.REVIEWER)
 @require_POST
 @audited(AuditedContent.REVIEW)
-def reverse_rejection(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+def reverse_rejection(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Accept after all what was rejected."""
-    found = find(study, campaign, assignment)
+    found = find(study, campaign_id, assignment_id)
     form = ReverseForm(request.POST)
     if not form.is_valid():
         return show(request, found, {"reverse": form}, status=422)
     answer = _done(request, found, "reverse", form, lambda who: services.accept(note=form.cleaned_data["note"], **who))
     if answer is not None:
         return answer
-    held = find(study, campaign, assignment).state == AssignmentState.ACCEPTED
+    held = find(study, campaign_id, assignment_id).state == AssignmentState.ACCEPTED
     messages.success(
         request,
         _("The rejection is reversed, and the rest of the pay is owed.")
@@ -346,9 +346,9 @@ def reverse_rejection(request: HttpRequest, study: Study, campaign: int, assignm
 @study_page(Role.REVIEWER)
 @require_POST
 @audited(AuditedContent.REVIEW)
-def restore(request: HttpRequest, study: Study, campaign: int, assignment: str) -> HttpResponse:
+def restore(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Let a surplus questionnaire have a place that is free."""
-    found = find(study, campaign, assignment)
+    found = find(study, campaign_id, assignment_id)
     return _stay(
         request, found, "", None, lambda who: decisions.take_up(**who),
         _("It has a place now, and waits for a decision like any other."),

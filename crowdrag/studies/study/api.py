@@ -108,7 +108,7 @@ class StudyList(ListEndpoint):
     @extend_schema(request=NewStudy, responses={201: StudyRow})
     def post(self, request: Request) -> Response:
         """Make a study, which you then own."""
-        given = self.given(NewStudy)
+        given = self.validated(NewStudy)
         made = services.create(by=self.user, **given)
         shown = Study.objects.with_role(self.user).get(pk=made.pk)
         where = request.build_absolute_uri(reverse("api_study", args=[made.slug]))
@@ -128,7 +128,7 @@ class StudyDetail(Endpoint):
     @extend_schema(request=SaidOfStudy, responses=StudyRow)
     def patch(self, request: Request, study: str) -> Response:
         """Change what a study says of itself and of those who ask."""
-        given = self.given(SaidOfStudy)
+        given = self.validated(SaidOfStudy)
         own = Study.objects.with_role(self.user).filter(pk=self.study.pk)
         with self.unchanged(own, StudyRow) as held:
             services.describe(study=held, **given)
@@ -173,7 +173,7 @@ class MemberList(ListEndpoint):
 
         They need an account: an operator makes it.
         """
-        given = self.given(NewMember)
+        given = self.validated(NewMember)
         user = User.objects.filter(email__iexact=given["email"]).first()
         if user is None:
             said = "Nobody here has this address."
@@ -202,7 +202,7 @@ class MemberDetail(Endpoint):
     @extend_schema(request=NewRole, responses=MemberRow)
     def put(self, request: Request, study: str, user: int) -> Response:
         """Give a member another role."""
-        role = self.given(NewRole)["role"]
+        role = self.validated(NewRole)["role"]
         with self.unchanged(self.rows(user), MemberRow) as held:
             return Response(MemberRow(_set_role(self, held.user, role)).data)
 
