@@ -73,9 +73,11 @@ def k(tally: Tally) -> None:
         accepted=Count("assignments", filter=Q(assignments__state=AssignmentState.ACCEPTED), distinct=True),
     )
     tally.saw(rows.count())
-    for pk, n, accepted, wanted in rows.values_list("pk", "n", "accepted", "campaign__k").order_by("pk").iterator():
-        if n != wanted or accepted > wanted:
-            tally.wrong(f"questionnaire {pk}: {n} slots, {accepted} accepted; k is {wanted}")
+    for pk, n, accepted, k_of_campaign in (
+        rows.values_list("pk", "n", "accepted", "campaign__k").order_by("pk").iterator()
+    ):
+        if n != k_of_campaign or accepted > k_of_campaign:
+            tally.wrong(f"questionnaire {pk}: {n} slots, {accepted} accepted; k is {k_of_campaign}")
 
 
 def slots(tally: Tally) -> None:
@@ -115,8 +117,8 @@ def moves(tally: Tally) -> None:
     """Follow each assignment's record; imported ones have none."""
     rows = AssignmentTransition.objects.filter(assignment__questionnaire__campaign__has_slots=True)
     columns = ("assignment_id", "assignment__state", "before", "after")
-    found = rows.order_by("assignment_id", "pk").values_list(*columns).iterator()
-    for (assignment, state), group in groupby(found, key=lambda row: row[:2]):
+    transitions = rows.order_by("assignment_id", "pk").values_list(*columns).iterator()
+    for (assignment, state), group in groupby(transitions, key=lambda row: row[:2]):
         tally.saw()
         at = ""
         for _assignment, _state, before, after in group:

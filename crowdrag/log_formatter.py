@@ -17,32 +17,32 @@ class LogFormatter(logging.Formatter):
         """Return the line, with the traceback where there is one."""
         line = super().format(record)
         for error in _database_errors(record):
-            said = str(error)
-            first, _newline, rest = said.partition("\n")
+            message = str(error)
+            first, _newline, rest = message.partition("\n")
             if rest:
                 # As it is printed, and as it stands within quotes.
-                line = line.replace(said, first).replace(repr(said)[1:-1], first)
+                line = line.replace(message, first).replace(repr(message)[1:-1], first)
         return line
 
 
 def first_line(error: BaseException) -> str:
     """Return what an error says; of one of the database its first line alone."""
-    said = str(error).strip()
-    return said.partition("\n")[0] if isinstance(error, Error | PostgresError) else said
+    message = str(error).strip()
+    return message.partition("\n")[0] if isinstance(error, Error | PostgresError) else message
 
 
 def _database_errors(record: logging.LogRecord) -> Iterator[BaseException]:
     """Yield the failures of the database that a line speaks of, and those behind them."""
     arguments = record.args.values() if isinstance(record.args, dict) else record.args or ()
-    found = [one for one in arguments if isinstance(one, BaseException)]
+    errors = [one for one in arguments if isinstance(one, BaseException)]
     if isinstance(record.exc_info, tuple) and record.exc_info[1] is not None:
-        found.append(record.exc_info[1])
+        errors.append(record.exc_info[1])
     seen: set[int] = set()
-    while found:
-        error = found.pop()
+    while errors:
+        error = errors.pop()
         if id(error) in seen:
             continue
         seen.add(id(error))
-        found += [behind for behind in (error.__cause__, error.__context__) if behind is not None]
+        errors += [behind for behind in (error.__cause__, error.__context__) if behind is not None]
         if isinstance(error, Error | PostgresError):
             yield error

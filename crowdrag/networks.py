@@ -16,9 +16,9 @@ def origin(address: str) -> str:
     ValueError
         for what is no address.
     """
-    found = ipaddress.ip_address(address)
-    if found.version == 4:
-        return str(found)
-    if found.ipv4_mapped is not None:
-        return str(found.ipv4_mapped)
-    return str(ipaddress.ip_network((int(found), _BITS_OF_ONE), strict=False).network_address)
+    ip = ipaddress.ip_address(address)
+    if ip.version == 4:
+        return str(ip)
+    if ip.ipv4_mapped is not None:
+        return str(ip.ipv4_mapped)
+    return str(ipaddress.ip_network((int(ip), _BITS_OF_ONE), strict=False).network_address)

@@ -42,8 +42,8 @@ def row(statement: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
     """Return the first row of a prepared statement; None if it has none."""
     with cursor() as prepared:
         prepared.execute(statement, parameters)
-        found: tuple[Any, ...] | None = prepared.fetchone()
-    return found
+        values_of_row: tuple[Any, ...] | None = prepared.fetchone()
+    return values_of_row
 
 
 def array(values: Sequence[int | float]) -> str:
@@ -61,14 +61,14 @@ def columns(model: type[Model], table: str) -> str:
 
 def instance(model: type[M], values: Sequence[Any]) -> M:
     """Return a row of `columns` as the model that the ORM would make of it."""
-    given = list(values)
-    for place, convert in _converters(model):
-        given[place] = convert(given[place], None, connection)
-    return model.from_db(connection.alias, [field.attname for field in model._meta.concrete_fields], given)
+    values_of_row = list(values)
+    for index, convert in _converters(model):
+        values_of_row[index] = convert(values_of_row[index], None, connection)
+    return model.from_db(connection.alias, [field.attname for field in model._meta.concrete_fields], values_of_row)
 
 
 @cache
 def _converters(model: type[Model]) -> list[tuple[int, Callable[..., Any]]]:
     """Return what makes of the driver's values those of the fields, such as of JSON."""
     fields = enumerate(model._meta.concrete_fields)
-    return [(place, convert) for place, field in fields for convert in field.get_db_converters(connection)]
+    return [(index, convert) for index, field in fields for convert in field.get_db_converters(connection)]

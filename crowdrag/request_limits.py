@@ -29,8 +29,8 @@ _CHECK_EVERY = 16 * 1024 * 1024
 
 def body_length(request: HttpRequest) -> int:
     """Return how many bytes the body has, as its head says."""
-    said = str(request.META.get("CONTENT_LENGTH") or "0")
-    return int(said) if said.isdigit() else 0
+    header = str(request.META.get("CONTENT_LENGTH") or "0")
+    return int(header) if header.isdigit() else 0
 
 
 def has_no_length(request: HttpRequest) -> bool:
@@ -62,8 +62,10 @@ def refusal(request: HttpRequest, most_bytes: int) -> HttpResponse | None:
         return _refusal_page(request, 411, _("Send the length of the request with it (Content-Length)."))
     if body_length(request) > most_bytes:
         most = max(most_bytes // 1024**2, 1)
-        said = _("At most %(most)d MB can be sent here at once. Large files can be imported by command, or in parts.")
-        return _refusal_page(request, 413, said % {"most": most})
+        message = _(
+            "At most %(most)d MB can be sent here at once. Large files can be imported by command, or in parts."
+        )
+        return _refusal_page(request, 413, message % {"most": most})
     if body_length(request) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE and not has_room_for(body_length(request)):
         return disk_full_response(request)
     return None
@@ -71,13 +73,13 @@ def refusal(request: HttpRequest, most_bytes: int) -> HttpResponse | None:
 
 def disk_full_response(request: HttpRequest) -> HttpResponse:
     """Answer that the server's disk is full."""
-    said = _("The disk of this server is full, so nothing was stored. Tell the operator, and try again later.")
-    return _refusal_page(request, 507, said)
+    message = _("The disk of this server is full, so nothing was stored. Tell the operator, and try again later.")
+    return _refusal_page(request, 507, message)
 
 
-def _refusal_page(request: HttpRequest, status: int, said: str) -> HttpResponse:
-    answer = render(request, "errors/refused.html", {"status": status, "said": said}, status=status)
-    answer["X-Problem"] = said
+def _refusal_page(request: HttpRequest, status: int, message: str) -> HttpResponse:
+    answer = render(request, "errors/refused.html", {"status": status, "said": message}, status=status)
+    answer["X-Problem"] = message
     return answer
 
 

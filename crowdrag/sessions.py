@@ -20,9 +20,9 @@ class SessionStore(db.SessionStore):
         """Return what the session holds; one that is not there, or over, is begun anew under another key."""
         key = self.session_key or ""
         # Django's keys are letters and digits; the database could not even be asked for some others.
-        found = prepared_statements.row(_SESSION, {"key": key, "now": timezone.now()}) if key.isalnum() else None
-        if found is None:
+        row = prepared_statements.row(_SESSION, {"key": key, "now": timezone.now()}) if key.isalnum() else None
+        if row is None:
             self._session_key = None
             return {}
-        content: dict[str, Any] = self.decode(found[0])
+        content: dict[str, Any] = self.decode(row[0])
         return content

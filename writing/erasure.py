@@ -46,12 +46,12 @@ def erase(participant: Participant, now: datetime) -> None:
     _erase_calls(participant)
     importers.erase_uploads(study=participant.study, now=now)
     _erase_responses(participant, now)
-    mine = WritingTask.objects.filter(participant=participant)
-    WritingLog.objects.filter(task__in=mine).delete()
-    SurveyAnswers.objects.filter(task__in=mine).delete()
+    tasks_of_participant = WritingTask.objects.filter(participant=participant)
+    WritingLog.objects.filter(task__in=tasks_of_participant).delete()
+    SurveyAnswers.objects.filter(task__in=tasks_of_participant).delete()
     with pgtrigger.ignore("writing.TaskTransition:never_updated"):
-        TaskTransition.objects.filter(task__in=mine).exclude(note="").update(note="")
-    mine.update(draft="", seconds=None, active_seconds=None)
+        TaskTransition.objects.filter(task__in=tasks_of_participant).exclude(note="").update(note="")
+    tasks_of_participant.update(draft="", seconds=None, active_seconds=None)
     for task in tasks:
         if task.slot is not None and task.state in {TaskState.SUBMITTED, TaskState.ACCEPTED}:
             WritingTask.objects.filter(pk=task.pk).update(slot=None)
@@ -73,8 +73,8 @@ def _parts(text: str, topic: int) -> list[str]:
     passages = RetrievedPassage.objects.filter(topic=topic).values_list("passage__text", flat=True)
     shown = "\n".join(passages) if text else ""
     sentences = {part for each in _SENTENCE_END.split(text) if len(part := each.strip()) >= SHORTEST_IN_CALLS}
-    own = {part for part in sentences if part not in shown}
-    return sorted(part for part in own | {text.strip()} if len(part) >= SHORTEST_IN_CALLS)
+    own_sentences = {part for part in sentences if part not in shown}
+    return sorted(part for part in own_sentences | {text.strip()} if len(part) >= SHORTEST_IN_CALLS)
 
 
 def _erase_responses(participant: Participant, now: datetime) -> None:

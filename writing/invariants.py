@@ -36,20 +36,20 @@ def sequence(tally: Tally) -> None:
     known = {(log, number): counts for log, number, *counts in _sessions("next_batch", "next_event")}
     columns = ("log_id", "session", "number", "first_event", "event_count")
     rows = LogBatch.objects.order_by("log_id", "session", "number").values_list(*columns)
-    for (log, session), found in groupby(rows.iterator(), key=lambda row: row[:2]):
+    for (log, session), batch_rows in groupby(rows.iterator(), key=lambda row: row[:2]):
         batches = events = 0
-        for _log, _session, number, first, count in found:
+        for _log, _session, number, first, count in batch_rows:
             if (number, first) != (batches, events):
                 tally.wrong(f"log {log}, session {session}: batch {number} from event {first}, not {batches}, {events}")
             batches, events = number + 1, first + count
         tally.saw()
-        told = known.pop((log, session), None)
-        if told is not None and told != [batches, events]:
-            tally.wrong(f"log {log}, session {session}: {batches} batches, {events} events; its row says {told}")
-    for (log, session), told in known.items():
+        expected = known.pop((log, session), None)
+        if expected is not None and expected != [batches, events]:
+            tally.wrong(f"log {log}, session {session}: {batches} batches, {events} events; its row says {expected}")
+    for (log, session), expected in known.items():
         tally.saw()
-        if told != [0, 0]:
-            tally.wrong(f"log {log}, session {session}: nothing is stored; its row says {told}")
+        if expected != [0, 0]:
+            tally.wrong(f"log {log}, session {session}: nothing is stored; its row says {expected}")
 
 
 def digests(tally: Tally) -> None:
@@ -64,15 +64,15 @@ def sessions(tally: Tally) -> None:
     """Look at how sessions follow each other."""
     rows = EditingSession.objects.select_related("base").order_by("log_id", "number")
     for log, group in groupby(rows.iterator(chunk_size=CHUNK), key=lambda session: session.log_id):
-        found = list(group)
-        for i, session in enumerate(found):
+        session_rows = list(group)
+        for i, session in enumerate(session_rows):
             tally.saw()
-            before = found[i - 1] if i else None
+            before = session_rows[i - 1] if i else None
             if session.number != i or session.base_id != (before.pk if before else None):
                 tally.wrong(f"log {log}: session {session.number} does not follow the one before it")
             if before is not None and session.base_events > before.next_event:
                 tally.wrong(f"log {log}: session {session.number} began with events that are not there")
-            if (session.superseded_at is None) != (session is found[-1]):
+            if (session.superseded_at is None) != (session is session_rows[-1]):
                 tally.wrong(f"log {log}: session {session.number} is fenced or not, and should not be so")
 
 

@@ -50,7 +50,7 @@ def sizes(total: int, most: int, *, remainder: str = EVEN) -> list[int]:
     number = -(-total // most)
     if remainder == SHORT:
         return [most] * (number - 1) + [total - most * (number - 1)] if number else []
-    return [total // number + (place < total % number) for place in range(number)]
+    return [total // number + (index < total % number) for index in range(number)]
 
 
 def pack(drawn: Sequence[DrawnItem], sizes: Sequence[int], *, rng: Generator) -> list[list[int]]:
@@ -73,14 +73,14 @@ def pack(drawn: Sequence[DrawnItem], sizes: Sequence[int], *, rng: Generator) ->
 
 def order(questionnaire: Sequence[int], *, rng: Generator) -> list[int]:
     """Return what a questionnaire holds in a random order."""
-    return [questionnaire[place] for place in rng.permutation(len(questionnaire))]
+    return [questionnaire[index] for index in rng.permutation(len(questionnaire))]
 
 
 def _dealt(drawn: Sequence[DrawnItem], sizes: Sequence[int], rng: Generator) -> Ints:
     """Deal by length, the longest first: each round gives one to each questionnaire that has room in it."""
     ties = rng.random(len(drawn))
     # The two orders of a pair are equally long: they come one after the other, and so into one round or two.
-    queue = sorted(range(len(drawn)), key=lambda place: (-drawn[place].words, drawn[place].both, ties[place]))
+    queue = sorted(range(len(drawn)), key=lambda index: (-drawn[index].words, drawn[index].both, ties[index]))
     rounds = max(sizes)
     seats: list[list[int]] = [[] for _ in range(rounds)]
     for number, size in enumerate(sizes):
@@ -89,7 +89,7 @@ def _dealt(drawn: Sequence[DrawnItem], sizes: Sequence[int], rng: Generator) -> 
         for seat in range(size):
             seats[(seat * rounds + offset) // size % rounds].append(number)
     held = np.empty(len(drawn), dtype=np.int64)
-    dealt = [own[place] for own in seats for place in rng.permutation(len(own))]
+    dealt = [seat_things[index] for seat_things in seats for index in rng.permutation(len(seat_things))]
     held[queue] = dealt
     return held
 
@@ -119,36 +119,36 @@ class _Packing:
         total = len(self.held)
         for _sweep in range(MOST_SWEEPS):
             gained = 0.0
-            for place in rng.permutation(total):
+            for index in rng.permutation(total):
                 others = rng.integers(total, size=MOST_PARTNERS) if total > MOST_PARTNERS else np.arange(total)
-                costs = self.cost_of_changing(int(place), others)
+                costs = self.cost_of_changing(int(index), others)
                 best = int(costs.argmin())
                 if costs[best] < -LEAST_GAIN:
-                    self.change(int(place), int(others[best]))
+                    self.change(int(index), int(others[best]))
                     gained -= float(costs[best])
             if gained < ENOUGH * len(self.distance):
                 break
 
-    def cost_of_changing(self, place: int, others: Ints) -> Floats:
+    def cost_of_changing(self, index: int, others: Ints) -> Floats:
         """Return how the cost changes if one changes places with each of others; no better than 0 within its own."""
-        here, there = self.held[place], self.held[others]
-        step = self.features[others] - self.features[place]
-        gap = self.distance[here] - self.distance[there]
+        here, other_values = self.held[index], self.held[others]
+        step = self.features[others] - self.features[index]
+        gap = self.distance[here] - self.distance[other_values]
         costs: Floats = 2 * (step * (gap + step)).sum(axis=1)
         for each in self.repeats:
-            costs += each.cost_of_changing(place, others, int(here), there)
-        costs[there == here] = 0.0
+            costs += each.cost_of_changing(index, others, int(here), other_values)
+        costs[other_values == here] = 0.0
         return costs
 
-    def change(self, place: int, other: int) -> None:
+    def change(self, index: int, other: int) -> None:
         """Let two change places."""
-        here, there = self.held[place], self.held[other]
-        step = self.features[other] - self.features[place]
+        here, other_value = self.held[index], self.held[other]
+        step = self.features[other] - self.features[index]
         self.distance[here] += step
-        self.distance[there] -= step
+        self.distance[other_value] -= step
         for each in self.repeats:
-            each.change(place, other, int(here), int(there))
-        self.held[place], self.held[other] = there, here
+            each.change(index, other, int(here), int(other_value))
+        self.held[index], self.held[other] = other_value, here
 
     def clashes(self) -> bool:
         """Say whether both orders of a pair stand in one questionnaire."""
@@ -160,28 +160,30 @@ class _Repeats:
 
     def __init__(self, things: Sequence[Sequence[Hashable]], number: int, held: Ints, weight: float):
         known: dict[Hashable, int] = {}
-        self.labels = np.array([[known.setdefault(each, len(known)) for each in own] for own in things])
+        self.labels = np.array(
+            [[known.setdefault(each, len(known)) for each in labels_of_seat] for labels_of_seat in things]
+        )
         self.counts = np.zeros((number, len(known)), dtype=np.int64)
         for column in self.labels.T:
             np.add.at(self.counts, (held, column), 1)
         self.weight = weight
 
-    def cost_of_changing(self, place: int, others: Ints, here: int, there: Ints) -> Floats:
+    def cost_of_changing(self, index: int, others: Ints, here: int, others_value: Ints) -> Floats:
         """Return how the sum of squared counts changes."""
-        mine, theirs = self.labels[place], self.labels[others]
-        lost = self.counts[here, mine].sum() - self.counts[there[:, None], mine].sum(axis=1)
-        gained = self.counts[here, theirs].sum(axis=1) - self.counts[there[:, None], theirs].sum(axis=1)
-        shared = (theirs[:, :, None] == mine).sum(axis=(1, 2))
-        changed: Floats = self.weight * 2.0 * (gained - lost + 2 * (len(mine) - shared))
+        labels, theirs = self.labels[index], self.labels[others]
+        lost = self.counts[here, labels].sum() - self.counts[others_value[:, None], labels].sum(axis=1)
+        gained = self.counts[here, theirs].sum(axis=1) - self.counts[others_value[:, None], theirs].sum(axis=1)
+        shared = (theirs[:, :, None] == labels).sum(axis=(1, 2))
+        changed: Floats = self.weight * 2.0 * (gained - lost + 2 * (len(labels) - shared))
         return changed
 
-    def change(self, place: int, other: int, here: int, there: int) -> None:
+    def change(self, index: int, other: int, here: int, other_value: int) -> None:
         """Let two change places."""
-        for label in self.labels[place]:
+        for label in self.labels[index]:
             self.counts[here, label] -= 1
-            self.counts[there, label] += 1
+            self.counts[other_value, label] += 1
         for label in self.labels[other]:
-            self.counts[there, label] -= 1
+            self.counts[other_value, label] -= 1
             self.counts[here, label] += 1
 
 
@@ -275,11 +277,11 @@ def measure(questionnaires: Sequence[Sequence[DrawnItem]]) -> Measures:
         most=max(map(len, questionnaires), default=0),
         fewest_words=min(words, default=0),
         most_words=max(words, default=0),
-        same_topic=max((_most(each.topic for each in own) for own in questionnaires), default=0),
-        same_text=max((_most(key for each in own for key in each.both) for own in questionnaires), default=0),
+        same_topic=max((_most(each.topic for each in items) for items in questionnaires), default=0),
+        same_text=max((_most(key for each in items for key in each.both) for items in questionnaires), default=0),
         left_right=max(map(abs, sides.values()), default=0),
-        origin_lean=max((_origin_lean(own) for own in questionnaires), default=0),
-        length_lean=max((abs(sum(map(longer_left, own))) for own in questionnaires), default=0),
+        origin_lean=max((_origin_lean(items) for items in questionnaires), default=0),
+        length_lean=max((abs(sum(map(longer_left, items))) for items in questionnaires), default=0),
     )
 
 

@@ -49,14 +49,14 @@ def run_or_refuse(do: Callable[..., T], *given: Any, **more: Any) -> T:
     try:
         return do(*given, **more)
     except problems.BadCampaign as error:
-        said = [
+        errors = [
             {"pointer": f"#/{field}" if field else "#", "detail": problem, "code": "refused"}
             for field, problem in error.problems.items()
         ]
-        raise Problem("refused", str(error), errors=said) from None
+        raise Problem("refused", str(error), errors=errors) from None
     except problems.NotReady as error:
-        said = [{"detail": problem, "code": "missing"} for problem in error.problems]
-        raise Problem("conflict", str(error), errors=said) from None
+        errors = [{"detail": problem, "code": "missing"} for problem in error.problems]
+        raise Problem("conflict", str(error), errors=errors) from None
     except problems.CampaignProblem as error:
         raise Problem("conflict", str(error)) from None
 
@@ -165,17 +165,17 @@ class Campaigns(ListEndpoint):
     @extend_schema(request=NewCampaign, responses={201: CampaignRow})
     def post(self, request: Request, study: str) -> Response:
         """Make a campaign that nobody sees yet, with the usual questions, instructions and consent text."""
-        given = self.validated(NewCampaign)
-        name, kind, source = given.pop("name"), given.pop("kind"), given.pop("source")
+        data = self.validated(NewCampaign)
+        name, kind, source = data.pop("name"), data.pop("kind"), data.pop("source")
         again = self.one(Campaign.objects.filter(study=self.study), pk=source) if source else None
         usual = services.Terms(name=name, k=3) if kind == CampaignKind.EXPERT else None
-        terms = replace(usual or services.Terms(name=name, eligibility=dict(services.SUGGESTED)), **given)
+        terms = replace(usual or services.Terms(name=name, eligibility=dict(services.SUGGESTED)), **data)
         now = timezone.now()
-        made = run_or_refuse(
+        campaign = run_or_refuse(
             services.create_draft, study=self.study, name=name, kind=kind, source=again, terms=terms, now=now
         )
-        where = request.build_absolute_uri(reverse("api_campaign", args=[self.study.slug, made.pk]))
-        return Response(_shown(self, made.pk), status=201, headers={"Location": where})
+        where = request.build_absolute_uri(reverse("api_campaign", args=[self.study.slug, campaign.pk]))
+        return Response(_shown(self, campaign.pk), status=201, headers={"Location": where})
 
 
 class OneCampaign(Endpoint):
@@ -191,9 +191,9 @@ class OneCampaign(Endpoint):
     @extend_schema(request=ChangedCampaign, responses=CampaignRow)
     def patch(self, request: Request, study: str, campaign: int) -> Response:
         """Change a campaign's terms. Once it was opened, what people were promised stays; the pay may rise."""
-        given = self.validated(ChangedCampaign)
+        data = self.validated(ChangedCampaign)
         with self.unchanged(campaigns_of_people(self).filter(pk=campaign), CampaignRow) as held:
-            terms = replace(services.terms_of(held), **given)
+            terms = replace(services.terms_of(held), **data)
             run_or_refuse(services.change_terms, campaign=held, terms=terms, now=timezone.now())
             return Response(_shown(self, campaign))
 
@@ -220,12 +220,12 @@ class Cloned(Endpoint):
     @extend_schema(request=CopiedCampaign, responses={201: CampaignRow})
     def post(self, request: Request, study: str, campaign: int) -> Response:
         """Make a draft with the same terms, design, questions, texts and known labels."""
-        found = self.one(campaigns_of_people(self), pk=campaign)
-        made = run_or_refuse(
-            services.clone_campaign, campaign=found, name=self.validated(CopiedCampaign)["name"], now=timezone.now()
+        instance = self.one(campaigns_of_people(self), pk=campaign)
+        copy = run_or_refuse(
+            services.clone_campaign, campaign=instance, name=self.validated(CopiedCampaign)["name"], now=timezone.now()
         )
-        where = request.build_absolute_uri(reverse("api_campaign", args=[self.study.slug, made.pk]))
-        return Response(_shown(self, made.pk), status=201, headers={"Location": where})
+        where = request.build_absolute_uri(reverse("api_campaign", args=[self.study.slug, copy.pk]))
+        return Response(_shown(self, copy.pk), status=201, headers={"Location": where})
 
 
 class Step(Endpoint):
@@ -235,8 +235,8 @@ class Step(Endpoint):
     change: ClassVar[Callable[..., Campaign]]
 
     def _stepped(self, pk: int) -> Response:
-        found = self.one(campaigns_of_people(self), pk=pk)
-        run_or_refuse(type(self).change, campaign=found, now=timezone.now())
+        instance = self.one(campaigns_of_people(self), pk=pk)
+        run_or_refuse(type(self).change, campaign=instance, now=timezone.now())
         return Response(_shown(self, pk))
 
 
@@ -354,8 +354,8 @@ class Drawn(Endpoint):
     @extend_schema(request=None, responses=ForecastRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
         """Draw a draft's questionnaires, in place of those drawn before. Opening draws them where there are none."""
-        found = self.one(campaigns_of_people(self), pk=campaign)
-        return Response(_forecast(run_or_refuse(campaigns_questionnaires.build, campaign=found, now=timezone.now())))
+        instance = self.one(campaigns_of_people(self), pk=campaign)
+        return Response(_forecast(run_or_refuse(campaigns_questionnaires.build, campaign=instance, now=timezone.now())))
 
 
 class Extended(Endpoint):
@@ -373,24 +373,24 @@ class Extended(Endpoint):
             reader.is_valid(raise_exception=True)
         except exceptions.ValidationError as error:
             raise filter_problem(error) from None
-        found = self.one(campaigns_of_people(self), pk=campaign)
+        instance = self.one(campaigns_of_people(self), pk=campaign)
         return Response(
-            ExtensionRow(run_or_refuse(progress_services.extension_cost, found, reader.validated_data["k"])).data
+            ExtensionRow(run_or_refuse(progress_services.extension_cost, instance, reader.validated_data["k"])).data
         )
 
     @extend_schema(request=InAll, responses=ExtensionRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
         """Have each questionnaire judged by k people in all. What is answered is what was asked for by this."""
-        found, k = self.one(campaigns_of_people(self), pk=campaign), self.validated(InAll)["k"]
-        asked = run_or_refuse(progress_services.extension_cost, found, k)
-        run_or_refuse(progress_services.extend, campaign=found, k=k, now=timezone.now())
-        return Response(ExtensionRow(asked).data)
+        instance, k = self.one(campaigns_of_people(self), pk=campaign), self.validated(InAll)["k"]
+        cost = run_or_refuse(progress_services.extension_cost, instance, k)
+        run_or_refuse(progress_services.extend, campaign=instance, k=k, now=timezone.now())
+        return Response(ExtensionRow(cost).data)
 
 
 def _forecast(campaign: Campaign) -> Any:
-    found = forecasts.forecast(campaign)
-    measures = campaigns_questionnaires.measures(campaign) if found.is_drawn else None
-    readiness = launch.readiness(campaign, found, measures)
-    computed = {name: getattr(found, name) for name in ("assignments", "judgments", "hours", "wage", "each", "total")}
-    said = {"problems": readiness.problems, "warnings": readiness.warnings}
-    return ForecastRow(asdict(found) | computed | said).data
+    figures = forecasts.forecast(campaign)
+    measures = campaigns_questionnaires.measures(campaign) if figures.is_drawn else None
+    readiness = launch.readiness(campaign, figures, measures)
+    computed = {name: getattr(figures, name) for name in ("assignments", "judgments", "hours", "wage", "each", "total")}
+    content = {"problems": readiness.problems, "warnings": readiness.warnings}
+    return ForecastRow(asdict(figures) | computed | content).data

@@ -25,17 +25,17 @@ _COLUMNS: Final = ("pk", "topic_id", "origin", "words", "is_included", "erased_a
 
 def responses(campaign: Campaign, design: Design) -> list[ResponseText]:
     """Return the responses that a campaign's design admits: accepted and included ones that have a text."""
-    found = Response.objects.filter(study=campaign.study_id, is_included=True, erased_at__isnull=True, words__gt=0)
+    candidates = Response.objects.filter(study=campaign.study_id, is_included=True, erased_at__isnull=True, words__gt=0)
     # Whoever wrote by a task has had the response accepted; what was imported or a model wrote has no task.
-    found = found.filter(Q(task__isnull=True) | Q(task__state=TaskState.ACCEPTED))
-    found = found.filter(topic__in=Topic.objects.filter(study=campaign.study_id).current())
+    candidates = candidates.filter(Q(task__isnull=True) | Q(task__state=TaskState.ACCEPTED))
+    candidates = candidates.filter(topic__in=Topic.objects.filter(study=campaign.study_id).current())
     if design.topics:
-        found = found.filter(topic__external_id__in=design.topics)
+        candidates = candidates.filter(topic__external_id__in=design.topics)
     if design.styles:
-        found = found.filter(style__name__in=design.styles)
+        candidates = candidates.filter(style__name__in=design.styles)
     if design.origins:
-        found = found.filter(origin__in=design.origins)
-    return [ResponseText(*row) for row in found.order_by("pk").values_list("pk", "topic_id", "origin", "words")]
+        candidates = candidates.filter(origin__in=design.origins)
+    return [ResponseText(*row) for row in candidates.order_by("pk").values_list("pk", "topic_id", "origin", "words")]
 
 
 def sample_topics(
@@ -48,7 +48,7 @@ def sample_topics(
         by_topic[text.topic] = by_topic.get(text.topic, 0) + 1
     topics = sorted(topic for topic, number in by_topic.items() if number >= least)
     if n is not None and n < len(topics):
-        topics = sorted(topics[place] for place in rng.choice(len(topics), n, replace=False))
+        topics = sorted(topics[index] for index in rng.choice(len(topics), n, replace=False))
     kept = set(topics)
     return [text for text in texts if text.topic in kept]
 
@@ -89,11 +89,11 @@ def hardest_items(source: Campaign) -> list[HardItem]:
     """
     counted = Judgment.objects.filter(item__campaign=source).counted()
     rows = list(counted.values_list("item", "dimension__name", "value").annotate(n=Count("pk")))
-    items, names, values = (sorted({row[place] for row in rows}) for place in range(3))
+    items, names, values = (sorted({row[index] for row in rows}) for index in range(3))
     if not rows:
         return []
     votes = np.zeros((len(items), len(names), len(values)), dtype=np.int64)
-    places = tuple({each: place for place, each in enumerate(known)} for known in (items, names, values))
+    places = tuple({each: index for index, each in enumerate(known)} for known in (items, names, values))
     for item, name, value, n in rows:
         votes[places[0][item], places[1][name], places[2][value]] = n
     judges = votes.sum(axis=2)
@@ -101,7 +101,7 @@ def hardest_items(source: Campaign) -> list[HardItem]:
     agreement = (votes.max(axis=2) / np.maximum(judges, 1)).mean(axis=1)
     decided, told_apart = majority(votes).sum(axis=1), differentiable(votes)
     texts = {item.pk: _texts_of(item) for item in Item.objects.filter(pk__in=items).select_related("pair")}
-    found = [
+    judgments = [
         HardItem(
             item=item,
             both=texts[item],
@@ -114,7 +114,7 @@ def hardest_items(source: Campaign) -> list[HardItem]:
         for n, item in enumerate(items)
         if enough[n]
     ]
-    return sorted(found, key=lambda each: (each.majorities, each.agreement, each.item))
+    return sorted(judgments, key=lambda each: (each.majorities, each.agreement, each.item))
 
 
 def items_by_rule(campaign: Campaign, design: Design, *, rng: Generator) -> list[int]:
@@ -133,12 +133,12 @@ def items_by_rule(campaign: Campaign, design: Design, *, rng: Generator) -> list
     once: dict[tuple[int, ...], HardItem] = {}
     for each in hardest_items(source):
         once.setdefault(each.both, each)
-    found = list(once.values())
+    items = list(once.values())
     if design.rule == LEAST:
-        return [each.item for each in found[: design.rule_items]]
-    minimal = [each.item for each in found if each.is_minimal]
+        return [each.item for each in items[: design.rule_items]]
+    minimal = [each.item for each in items if each.is_minimal]
     drawn = rng.permutation(len(minimal))[: design.rule_items]
-    return sorted(minimal[place] for place in drawn)
+    return sorted(minimal[index] for index in drawn)
 
 
 def drawn_items(items: Iterable[int]) -> dict[int, DrawnItem]:
@@ -150,9 +150,9 @@ def drawn_items(items: Iterable[int]) -> dict[int, DrawnItem]:
     for pk, *values in rows:
         width = len(_COLUMNS)
         texts = [values[start : start + width] for start in range(0, len(values), width)]
-        there = [text for text in texts if text[0] is not None]
-        if there and all(is_included and erased_at is None for *_text, is_included, erased_at in there):
-            shown[pk] = DrawnItem(*(ResponseText(*text[:4]) for text in there))
+        known_texts = [text for text in texts if text[0] is not None]
+        if known_texts and all(is_included and erased_at is None for *_text, is_included, erased_at in known_texts):
+            shown[pk] = DrawnItem(*(ResponseText(*text[:4]) for text in known_texts))
     return shown
 
 

@@ -83,13 +83,13 @@ class Designed(Endpoint):
     @extend_schema(request=ChangedDesign, responses=DesignRow)
     def patch(self, request: Request, study: str, campaign: int) -> Response:
         """Change the design of a draft. What was drawn is dropped, and instructions that are the usual ones follow."""
-        given = self.validated(ChangedDesign)
-        self._know_styles(given.get("styles", []))
-        given |= {name: tuple(given[name]) for name in LISTS if name in given}
+        data = self.validated(ChangedDesign)
+        self._know_styles(data.get("styles", []))
+        data |= {name: tuple(data[name]) for name in LISTS if name in data}
         with self.unchanged(api.campaigns_of_people(self).filter(pk=campaign), DesignRow) as held:
-            wanted, terms = replace(design.read_design(held.design), **given), services.terms_of(held)
+            changed_design, terms = replace(design.read_design(held.design), **data), services.terms_of(held)
             done = api.run_or_refuse(
-                services.change_terms, campaign=held, terms=terms, design=wanted, now=timezone.now()
+                services.change_terms, campaign=held, terms=terms, design=changed_design, now=timezone.now()
             )
             return Response(DesignRow(done).data)
 
@@ -97,8 +97,8 @@ class Designed(Endpoint):
         """Refuse a style that the study does not have: it would leave nothing to be drawn."""
         known = versions.current(Style, study=self.study) if named else {}
         if unknown := [name for name in named if name not in known]:
-            said = _("The study has no style %(names)s.") % {"names": ", ".join(unknown)}
-            raise Problem("refused", said, errors=[{"pointer": "#/styles", "detail": said, "code": "unknown"}])
+            message = _("The study has no style %(names)s.") % {"names": ", ".join(unknown)}
+            raise Problem("refused", message, errors=[{"pointer": "#/styles", "detail": message, "code": "unknown"}])
 
 
 class QuestionRow(serializers.ModelSerializer[Dimension]):
@@ -158,9 +158,9 @@ class Questions(Endpoint):
     @extend_schema(request=Wanted, responses=QuestionsRow)
     def put(self, request: Request, study: str, campaign: int) -> Response:
         """Let a draft ask these questions in this order. Other questions drop what was drawn."""
-        wanted = [questions.QuestionTerms(**each) for each in self.validated(Wanted)["questions"]]
+        terms = [questions.QuestionTerms(**each) for each in self.validated(Wanted)["questions"]]
         with self.unchanged(api.campaigns_of_people(self).filter(pk=campaign), QuestionsRow) as held:
-            done = api.run_or_refuse(questions.change_questions, campaign=held, asked=wanted, now=timezone.now())
+            done = api.run_or_refuse(questions.change_questions, campaign=held, terms=terms, now=timezone.now())
             return Response(QuestionsRow(done).data)
 
 
@@ -211,8 +211,8 @@ class ChecksRow(serializers.Serializer[Campaign]):
     def to_representation(self, instance: Campaign) -> dict[str, Any]:
         """Return what a campaign has, or as usual."""
         kept, texts = design.read_design(instance.design), attention_checks.texts_of(instance)
-        found = {"checks": kept.checks, "gold": kept.gold, "instructed": texts.instructed, "nonsense": texts.nonsense}
-        return super().to_representation(found)  # type: ignore[arg-type]
+        content = {"checks": kept.checks, "gold": kept.gold, "instructed": texts.instructed, "nonsense": texts.nonsense}
+        return super().to_representation(content)  # type: ignore[arg-type]
 
 
 class ChangedChecks(RequestBody):
@@ -242,9 +242,9 @@ class Instructed(Endpoint):
     @extend_schema(request=NewInstructions, responses=InstructionsRow)
     def put(self, request: Request, study: str, campaign: int) -> Response:
         """Change what judges of a draft are told: a new version, unless there was one of this text."""
-        given = self.validated(NewInstructions)
+        data = self.validated(NewInstructions)
         with self.unchanged(_one(self, campaign), InstructionsRow) as held:
-            done = api.run_or_refuse(services.change_instructions, campaign=held, now=timezone.now(), **given)
+            done = api.run_or_refuse(services.change_instructions, campaign=held, now=timezone.now(), **data)
             return Response(InstructionsRow(done).data)
 
 
@@ -261,9 +261,9 @@ class Consent(Endpoint):
     @extend_schema(request=NewConsent, responses=ConsentRow)
     def put(self, request: Request, study: str, campaign: int) -> Response:
         """Change what judges of a draft are asked to agree to."""
-        given = self.validated(NewConsent)
+        data = self.validated(NewConsent)
         with self.unchanged(_one(self, campaign), ConsentRow) as held:
-            done = api.run_or_refuse(services.change_consent, campaign=held, now=timezone.now(), **given)
+            done = api.run_or_refuse(services.change_consent, campaign=held, now=timezone.now(), **data)
             return Response(ConsentRow(done).data)
 
 
@@ -280,11 +280,11 @@ class Checks(Endpoint):
     @extend_schema(request=ChangedChecks, responses=ChecksRow)
     def patch(self, request: Request, study: str, campaign: int) -> Response:
         """Change the checks of a draft. What was drawn is dropped."""
-        given = self.validated(ChangedChecks)
+        data = self.validated(ChangedChecks)
         with self.unchanged(_one(self, campaign), ChecksRow) as held:
             kept = ChecksRow(held).data
             try:
-                attention_checks.change_checks(campaign=held, **{**kept, **given})
+                attention_checks.change_checks(campaign=held, **{**kept, **data})
             except BadText as error:
                 raise Problem("refused", str(error)) from None
             except ChecksProblem as error:

@@ -90,7 +90,7 @@ Nothing is published that says who you are. Please write nothing into a comment 
 """
 
 
-def instructions(kind: str, asked: Iterable[Dimension], *, items: int, checks: int = 0) -> str:
+def instructions(kind: str, campaign_dimensions: Iterable[Dimension], *, items: int, checks: int = 0) -> str:
     """Return what judges are told unless the study says otherwise, in Markdown.
 
     Parameters
@@ -102,7 +102,7 @@ def instructions(kind: str, asked: Iterable[Dimension], *, items: int, checks: i
     items, checks
         how many items and attention checks a questionnaire holds.
     """
-    dimensions = list(asked)
+    dimensions = list(campaign_dimensions)
     is_pairwise = kind != CampaignKind.POINTWISE
     neutral = "".join(_NEUTRAL.format(label=label) for label in _neutral(dimensions))
     text = _PAIRWISE.format(items=items, neutral=neutral) if is_pairwise else _POINTWISE.format(items=items)
@@ -129,12 +129,12 @@ def _explained(dimensions: Sequence[Dimension]) -> str:
     return "\n".join(f"- **{each.label}.** {each.question} {each.description}".rstrip() for each in dimensions)
 
 
-def clean_text(given: str) -> str:
+def clean_text(text: str) -> str:
     """Return a text with the line ends of the database, without what it cannot hold."""
-    cleaned = given.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    cleaned = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     return cleaned.encode("utf-8", "replace").decode().strip()
 
 
-def clean_line(given: str) -> str:
+def clean_line(text: str) -> str:
     """Return a text of one line."""
-    return " ".join(clean_text(given).split())
+    return " ".join(clean_text(text).split())

@@ -70,8 +70,8 @@ class NewForm(forms.Form):
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        found = Campaign.objects.filter(study=study).exclude(judges=Judges.MODEL).exclude(kind=CampaignKind.EXPERT)
-        self.fields["source"].queryset = found.order_by("name", "pk")  # type: ignore[attr-defined]
+        sources = Campaign.objects.filter(study=study).exclude(judges=Judges.MODEL).exclude(kind=CampaignKind.EXPERT)
+        self.fields["source"].queryset = sources.order_by("name", "pk")  # type: ignore[attr-defined]
 
 
 class CampaignForm(forms.Form):
@@ -289,8 +289,8 @@ class ConsentForm(forms.Form):
     )  # fmt: skip
 
 
-def _codes(given: str) -> list[str]:
-    return [code for code in _CODES.split(given.strip()) if code]
+def _codes(text: str) -> list[str]:
+    return [code for code in _CODES.split(text.strip()) if code]
 
 
 _AMOUNTS: Final = (
@@ -338,12 +338,10 @@ def rows_of(dimensions: Iterable[Dimension]) -> list[QuestionRow]:
     ]
 
 
-def read_rows(given: Mapping[str, Any], keys: Sequence[str]) -> list[QuestionRow]:
+def read_rows(data: Mapping[str, Any], keys: Sequence[str]) -> list[QuestionRow]:
     """Return the rows that a form sent."""
     return [
-        QuestionRow(
-            key=key, why=f"why-{key}" in given, **{name: str(given.get(f"{name}-{key}", "")) for name in FIELDS}
-        )
+        QuestionRow(key=key, why=f"why-{key}" in data, **{name: str(data.get(f"{name}-{key}", "")) for name in FIELDS})
         for key in dict.fromkeys(keys[: MOST_QUESTIONS + 1])
     ]
 

@@ -36,25 +36,25 @@ def readiness(
 ) -> Readiness:
     """Return what a campaign lacks, and what is doubtful about it."""
     forecast = forecast or forecasts.forecast(campaign)
-    found = Readiness()
+    outcome = Readiness()
     if not forecast.items:
-        found.problems.append(questionnaires.nothing_to_draw(campaign))
+        outcome.problems.append(questionnaires.nothing_to_draw(campaign))
     if not forecast.dimensions:
-        found.problems.append(_("Ask at least one question."))
+        outcome.problems.append(_("Ask at least one question."))
     if campaign.instructions is None:
-        found.problems.append(_("Write the instructions."))
+        outcome.problems.append(_("Write the instructions."))
     if campaign.consent_text is None:
-        found.problems.append(_("Write the consent text."))
+        outcome.problems.append(_("Write the consent text."))
     if campaign.judges == Judges.CROWD and not campaign.pay:
-        found.problems.append(_("Say what a questionnaire pays."))
+        outcome.problems.append(_("Say what a questionnaire pays."))
     if forecast.is_drawn and not questionnaires.is_current(campaign):
-        found.problems.append(_("A response was erased or left out since the questionnaires were drawn: draw again."))
-    _of_words(campaign, found)
+        outcome.problems.append(_("A response was erased or left out since the questionnaires were drawn: draw again."))
+    _of_words(campaign, outcome)
     if forecast.items:
-        _of_time_and_pay(campaign, forecast, found)
-        _of_people(campaign, forecast, found)
-        _of_items(campaign, forecast, measures, found)
-    return found
+        _of_time_and_pay(campaign, forecast, outcome)
+        _of_people(campaign, forecast, outcome)
+        _of_items(campaign, forecast, measures, outcome)
+    return outcome
 
 
 @transaction.atomic
@@ -75,8 +75,8 @@ def open_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
         raise WrongState(campaign, CampaignState.OPEN)
     if not questionnaires.is_drawn(campaign):
         campaign = questionnaires.build(campaign=campaign, now=now)
-    if not (found := readiness(campaign)).is_ready:
-        raise NotReady(found.problems)
+    if not (outcome := readiness(campaign)).is_ready:
+        raise NotReady(outcome.problems)
     campaign.has_slots, campaign.opened_at, campaign.closed_at = True, now, None
     campaign.state = CampaignState.OPEN
     campaign.save()
@@ -100,7 +100,7 @@ def reopen_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
 
 
 @transaction.atomic
-def _to(campaign: Campaign, wanted: CampaignState, from_: set[CampaignState], now: datetime) -> Campaign:
+def _to(campaign: Campaign, state: CampaignState, from_: set[CampaignState], now: datetime) -> Campaign:
     """Bring a campaign into a state, if it is in one of these or there already.
 
     Raises
@@ -108,39 +108,39 @@ def _to(campaign: Campaign, wanted: CampaignState, from_: set[CampaignState], no
     WrongState
     """
     campaign = questionnaires.lock_campaign(campaign)
-    if campaign.state == wanted and campaign.has_slots:
+    if campaign.state == state and campaign.has_slots:
         return campaign
     if campaign.state not in from_ or not campaign.has_slots:
-        raise WrongState(campaign, wanted)
-    campaign.state = wanted
-    campaign.closed_at = now if wanted == CampaignState.CLOSED else None
+        raise WrongState(campaign, state)
+    campaign.state = state
+    campaign.closed_at = now if state == CampaignState.CLOSED else None
     campaign.save(update_fields=["state", "closed_at"])
-    if wanted == CampaignState.CLOSED:
+    if state == CampaignState.CLOSED:
         outbox.publish_campaign_ended(
             study=campaign.study, kind="judging", name=campaign.name, campaign=campaign.pk, now=now
         )
     return campaign
 
 
-def _of_time_and_pay(campaign: Campaign, forecast: Forecast, found: Readiness) -> None:
+def _of_time_and_pay(campaign: Campaign, forecast: Forecast, outcome: Readiness) -> None:
     currency = campaign.study.currency
-    found.warnings.extend(undisclosed(campaign.study))
+    outcome.warnings.extend(undisclosed(campaign.study))
     if campaign.judges == Judges.CROWD and campaign.pay:
         if campaign.wage_floor is None:
-            found.warnings.append(_("You set no least wage: nobody will be told when people earn too little."))
+            outcome.warnings.append(_("You set no least wage: nobody will be told when people earn too little."))
         elif forecast.wage < campaign.wage_floor:
             amounts = {
                 "wage": money.format_amount(forecast.wage, currency),
                 "floor": money.format_amount(campaign.wage_floor, currency),
                 "minutes": campaign.minutes,
             }
-            found.warnings.append(
+            outcome.warnings.append(
                 _("In %(minutes)s minutes the pay comes to %(wage)s an hour, which is less than your %(floor)s.")
                 % amounts
             )
     if (speed := forecast.words_per_minute) is not None and speed > FAST:
         words = {"words": round(forecast.words or 0), "minutes": campaign.minutes, "speed": round(speed)}
-        found.warnings.append(
+        outcome.warnings.append(
             _(
                 "A questionnaire has about %(words)s words to read: in %(minutes)s minutes that is %(speed)s words a "
                 "minute before anything is answered. People need more time, and pay."
@@ -148,12 +148,12 @@ def _of_time_and_pay(campaign: Campaign, forecast: Forecast, found: Readiness) -
             % words
         )
     if campaign.minimum_seconds is not None and campaign.minimum_seconds > campaign.minutes * 60:
-        found.warnings.append(_("Everybody who keeps to the minutes that people are told counts as too fast."))
+        outcome.warnings.append(_("Everybody who keeps to the minutes that people are told counts as too fast."))
     if campaign.lease_minutes < campaign.minutes:
-        found.warnings.append(_("An untouched questionnaire goes to somebody else before the minutes are over."))
+        outcome.warnings.append(_("An untouched questionnaire goes to somebody else before the minutes are over."))
 
 
-def _of_words(campaign: Campaign, found: Readiness) -> None:
+def _of_words(campaign: Campaign, outcome: Readiness) -> None:
     labels = [
         option["label"]
         for each in questions.questions_of(campaign)
@@ -162,22 +162,22 @@ def _of_words(campaign: Campaign, found: Readiness) -> None:
         if SIDE.search(option["label"])
     ]
     if labels:
-        found.warnings.append(
+        outcome.warnings.append(
             _("Some answers are called %(labels)s. The page calls the responses A and B; a phone shows B below A.")
             % {"labels": ", ".join(f"“{label}”" for label in dict.fromkeys(labels))}
         )
 
 
-def _of_people(campaign: Campaign, forecast: Forecast, found: Readiness) -> None:
+def _of_people(campaign: Campaign, forecast: Forecast, outcome: Readiness) -> None:
     if campaign.judges == Judges.EXPERT:
         invited = EntryLink.objects.filter(study=campaign.study_id, purpose=claims.purpose(campaign)).count()
         if invited < forecast.people:
-            found.warnings.append(
+            outcome.warnings.append(
                 _("It takes at least %(people)s experts; %(invited)s are invited. Invite them once it is open.")
                 % {"people": forecast.people, "invited": invited}
             )
     if forecast.people > campaign.k and campaign.questionnaires_per_person is not None:
-        found.warnings.append(
+        outcome.warnings.append(
             ngettext(
                 "At most %(n)s questionnaire a person: it takes at least %(people)s people.",
                 "At most %(n)s questionnaires a person: it takes at least %(people)s people.",
@@ -186,15 +186,15 @@ def _of_people(campaign: Campaign, forecast: Forecast, found: Readiness) -> None
             % {"n": campaign.questionnaires_per_person, "people": forecast.people}
         )
     if forecast.both_orders and campaign.questionnaires_per_person != 1:
-        found.warnings.append(
+        outcome.warnings.append(
             _("Who does several questionnaires may meet a pair again the other way round; with one each nobody does.")
         )
 
 
-def _of_items(campaign: Campaign, forecast: Forecast, measures: allocation.Measures | None, found: Readiness) -> None:
+def _of_items(campaign: Campaign, forecast: Forecast, measures: allocation.Measures | None, outcome: Readiness) -> None:
     design = read_design(campaign.design)
     if forecast.single:
-        found.warnings.append(
+        outcome.warnings.append(
             ngettext(
                 "%(n)s topic has one response only: there is nothing to compare it with.",
                 "%(n)s topics have one response only: there is nothing to compare them with.",
@@ -204,23 +204,23 @@ def _of_items(campaign: Campaign, forecast: Forecast, measures: allocation.Measu
         )
     if design.gold and forecast.gold < design.gold:
         known = known_labels.gold_items(campaign).count()
-        found.warnings.append(
+        outcome.warnings.append(
             _("Each questionnaire is to have %(wanted)s gold items; the campaign has %(known)s.")
             % {"wanted": design.gold, "known": known}
         )
     if campaign.source is not None and design.rule != PICKED and forecast.units < design.rule_items:
-        found.warnings.append(
+        outcome.warnings.append(
             _("%(wanted)s items were asked for; %(n)s fit the rule.")
             % {"wanted": design.rule_items, "n": forecast.units}
         )
     if measures is None:
         return
     if measures.spread and measures.spread > UNEQUAL:
-        found.warnings.append(
+        outcome.warnings.append(
             _("The longest questionnaire has %(most)s words, the shortest %(fewest)s: they pay the same.")
             % {"most": measures.most_words, "fewest": measures.fewest_words}
         )
     if measures.same_text > MOST_SHARE_OF_A_TEXT:
-        found.warnings.append(
+        outcome.warnings.append(
             _("Some questionnaire shows a response %(n)s times: there are few topics.") % {"n": measures.same_text}
         )

@@ -69,14 +69,14 @@ def pairs(texts: Iterable[ResponseText], *, per_topic: int | None, rng: Generato
     by_topic: dict[int, list[ResponseText]] = defaultdict(list)
     for text in sorted(texts, key=lambda text: (text.topic, text.key)):
         by_topic[text.topic].append(text)
-    found: list[DrawnItem] = []
-    for own in by_topic.values():
-        if per_topic is None or per_topic >= len(own) * (len(own) - 1) // 2:
-            found += [DrawnItem(a, b) for a, b in combinations(own, 2)]
+    drawn: list[DrawnItem] = []
+    for responses in by_topic.values():
+        if per_topic is None or per_topic >= len(responses) * (len(responses) - 1) // 2:
+            drawn += [DrawnItem(a, b) for a, b in combinations(responses, 2)]
         else:
-            mixed = [own[place] for place in rng.permutation(len(own))]
-            found += [DrawnItem(mixed[i], mixed[j]) for i, j in schedule(len(own))[:per_topic]]
-    return found
+            mixed = [responses[index] for index in rng.permutation(len(responses))]
+            drawn += [DrawnItem(mixed[i], mixed[j]) for i, j in schedule(len(responses))[:per_topic]]
+    return drawn
 
 
 def schedule(n: int) -> list[Edge]:
@@ -103,7 +103,7 @@ def _ring(n: int, number: int) -> list[Edge]:
     stops = [n - 1, *((number + offset) % turning for offset in zigzag)]
     # Two steps at a time around a ring of odd length come by every game.
     places = [(2 * step) % n for step in range(n)]
-    return [(stops[place], stops[(place + 1) % n]) for place in places]
+    return [(stops[index], stops[(index + 1) % n]) for index in places]
 
 
 def reversed_count(total: int, share: float, *, fill_to: int | None = None) -> int:
@@ -111,10 +111,10 @@ def reversed_count(total: int, share: float, *, fill_to: int | None = None) -> i
 
     With `fill_to`, so many more that what is shown makes whole questionnaires of this size, as far as there are pairs.
     """
-    wanted = min(total, floor(share * total + 0.5))
+    count = min(total, floor(share * total + 0.5))
     if fill_to:
-        wanted += -(total + wanted) % fill_to
-    return wanted if wanted <= total else min(total, floor(share * total + 0.5))
+        count += -(total + count) % fill_to
+    return count if count <= total else min(total, floor(share * total + 0.5))
 
 
 def both_orders(drawn: Sequence[DrawnItem], n: int, *, rng: Generator) -> list[int]:
@@ -124,8 +124,8 @@ def both_orders(drawn: Sequence[DrawnItem], n: int, *, rng: Generator) -> list[i
     share by less than one.
     """
     ties = rng.random(len(drawn))
-    ordered = sorted(range(len(drawn)), key=lambda place: (drawn[place].combination, drawn[place].words, ties[place]))
-    return sorted(ordered[place] for place in systematic(len(drawn), n, rng=rng))
+    ordered = sorted(range(len(drawn)), key=lambda index: (drawn[index].combination, drawn[index].words, ties[index]))
+    return sorted(ordered[index] for index in systematic(len(drawn), n, rng=rng))
 
 
 def systematic(total: int, n: int, *, rng: Generator) -> list[int]:

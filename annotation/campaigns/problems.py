@@ -42,7 +42,7 @@ class NotDraft(CampaignProblem):
 class WrongState(CampaignProblem):
     """The campaign cannot go from the state that it is in to the one that was asked for."""
 
-    def __init__(self, campaign: Campaign, wanted: CampaignState):
-        self.campaign, self.wanted = campaign, wanted
-        words = {"name": campaign.name, "state": CampaignState(campaign.state).label, "wanted": wanted.label}
+    def __init__(self, campaign: Campaign, needed: CampaignState):
+        self.campaign, self.wanted = campaign, needed
+        words = {"name": campaign.name, "state": CampaignState(campaign.state).label, "wanted": needed.label}
         super().__init__(_("“%(name)s” is %(state)s and cannot become %(wanted)s.") % words)

@@ -75,10 +75,10 @@ def draw(campaign: Campaign, design: Design, *, sided: bool = True) -> list[Draw
     )
     twice = campaigns_pairs.both_orders(pairs, number, rng=rng_of(design, ORDERS))
     chosen_twice = set(twice)
-    once = [each for place, each in enumerate(pairs) if place not in chosen_twice]
+    once = [each for index, each in enumerate(pairs) if index not in chosen_twice]
     if sided:
         once = side_balance.balance_sides(once, rng=rng_of(design, SIDES))
-    return [*once, *(each for place in twice for each in (pairs[place], pairs[place].reverse))]
+    return [*once, *(each for index in twice for each in (pairs[index], pairs[index].reverse))]
 
 
 def sizes(design: Design, items: int) -> list[int]:
@@ -131,15 +131,17 @@ def build(*, campaign: Campaign, now: datetime, seed: int | None = None) -> Camp
     items = _items(campaign, shown)
     rng = rng_of(design, ORDER)
     ordered = [allocation.order(held, rng=rng) for held in packed]
-    made = _questionnaires(campaign, [[shown[place] for place in held] for held in ordered], now)
+    questionnaires = _questionnaires(campaign, [[shown[index] for index in held] for held in ordered], now)
     entries = [
-        QuestionnaireItem(questionnaire=questionnaire, item=items[place], position=position)
-        for questionnaire, held in zip(made, ordered, strict=True)
-        for position, place in enumerate(held)
+        QuestionnaireItem(questionnaire=questionnaire, item=items[index], position=position)
+        for questionnaire, held in zip(questionnaires, ordered, strict=True)
+        for position, index in enumerate(held)
     ]
     QuestionnaireItem.objects.bulk_create(entries, batch_size=BATCH)
-    known_labels.place_gold(questionnaires=made, per_questionnaire=design.gold, rng=rng_of(design, GOLD))
-    attention_checks.place_checks(questionnaires=made, per_questionnaire=design.checks, rng=rng_of(design, CHECKS))
+    known_labels.place_gold(questionnaires=questionnaires, per_questionnaire=design.gold, rng=rng_of(design, GOLD))
+    attention_checks.place_checks(
+        questionnaires=questionnaires, per_questionnaire=design.checks, rng=rng_of(design, CHECKS)
+    )
     return campaign
 
 
@@ -166,10 +168,10 @@ def is_current(campaign: Campaign) -> bool:
 def measures(campaign: Campaign) -> allocation.Measures:
     """Measure what a campaign's questionnaires hold, gold items apart."""
     rows = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, has_known_label=False)
-    found = list(rows.order_by("questionnaire", "position").values_list("questionnaire", "item"))
-    shown = candidates.drawn_items(item for _questionnaire, item in found)
+    placements = list(rows.order_by("questionnaire", "position").values_list("questionnaire", "item"))
+    shown = candidates.drawn_items(item for _questionnaire, item in placements)
     held: dict[int, list[DrawnItem]] = {}
-    for questionnaire, item in found:
+    for questionnaire, item in placements:
         if item in shown:
             held.setdefault(questionnaire, []).append(shown[item])
     return allocation.measure(list(held.values()))
@@ -195,17 +197,17 @@ def _items(campaign: Campaign, shown: Sequence[DrawnItem]) -> list[Item]:
     else:
         for row, each in zip(rows, shown, strict=True):
             row.response_id = each.a.key
-    there = {(item.pair_id, item.response_id): item for item in Item.objects.filter(campaign=campaign)}
-    found = [there.get((row.pair_id, row.response_id), row) for row in rows]
-    Item.objects.bulk_create([row for row in found if row.pk is None], batch_size=BATCH)
-    return found
+    known = {(item.pair_id, item.response_id): item for item in Item.objects.filter(campaign=campaign)}
+    items = [known.get((row.pair_id, row.response_id), row) for row in rows]
+    Item.objects.bulk_create([row for row in items if row.pk is None], batch_size=BATCH)
+    return items
 
 
 def _pairs(campaign: Campaign, shown: Sequence[DrawnItem]) -> dict[tuple[int, int], int]:
     """Return the keys of the presented pairs, made where they are missing; another campaign's are taken up."""
     known = candidates.existing_pairs(shown)
-    wanted = [each for each in shown if each.b and (each.a.key, each.b.key) not in known]
-    rows = [Pair(study_id=campaign.study_id, a_id=each.a.key, b_id=each.b.key) for each in wanted if each.b]
+    new_pairs = [each for each in shown if each.b and (each.a.key, each.b.key) not in known]
+    rows = [Pair(study_id=campaign.study_id, a_id=each.a.key, b_id=each.b.key) for each in new_pairs if each.b]
     Pair.objects.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)
     return candidates.existing_pairs(shown) if rows else known
 
@@ -217,8 +219,8 @@ def _questionnaires(campaign: Campaign, held: Sequence[Sequence[DrawnItem]], now
             external_id=f"{campaign.pk}-{number + 1:04d}",
             created_at=now,
             position=number,
-            words=sum(each.words for each in own),
+            words=sum(each.words for each in items),
         )
-        for number, own in enumerate(held)
+        for number, items in enumerate(held)
     ]
     return Questionnaire.objects.bulk_create(rows, batch_size=BATCH)

@@ -51,15 +51,15 @@ def default_questions(campaign: Campaign, now: datetime) -> list[Dimension]:
     """
     if campaign.source is not None:
         return questions_of(campaign.source)
-    if own := _own(campaign):
-        return own
+    if questions := _own(campaign):
+        return questions
     if campaign.kind == CampaignKind.POINTWISE:
         return default_dimensions.ensure_pointwise(study=campaign.study, now=now)
     return default_dimensions.ensure_pairwise(study=campaign.study, now=now)
 
 
 @transaction.atomic
-def change_questions(*, campaign: Campaign, asked: Sequence[QuestionTerms], now: datetime) -> Campaign:
+def change_questions(*, campaign: Campaign, terms: Sequence[QuestionTerms], now: datetime) -> Campaign:
     """Ask these questions in this order. One that differs from what the study has by its name becomes a new version.
 
     What was drawn is drawn again later: checks take over the options of questions.
@@ -68,14 +68,14 @@ def change_questions(*, campaign: Campaign, asked: Sequence[QuestionTerms], now:
     ------
     NotDraft, BadCampaign
     """
-    if problems := problems_of(campaign, asked):
+    if problems := problems_of(campaign, terms):
         raise BadCampaign({"questions": " ".join(problems)})
     campaign = questionnaires.lock_campaign(campaign)
     if campaign.state != CampaignState.DRAFT:
         raise NotDraft(campaign)
     bulk.lock_imports(campaign.study)  # versions are counted up one after the other
     rows = [
-        versions.ensure(Dimension, study=campaign.study, now=now, **asdict(each))[0] for each in map(_cleaned, asked)
+        versions.ensure(Dimension, study=campaign.study, now=now, **asdict(each))[0] for each in map(_cleaned, terms)
     ]
     if [row.pk for row in rows] != [row.pk for row in questions_of(campaign)]:
         set_questions(campaign, rows)
@@ -91,45 +91,45 @@ def set_questions(campaign: Campaign, rows: Sequence[Dimension]) -> None:
     )
 
 
-def problems_of(campaign: Campaign, asked: Sequence[QuestionTerms]) -> list[str]:
+def problems_of(campaign: Campaign, terms: Sequence[QuestionTerms]) -> list[str]:
     """Say what is wrong with questions; nothing if they can be asked."""
-    asked, found = [_cleaned(each) for each in asked], []
-    if not asked:
-        found.append(_("Ask at least one question."))
-    if len(asked) > MOST_QUESTIONS:
-        found.append(_("At most %(n)s questions.") % {"n": MOST_QUESTIONS})
-    names = [each.name for each in asked]
-    found += [_("There are two questions called %(name)s.") % {"name": name} for name in _twice(names)]
+    terms, problems = [_cleaned(each) for each in terms], []
+    if not terms:
+        problems.append(_("Ask at least one question."))
+    if len(terms) > MOST_QUESTIONS:
+        problems.append(_("At most %(n)s questions.") % {"n": MOST_QUESTIONS})
+    names = [each.name for each in terms]
+    problems += [_("There are two questions called %(name)s.") % {"name": name} for name in _twice(names)]
     pairwise = campaign.kind != CampaignKind.POINTWISE and not _is_pointwise(campaign.source)
-    for number, each in enumerate(asked, start=1):
-        found += [
+    for number, each in enumerate(terms, start=1):
+        problems += [
             _("Question %(n)s: %(problem)s") % {"n": number, "problem": problem} for problem in _wrong(each, pairwise)
         ]
-    return found
+    return problems
 
 
 def _wrong(each: QuestionTerms, pairwise: bool) -> list[str]:
-    found = []
+    problems = []
     if not NAME.fullmatch(each.name):
-        found.append(_("its short name has small letters, digits and underscores only, and begins with a letter."))
+        problems.append(_("its short name has small letters, digits and underscores only, and begins with a letter."))
     if not each.label:
-        found.append(_("say what it is called."))
+        problems.append(_("say what it is called."))
     if len(each.label) > 100:
-        found.append(_("what it is called has more than 100 letters."))
+        problems.append(_("what it is called has more than 100 letters."))
     if not each.question:
-        found.append(_("it has no text."))
+        problems.append(_("it has no text."))
     values = [option.get("value") for option in each.options]
     if not 2 <= len(values) <= MOST_OPTIONS:
-        found.append(_("it needs from 2 to %(n)s options.") % {"n": MOST_OPTIONS})
+        problems.append(_("it needs from 2 to %(n)s options.") % {"n": MOST_OPTIONS})
     if len(set(values)) < len(values):
-        found.append(_("two of its options have the same value."))
+        problems.append(_("two of its options have the same value."))
     if any(not isinstance(value, int) or abs(value) > MOST_VALUE for value in values):
-        found.append(_("the value of an option is no whole number."))
+        problems.append(_("the value of an option is no whole number."))
     if any(not option.get("label") or len(option["label"]) > LONGEST_OPTION for option in each.options):
-        found.append(_("an option has no text, or more than %(n)s letters.") % {"n": LONGEST_OPTION})
+        problems.append(_("an option has no text, or more than %(n)s letters.") % {"n": LONGEST_OPTION})
     if pairwise and not is_of_pairs(values):
-        found.append(_("of two responses one asks for the left one, the right one, and maybe neither."))
-    return found
+        problems.append(_("of two responses one asks for the left one, the right one, and maybe neither."))
+    return problems
 
 
 def _cleaned(each: QuestionTerms) -> QuestionTerms:

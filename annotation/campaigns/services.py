@@ -104,12 +104,12 @@ def create_draft(
         created_at=now,
         is_simulated=study.is_simulated,
     )
-    asked = terms or (Terms(name=name, k=3) if is_expert else Terms(name=name, eligibility=dict(SUGGESTED)))
-    _set_terms(campaign, replace(asked, name=name), problems)
+    terms_of_draft = terms or (Terms(name=name, k=3) if is_expert else Terms(name=name, eligibility=dict(SUGGESTED)))
+    _set_terms(campaign, replace(terms_of_draft, name=name), problems)
     if problems:
         raise BadCampaign(problems)
-    found = _fitting(campaign, check_design(design or Design()))
-    campaign.design = dump_design(found, {})
+    design_of_draft = _fitting(campaign, check_design(design or Design()))
+    campaign.design = dump_design(design_of_draft, {})
     bulk.lock_imports(study)  # versions are counted up one after the other, and names are looked at
     _refuse_taken(campaign)
     campaign.save()
@@ -145,10 +145,10 @@ def change_terms(*, campaign: Campaign, terms: Terms, design: Design | None = No
     if problems:
         raise BadCampaign(problems)
     _refuse_taken(campaign)
-    if design is not None and (found := _fitting(campaign, check_design(design))) != was:
+    if design is not None and (new_design := _fitting(campaign, check_design(design))) != was:
         is_usual = _has_usual_instructions(campaign)
         questionnaires.clear(campaign)
-        campaign.design = dump_design(found, campaign.design)
+        campaign.design = dump_design(new_design, campaign.design)
         if is_usual:
             bulk.lock_imports(campaign.study)
             campaign.instructions = _instructions(campaign, default_instructions(campaign), now)
@@ -259,17 +259,17 @@ def _set_terms(campaign: Campaign, terms: Terms, problems: dict[str, str]) -> No
 
 
 def _eligibility(terms: Terms, problems: dict[str, str]) -> dict[str, Any]:
-    given = {name: terms.eligibility.get(name) for name in SUGGESTED}
+    values = {name: terms.eligibility.get(name) for name in SUGGESTED}
     for name, is_known in (("languages", codes.is_language), ("countries", codes.is_country)):
-        if unknown := [code for code in given[name] or [] if not is_known(code)]:
+        if unknown := [code for code in values[name] or [] if not is_known(code)]:
             problems[name] = _("Unknown: %(unknown)s. Enter ISO codes with commas between them, as in %(codes)s.") % {
                 "unknown": ", ".join(unknown), "codes": ", ".join(SUGGESTED[name][:2]),
             }  # fmt: skip
     for name, most in (("approval_rate", 100), ("completed", 1_000_000)):
-        number = given[name]
+        number = values[name]
         if number is not None and not 0 <= number <= most:
             problems[name] = _("From %(low)s to %(high)s.") % {"low": 0, "high": most}
-    return {name: value for name, value in given.items() if value not in (None, [])}
+    return {name: value for name, value in values.items() if value not in (None, [])}
 
 
 def _keep_promises(campaign: Campaign, before: Terms, problems: dict[str, str]) -> None:
@@ -290,15 +290,15 @@ def _refuse_taken(campaign: Campaign) -> None:
 def _fitting(campaign: Campaign, design: Design) -> Design:
     """Return a design whose topics and styles are the study's, and whose picked items are the source's."""
     for name, model, column in (("topics", Topic, "external_id"), ("styles", Style, "name")):
-        asked = set(getattr(design, name))
-        rows = model.objects.filter(study=campaign.study, **{f"{column}__in": asked})
-        if unknown := sorted(asked - set(rows.values_list(column, flat=True))):
+        picked = set(getattr(design, name))
+        rows = model.objects.filter(study=campaign.study, **{f"{column}__in": picked})
+        if unknown := sorted(picked - set(rows.values_list(column, flat=True))):
             shown = ", ".join(unknown[:MOST_SHOWN]) + (" …" if len(unknown) > MOST_SHOWN else "")
             raise BadCampaign({name: _("Not in this study: %(names)s.") % {"names": shown}})
     if design.rule != PICKED or campaign.source is None:
         return design
-    there = set(Item.objects.filter(campaign=campaign.source, pk__in=design.picked).values_list("pk", flat=True))
-    if missing := [pk for pk in design.picked if pk not in there]:
+    known = set(Item.objects.filter(campaign=campaign.source, pk__in=design.picked).values_list("pk", flat=True))
+    if missing := [pk for pk in design.picked if pk not in known]:
         raise BadCampaign({"picked": _("%(n)s of the items are not of that campaign.") % {"n": len(missing)}})
     return design
 
@@ -330,16 +330,16 @@ def clone_campaign(*, campaign: Campaign, name: str = "", now: datetime) -> Camp
         if there is a campaign of this name.
     """
     campaign = questionnaires.lock_campaign(campaign)
-    made = create_draft(
+    copy = create_draft(
         study=campaign.study, name=name or _copy_name(campaign), kind=campaign.kind, now=now, source=campaign.source,
         terms=terms_of(campaign),
     )  # fmt: skip
-    made.design = campaign.design
-    made.instructions, made.consent_text = campaign.instructions, campaign.consent_text
-    made.save(update_fields=["design", "instructions", "consent_text"])
-    questions.set_questions(made, questions.questions_of(campaign))
-    _copy_known(campaign, made)
-    return made
+    copy.design = campaign.design
+    copy.instructions, copy.consent_text = campaign.instructions, campaign.consent_text
+    copy.save(update_fields=["design", "instructions", "consent_text"])
+    questions.set_questions(copy, questions.questions_of(campaign))
+    _copy_known(campaign, copy)
+    return copy
 
 
 @transaction.atomic
@@ -387,12 +387,12 @@ def _copy_name(campaign: Campaign) -> str:
     return name
 
 
-def _copy_known(campaign: Campaign, made: Campaign) -> None:
+def _copy_known(campaign: Campaign, copy: Campaign) -> None:
     """Copy the items with known labels and those to learn from."""
     copies: dict[int, Item] = {}
     for item in known_labels.chosen_items(campaign):
         copies[item.pk] = Item.objects.create(
-            campaign=made,
+            campaign=copy,
             topic_id=item.topic_id,
             pair_id=item.pair_id,
             response_id=item.response_id,
@@ -406,5 +406,5 @@ def _copy_known(campaign: Campaign, made: Campaign) -> None:
         for row in labels
     )
     TrainingItem.objects.bulk_create(
-        TrainingItem(campaign=made, item=copies[row.item_id], position=row.position) for row in campaign.training.all()
+        TrainingItem(campaign=copy, item=copies[row.item_id], position=row.position) for row in campaign.training.all()
     )

@@ -26,10 +26,10 @@ def balance_sides(drawn: Sequence[DrawnItem], *, rng: Generator) -> list[DrawnIt
     best: list[DrawnItem] = list(drawn)
     least: int | None = None
     for _try in range(TRIES):
-        found = _walked(drawn, rng)
-        tilt = abs(sum(longer_left(each) for each in found))
+        oriented = _walked(drawn, rng)
+        tilt = abs(sum(longer_left(each) for each in oriented))
         if least is None or tilt < least:
-            best, least = found, tilt
+            best, least = oriented, tilt
         if least <= len(drawn) % 2:
             break
     return best
@@ -46,13 +46,13 @@ def _walked(drawn: Sequence[DrawnItem], rng: Generator) -> list[DrawnItem]:
     edges: list[tuple[Node, Node]] = [(("text", each.a.key), ("text", each.b.key)) for each in drawn if each.b]
     edges += _made_even(drawn)
     ends: dict[Node, list[int]] = defaultdict(list)
-    for place in rng.permutation(len(edges)):
-        for node in edges[place]:
-            ends[node].append(int(place))
+    for index in rng.permutation(len(edges)):
+        for node in edges[index]:
+            ends[node].append(int(index))
     starts: list[Node | None] = [None] * len(edges)
     for node in list(ends):
         _walk(node, edges, ends, starts)
-    return [each if starts[place] == ("text", each.a.key) else each.reverse for place, each in enumerate(drawn)]
+    return [each if starts[index] == ("text", each.a.key) else each.reverse for index, each in enumerate(drawn)]
 
 
 def _made_even(drawn: Sequence[DrawnItem]) -> list[tuple[Node, Node]]:
@@ -70,9 +70,9 @@ def _walk(start: Node, edges: list[tuple[Node, Node]], ends: dict[Node, list[int
     """Go along unused edges until there are none; every node is even, so the walk ends where it began."""
     node = start
     while ends[node]:
-        place = ends[node].pop()
-        if starts[place] is not None:
+        node_after = ends[node].pop()
+        if starts[node_after] is not None:
             continue
-        starts[place] = node
-        one, other = edges[place]
+        starts[node_after] = node
+        one, other = edges[node_after]
         node = other if node == one else one

@@ -43,8 +43,8 @@ def of_people(role: Role = Role.EDITOR) -> Callable[[Callable[..., HttpResponseB
         @study_page(role)
         @wraps(view)
         def found(request: HttpRequest, study: Study, campaign_id: int, **kwargs: Any) -> HttpResponseBase:
-            own = Campaign.objects.filter(study=study).exclude(judges="MODEL").select_related(*ALONG)
-            return view(request, get_object_or_404(own, pk=campaign_id), **kwargs)
+            campaigns = Campaign.objects.filter(study=study).exclude(judges="MODEL").select_related(*ALONG)
+            return view(request, get_object_or_404(campaigns, pk=campaign_id), **kwargs)
 
         return found
 
@@ -57,11 +57,11 @@ def new(request: HttpRequest, study: Study) -> HttpResponse:
     form = NewForm(study, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            made = services.create_draft(study=study, now=timezone.now(), **form.cleaned_data)
+            campaign = services.create_draft(study=study, now=timezone.now(), **form.cleaned_data)
         except BadCampaign as error:
             put(form, error)
         else:
-            return redirect("campaign_edit", study.slug, made.pk)
+            return redirect("campaign_edit", study.slug, campaign.pk)
     context = {"form": form, "section": SECTION}
     return render(request, "annotation/campaigns/new.html", context, status=422 if form.errors else 200)
 
@@ -113,9 +113,9 @@ def launch_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @require_POST
 def duplicate(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Make a draft like this campaign."""
-    made = services.clone_campaign(campaign=campaign, now=timezone.now())
-    messages.success(request, _("“%(name)s” is a copy. Nothing was drawn or judged yet.") % {"name": made.name})
-    return redirect("campaign_edit", campaign.study.slug, made.pk)
+    copy = services.clone_campaign(campaign=campaign, now=timezone.now())
+    messages.success(request, _("“%(name)s” is a copy. Nothing was drawn or judged yet.") % {"name": copy.name})
+    return redirect("campaign_edit", campaign.study.slug, copy.pk)
 
 
 @of_people()
@@ -184,11 +184,11 @@ def questionnaire(request: HttpRequest, campaign: Campaign, number: int) -> Http
     """Show a questionnaire to be tried out, by its number from 1."""
     # Imported ones have no position: they are tried in the order in which they came.
     ordered = campaign.questionnaires.order_by(F("position").asc(nulls_last=True), "pk")
-    found = ordered.select_related("campaign__study")[max(number - 1, 0) : number]
-    if not found:
+    shown = ordered.select_related("campaign__study")[max(number - 1, 0) : number]
+    if not shown:
         raise Http404
     context = {
-        "page": questionnaire_content.preview(found[0]),
+        "page": questionnaire_content.preview(shown[0]),
         "campaign": campaign,
         "project": campaign.study,
         "title": activity.title(campaign),
@@ -240,11 +240,11 @@ def asked(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         if do == "usual":
             rows = campaign_forms.rows_of(questions.default_questions(campaign, timezone.now()))
         rows, focus = campaign_forms.edit_rows(rows, do, pairwise=campaign.kind != CampaignKind.POINTWISE)
-        wanted = campaign_forms.questions_of_rows(rows)
-        problems = questions.problems_of(campaign, wanted) if do in {"save", "show"} else []
+        terms = campaign_forms.questions_of_rows(rows)
+        problems = questions.problems_of(campaign, terms) if do in {"save", "show"} else []
         if do == "save" and not problems:
             try:
-                questions.change_questions(campaign=campaign, asked=wanted, now=timezone.now())
+                questions.change_questions(campaign=campaign, terms=terms, now=timezone.now())
             except CampaignProblem as error:
                 problems = [str(error)]
             else:
@@ -273,21 +273,21 @@ def expert_items(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         shown = {each.item for each in page}
         chosen = {int(pk) for pk in request.POST.getlist("item") if pk.isascii() and pk.isdigit()} & shown
         picked = tuple(sorted((set(kept.picked) - shown) | chosen))
-        wanted = replace(kept, picked=picked, rule=design.PICKED if picked else design.LEAST)
+        changed = replace(kept, picked=picked, rule=design.PICKED if picked else design.LEAST)
         try:
             services.change_terms(
-                campaign=campaign, terms=services.terms_of(campaign), design=wanted, now=timezone.now()
+                campaign=campaign, terms=services.terms_of(campaign), design=changed, now=timezone.now()
             )
         except CampaignProblem as error:
             messages.error(request, str(error))
         else:
-            said = ngettext("Saved. %(n)s item is picked.", "Saved. %(n)s items are picked.", len(picked))
-            messages.success(request, said % {"n": len(picked)})
+            message = ngettext("Saved. %(n)s item is picked.", "Saved. %(n)s items are picked.", len(picked))
+            messages.success(request, message % {"n": len(picked)})
         return redirect(request.get_full_path())
-    found = Item.objects.filter(pk__in=[each.item for each in page]).select_related(
+    items = Item.objects.filter(pk__in=[each.item for each in page]).select_related(
         "topic", *Response.label_needs("response", "pair__a", "pair__b")
     )
-    by_key = {item.pk: item for item in found}
+    by_key = {item.pk: item for item in items}
     context = {
         "campaign": campaign,
         "page": page,

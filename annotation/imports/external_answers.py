@@ -103,27 +103,27 @@ def store(
     problems.refuse_any()
     # The triggers of a judgment look these up for every row; without fresh statistics they read whole tables.
     bulk.analyse(Item, Questionnaire, QuestionnaireItem, Assignment)
-    made, unchanged = _store_judgments(rows, plan, answers, problems)
-    return campaign, counts | {"judgments": made, "judgments_unchanged": unchanged}
+    created, unchanged = _store_judgments(rows, plan, answers, problems)
+    return campaign, counts | {"judgments": created, "judgments_unchanged": unchanged}
 
 
 def _responses(study: Study, answers: Iterable[Answer]) -> dict[str, tuple[int, str]]:
     """Return row and topic of each response that is in a pair."""
-    wanted = {response for answer in answers if answer.pair for response in answer.pair}
-    found = {}
-    for batch in bulk.batches(wanted):
+    ids = {response for answer in answers if answer.pair for response in answer.pair}
+    responses = {}
+    for batch in bulk.batches(ids):
         rows = Response.objects.filter(study=study, external_id__in=batch).order_by("id")
         for external_id, pk, topic in rows.values_list("external_id", "id", "topic__external_id"):
-            found[external_id] = (pk, topic)
-    return found
+            responses[external_id] = (pk, topic)
+    return responses
 
 
 def _topics(study: Study, answers: Iterable[Answer]) -> dict[str, Topic]:
-    found = {}
+    topics = {}
     for batch in bulk.batches({answer.topic for answer in answers}):
         rows = Topic.objects.filter(study=study, external_id__in=batch).order_by("version", "id")
-        found.update({topic.external_id: topic for topic in rows})
-    return found
+        topics.update({topic.external_id: topic for topic in rows})
+    return topics
 
 
 def _has_references(
@@ -195,10 +195,10 @@ def _ensure_items(
     missing: list[Item] = []
     for key, answer in first.items():
         shown = pairs[ids[key]] if isinstance(key, tuple) else None
-        found = known.get(shown.pk if shown else key)
+        existing = known.get(shown.pk if shown else key)
         name = "" if shown else str(key)
-        item = found or Item(campaign=rows.campaign, pair=shown, topic=topics[answer.topic], external_id=name)
-        if found is None:
+        item = existing or Item(campaign=rows.campaign, pair=shown, topic=topics[answer.topic], external_id=name)
+        if existing is None:
             missing.append(item)
         rows.items[key] = item
     Item.objects.bulk_create(missing, batch_size=bulk.BATCH)
@@ -233,13 +233,13 @@ def _ensure_entries(rows: _Rows, answers: Sequence[Answer], problems: Problems) 
     kept = []
     for answer in answers:
         questionnaire, item = rows.questionnaires[answer.questionnaire].pk, rows.items[answer.key].pk
-        place = places.get((questionnaire, item))
-        if place is not None and answer.position in (None, place):
+        placement = places.get((questionnaire, item))
+        if placement is not None and answer.position in (None, placement):
             kept.append(answer)
             continue
         position = following.get(questionnaire, 1) if answer.position is None else answer.position
-        if place is not None or (questionnaire, position) in holders:
-            what = f"this item stands at {place}" if place is not None else "another item stands there"
+        if placement is not None or (questionnaire, position) in holders:
+            what = f"this item stands at {placement}" if placement is not None else "another item stands there"
             expected = "one item at one position of a questionnaire"
             message = f"position {position} of questionnaire {answer.questionnaire}: {what} already"
             problems.set_aside(file=answer.file, line=answer.line, field="position", expected=expected, message=message)
@@ -273,44 +273,44 @@ def _ensure_assignments(
             )
             missing.append(row)
         rows.assignments[name, person] = row
-    made = Assignment.objects.bulk_create(missing, batch_size=bulk.BATCH)
+    created = Assignment.objects.bulk_create(missing, batch_size=bulk.BATCH)
     AssignmentTransition.objects.bulk_create(
-        [AssignmentTransition(assignment=row, before="", after=row.state, cause=CAUSE, at=now) for row in made],
+        [AssignmentTransition(assignment=row, before="", after=row.state, cause=CAUSE, at=now) for row in created],
         batch_size=bulk.BATCH,
     )
-    return len(made)
+    return len(created)
 
 
 def _store_judgments(rows: _Rows, plan: Plan, answers: Sequence[Answer], problems: Problems) -> tuple[int, int]:
     known: dict[tuple[int, int, int, int], int] = {}
     stored = Judgment.objects.filter(item__campaign=rows.campaign).order_by("id")
     fields = ("assignment_id", "item_id", "dimension_id", "repeat", "value")
-    for assignment_id, item_id, dimension_id, repeat, there in stored.values_list(*fields).iterator(10_000):
-        known[assignment_id, item_id, dimension_id, repeat] = there
+    for assignment_id, item_id, dimension_id, repeat, value_there in stored.values_list(*fields).iterator(10_000):
+        known[assignment_id, item_id, dimension_id, repeat] = value_there
     # A campaign keeps asking the versions that it began with.
-    asked = list(rows.campaign.asked.select_related("dimension").order_by("position", "id"))
-    dimensions = {entry.dimension.name: entry.dimension for entry in asked}
+    campaign_dimensions = list(rows.campaign.asked.select_related("dimension").order_by("position", "id"))
+    dimensions = {entry.dimension.name: entry.dimension for entry in campaign_dimensions}
     missing: list[Judgment] = []
     coming: set[tuple[int, int, int, int]] = set()
     unchanged = 0
     for answer in answers:
         assignment = rows.assignments[answer.questionnaire, answer.participant]
         item = rows.items[answer.key]
-        for n, (wanted, value) in enumerate(zip(plan.dimensions, answer.values, strict=True)):
+        for n, (planned, value) in enumerate(zip(plan.dimensions, answer.values, strict=True)):
             if value is None:
                 continue
-            dimension = dimensions.get(wanted.name, wanted)
+            dimension = dimensions.get(planned.name, planned)
             key = (assignment.pk, item.pk, dimension.pk, answer.repeat)
             if key in coming:
                 expected, message = "each judgment once", "this participant's judgment of this item is there twice"
                 problems.set_aside(
-                    file=answer.file, line=answer.line, field=wanted.name, expected=expected, message=message
+                    file=answer.file, line=answer.line, field=planned.name, expected=expected, message=message
                 )
                 continue
             coming.add(key)
             if wrong := _contradiction(known.get(key, value), value, dimension):
                 expected, message = wrong
-                problems.add(file=answer.file, line=answer.line, field=wanted.name, expected=expected, message=message)
+                problems.add(file=answer.file, line=answer.line, field=planned.name, expected=expected, message=message)
             elif key in known:
                 unchanged += 1
             else:
@@ -320,10 +320,10 @@ def _store_judgments(rows: _Rows, plan: Plan, answers: Sequence[Answer], problem
     return len(missing), unchanged
 
 
-def _contradiction(there: int, value: int, dimension: Dimension) -> tuple[str, str] | None:
+def _contradiction(stored: int, value: int, dimension: Dimension) -> tuple[str, str] | None:
     """Return what was expected and what is wrong with a judgment that the study cannot hold."""
-    if there != value:
-        return "the same judgment as before", f"the study has {there} of this participant for this item, not {value}"
+    if stored != value:
+        return "the same judgment as before", f"the study has {stored} of this participant for this item, not {value}"
     if value not in dimension.values:
         return f"an option of {dimension}: {dimension.values}", f"got {value}"
     return None

@@ -17,8 +17,8 @@ def _read_corpus(files: Inputs, _options: Options, problems: Problems, report: R
     return crowdrag25.read(files.source(), problems, report=report)
 
 
-def _store_corpus(study: Study, found: crowdrag25.Corpus, now: datetime) -> Stored:
-    return crowdrag25.store(study=study, corpus=found, now=now)
+def _store_corpus(study: Study, corpus: crowdrag25.Corpus, now: datetime) -> Stored:
+    return crowdrag25.store(study=study, corpus=corpus, now=now)
 
 
 def _read_questionnaire(
@@ -27,8 +27,8 @@ def _read_questionnaire(
     return questionnaire_files.read(files.one("file"), problems)
 
 
-def _store_questionnaire(study: Study, found: questionnaire_files.QuestionnaireInput, now: datetime) -> Stored:
-    stored = questionnaire_files.store(study=study, questionnaire=found, now=now)
+def _store_questionnaire(study: Study, questionnaire: questionnaire_files.QuestionnaireInput, now: datetime) -> Stored:
+    stored = questionnaire_files.store(study=study, questionnaire=questionnaire, now=now)
     versions = {str(row.name): row.version for row in (stored.instructions, *stored.dimensions)}
     return Stored({"made": stored.made, "versions": versions})
 

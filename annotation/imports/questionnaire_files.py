@@ -90,7 +90,7 @@ def read(member: Member, problems: Problems) -> QuestionnaireInput:
     assert data is not None  # or there was a problem
     _check_questions(data, member, problems)
     problems.refuse_any()
-    questions = tuple(_question(given, data["type"]) for given in data["questions"])
+    questions = tuple(_question(question, data["type"]) for question in data["questions"])
     return QuestionnaireInput(data["name"] or data["type"], data["type"], data["instructions"], questions)
 
 
@@ -98,26 +98,26 @@ def read(member: Member, problems: Problems) -> QuestionnaireInput:
 def store(*, study: Study, questionnaire: QuestionnaireInput, now: datetime) -> Stored:
     """Store instructions and dimensions; what the study has already with the same content stays as it is."""
     bulk.lock_imports(study)
-    instructions, made = versions.ensure(
+    instructions, created = versions.ensure(
         Instructions, study=study, name=questionnaire.name, now=now, text=questionnaire.instructions
     )
-    found = [
+    dimensions = [
         versions.ensure(Dimension, study=study, name=question.name, now=now, **question.content)
         for question in questionnaire.questions
     ]
-    counts = {"instructions": int(made), "dimensions": sum(new for _, new in found)}
-    return Stored(instructions, [dimension for dimension, _ in found], counts)
+    counts = {"instructions": int(created), "dimensions": sum(new for _, new in dimensions)}
+    return Stored(instructions, [dimension for dimension, _ in dimensions], counts)
 
 
-def _question(given: dict[str, Any], type_: str) -> Question:
+def _question(fields: dict[str, Any], type_: str) -> Question:
     content = {
-        "question": given["text"],
-        "label": given["label"] or given["name"].replace("_", " ").capitalize(),
-        "description": given["description"] or "",
-        "options": sorted(given["options"] or _default_options(type_), key=lambda option: option["value"]),
-        "asks_justification": bool(given["justification"]),
+        "question": fields["text"],
+        "label": fields["label"] or fields["name"].replace("_", " ").capitalize(),
+        "description": fields["description"] or "",
+        "options": sorted(fields["options"] or _default_options(type_), key=lambda option: option["value"]),
+        "asks_justification": bool(fields["justification"]),
     }
-    return Question(given["name"], content)
+    return Question(fields["name"], content)
 
 
 def _with_values(value: Any) -> Any:
@@ -125,10 +125,10 @@ def _with_values(value: Any) -> Any:
     if not isinstance(value, dict) or not isinstance(value.get("questions"), list):
         return value
     questions = [
-        given | {"options": _valued(given["options"], value.get("type"))}
-        if isinstance(given, dict) and isinstance(given.get("options"), list)
-        else given
-        for given in value["questions"]
+        question | {"options": _valued(question["options"], value.get("type"))}
+        if isinstance(question, dict) and isinstance(question.get("options"), list)
+        else question
+        for question in value["questions"]
     ]
     return value | {"questions": questions}
 

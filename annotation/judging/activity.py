@@ -20,8 +20,8 @@ from .lifecycle import ASSIGNMENTS
 
 def activities_of(study: Study) -> list[Activity]:
     """Return a study's campaigns in which people can take part: those that hand out questionnaires and were opened."""
-    found = Campaign.objects.filter(study=study, has_slots=True).exclude(state=CampaignState.DRAFT)
-    return [_way(campaign) for campaign in found.select_related("consent_text").order_by("pk")]
+    campaigns = Campaign.objects.filter(study=study, has_slots=True).exclude(state=CampaignState.DRAFT)
+    return [_way(campaign) for campaign in campaigns.select_related("consent_text").order_by("pk")]
 
 
 def title(campaign: Campaign) -> str:
@@ -77,24 +77,24 @@ def _what(campaign: Campaign) -> str:
 
 def _size(campaign: Campaign) -> list[str]:
     """Say how much a questionnaire asks, as far as it is drawn, and what comes before the first one."""
-    found = []
+    parts = []
     size, examples = questionnaire_content.size(campaign), TrainingItem.objects.filter(campaign=campaign).count()
     if size.items:
         if campaign.kind == CampaignKind.POINTWISE:
             things = ngettext("%(n)s answer", "%(n)s answers", size.items) % {"n": size.items}
         else:
             things = ngettext("%(n)s pair of answers", "%(n)s pairs of answers", size.items) % {"n": size.items}
-        asked = ngettext("%(n)s question", "%(n)s questions", size.questions) % {"n": size.questions}
-        said = _("A questionnaire has %(things)s, and %(asked)s about each.")
-        found.append(said % {"things": things, "asked": asked})
+        questions = ngettext("%(n)s question", "%(n)s questions", size.questions) % {"n": size.questions}
+        message = _("A questionnaire has %(things)s, and %(asked)s about each.")
+        parts.append(message % {"things": things, "asked": questions})
     if examples:
-        said = ngettext(
+        message = ngettext(
             "Before the first one comes a training: %(n)s example, with the answers that we expect and why.",
             "Before the first one comes a training: %(n)s examples, with the answers that we expect and why.",
             examples,
         )
-        found.append(said % {"n": examples})
-    return found
+        parts.append(message % {"n": examples})
+    return parts
 
 
 def _way(campaign: Campaign) -> Activity:
@@ -146,16 +146,16 @@ def review_url(campaign: Campaign, participant: Participant, about: str) -> str:
 
 def reversal_url(campaign: Campaign, participant: Participant, about: str) -> str:
     """Return where a reviewer takes a rejection back, if this assignment of the judge's was rejected."""
-    found = _theirs(campaign, participant, about)
-    if found is None or found.state != AssignmentState.REJECTED:
+    assignment = _theirs(campaign, participant, about)
+    if assignment is None or assignment.state != AssignmentState.REJECTED:
         return ""
     return f"{review_url(campaign, participant, about)}?open=reverse"
 
 
 def about_label(campaign: Campaign, participant: Participant, about: str) -> str:
     """Return what people call this assignment, if it is this judge's."""
-    found = _theirs(campaign, participant, about)
-    return _("A questionnaire of %(title)s") % {"title": f"“{title(campaign)}”"} if found else ""
+    assignment = _theirs(campaign, participant, about)
+    return _("A questionnaire of %(title)s") % {"title": f"“{title(campaign)}”"} if assignment else ""
 
 
 def owed(campaign: Campaign, participant: Participant) -> int:

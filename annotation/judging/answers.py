@@ -130,11 +130,11 @@ def _stored(
     if not all(type(number) is int and -(2**31) <= number < 2**63 for number in numbers.values()):
         return None
     content = {"justification": justification, "now": now}
-    asked = {**asks(assignment), **{name: Int8(number) for name, number in numbers.items()}, **content}
-    found = prepared_statements.row(_FIRST if revision == 1 else _NEXT, asked)
-    if found is None:
+    parameters = {**asks(assignment), **{name: Int8(number) for name, number in numbers.items()}, **content}
+    row = prepared_statements.row(_FIRST if revision == 1 else _NEXT, parameters)
+    if row is None:
         return None
-    key, state, lease_until, minutes = found
+    key, state, lease_until, minutes = row
     assignment = as_it_is(assignment, state, lease_until, minutes, now)
     return Judgment(
         pk=key, assignment=assignment, item_id=item, dimension_id=dimension, value=value, revision=revision,
@@ -151,10 +151,10 @@ def as_it_is(
     assignment: Assignment, state: str, lease_until: datetime | None, minutes: int, now: datetime
 ) -> Assignment:
     """Return an assignment as a statement found it, its lease renewed after that has committed."""
-    found = copy.copy(assignment)
-    found.state, found.lease_until = state, lease_until
-    leases.renew(found, now, minutes=minutes)
-    return found
+    unchanged = copy.copy(assignment)
+    unchanged.state, unchanged.lease_until = state, lease_until
+    leases.renew(unchanged, now, minutes=minutes)
+    return unchanged
 
 
 @transaction.atomic
@@ -181,13 +181,13 @@ def answer_check(*, assignment: Assignment, check: int, value: int, revision: in
     """Store the answer to an attention check, and renew the lease; problems are those of `answer`."""
     _check_revision(revision)
     assignment = lock_for_answers(assignment)
-    asked = AttentionCheck.objects.filter(pk=_key(check), questionnaire=assignment.questionnaire_id).first()
-    if asked is None or not _is_option(value, asked.options):
+    check_asked = AttentionCheck.objects.filter(pk=_key(check), questionnaire=assignment.questionnaire_id).first()
+    if check_asked is None or not _is_option(value, check_asked.options):
         raise problems.BadAnswer(_("This is no answer to a question of this questionnaire."))
-    known = CheckAnswer.objects.filter(assignment=assignment, check_asked=asked).first()
+    known = CheckAnswer.objects.filter(assignment=assignment, check_asked=check_asked).first()
     content = {"value": value}
     if known is None:
-        known = CheckAnswer.objects.create(assignment=assignment, check_asked=asked, answered_at=now, **content)
+        known = CheckAnswer.objects.create(assignment=assignment, check_asked=check_asked, answered_at=now, **content)
     elif _replaces(known, content, revision):
         _change(known, content, revision, answered_at=now)
     leases.renew(assignment, now)
@@ -210,12 +210,12 @@ def lock_for_answers(assignment: Assignment) -> Assignment:
 
 
 def _check_question(assignment: Assignment, item: int, dimension: int, value: int) -> None:
-    asked = QuestionnaireItem.objects.filter(questionnaire=assignment.questionnaire_id, item=_key(item)).exists()
+    is_known = QuestionnaireItem.objects.filter(questionnaire=assignment.questionnaire_id, item=_key(item)).exists()
     campaign = assignment.questionnaire.campaign_id
     options = Dimension.objects.filter(
         pk__in=CampaignDimension.objects.filter(campaign=campaign, dimension=_key(dimension)).values("dimension")
     ).values_list("options", flat=True)
-    if not asked or not any(_is_option(value, each) for each in options):
+    if not is_known or not any(_is_option(value, each) for each in options):
         raise problems.BadAnswer(_("This is no answer to a question of this questionnaire."))
 
 
@@ -319,11 +319,11 @@ def record_times(
     rows = dict(_told(each) for each in times)
     columns = zip(*((item, *numbers) for item, numbers in rows.items()), strict=True) if rows else ((),) * len(_COLUMNS)
     arrays = {name: prepared_statements.array(values) for name, values in zip(_COLUMNS, columns, strict=True)}
-    asked = {**asks(assignment), **arrays, "visit": visit, "most": Int8(MOST_VISITS), "now": now}
-    found = prepared_statements.row(_STORE, asked)
-    if found is None:
+    parameters = {**asks(assignment), **arrays, "visit": visit, "most": Int8(MOST_VISITS), "now": now}
+    row = prepared_statements.row(_STORE, parameters)
+    if row is None:
         _refuse(assignment)
-    state, lease_until, minutes = found
+    state, lease_until, minutes = row
     return as_it_is(assignment, state, lease_until, minutes, now)
 
 

@@ -160,18 +160,20 @@ def of(endpoint: Endpoint, campaign: int) -> QuerySet[Assignment]:
     """Return the questionnaires of a campaign that people were given, with all that is shown of them."""
     theirs = AssignmentPayment.objects.filter(assignment=OuterRef("pk")).order_by().values("assignment")
     paid = Subquery(theirs.annotate(sum=Sum("amount")).values("sum"), output_field=IntegerField())
-    found = Assignment.objects.filter(questionnaire__campaign__study=endpoint.study, questionnaire__campaign=campaign)
-    return found.select_related(*WITH).annotate(paid=Coalesce(paid, 0))
+    assignments = Assignment.objects.filter(
+        questionnaire__campaign__study=endpoint.study, questionnaire__campaign=campaign
+    )
+    return assignments.select_related(*WITH).annotate(paid=Coalesce(paid, 0))
 
 
 def screened(endpoint: Endpoint, campaign: int, external_id: str) -> Any:
     """Return one questionnaire as it is shown; whoever asks is noted to have seen it."""
-    found = endpoint.one(of(endpoint, campaign), external_id=external_id)
-    endpoint.about(found.participant, found.pk)
-    found.known = dossier.collect(found)  # type: ignore[attr-defined] # what its serializer reads
-    found.owed_if_accepted = dossier.owed_if_accepted(found)  # type: ignore[attr-defined]
-    found.left_of_pay = dossier.left_of_pay(found)  # type: ignore[attr-defined]
-    return ScreenedRow(found).data
+    assignment = endpoint.one(of(endpoint, campaign), external_id=external_id)
+    endpoint.about(assignment.participant, assignment.pk)
+    assignment.known = dossier.collect(assignment)  # type: ignore[attr-defined] # what its serializer reads
+    assignment.owed_if_accepted = dossier.owed_if_accepted(assignment)  # type: ignore[attr-defined]
+    assignment.left_of_pay = dossier.left_of_pay(assignment)  # type: ignore[attr-defined]
+    return ScreenedRow(assignment).data
 
 
 # What is shown of these: without it each row would bring the texts of two responses and of its topic.
@@ -243,14 +245,14 @@ class JudgmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes
         model = Judgment
         fields: ClassVar[list[str]] = []
 
-    def of_dimension(self, rows: Any, _name: str, wanted: str) -> QuerySet[Judgment]:
+    def of_dimension(self, rows: Any, _name: str, name: str) -> QuerySet[Judgment]:
         """Keep those on dimensions of this name: by keys, of which the database knows how many rows have them."""
-        keys = list(Dimension.objects.filter(name=wanted).values_list("pk", flat=True))
+        keys = list(Dimension.objects.filter(name=name).values_list("pk", flat=True))
         return rows.filter(dimension__in=keys)  # type: ignore[no-any-return]
 
-    def only_counted(self, rows: Any, _name: str, wanted: bool) -> QuerySet[Judgment]:
+    def only_counted(self, rows: Any, _name: str, is_counted: bool) -> QuerySet[Judgment]:
         """Keep those that count, or those that do not."""
-        return rows.counted() if wanted else rows.not_counted()  # type: ignore[no-any-return]
+        return rows.counted() if is_counted else rows.not_counted()  # type: ignore[no-any-return]
 
 
 class Judgments(ListEndpoint):

@@ -237,11 +237,11 @@ def _standing(campaign: Campaign, participant: Participant) -> ClaimContext:
     }
     with prepared_statements.cursor() as cursor:
         cursor.execute(_STANDING, arguments)
-        found = cursor.fetchone()
-    if found is None:
+        row = cursor.fetchone()
+    if row is None:
         raise problems.NotAdmitted  # the campaign of another study
-    *facts, mine = found
-    return ClaimContext._make([*facts, [KnownAssignment(*each) for each in mine or ()]])
+    *facts, known = row
+    return ClaimContext._make([*facts, [KnownAssignment(*each) for each in known or ()]])
 
 
 def _excluded(standing: ClaimContext, campaign: Campaign, participant: Participant) -> list[int]:
@@ -275,9 +275,9 @@ def _assign(
     }
     with prepared_statements.cursor() as cursor:
         cursor.execute(_ASSIGN, arguments)
-        made = Assignment.from_db("default", _COLUMNS, cursor.fetchone())
-    slots.assign(slot[0], made)
-    return made
+        assignment = Assignment.from_db("default", _COLUMNS, cursor.fetchone())
+    slots.assign(slot[0], assignment)
+    return assignment
 
 
 def _resumed(lost: int, session: str, now: datetime) -> Assignment | None:

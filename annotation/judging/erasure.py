@@ -35,15 +35,15 @@ def redact_quotes(participant: Participant) -> None:
     for response in Response.objects.filter(participant=participant, erased_at__isnull=True).order_by("pk"):
         runs = frozenset(_runs(response.text))
         about = Q(item__pair__a=response) | Q(item__pair__b=response) | Q(item__response=response)
-        said = Judgment.objects.filter(about).order_by("pk")
-        reasons = said.exclude(justification="").values_list("pk", "justification")
+        judgments = Judgment.objects.filter(about).order_by("pk")
+        reasons = judgments.exclude(justification="").values_list("pk", "justification")
         Judgment.objects.filter(pk__in=_quoting(runs, reasons)).update(justification="")
-        judges = Assignment.objects.filter(pk__in=said.order_by().values("assignment")).exclude(comment="")
+        judges = Assignment.objects.filter(pk__in=judgments.order_by().values("assignment")).exclude(comment="")
         Assignment.objects.filter(pk__in=_quoting(runs, judges.values_list("pk", "comment"))).update(comment="")
 
 
-def _quoting(runs: frozenset[tuple[str, ...]], said: Iterable[tuple[int, str]]) -> list[int]:
-    return [pk for pk, words in said if not runs.isdisjoint(_runs(words))]
+def _quoting(runs: frozenset[tuple[str, ...]], texts: Iterable[tuple[int, str]]) -> list[int]:
+    return [pk for pk, words in texts if not runs.isdisjoint(_runs(words))]
 
 
 def _runs(text: str) -> Iterator[tuple[str, ...]]:
@@ -65,24 +65,24 @@ def erase(participant: Participant, now: datetime) -> None:
     """
     leases.on_erase(participant, now)
     redact_quotes(participant)
-    mine = Assignment.objects.filter(participant=participant)
-    Judgment.objects.filter(assignment__in=mine).update(justification="", judged_at=None, external_id="")
-    CheckAnswer.objects.filter(assignment__in=mine).delete()
-    ItemTime.objects.filter(assignment__in=mine).delete()
-    ShownFlag.objects.filter(assignment__in=mine).delete()
+    assignments = Assignment.objects.filter(participant=participant)
+    Judgment.objects.filter(assignment__in=assignments).update(justification="", judged_at=None, external_id="")
+    CheckAnswer.objects.filter(assignment__in=assignments).delete()
+    ItemTime.objects.filter(assignment__in=assignments).delete()
+    ShownFlag.objects.filter(assignment__in=assignments).delete()
     TrainingAnswer.objects.filter(participant=participant).delete()
     PlatformSubmission.objects.filter(participant=participant).delete()
     # What was written to the judge, or why they gave something back, may say what they judged.
     with pgtrigger.ignore("annotation.AssignmentTransition:never_updated"):
-        AssignmentTransition.objects.filter(assignment__in=mine).exclude(note="").update(note="")
+        AssignmentTransition.objects.filter(assignment__in=assignments).exclude(note="").update(note="")
     with pgtrigger.ignore("annotation.AssignmentDecision:never_updated"):
-        AssignmentDecision.objects.filter(assignment__in=mine).update(reason=REASON, evidence={})
+        AssignmentDecision.objects.filter(assignment__in=assignments).update(reason=REASON, evidence={})
     AssignmentDecision.objects.bulk_create(
         AssignmentDecision(assignment=one, about=DecisionKind.INCLUDE, holds=False, reason=REASON, decided_at=now)
-        for one in mine.filter(is_included=True)
+        for one in assignments.filter(is_included=True)
     )
-    handed_in = list(mine.filter(submitted_at__isnull=False).values_list("pk", flat=True))
-    mine.update(
+    handed_in = list(assignments.filter(submitted_at__isnull=False).values_list("pk", flat=True))
+    assignments.update(
         is_included=False,
         seconds=None,
         active_seconds=None,

@@ -47,25 +47,25 @@ class TimesSent:
 
 def answer(request: HttpRequest) -> AnswerSent:
     """Read an answer."""
-    given = _body(request)
-    numbers = (_number(given, name) for name in ("item", "dimension", "value", "revision"))
+    fields = _body(request)
+    numbers = (_number(fields, name) for name in ("item", "dimension", "value", "revision"))
     item, dimension, value, revision = numbers
-    return AnswerSent(item, dimension, value, _text(given, "justification"), revision)
+    return AnswerSent(item, dimension, value, _text(fields, "justification"), revision)
 
 
 def check(request: HttpRequest) -> CheckSent:
     """Read an answer to an attention check."""
-    given = _body(request)
-    return CheckSent(*(_number(given, name) for name in ("check", "value", "revision")))
+    fields = _body(request)
+    return CheckSent(*(_number(fields, name) for name in ("check", "value", "revision")))
 
 
 def times(request: HttpRequest) -> TimesSent:
     """Read the times of a visit."""
-    given = _body(request)
-    found = given.get("times")
-    if not isinstance(found, list) or len(found) > MOST_TIMES or not all(isinstance(each, dict) for each in found):
+    fields = _body(request)
+    rows = fields.get("times")
+    if not isinstance(rows, list) or len(rows) > MOST_TIMES or not all(isinstance(each, dict) for each in rows):
         raise BadBodyError(_("“times” is a list of objects, one an item."))
-    return TimesSent(_text(given, "visit"), found)
+    return TimesSent(_text(fields, "visit"), rows)
 
 
 def comment(request: HttpRequest) -> str:
@@ -79,14 +79,14 @@ def _body(request: HttpRequest) -> dict[str, Any]:
     if _length(request) > MOST_BYTES:
         raise BadBodyError(_("At most %(n)s bytes are taken at once.") % {"n": MOST_BYTES})
     try:
-        given = json.loads(request.body)
+        fields = json.loads(request.body)
     except (UnreadablePostError, RawPostDataException) as error:
         raise BadBodyError(_("The request ended too early.")) from error
     except (ValueError, RecursionError) as error:
         raise BadBodyError(_("The request is no JSON.")) from error
-    if not isinstance(given, dict):
+    if not isinstance(fields, dict):
         raise BadBodyError(_("The request is no JSON object."))
-    return given
+    return fields
 
 
 def _length(request: HttpRequest) -> int:
@@ -96,16 +96,16 @@ def _length(request: HttpRequest) -> int:
         return 0
 
 
-def _number(given: dict[str, Any], name: str) -> int:
-    value = given.get(name)
+def _number(fields: dict[str, Any], name: str) -> int:
+    value = fields.get(name)
     # True is 1 to Python, and to nobody else.
     if type(value) is not int or not -(2**63) <= value < 2**63:
         raise BadBodyError(_("“%(name)s” is a whole number.") % {"name": name})
     return value
 
 
-def _text(given: dict[str, Any], name: str) -> str:
-    value = given.get(name, "")
+def _text(fields: dict[str, Any], name: str) -> str:
+    value = fields.get(name, "")
     if not isinstance(value, str):
         raise BadBodyError(_("“%(name)s” is a text.") % {"name": name})
     return value

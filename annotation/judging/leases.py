@@ -35,8 +35,8 @@ _RENEW: Final = """
 
 def assignments_of(campaign: Campaign, participant: Participant) -> QuerySet[Assignment]:
     """Return somebody's assignments in a campaign, the first one first."""
-    mine = Assignment.objects.filter(questionnaire__campaign=campaign, participant=participant)
-    return mine.select_related("questionnaire__campaign__study", "participant").order_by("assigned_at", "pk")
+    assignments = Assignment.objects.filter(questionnaire__campaign=campaign, participant=participant)
+    return assignments.select_related("questionnaire__campaign__study", "participant").order_by("assigned_at", "pk")
 
 
 def assignment_in_hand(campaign: Campaign, participant: Participant) -> Assignment | None:
@@ -57,10 +57,10 @@ def lease_length(campaign: Campaign) -> timedelta:
 def own_assignment(*, participant: Participant, campaign: int, external_id: str) -> Assignment | None:
     """Return somebody's assignment in a campaign that has slots; nobody else's is found."""
     arguments = {"external_id": external_id, "participant": Int8(participant.pk), "campaign": Int8(campaign)}
-    found = prepared_statements.row(_THEIRS, arguments) if external_id and campaign < 2**63 else None
-    if found is None:
+    row = prepared_statements.row(_THEIRS, arguments) if external_id and campaign < 2**63 else None
+    if row is None:
         return None
-    assignment = prepared_statements.instance(Assignment, found)
+    assignment = prepared_statements.instance(Assignment, row)
     assignment.participant = participant
     return assignment
 
@@ -112,14 +112,16 @@ def on_withdraw(participant: Participant, now: datetime) -> None:
 def on_erase(participant: Participant, now: datetime) -> None:
     """Free all slots of somebody who has everything erased: others judge in their stead. The caller holds them."""
     # Held first, those without a slot too: whoever still answers or hands in waits, and then finds them gone.
-    mine = Assignment.objects.select_for_update(no_key=True).filter(participant=participant)
-    list(mine.order_by("pk").values_list("pk", flat=True))
+    assignments = Assignment.objects.select_for_update(no_key=True).filter(participant=participant)
+    list(assignments.order_by("pk").values_list("pk", flat=True))
     _withdraw(participant, list(HOLDING), "erased", now)
 
 
 def _withdraw(participant: Participant, states: list[AssignmentState], cause: str, now: datetime) -> None:
-    mine = Assignment.objects.filter(participant=participant, state__in=states, questionnaire__campaign__has_slots=True)
-    for assignment in mine.order_by("pk"):
+    assignments = Assignment.objects.filter(
+        participant=participant, state__in=states, questionnaire__campaign__has_slots=True
+    )
+    for assignment in assignments.order_by("pk"):
         held = ASSIGNMENTS.lock_alone(assignment.pk)
         if held.state in states:
             ASSIGNMENTS.move(held, AssignmentState.WITHDRAWN, cause, now=now, lease_until=None)

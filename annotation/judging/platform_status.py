@@ -74,17 +74,17 @@ def register() -> None:
     listeners.register(PREFIX, on_status_changed, needs=visits_needed, here=local_status)
 
 
-def on_status_changed(said: StatusChanged) -> None:
+def on_status_changed(change: StatusChanged) -> None:
     """Free the slot of a visit that is over there, where nothing was handed in here."""
-    campaign = _campaign(said.study, said.purpose)
+    campaign = _campaign(change.study, change.purpose)
     if campaign is not None:
         release_visit(
-            session=said.session,
-            status=said.status,
-            at=said.at,
-            now=said.now,
+            session=change.session,
+            status=change.status,
+            at=change.at,
+            now=change.now,
             campaign=campaign,
-            participant=said.participant,
+            participant=change.participant,
         )
 
 

@@ -71,17 +71,17 @@ class JudgeOverview:
 
 def judge_overview(campaign: Campaign, participant: Participant) -> JudgeOverview:
     """Return what a judge reads of their questionnaires in a campaign."""
-    found = questionnaire_rows(campaign, participant)
+    assignments = questionnaire_rows(campaign, participant)
     visit = platform_session(campaign, participant)
     obstacle = claims.obstacle(campaign=campaign, participant=participant, session=visit)
-    in_hand = next((row.assignment for row in found if row.assignment.state == S.ASSIGNED), None)
-    is_done = any(row.assignment.state in DONE and row.assignment.session == visit for row in found)
+    in_hand = next((row.assignment for row in assignments if row.assignment.state == S.ASSIGNED), None)
+    is_done = any(row.assignment.state in DONE and row.assignment.session == visit for row in assignments)
     way_back = None
     if in_hand is None and (is_done or obstacle):
         outcome = Outcome.COMPLETED if is_done else Outcome.NO_WORK
         way_back = links.participant_completion_target(participant=participant, outcome=outcome)
     return JudgeOverview(
-        rows=found[::-1],
+        rows=assignments[::-1],
         earned=ASSIGNMENTS.total_earned(participant, questionnaire__campaign=campaign),
         awaited=ASSIGNMENTS.total_awaited(participant, questionnaire__campaign=campaign),
         in_hand=in_hand,
@@ -94,9 +94,9 @@ def judge_overview(campaign: Campaign, participant: Participant) -> JudgeOvervie
 
 def questionnaire_rows(campaign: Campaign, participant: Participant) -> list[QuestionnaireRow]:
     """Return somebody's questionnaires in a campaign, the first one first."""
-    mine = Assignment.objects.filter(questionnaire__campaign=campaign, participant=participant)
-    found = mine.prefetch_related("transitions", "payments").order_by("assigned_at", "pk")
-    return [_row(assignment, number) for number, assignment in enumerate(found, start=1)]
+    assignments = Assignment.objects.filter(questionnaire__campaign=campaign, participant=participant)
+    ordered = assignments.prefetch_related("transitions", "payments").order_by("assigned_at", "pk")
+    return [_row(assignment, number) for number, assignment in enumerate(ordered, start=1)]
 
 
 def questionnaire_row(assignment: Assignment) -> QuestionnaireRow:
@@ -119,11 +119,11 @@ def platform_session(campaign: Campaign, participant: Participant) -> str:
 def _row(assignment: Assignment, number: int) -> QuestionnaireRow:
     # What somebody wrote who gave it back is theirs; what a researcher wrote who decided is for them.
     moves = sorted(assignment.transitions.all(), key=lambda one: one.pk)
-    told = [each.note for each in moves if each.by_id]
+    notes = [each.note for each in moves if each.by_id]
     return QuestionnaireRow(
         assignment=assignment,
         number=number,
-        note=told[-1] if told else "",
+        note=notes[-1] if notes else "",
         paid=sum(payment.amount for payment in assignment.payments.all()),
         answered=assignment.judgments.count() if assignment.state in LATE else 0,
         besides=extra_payments(assignment),

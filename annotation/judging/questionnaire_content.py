@@ -146,10 +146,10 @@ class QuestionnairePage:
 def load_page(assignment: Assignment) -> QuestionnairePage:
     """Return what somebody's questionnaire shows, with what they answered so far."""
     judged = Judgment.objects.filter(assignment=assignment, repeat=0)
-    given = {(one.item_id, one.dimension_id): Answer(one.value, one.justification, one.revision) for one in judged}
+    answers = {(one.item_id, one.dimension_id): Answer(one.value, one.justification, one.revision) for one in judged}
     checked = CheckAnswer.objects.filter(assignment=assignment)
     attended = {one.check_asked_id: Answer(one.value, "", one.revision) for one in checked}
-    return _page(assignment.questionnaire, assignment, given, attended)
+    return _page(assignment.questionnaire, assignment, answers, attended)
 
 
 def preview(questionnaire: Questionnaire) -> QuestionnairePage:
@@ -159,8 +159,8 @@ def preview(questionnaire: Questionnaire) -> QuestionnairePage:
 
 def questions(campaign: Campaign) -> tuple[Question, ...]:
     """Return what a campaign asks of each item, in the order in which it stands on the page."""
-    asked = Dimension.objects.filter(asked__campaign=campaign).order_by("asked__position")
-    return tuple(question(dimension) for dimension in asked)
+    dimensions = Dimension.objects.filter(asked__campaign=campaign).order_by("asked__position")
+    return tuple(question(dimension) for dimension in dimensions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,18 +208,18 @@ TEXTS = ("topic", "response", "pair__a", "pair__b")
 def _page(
     questionnaire: Questionnaire,
     assignment: Assignment | None,
-    given: dict[tuple[int, int], Answer],
+    answers: dict[tuple[int, int], Answer],
     attended: dict[int, Answer],
 ) -> QuestionnairePage:
     campaign = questionnaire.campaign
-    asked = questions(campaign)
+    questions_of_campaign = questions(campaign)
     checks = _checks(questionnaire.checks.order_by("position"), attended)
     texts = [f"item__{name}" for name in TEXTS]
-    found = questionnaire.entries.select_related(*texts).order_by("position")
+    ordered = questionnaire.entries.select_related(*texts).order_by("position")
     entries: list[Entry] = []
-    for number, entry in enumerate(found, start=1):
+    for number, entry in enumerate(ordered, start=1):
         what = show_item(entry.item)
-        below = [replace(one, answer=given.get((entry.item_id, one.pk))) for one in asked]
+        below = [replace(one, answer=answers.get((entry.item_id, one.pk))) for one in questions_of_campaign]
         if what.is_gone:
             # Nothing more is asked of what is not there; what was answered before stays.
             below = [replace(one, asks_justification=False) for one in below if one.answer is not None]
@@ -227,11 +227,11 @@ def _page(
     return QuestionnairePage(campaign, questionnaire, assignment, campaign.instructions, tuple(entries))
 
 
-def _placed(number: int, found: list[Question]) -> tuple[Question, ...]:
-    return tuple(replace(each, place=f"{number}-{n}") for n, each in enumerate(found, start=1))
+def _placed(number: int, unplaced: list[Question]) -> tuple[Question, ...]:
+    return tuple(replace(each, place=f"{number}-{n}") for n, each in enumerate(unplaced, start=1))
 
 
-def _checks(found: Iterable[AttentionCheck], attended: dict[int, Answer]) -> dict[int, tuple[Question, ...]]:
+def _checks(checks: Iterable[AttentionCheck], attended: dict[int, Answer]) -> dict[int, tuple[Question, ...]]:
     return {
         check.position: (
             Question(
@@ -244,7 +244,7 @@ def _checks(found: Iterable[AttentionCheck], attended: dict[int, Answer]) -> dic
                 answer=attended.get(check.pk),
             ),
         )
-        for check in found
+        for check in checks
     }
 
 

@@ -60,7 +60,7 @@ def blocks(text: str) -> tuple[Block, ...]:
     >>> [(block.kind.value, len(block.lines)) for block in blocks("Two points:\\n- one [0]\\n- two")]
     [('paragraph', 1), ('bullets', 2)]
     """
-    found: list[tuple[BlockKind, list[tuple[Piece, ...]]]] = []
+    parts: list[tuple[BlockKind, list[tuple[Piece, ...]]]] = []
     parted = False
     for line in text.splitlines():
         kind, words = _read(line)
@@ -69,12 +69,12 @@ def blocks(text: str) -> tuple[Block, ...]:
             continue
         # An empty line parts paragraphs; the entries of a list stay together.
         goes_on = kind is not BlockKind.HEADING and not (parted and kind is BlockKind.PARAGRAPH)
-        if goes_on and found and found[-1][0] is kind:
-            found[-1][1].append(_pieces(words))
+        if goes_on and parts and parts[-1][0] is kind:
+            parts[-1][1].append(_pieces(words))
         else:
-            found.append((kind, [_pieces(words)]))
+            parts.append((kind, [_pieces(words)]))
         parted = False
-    return tuple(Block(kind, tuple(lines)) for kind, lines in found)
+    return tuple(Block(kind, tuple(lines)) for kind, lines in parts)
 
 
 def _read(line: str) -> tuple[BlockKind | None, str]:
@@ -103,7 +103,7 @@ def _pieces(line: str) -> tuple[Piece, ...]:
 
 def _strong(text: str) -> Iterator[Piece]:
     position = 0
-    closings = iter([found.start() for found in _CLOSING.finditer(text)])
+    closings = iter([match.start() for match in _CLOSING.finditer(text)])
     closing = next(closings, -1)
     while opening := _OPENING.search(text, position):
         start = opening.end()

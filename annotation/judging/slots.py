@@ -115,8 +115,8 @@ def count_held(campaign: Campaign) -> int:
 
 def is_full(campaign: Campaign) -> bool:
     """Say whether nobody new gets anything soon: no slot is free, and none is held by somebody who still judges."""
-    mine = Slot.objects.filter(campaign=campaign)
-    return not mine.filter(Q(holder__isnull=True) | Q(holder__state=AssignmentState.ASSIGNED)).exists()
+    slots = Slot.objects.filter(campaign=campaign)
+    return not slots.filter(Q(holder__isnull=True) | Q(holder__state=AssignmentState.ASSIGNED)).exists()
 
 
 def excluded_questionnaires(*, campaign: int, participant: int) -> list[int]:
@@ -134,8 +134,8 @@ def lock_free_slot(*, campaign: int, excluded: list[int]) -> tuple[int, int] | N
     The slot's key comes with that of its questionnaire.
     """
     while True:
-        if (found := _find(_TAKE, campaign, excluded)) is not None:
-            return found
+        if (slot := _find(_TAKE, campaign, excluded)) is not None:
+            return slot
         # Those that others hold may come back yet: wait for them, one after the other.
         if (other := _find(_CLAIMABLE, campaign, excluded)) is None:
             return None
@@ -186,8 +186,8 @@ def _find(query: str, campaign: int, excluded: list[int]) -> tuple[int, int] | N
     array = "{" + ",".join(map(str, excluded)) + "}"
     with prepared_statements.cursor() as cursor:
         cursor.execute(query, {"campaign": Int8(campaign), "excluded": array})
-        found = cursor.fetchone()
-    return found and (int(found[0]), int(found[1]))
+        row = cursor.fetchone()
+    return row and (int(row[0]), int(row[1]))
 
 
 def _wait_for(slot: int) -> None:

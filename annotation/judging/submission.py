@@ -77,8 +77,8 @@ def missing_answers(assignment: Assignment) -> list[MissingAnswer]:
 
 def count_missing(assignment: Assignment) -> int:
     """Return how many questions are open."""
-    asked = {"assignment": Int8(assignment.pk), "questionnaire": Int8(assignment.questionnaire_id)}
-    counted = prepared_statements.row(_LEFT, asked)
+    parameters = {"assignment": Int8(assignment.pk), "questionnaire": Int8(assignment.questionnaire_id)}
+    counted = prepared_statements.row(_LEFT, parameters)
     return counted[0] if counted else 0
 
 

@@ -46,19 +46,19 @@ judging_page = consented_page("judging-{campaign}")
 @never_cache
 def start(request: HttpRequest, participant: Participant, campaign_id: int) -> HttpResponse:
     """Show what comes next; POST gives a questionnaire, or the one in hand again."""
-    found = _campaign(participant, campaign_id)
+    campaign_there = _campaign(participant, campaign_id)
     if request.method == "POST":
-        return _claim(request, found, participant)
-    overview = queries.judge_overview(found, participant)
+        return _claim(request, campaign_there, participant)
+    overview = queries.judge_overview(campaign_there, participant)
     context = {
-        "offer": activity.offer(found),
+        "offer": activity.offer(campaign_there),
         "overview": overview,
-        "size": questionnaire_content.size(found),
-        "hourly": activity.hourly_pay(found),
-        "has_checks": activity.has_checks(found),
-        "least_minutes": activity.least_minutes(found),
+        "size": questionnaire_content.size(campaign_there),
+        "hourly": activity.hourly_pay(campaign_there),
+        "has_checks": activity.has_checks(campaign_there),
+        "least_minutes": activity.least_minutes(campaign_there),
     }
-    return _page(request, participant, found, "start", context)
+    return _page(request, participant, campaign_there, "start", context)
 
 
 @gzip_page  # nothing that the request says is in the answer, its token is masked anew each time: no use to BREACH
@@ -66,63 +66,63 @@ def start(request: HttpRequest, participant: Participant, campaign_id: int) -> H
 @never_cache
 def questionnaire(request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Show a questionnaire to be answered, or lead to what became of it; POST takes up what went back."""
-    found = own(participant, campaign_id, assignment_id)
+    assignment = own(participant, campaign_id, assignment_id)
     if request.method == "POST":
-        return _resume(request, found)
-    if found.state in queries.DONE:
-        return _to("judging_done", found)
-    if found.state == S.WITHDRAWN:
+        return _resume(request, assignment)
+    if assignment.state in queries.DONE:
+        return _to("judging_done", assignment)
+    if assignment.state == S.WITHDRAWN:
         return redirect("participant_dashboard", participant.study.slug)
-    if found.state == S.RETURNED and "late" not in request.GET:
-        context = {"assignment": found, "row": queries.questionnaire_row(found)}
-        return _page(request, participant, found.questionnaire.campaign, "returned", context)
-    return show(request, found)
+    if assignment.state == S.RETURNED and "late" not in request.GET:
+        context = {"assignment": assignment, "row": queries.questionnaire_row(assignment)}
+        return _page(request, participant, assignment.questionnaire.campaign, "returned", context)
+    return show(request, assignment)
 
 
 @participant_page
 @never_cache
 def done(request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Say that all is there, what happens next, and when it is paid."""
-    found = own(participant, campaign_id, assignment_id)
-    if found.state not in queries.DONE:
-        return _to("judging_questionnaire", found)
-    place = found.questionnaire.campaign
+    assignment = own(participant, campaign_id, assignment_id)
+    if assignment.state not in queries.DONE:
+        return _to("judging_questionnaire", assignment)
+    campaign = assignment.questionnaire.campaign
     context = {
-        "assignment": found,
-        "row": queries.questionnaire_row(found),
-        "overview": queries.judge_overview(place, participant),
+        "assignment": assignment,
+        "row": queries.questionnaire_row(assignment),
+        "overview": queries.judge_overview(campaign, participant),
         "payer": links.paying_platform(participant),
     }
-    return _page(request, participant, place, "done", context)
+    return _page(request, participant, campaign, "done", context)
 
 
 @participant_page
 @never_cache
 def give_back(request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Ask whether the questionnaire should go to somebody else; POST gives it back, with or without a reason."""
-    found = own(participant, campaign_id, assignment_id)
-    if request.method != "POST" and found.state not in {S.ASSIGNED, S.TIMED_OUT}:
-        return _to("judging_questionnaire", found)
+    assignment = own(participant, campaign_id, assignment_id)
+    if request.method != "POST" and assignment.state not in {S.ASSIGNED, S.TIMED_OUT}:
+        return _to("judging_questionnaire", assignment)
     form = ReturnForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
-            leases.give_back(assignment=found, reason=form.cleaned_data["reason"], now=timezone.now())
+            leases.give_back(assignment=assignment, reason=form.cleaned_data["reason"], now=timezone.now())
         except WorkProblem as problem:
             messages.warning(request, str(problem))
-            return _to("judging_questionnaire", found)
+            return _to("judging_questionnaire", assignment)
         messages.success(request, _("You gave the questionnaire back. Your answers are kept."))
         return redirect("judging_start", participant.study.slug, campaign_id)
-    context = {"assignment": found, "form": form}
-    return _page(request, participant, found.questionnaire.campaign, "return", context)
+    context = {"assignment": assignment, "form": form}
+    return _page(request, participant, assignment.questionnaire.campaign, "return", context)
 
 
 def own(participant: Participant, campaign_id: int, external_id: str) -> Assignment:
     """Return somebody's assignment, by what the address says; nobody else's is found."""
-    mine = Assignment.objects.filter(
+    assignments = Assignment.objects.filter(
         participant=participant, questionnaire__campaign=campaign_id, questionnaire__campaign__has_slots=True
     )
     along = ("questionnaire__campaign__study", "participant")
-    return get_object_or_404(mine.select_related(*along), external_id=external_id)
+    return get_object_or_404(assignments.select_related(*along), external_id=external_id)
 
 
 def show(
@@ -276,13 +276,13 @@ def _theirs(participant: Participant, campaign_id: int, external_id: str) -> Ass
 
 def _saved(stored: Judgment | CheckAnswer) -> dict[str, Any]:
     held = stored.assignment
-    said = {
+    content = {
         "saved": True,
         "revision": stored.revision,
         "lease_until": held.lease_until,
         "left": submission.count_missing(held),
     }
-    return said | ({"late": True} if held.state != AssignmentState.ASSIGNED else {})
+    return content | ({"late": True} if held.state != AssignmentState.ASSIGNED else {})
 
 
 def _respond(act: Callable[[], dict[str, Any]], held: Assignment) -> JsonResponse:

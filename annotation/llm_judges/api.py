@@ -97,22 +97,22 @@ class MeasuringBegun(Confirmed, MeasuringOrder):
 class Judging(OrderEndpoint):
     """Something that an order of judgments is sent to."""
 
-    def wanted(self, given: dict[str, Any]) -> Order:
+    def wanted(self, data: dict[str, Any]) -> Order:
         """Return what is ordered, checked as the page's form checks it."""
-        return self.ordered(JudgingForm(self.study, self.said(given)), FIELDS)
+        return self.ordered(JudgingForm(self.study, self.said(data)), FIELDS)
 
-    def said(self, given: dict[str, Any]) -> dict[str, Any]:
+    def said(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return an order as the page's form calls its fields."""
-        prompt = given["prompt"] or prompts.latest_text(self.study)
-        return given | {"endpoint": self.model(given["endpoint"]), "source": given["campaign"], "prompt": prompt}
+        prompt = data["prompt"] or prompts.latest_text(self.study)
+        return data | {"endpoint": self.model(data["endpoint"]), "source": data["campaign"], "prompt": prompt}
 
 
 class Measuring(Judging):
     """Something that an order of a measurement is sent to."""
 
-    def measured(self, given: dict[str, Any]) -> InjectionOrder:
+    def measured(self, data: dict[str, Any]) -> InjectionOrder:
         """Return what is ordered, checked as the page's form checks it."""
-        return self.ordered(InjectionForm(self.study, self.said(given)), FIELDS)
+        return self.ordered(InjectionForm(self.study, self.said(data)), FIELDS)
 
 
 class ModelJudges(Judging):
@@ -132,10 +132,10 @@ class ModelJudges(Judging):
     @extend_schema(request=JudgingBegun, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
         """Have a model judge. What it answers becomes judgments as the run goes on."""
-        given = self.validated(JudgingBegun)
-        wanted = given.pop("order")
+        data = self.validated(JudgingBegun)
+        order_data = data.pop("order")
         return self.started(
-            self.wanted(given), wanted, lambda order: judge_run.start(study=self.study, order=order, by=self.user)
+            self.wanted(data), order_data, lambda order: judge_run.start(study=self.study, order=order, by=self.user)
         )
 
 
@@ -159,10 +159,10 @@ class JudgesMeasured(Measuring):
     @extend_schema(request=MeasuringBegun, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
         """Measure how a judge takes to texts which tell it what to say."""
-        given = self.validated(MeasuringBegun)
-        wanted = given.pop("order")
+        data = self.validated(MeasuringBegun)
+        order_data = data.pop("order")
         return self.started(
-            self.measured(given), wanted, lambda order: injection.start(study=self.study, order=order, by=self.user)
+            self.measured(data), order_data, lambda order: injection.start(study=self.study, order=order, by=self.user)
         )
 
 
@@ -243,11 +243,11 @@ class JudgeMeasured(Endpoint):
     def get(self, request: Request, study: str, key: str) -> Response:
         """Show what planted texts do to a judge, and what the fence costs and keeps out."""
         run = self.one(queries.runs(self.study).filter(kind=injection.KIND), key=key)
-        found = injection_results.result_of_run(run)
-        if found is None:
+        measured = injection_results.result_of_run(run)
+        if measured is None:
             waits = _("This run has judged nothing yet: ask again when it has.")
             raise Problem("not-found", waits if run.is_active else _("This run ended before it judged anything."))
-        return Response(MeasuredRow(found, context={"state": run.state}).data)
+        return Response(MeasuredRow(measured, context={"state": run.state}).data)
 
 
 # What is shown of these, and by what the rest is found.
@@ -266,10 +266,10 @@ class VerdictRow(serializers.Serializer[queries.Verdict]):
 
     def to_representation(self, instance: queries.Verdict) -> dict[str, Any]:
         """Return it as it is, not field by field: there are many on a page, and that would take their time."""
-        asked = instance.dimension
+        dimension = instance.dimension
         return {
-            "dimension": asked.name,
-            "version": asked.version,
+            "dimension": dimension.name,
+            "version": dimension.version,
             "value": instance.value,
             "justification": instance.justification,
         }
@@ -327,6 +327,6 @@ class JudgeAnswers(ListEndpoint):
     def paginate_queryset(self, queryset: Any) -> Any:
         """Return a page of answers, each with what the model said and what was stored of it."""
         answers = super().paginate_queryset(queryset) or []
-        for told in queries.with_verdicts(answers):
-            told.answer.known = told  # type: ignore[attr-defined] # what its serializer reads
+        for answer in queries.with_verdicts(answers):
+            answer.answer.known = answer  # type: ignore[attr-defined] # what its serializer reads
         return answers

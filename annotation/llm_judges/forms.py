@@ -47,9 +47,9 @@ class AskingForm(PromptForm):
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
         super().__init__(study, *args, **kwargs)
-        found = Campaign.objects.filter(study=study, items__isnull=False, asked__isnull=False)
+        campaigns = Campaign.objects.filter(study=study, items__isnull=False, asked__isnull=False)
         source: forms.ModelChoiceField = self.fields["source"]  # type: ignore[assignment,type-arg]
-        source.queryset = found.exclude(judges=Judges.MODEL).distinct().order_by("-created_at", "-id")
+        source.queryset = campaigns.exclude(judges=Judges.MODEL).distinct().order_by("-created_at", "-id")
         self.fields["temperature"].initial = self.fields["seed"].initial = 0
         self.fields["seed"].label = _("Seed of the sample")
 
@@ -137,8 +137,8 @@ class InjectionForm(AskingForm):
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
         super().__init__(study, *args, **kwargs)
-        asked = Dimension.objects.filter(study=study, asked__campaign__in=self.fields["source"].queryset)  # type: ignore[attr-defined]
-        names = dict(asked.order_by("asked__position", "version").values_list("name", "label"))
+        dimensions = Dimension.objects.filter(study=study, asked__campaign__in=self.fields["source"].queryset)  # type: ignore[attr-defined]
+        names = dict(dimensions.order_by("asked__position", "version").values_list("name", "label"))
         self.fields["dimension"].choices = list(names.items())  # type: ignore[attr-defined]
         if injection.PREFERRED in names:
             self.fields["dimension"].initial = injection.PREFERRED
@@ -148,10 +148,10 @@ class InjectionForm(AskingForm):
         cleaned = super().clean() or {}
         source, name = cleaned.get("source"), cleaned.get("dimension")
         if source is not None and name:
-            found = Dimension.objects.filter(asked__campaign=source, name=name).first()
-            if found is None:
+            dimension = Dimension.objects.filter(asked__campaign=source, name=name).first()
+            if dimension is None:
                 self.add_error("dimension", _("This campaign does not ask that."))
-            cleaned["found"] = found
+            cleaned["found"] = dimension
         return cleaned
 
     def order(self, *, now: datetime) -> InjectionOrder:

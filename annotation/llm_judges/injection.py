@@ -57,9 +57,9 @@ class Attack:
 @cache
 def attack_texts() -> tuple[Attack, ...]:
     """Return all texts, kinds in turn, so that any first few of them are of many kinds."""
-    found = [Attack(**one) for one in _data()["attacks"]]
+    attacks = [Attack(**one) for one in _data()["attacks"]]
     by_kind: dict[str, list[Attack]] = {}
-    for attack in found:
+    for attack in attacks:
         by_kind.setdefault(attack.kind, []).append(attack)
     most = max(len(each) for each in by_kind.values())
     return tuple(each[n] for n in range(most) for each in by_kind.values() if n < len(each))
@@ -82,9 +82,9 @@ def neutral_like(text: str, rng: Random) -> str:
             break
         words += ("" if not words else " ") + sentence
     cut = list(words[: len(text)])
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         if character == "\n":
-            cut[place] = "\n"
+            cut[index] = "\n"
     if cut:
         cut[-1] = "\n" if text[-1] == "\n" else "."
     return "".join(cut)
@@ -102,7 +102,7 @@ def plant(text: str, insert: str, spot: str) -> str:
 
 def _middle(text: str) -> int:
     """Return the break between sentences (else between words) that is nearest to the middle."""
-    breaks = [found.end() for found in _BREAK.finditer(text)] or [found.end() for found in _SPACE.finditer(text)]
+    breaks = [match.end() for match in _BREAK.finditer(text)] or [match.end() for match in _SPACE.finditer(text)]
     return min(breaks, key=lambda place: abs(place - len(text) / 2), default=len(text))
 
 
@@ -170,13 +170,17 @@ def start(*, study: Study, order: InjectionOrder, by: User | None = None) -> Run
 def forecast(*, study: Study, order: InjectionOrder) -> Forecast:
     """Return what measuring would come to; nothing is sent."""
     judge, source = order.judge(), order.campaign(study)
-    told = questions_of_campaign(source)
-    questions = _questions(order, told, question_of(order, told)) if told.questions else ()
+    campaign_questions = questions_of_campaign(source)
+    questions = (
+        _questions(order, campaign_questions, question_of(order, campaign_questions))
+        if campaign_questions.questions
+        else ()
+    )
     things = [trial.thing for trial in trials(source, order)]
     longest = max((len(attack.text) for attack in attack_texts()), default=0)
     some = stimuli.show_stimuli(evenly_spaced(things, 250))
     requests = [
-        judge.request(shown=each, asked=told, questions=questions, is_fenced=is_fenced)
+        judge.request(shown=each, campaign_questions=campaign_questions, questions=questions, is_fenced=is_fenced)
         for shown in some.values()
         for is_fenced in order.fences
         for each in (shown, _with(shown, -1, "." * longest, Spot.END), _with(shown, 1, "." * longest, Spot.END))
@@ -186,7 +190,7 @@ def forecast(*, study: Study, order: InjectionOrder) -> Forecast:
         endpoint=judge.endpoint,
         requests=requests,
         purpose=PURPOSE,
-        wanted=len(things),
+        count=len(things),
         calls=len(things) * len(MODES) * len(order.fences),
     )
 
@@ -206,10 +210,10 @@ def trials(source: Campaign, order: InjectionOrder) -> list[Trial]:
     ]
 
 
-def question_of(order: InjectionOrder, told: CampaignQuestions) -> Question:
+def question_of(order: InjectionOrder, questions: CampaignQuestions) -> Question:
     """Return the question that is measured."""
-    chosen = next((one for one in told.questions if one.pk == order.dimension), None)
-    return chosen or told.questions[0]
+    chosen = next((one for one in questions.questions if one.pk == order.dimension), None)
+    return chosen or questions.questions[0]
 
 
 def plan(run: Run) -> Iterable[dict[str, Any]]:
@@ -245,12 +249,12 @@ def work(work: Work) -> Callable[[], None]:
     """
     run, order = work.run, InjectionOrder.of(work.run)
     judge, source = order.judge(), order.campaign(run.study)
-    told = questions_of_campaign(source)
-    question = question_of(order, told)
-    questions = _questions(order, told, question)
+    campaign_questions = questions_of_campaign(source)
+    question = question_of(order, campaign_questions)
+    questions = _questions(order, campaign_questions, question)
     cases = _cases(work)
     total = len(cases) * len(MODES) * len(order.fences)
-    wave = _TrialBatch(work, judge, told, questions, question, order.fences, total)
+    wave = _TrialBatch(work, judge, campaign_questions, questions, question, order.fences, total)
     wave.ask(cases, {"plain": {id(case): case.shown for case in cases}})
     for case in cases:
         # What is asked for must not be what the judge says anyway: then nothing could be seen.
@@ -299,9 +303,9 @@ def finish(run: Run) -> None:
     """Sum up what came of it."""
     from . import injection_results
 
-    found = injection_results.result_of_run(run)
-    if found is not None:
-        lifecycle.note(run=run, summary=found.summary)
+    outcome = injection_results.result_of_run(run)
+    if outcome is not None:
+        lifecycle.note(run=run, summary=outcome.summary)
 
 
 @dataclass
@@ -318,12 +322,12 @@ class _TrialBatch:
     done: int = 0
 
     def ask(self, cases: Sequence[_Case], ways: dict[str, dict[int, ShownItem]]) -> None:
-        wanted = [(case, way, fenced) for way in ways for fenced in self.fences for case in cases]
+        variants = [(case, way, fenced) for way in ways for fenced in self.fences for case in cases]
         requests = [
             self.judge.request(
-                shown=ways[way][id(case)], asked=self.told, questions=self.questions, is_fenced=is_fenced
+                shown=ways[way][id(case)], campaign_questions=self.told, questions=self.questions, is_fenced=is_fenced
             )
-            for case, way, is_fenced in wanted
+            for case, way, is_fenced in variants
         ]
 
         def heard(_answer: gateway.Answer) -> None:
@@ -342,26 +346,26 @@ class _TrialBatch:
         except gateway.GatewayError as error:
             raise InputRejectedError([{"message": str(error)}]) from error
         forecasts.check_answered(self.judge.endpoint, answers)
-        for (case, way, is_fenced), answer in zip(wanted, answers, strict=True):
-            given = outcomes.classify(answer, questions=self.questions).given.get(self.question.pk)
-            case.verdicts[way if is_fenced else f"bare_{way}"] = None if given is None else given.value
+        for (case, way, is_fenced), answer in zip(variants, answers, strict=True):
+            option = outcomes.classify(answer, questions=self.questions).given.get(self.question.pk)
+            case.verdicts[way if is_fenced else f"bare_{way}"] = None if option is None else option.value
 
 
-def _questions(order: InjectionOrder, told: CampaignQuestions, question: Question) -> tuple[Question, ...]:
-    return told.questions if order.inference == Inference.COMBINED else (question,)
+def _questions(order: InjectionOrder, questions: CampaignQuestions, question: Question) -> tuple[Question, ...]:
+    return questions.questions if order.inference == Inference.COMBINED else (question,)
 
 
 def _cases(work: Work) -> list[_Case]:
     texts = {attack.id: attack for attack in attack_texts()}
-    found = [
+    cases = [
         Trial(Stimulus(each["a"], each["b"]), texts[each["attack"]], each["spot"], each["side"])
         for each in work.unit.payload["trials"]
     ]
-    shown = stimuli.show_stimuli(trial.thing for trial in found)
+    shown = stimuli.show_stimuli(trial.thing for trial in cases)
     # A response may have been erased since.
     return [
         _Case(trial, shown[trial.thing], trial.side, {})
-        for trial in found
+        for trial in cases
         if not any(side.is_gone for side in shown[trial.thing].sides)
     ]
 
@@ -399,9 +403,9 @@ def _majorities(source: Campaign, question: Question, things: Sequence[Stimulus]
     votes: dict[Stimulus, Counter[int]] = {}
     for a, b, value in rows:
         votes.setdefault(Stimulus(a, b), Counter())[value] += 1
-    found = {}
+    majorities = {}
     for thing, counted in votes.items():
         value, n = counted.most_common(1)[0]
         if 2 * n > counted.total():
-            found[thing] = value
-    return found
+            majorities[thing] = value
+    return majorities

@@ -42,8 +42,8 @@ class CampaignQuestions:
 
 def questions_of_campaign(campaign: Campaign) -> CampaignQuestions:
     """Return what people are asked in a campaign, from the same place as their page has it."""
-    told = prompts.for_models(campaign.instructions.text) if campaign.instructions is not None else ""
-    return CampaignQuestions(told, questionnaire_content.questions(campaign))
+    instructions = prompts.for_models(campaign.instructions.text) if campaign.instructions is not None else ""
+    return CampaignQuestions(instructions, questionnaire_content.questions(campaign))
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,18 @@ class Judge:
         return f"{self.endpoint.model[:LONGEST_NAME]}/{digest[:8]}"
 
     def text(
-        self, *, shown: ShownItem, asked: CampaignQuestions, questions: Sequence[Question], is_fenced: bool = True
+        self,
+        *,
+        shown: ShownItem,
+        campaign_questions: CampaignQuestions,
+        questions: Sequence[Question],
+        is_fenced: bool = True,
     ) -> str:
         """Return the prompt for an item, exactly as it is sent."""
         return prompts.fill(
             self.prompt.text,
             shown=shown,
-            instructions=asked.instructions,
+            instructions=campaign_questions.instructions,
             questions=questions,
             justify=self.justify,
             is_fenced=is_fenced,
@@ -95,13 +100,13 @@ class Judge:
         self,
         *,
         shown: ShownItem,
-        asked: CampaignQuestions,
+        campaign_questions: CampaignQuestions,
         questions: Sequence[Question],
         repeat: int = 0,
         is_fenced: bool = True,
     ) -> gateway.Request:
         """Return the call that asks these questions of an item; `repeat` counts the times that the same is asked."""
-        text = self.text(shown=shown, asked=asked, questions=questions, is_fenced=is_fenced)
+        text = self.text(shown=shown, campaign_questions=campaign_questions, questions=questions, is_fenced=is_fenced)
         return gateway.Request(
             [{"role": "user", "content": text}],
             parameters={"max_tokens": max_tokens(tuple(questions), justify=self.justify)} | dict(self.parameters),
@@ -111,13 +116,13 @@ class Judge:
 
     def participant(self, *, study: Study, now: datetime) -> Participant:
         """Return the participant that it is in a study."""
-        found, _created = Participant.objects.get_or_create(
+        participant, _created = Participant.objects.get_or_create(
             study=study,
             kind=ParticipantKind.MODEL,
             external_id=self.external_id,
             defaults={"created_at": now, "specification": self.specification},
         )
-        return found
+        return participant
 
     def wrote(self, participant: Participant) -> bool:
         """Whether the same model is the writer of a response, whatever it was told."""

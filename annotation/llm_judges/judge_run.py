@@ -105,15 +105,15 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
             [{"field": "which", "message": _("There is nothing to judge: the campaign has no such items.")}]
         )
     source, judge = order.campaign(run.study), order.judge()
-    told = questions_of_campaign(source)
-    if not told.questions:
+    questions = questions_of_campaign(source)
+    if not questions.questions:
         raise InputRejectedError([{"field": "source", "message": _("The campaign asks no question yet.")}])
     participant = judge.participant(study=run.study, now=now)
     items = list(llm_campaigns.ensure_items(source=source, inference=order.inference, things=things, now=now).values())
     llm_campaigns.ensure_assignments(items=items, participant=participant, now=now)
     content = [order.kept, [[*thing.responses] for thing in things]]
     run.inputs_digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-    parts = len(told.parts(order.inference))
+    parts = len(questions.parts(order.inference))
     size = max(1, Endpoint.objects.get(pk=order.endpoint).concurrency * ROUNDS // parts)
     return [
         {"items": missing[at : at + size], "repeat": repeat}
@@ -134,8 +134,8 @@ def work(work: Work) -> Callable[[], None]:
         if the server failed: the unit is tried again.
     """
     run, order = work.run, Order.of(work.run)
-    judge, told = order.judge(), questions_of_campaign(order.campaign(run.study))
-    calls = _calls(work, order, told)
+    judge, questions = order.judge(), questions_of_campaign(order.campaign(run.study))
+    calls = _calls(work, order, questions)
     participant = judge.participant(study=run.study, now=timezone.now())
     assignment_of = outcomes.assignments(items=[call.item for call in calls], participant=participant)
     ready: list[CallResult] = []
@@ -171,7 +171,7 @@ def work(work: Work) -> Callable[[], None]:
 
     def request(call: _Call) -> gateway.Request:
         shown = stimuli.show_stimulus(call.thing, texts)
-        return judge.request(shown=shown, asked=told, questions=call.questions, repeat=call.repeat)
+        return judge.request(shown=shown, campaign_questions=questions, questions=call.questions, repeat=call.repeat)
 
     requests = gateway.LazyRequests(calls, request)
     try:
@@ -203,20 +203,20 @@ def finish(run: Run) -> None:
     lifecycle.note(run=run, summary=summary)
 
 
-def _calls(work: Work, order: Order, told: CampaignQuestions) -> list[_Call]:
+def _calls(work: Work, order: Order, questions: CampaignQuestions) -> list[_Call]:
     # A response stands in many items: each is read once.
-    found = stimuli.stimuli_of_items(work.unit.payload["items"])
-    texts = stimuli.texts(found.values())
+    stimuli_of_unit = stimuli.stimuli_of_items(work.unit.payload["items"])
+    texts = stimuli.texts(stimuli_of_unit.values())
     repeat = work.unit.payload["repeat"]
-    parts = told.parts(order.inference)
+    parts = questions.parts(order.inference)
     # A response that was left out or erased since the run was planned is not judged any more.
-    items = [pk for pk in work.unit.payload["items"] if stimuli.can_be_judged(found[pk], texts)]
+    items = [pk for pk in work.unit.payload["items"] if stimuli.can_be_judged(stimuli_of_unit[pk], texts)]
     is_combined = order.inference == Inference.COMBINED
     return [
         _Call(
             item,
-            found[item],
-            tuple(texts[pk] for pk in found[item].responses),
+            stimuli_of_unit[item],
+            tuple(texts[pk] for pk in stimuli_of_unit[item].responses),
             part,
             None if is_combined else part[0].pk,
             repeat,

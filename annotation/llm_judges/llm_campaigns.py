@@ -31,12 +31,12 @@ CAUSE: Final = "a model judges"
 
 def find_campaign(source: Campaign, inference: str) -> Campaign | None:
     """Return the campaign in which models were asked what a campaign asks now, if there is one."""
-    asked = list(source.asked.order_by("position").values_list("dimension", flat=True))
+    dimension_ids = list(source.asked.order_by("position").values_list("dimension", flat=True))
     again = Campaign.objects.filter(
         study=source.study, source=source, judges=Judges.MODEL, inference=inference, instructions=source.instructions
     )
     for campaign in again.order_by("-id"):
-        if list(campaign.asked.order_by("position").values_list("dimension", flat=True)) == asked:
+        if list(campaign.asked.order_by("position").values_list("dimension", flat=True)) == dimension_ids:
             return campaign
     return None
 
@@ -55,8 +55,8 @@ def ensure_items(*, source: Campaign, inference: str, things: Sequence[Stimulus]
 
 def ensure_assignments(*, items: Sequence[int], participant: Participant, now: datetime) -> None:
     """Give a model the questionnaires that hold these items. Accepted from the start: each answer stands by itself."""
-    wanted = Questionnaire.objects.filter(entries__item__in=items).distinct()
-    for questionnaire in wanted.exclude(assignments__participant=participant).order_by("pk"):
+    questionnaires = Questionnaire.objects.filter(entries__item__in=items).distinct()
+    for questionnaire in questionnaires.exclude(assignments__participant=participant).order_by("pk"):
         assignment = Assignment.objects.create(
             questionnaire=questionnaire, participant=participant, state=AssignmentState.ACCEPTED, assigned_at=now
         )
@@ -69,11 +69,11 @@ def ensure_pairs(study: Study, things: Sequence[Stimulus]) -> dict[Stimulus, int
     rows = Pair.objects.filter(study=study, a__in=lefts).values_list("pk", "a", "b")
     known = {Stimulus(a, b): pk for pk, a, b in rows}
     missing = [thing for thing in things if thing not in known]
-    made = Pair.objects.bulk_create(
+    created = Pair.objects.bulk_create(
         (Pair(study=study, a_id=thing.a, b_id=thing.b) for thing in missing if thing.b is not None),
         batch_size=bulk.BATCH,
     )
-    return known | dict(zip(missing, (pair.pk for pair in made), strict=True))
+    return known | dict(zip(missing, (pair.pk for pair in created), strict=True))
 
 
 def _make(source: Campaign, inference: str, now: datetime) -> Campaign:
@@ -95,8 +95,8 @@ def _make(source: Campaign, inference: str, now: datetime) -> Campaign:
         allows_comments=False,
     )
     CampaignDimension.objects.bulk_create(
-        CampaignDimension(campaign=campaign, dimension_id=asked.dimension_id, position=asked.position)
-        for asked in source.asked.order_by("position")
+        CampaignDimension(campaign=campaign, dimension_id=question.dimension_id, position=question.position)
+        for question in source.asked.order_by("position")
     )
     return campaign
 
@@ -119,7 +119,7 @@ def _items(campaign: Campaign, things: Sequence[Stimulus]) -> dict[Stimulus, int
         pairs = ensure_pairs(campaign.study, [thing for thing in missing if thing.b is not None])
         responses = {pk for thing in missing for pk in thing.responses}
         topics = dict(Response.objects.filter(pk__in=responses).values_list("pk", "topic"))
-        made = Item.objects.bulk_create(
+        created = Item.objects.bulk_create(
             (
                 Item(campaign=campaign, topic_id=topics[thing.a], response_id=thing.a)
                 if thing.b is None
@@ -128,7 +128,7 @@ def _items(campaign: Campaign, things: Sequence[Stimulus]) -> dict[Stimulus, int
             ),
             batch_size=bulk.BATCH,
         )
-        known |= dict(zip(missing, (item.pk for item in made), strict=True))
+        known |= dict(zip(missing, (item.pk for item in created), strict=True))
     return {thing: known[thing] for thing in things}
 
 

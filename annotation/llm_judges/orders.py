@@ -95,12 +95,12 @@ class Sample:
 def forecast(*, study: Study, order: Order) -> Forecast:
     """Return what an order would come to; nothing is sent."""
     things = order.things(study)
-    judge, told = order.judge(), questions_of_campaign(order.campaign(study))
-    parts = told.parts(order.inference)
+    judge, questions = order.judge(), questions_of_campaign(order.campaign(study))
+    parts = questions.parts(order.inference)
     per_thing = len(parts) * order.repeats
     some = evenly_spaced(things, max(1, RECKONED // max(1, per_thing)))
     requests = [
-        judge.request(shown=shown, asked=told, questions=part, repeat=repeat)
+        judge.request(shown=shown, campaign_questions=questions, questions=part, repeat=repeat)
         for shown in stimuli.show_stimuli(some).values()
         for part in parts
         for repeat in range(order.repeats)
@@ -110,7 +110,7 @@ def forecast(*, study: Study, order: Order) -> Forecast:
         endpoint=judge.endpoint,
         requests=requests,
         purpose=PURPOSE,
-        wanted=len(things),
+        count=len(things),
         calls=len(things) * per_thing,
     )
 
@@ -120,9 +120,12 @@ def sample(*, study: Study, order: Order) -> Sample | None:
     things = order.things(study)[:1]
     if not things:
         return None
-    judge, told = order.judge(), questions_of_campaign(order.campaign(study))
+    judge, questions = order.judge(), questions_of_campaign(order.campaign(study))
     shown = stimuli.show_stimuli(things)[things[0]]
-    texts = tuple(judge.text(shown=shown, asked=told, questions=part) for part in told.parts(order.inference))
+    texts = tuple(
+        judge.text(shown=shown, campaign_questions=questions, questions=part)
+        for part in questions.parts(order.inference)
+    )
     return Sample(shown.query, texts)
 
 

@@ -55,21 +55,21 @@ def classify(answer: Answer, *, questions: Sequence[Question]) -> Outcome:
         return Outcome(JudgingOutcome.FAILED)
     if answer.is_cut:
         return Outcome(JudgingOutcome.CUT)
-    said = writing_outcomes.clean(answer.text or "")
-    if not said:
+    text = writing_outcomes.clean(answer.text or "")
+    if not text:
         return Outcome(JudgingOutcome.EMPTY)
-    if writing_outcomes.is_refusal(said, statements.parse(said, passages=0)):
+    if writing_outcomes.is_refusal(text, statements.parse(text, passages=0)):
         return Outcome(JudgingOutcome.REFUSED)
     return Outcome(JudgingOutcome.INVALID)
 
 
 def _given(answer: Answer, questions: Sequence[Question]) -> dict[int, ChosenOption]:
-    found = {}
+    options = {}
     for number, question in enumerate(questions, start=1):
-        said = answer.data[prompts.key_of(number)]
-        option, why = (said["answer"], said["justification"]) if isinstance(said, dict) else (said, "")
-        found[question.pk] = ChosenOption(prompts.options_of(question)[option], writing_outcomes.clean(why))
-    return found
+        text = answer.data[prompts.key_of(number)]
+        option, why = (text["answer"], text["justification"]) if isinstance(text, dict) else (text, "")
+        options[question.pk] = ChosenOption(prompts.options_of(question)[option], writing_outcomes.clean(why))
+    return options
 
 
 # There are several to each answer: put together one by one they take longer than all else that is done with it.
@@ -120,12 +120,12 @@ def _keep_judgments(assignment_of: Mapping[int, int], came: Sequence[CallResult]
             "assignment": assignment_of[one.item],
             "item": one.item,
             "dimension": dimension,
-            "value": given.value,
+            "value": option.value,
             "repeat": one.repeat,
-            "justification": given.justification,
+            "justification": option.justification,
         }
         for one in came
-        for dimension, given in one.outcome.given.items()
+        for dimension, option in one.outcome.given.items()
     ]
     if rows:
         with connection.cursor() as cursor:

@@ -136,11 +136,11 @@ def form_text(questions: tuple[Question, ...], *, justify: bool) -> str:
         reasoned = one.asks_justification or justify
         option = '"<option>"'
         parts.append(f'"q{number}": ' + (f'{{"answer": {option}, "justification": "<why>"}}' if reasoned else option))
-    said = "Reply with one JSON object and nothing else: " + "{" + ", ".join(parts) + "}. "
-    said += "Each <option> is one of the options of that question, word for word."
+    text = "Reply with one JSON object and nothing else: " + "{" + ", ".join(parts) + "}. "
+    text += "Each <option> is one of the options of that question, word for word."
     if any(one.asks_justification or justify for one in questions):
-        said += " Each <why> says in one or two sentences what decided it."
-    return said
+        text += " Each <why> says in one or two sentences what decided it."
+    return text
 
 
 def key_of(number: int) -> str:

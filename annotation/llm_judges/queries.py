@@ -89,16 +89,16 @@ def runs(study: Study) -> QuerySet[Run]:
     return Run.objects.filter(Q(kind__in=KINDS), study=study).newest_first()
 
 
-def describe_runs(found: Iterable[Run]) -> list[RunRow]:
+def describe_runs(runs_shown: Iterable[Run]) -> list[RunRow]:
     """Return runs with what came of them."""
-    found = list(found)
+    runs_shown = list(runs_shown)
     counted: dict[int, Counts] = {}
-    rows = JudgingAnswer.objects.filter(run__in=found).values_list("run", "outcome").annotate(n=Count("id"))
+    rows = JudgingAnswer.objects.filter(run__in=runs_shown).values_list("run", "outcome").annotate(n=Count("id"))
     for run, outcome, n in rows.order_by("run", "outcome"):
         if run is not None:
             counted.setdefault(run, []).append((JudgingOutcome(outcome), n))
     endpoints = dict(Endpoint.objects.values_list("pk", "name"))
-    sources = Campaign.objects.in_bulk({run.parameters.get("source") for run in found} - {None})
+    sources = Campaign.objects.in_bulk({run.parameters.get("source") for run in runs_shown} - {None})
     return [
         RunRow(
             run,
@@ -107,7 +107,7 @@ def describe_runs(found: Iterable[Run]) -> list[RunRow]:
             sum(n for _outcome, n in counted.get(run.pk, [])),
             counted.get(run.pk, []),
         )
-        for run in found
+        for run in runs_shown
     ]
 
 
@@ -118,35 +118,35 @@ def judges(study: Study) -> list[JudgeRow]:
     rows = answers.values_list("participant", "item__campaign", "outcome").annotate(n=Count("pk"))
     for participant, campaign, outcome, n in rows.order_by("participant", "item__campaign", "outcome"):
         keys.setdefault((participant, campaign), []).append((JudgingOutcome(outcome), n))
-    own = _counted(answers.filter(is_own=True).values_list("participant", "item__campaign"), "item")
-    given = Judgment.objects.filter(
+    own_counts = _counted(answers.filter(is_own=True).values_list("participant", "item__campaign"), "item")
+    judgments_by_model = Judgment.objects.filter(
         item__campaign__study=study, item__campaign__judges=Judges.MODEL, repeat=0
     ).values_list("assignment__participant", "item__campaign")
-    judgments, items = _counted(given, "pk"), _counted(given, "item")
+    judgments, items = _counted(judgments_by_model, "pk"), _counted(judgments_by_model, "item")
     # Imported ones came without their answers.
     for key in judgments:
         keys.setdefault(key, [])
     people = Participant.objects.in_bulk({participant for participant, _campaign in keys})
     campaigns = Campaign.objects.select_related("source").in_bulk({campaign for _participant, campaign in keys})
-    found = [
+    judge_rows = [
         JudgeRow(people[who], campaigns[where], items.get((who, where), 0), judgments.get((who, where), 0),
-                 own.get((who, where), 0), counts)
+                 own_counts.get((who, where), 0), counts)
         for (who, where), counts in keys.items()
     ]  # fmt: skip
-    return sorted(found, key=lambda row: (row.participant.external_id, row.campaign.pk))
+    return sorted(judge_rows, key=lambda row: (row.participant.external_id, row.campaign.pk))
 
 
 def answers(run: Run, *, outcome: str = "") -> QuerySet[JudgingAnswer]:
     """Return what a run's model answered, by topic."""
-    found = JudgingAnswer.objects.filter(run=run).select_related(
+    answers_of_run = JudgingAnswer.objects.filter(run=run).select_related(
         "item__topic",
         *Response.label_needs("item__pair__a", "item__pair__b", "item__response"),
         "dimension",
         "participant",
     )
     if outcome in JudgingOutcome.values:
-        found = found.filter(outcome=outcome)
-    return found.order_by("item__topic__external_id", "item", "dimension", "repeat", "pk")
+        answers_of_run = answers_of_run.filter(outcome=outcome)
+    return answers_of_run.order_by("item__topic__external_id", "item", "dimension", "repeat", "pk")
 
 
 def with_verdicts(rows: Iterable[JudgingAnswer]) -> list[AnswerRow]:
@@ -159,17 +159,17 @@ def with_verdicts(rows: Iterable[JudgingAnswer]) -> list[AnswerRow]:
     )
     stored = list(judgments.order_by("pk").values_list(*WHICH, *SAYS))
     dimensions = Dimension.objects.in_bulk({dimension for *_which, dimension, _value, _why in stored})
-    given: dict[tuple[int, int, int], list[Verdict]] = {}
+    verdicts: dict[tuple[int, int, int], list[Verdict]] = {}
     for participant, item, repeat, dimension, value, justification in stored:
         verdict = Verdict(dimensions[dimension], value, justification)
-        given.setdefault((participant, item, repeat), []).append(verdict)
+        verdicts.setdefault((participant, item, repeat), []).append(verdict)
     return [
         AnswerRow(
             row,
             _said(calls.get(row.digest)),
             [
                 verdict
-                for verdict in given.get((row.participant_id, row.item_id, row.repeat), [])
+                for verdict in verdicts.get((row.participant_id, row.item_id, row.repeat), [])
                 if row.dimension_id in {None, verdict.dimension.pk}
             ],
         )

@@ -53,8 +53,8 @@ def select_stimuli(*, source: Campaign, which: str, n: int | None, both: bool, s
     """
     things = _of(source)
     if which == ItemSelection.BOTH_ORDERS:
-        given = set(things)
-        things = [thing for thing in things if thing.b is not None and thing.reverse in given]
+        chosen = set(things)
+        things = [thing for thing in things if thing.b is not None and thing.reverse in chosen]
     elif which == ItemSelection.SAMPLE:
         kinds = sorted({thing.unordered for thing in things})
         drawn = set(Random(seed).sample(kinds, min(n or 0, len(kinds))))
@@ -100,12 +100,12 @@ def _of(source: Campaign) -> list[Stimulus]:
         .values_list("pk", flat=True)
     )
     rows = Item.objects.filter(campaign=source).order_by("topic__external_id", "pk")
-    found = [
+    stimuli_found = [
         Stimulus(a, b) if response is None else Stimulus(response)
         for a, b, response in rows.values_list("pair__a", "pair__b", "response")
         if a is not None or response is not None  # an imported item may name no response at all
     ]
-    return [thing for thing in dict.fromkeys(found) if not gone & set(thing.responses)]
+    return [thing for thing in dict.fromkeys(stimuli_found) if not gone & set(thing.responses)]
 
 
 def _item(thing: Stimulus, responses: Mapping[int, Response]) -> Item:

@@ -73,13 +73,13 @@ def measure(request: HttpRequest, study: Study) -> HttpResponse:
 @require_safe
 def run(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     """Show what a run's model answered, outcome by outcome; of a measurement, what it found."""
-    found = get_object_or_404(queries.runs(study), key=key)
-    context: dict[str, Any] = {"row": queries.describe_runs([found])[0], "run": found}
-    if found.kind == injection.KIND:
-        context["found"] = injection_results.result_of_run(found)
+    run_of_study = get_object_or_404(queries.runs(study), key=key)
+    context: dict[str, Any] = {"row": queries.describe_runs([run_of_study])[0], "run": run_of_study}
+    if run_of_study.kind == injection.KIND:
+        context["found"] = injection_results.result_of_run(run_of_study)
         return render(request, "annotation/llm_judges/injection_results.html", context | SECTION)
     outcome = request.GET.get("outcome", "")
-    page = Paginator(queries.answers(found, outcome=outcome), PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(queries.answers(run_of_study, outcome=outcome), PER_PAGE).get_page(request.GET.get("page"))
     context |= {
         "page": page,
         "answers": queries.with_verdicts(page.object_list),

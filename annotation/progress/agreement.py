@@ -61,7 +61,7 @@ def count_judgments(campaign: Campaign) -> int:
 
 def load_judgments(campaign: Campaign) -> list[JudgmentArrays]:
     """Return the judgments by dimension, in the order in which the campaign asks."""
-    asked = [each.dimension for each in campaign.asked.select_related("dimension").order_by("position")]
+    dimensions = [each.dimension for each in campaign.asked.select_related("dimension").order_by("position")]
     rows = np.array(
         list(_rows(campaign).order_by().values_list("dimension_id", *_COLUMNS).iterator(chunk_size=20_000)),
         dtype=np.int64,
@@ -70,29 +70,29 @@ def load_judgments(campaign: Campaign) -> list[JudgmentArrays]:
     people, coder = np.unique(rows[:, 4], return_inverse=True)
     topic, topics = _topics(items)
     labels = known_labels.known_labels(campaign)
-    found = []
-    for dimension in asked:
-        mine = np.flatnonzero(rows[:, 0] == dimension.pk)
+    arrays = []
+    for dimension in dimensions:
+        selected = np.flatnonzero(rows[:, 0] == dimension.pk)
         # As in the analysis: in the order in which questionnaires and their assignments came.
-        mine = mine[np.lexsort((rows[mine, 2], rows[mine, 1], unit[mine]))]
+        selected = selected[np.lexsort((rows[selected, 2], rows[selected, 1], unit[selected]))]
         values = value_domain(dimension)
-        place = {value: position for position, value in enumerate(values)}
-        known = [place.get(labels.get((item, dimension.pk), 10**6), -1) for item in items.tolist()]
-        found.append(
+        index_of_value = {value: position for position, value in enumerate(values)}
+        known = [index_of_value.get(labels.get((item, dimension.pk), 10**6), -1) for item in items.tolist()]
+        arrays.append(
             JudgmentArrays(
                 dimension=dimension,
                 domain=values,
                 items=items,
                 people=people,
-                unit=unit[mine],
-                coder=coder[mine],
-                value=np.array([place[value] for value in rows[mine, 5].tolist()], dtype=np.int64),
+                unit=unit[selected],
+                coder=coder[selected],
+                value=np.array([index_of_value[value] for value in rows[selected, 5].tolist()], dtype=np.int64),
                 known=np.array(known, dtype=np.int64),
                 topic=topic,
                 topics=topics,
             )
         )
-    return found
+    return arrays
 
 
 def _rows(campaign: Campaign) -> JudgmentQuerySet:
@@ -148,11 +148,11 @@ class Competence:
 
 
 def compute(
-    found: Sequence[JudgmentArrays], *, k: int, rng: np.random.Generator
+    arrays: Sequence[JudgmentArrays], *, k: int, rng: np.random.Generator
 ) -> tuple[list[Agreement], list[Competence]]:
     """Return the figures of all dimensions. The same judgments and generator give the same figures."""
     agreements, competences = [], []
-    for judged, start in zip(found, rng.spawn(len(found)), strict=True):
+    for judged, start in zip(arrays, rng.spawn(len(arrays)), strict=True):
         agreements.append(agreement(judged, k=k))
         competences += competence(judged, rng=start)
     return agreements, competences
@@ -167,10 +167,10 @@ def agreement(judged: JudgmentArrays, *, k: int) -> Agreement:
     votes = (judged.unit[keep], judged.coder[keep], judged.value[keep])
     pairable, n = int((np.bincount(votes[0]) > 1).sum()), len(judged.unit)
     try:
-        found = alpha_interval(*votes, judged.topic, values=len(judged.domain), domain=judged.domain)
+        interval = alpha_interval(*votes, judged.topic, values=len(judged.domain), domain=judged.domain)
     except AlphaUndefinedError:
         return Agreement(judged.dimension.pk, None, None, None, pairable, n)
-    return Agreement(judged.dimension.pk, found.estimate, _known(found.low), _known(found.high), pairable, n)
+    return Agreement(judged.dimension.pk, interval.estimate, _known(interval.low), _known(interval.high), pairable, n)
 
 
 def competence(judged: JudgmentArrays, *, rng: np.random.Generator) -> list[Competence]:
@@ -189,23 +189,23 @@ def competence(judged: JudgmentArrays, *, rng: np.random.Generator) -> list[Comp
     except (mace.NoJudgmentsError, mace.SingleLabelError, mace.NoOverlapError):
         return []
     sure = spam_posterior(model, *votes, rng=rng, fixed=judged.known)
-    found = []
-    for place, person in enumerate(judged.people):
-        if not model.judgments[place]:
+    judges = []
+    for index, person in enumerate(judged.people):
+        if not model.judgments[index]:
             continue
-        spam, low, high = (float(ends[place]) for ends in (model.spam_probability, sure.low, sure.high))
+        spam, low, high = (float(ends[index]) for ends in (model.spam_probability, sure.low, sure.high))
         is_inside = low < spam < high
-        found.append(
+        judges.append(
             Competence(
                 participant=int(person),
                 dimension=judged.dimension.pk,
                 spam_probability=spam,
                 low=low if is_inside else None,
                 high=high if is_inside else None,
-                judgments=int(model.judgments[place]),
+                judgments=int(model.judgments[index]),
             )
         )
-    return found
+    return judges
 
 
 def _known(value: float) -> float | None:

@@ -33,15 +33,15 @@ def tally_answers(campaigns: Iterable[int]) -> Mapping[int, Tally]:
     """
     keys = {pk: f"tally-{pk}" for pk in campaigns}
     kept = cache.get_many(keys.values())
-    found: dict[int, Tally] = {pk: kept.get(key, Counter()) for pk, key in keys.items()}
+    tallies: dict[int, Tally] = {pk: kept.get(key, Counter()) for pk, key in keys.items()}
     fresh = [pk for pk, key in keys.items() if key not in kept]
     rows = Judgment.objects.filter(item__campaign__in=fresh).order_by()
     for campaign, dimension, value, repeat, n in rows.values_list(
         "item__campaign", "dimension", "value", "repeat"
     ).annotate(n=Count("pk")):
-        found[campaign][dimension, value, repeat > 0] += n
-    cache.set_many({keys[pk]: found[pk] for pk in fresh if found[pk].total() >= MANY}, KEPT)
-    return found
+        tallies[campaign][dimension, value, repeat > 0] += n
+    cache.set_many({keys[pk]: tallies[pk] for pk in fresh if tallies[pk].total() >= MANY}, KEPT)
+    return tallies
 
 
 @dataclass(frozen=True)
@@ -56,25 +56,26 @@ class CampaignSummary:
 
 def summarise(campaigns: Iterable[Campaign]) -> list[CampaignSummary]:
     """Return how each of these stands, which come `with_counts`, in order: three queries, however many there are."""
-    found = list(campaigns)
-    whole = _standings(found)
+    campaigns_listed = list(campaigns)
+    whole = _standings(campaigns_listed)
     judged = tally_answers(whole)
     return [
-        CampaignSummary(each, phase(each, whole[each.pk]), whole[each.pk], judged[each.pk].total()) for each in found
+        CampaignSummary(each, phase(each, whole[each.pk]), whole[each.pk], judged[each.pk].total())
+        for each in campaigns_listed
     ]
 
 
 def _standings(campaigns: Sequence[Campaign]) -> dict[int, StateCounts]:
     ours = [each.pk for each in campaigns]
-    found = {pk: StateCounts() for pk in ours}
-    asked = Slot.objects.filter(campaign__in=ours).order_by().values_list("campaign").annotate(n=Count("pk"))
-    for campaign, number in asked:
-        found[campaign].asked = number
-    given = Assignment.objects.filter(questionnaire__campaign__in=ours).order_by()
-    states = given.values_list("questionnaire__campaign", "state").annotate(n=Count("pk"))
+    counts = {pk: StateCounts() for pk in ours}
+    slots = Slot.objects.filter(campaign__in=ours).order_by().values_list("campaign").annotate(n=Count("pk"))
+    for campaign, number in slots:
+        counts[campaign].asked = number
+    assignments = Assignment.objects.filter(questionnaire__campaign__in=ours).order_by()
+    states = assignments.values_list("questionnaire__campaign", "state").annotate(n=Count("pk"))
     for campaign, state, number in states:
-        found[campaign].counts[state] = number
-    return found
+        counts[campaign].counts[state] = number
+    return counts
 
 
 # A home is no list: of a study with hundreds of campaigns it shows those of which one most likely wants to know.
@@ -93,16 +94,16 @@ def _link(study: Study) -> EntryLink | None:
     """Return the latest open link to a campaign that is open, if there is one that does not end."""
     judged = Campaign.objects.filter(study=study, has_slots=True, state=CampaignState.OPEN)
     purposes = [claims.purpose(pk) for pk in judged.values_list("pk", flat=True)]
-    found = EntryLink.objects.filter(
+    link = EntryLink.objects.filter(
         study=study, purpose__in=purposes, kind=EntryKind.OPEN, closed_at__isnull=True, expires_at__isnull=True
     )
-    return found.order_by("-pk").first()
+    return link.order_by("-pk").first()
 
 
 def describe_campaign(campaign: Campaign) -> dict[str, Any]:
     """Return how many judgments there are, dimensions with the count of each answer, assignments by state, and
     instructions as HTML."""
-    asked = campaign.asked.select_related("dimension").order_by("position", "id")
+    dimensions = campaign.asked.select_related("dimension").order_by("position", "id")
     tally = tally_answers([campaign.pk])[campaign.pk]
     counts: dict[int, dict[int, int]] = {}
     for (dimension, value, is_repeat), n in tally.items():
@@ -110,7 +111,7 @@ def describe_campaign(campaign: Campaign) -> dict[str, Any]:
             counts.setdefault(dimension, {})[value] = n
     return {
         "judgments": tally.total(),
-        "dimensions": [_with_answers(entry.dimension, counts.get(entry.dimension_id, {})) for entry in asked],
+        "dimensions": [_with_answers(entry.dimension, counts.get(entry.dimension_id, {})) for entry in dimensions],
         "states": count_states(campaign),
         "instructions": markdown.render(campaign.instructions.text) if campaign.instructions else "",
     }

@@ -21,15 +21,16 @@ Table = tuple[Sequence[str], list[Sequence[Any]]]
 _STATES: Final = [state.value for state in AssignmentState]
 
 
-def _questionnaires(found: Overview, _currency: str) -> Table:
+def _questionnaires(figures: Overview, _currency: str) -> Table:
     columns = ("questionnaire", "asked", "free", *(state.lower() for state in _STATES))
     rows: list[Sequence[Any]] = [
-        (each.name, each.asked, each.free, *(each.counts[state] for state in _STATES)) for each in found.questionnaires
+        (each.name, each.asked, each.free, *(each.counts[state] for state in _STATES))
+        for each in figures.questionnaires
     ]
     return columns, rows
 
 
-def _assignments(found: Overview, currency: str) -> Table:
+def _assignments(figures: Overview, currency: str) -> Table:
     columns = (
         "assignment", "judge", "state", "assigned_at", "submitted_at", "seconds", "active_seconds", "pay", "paid",
         "wage_per_active_hour", "currency",
@@ -48,32 +49,32 @@ def _assignments(found: Overview, currency: str) -> Table:
             _major(wages.wage(row, row.active_seconds) if row.state in wages.STANDS else None, currency),
             currency,
         )
-        for row in found.rows
+        for row in figures.rows
     ]
     return columns, rows
 
 
-def _outcomes(found: Overview, _currency: str) -> Table:
+def _outcomes(figures: Overview, _currency: str) -> Table:
     rows = [
         (each.name, each.count, each.share.n, each.share.estimate, each.share.low, each.share.high)
-        for each in found.rates
+        for each in figures.rates
     ]
     return ("outcome", "count", "of", "share", "low", "high"), [_defined(row) for row in rows]
 
 
-def _agreement(found: Overview, _currency: str) -> Table:
+def _agreement(campaign_figures: Overview, _currency: str) -> Table:
     columns = ("dimension", "alpha", "low", "high", "items", "judgments", "computed_at", "problem")
     rows: list[Sequence[Any]] = []
-    for each in found.agreement:
+    for each in campaign_figures.agreement:
         live = each.found
         figures = (live.alpha, live.low, live.high, live.items, live.judgments) if live else (None,) * 5
         rows.append((each.dimension.name, *figures, live.computed_at.isoformat() if live else None, each.problem))
     return columns, rows
 
 
-def _competence(found: Overview, _currency: str) -> Table:
-    names = {each.dimension.pk: each.dimension.name for each in found.agreement}
-    people = {row.participant_id: row.participant for row in found.rows}
+def _competence(figures: Overview, _currency: str) -> Table:
+    names = {each.dimension.pk: each.dimension.name for each in figures.agreement}
+    people = {row.participant_id: row.participant for row in figures.rows}
     columns = ("judge", "dimension", "spam_probability", "low", "high", "judgments", "computed_at")
     rows: list[Sequence[Any]] = [
         (
@@ -85,13 +86,13 @@ def _competence(found: Overview, _currency: str) -> Table:
             each.judgments,
             each.computed_at.isoformat(),
         )
-        for each in found.competence
+        for each in figures.competence
         if each.participant_id in people and each.dimension_id in names
     ]
     return columns, rows
 
 
-def _judges(found: Overview, currency: str) -> Table:
+def _judges(figures: Overview, currency: str) -> Table:
     columns = (
         "judge", "handed_in", "accepted", "rejected", "median_active_seconds", "median_wage_per_active_hour", "earned",
         "currency",
@@ -107,13 +108,13 @@ def _judges(found: Overview, currency: str) -> Table:
             _major(each.earned, currency),
             currency,
         )
-        for each in found.judges
+        for each in figures.judges
     ]
     return columns, rows
 
 
-def _funnel(found: Overview, _currency: str) -> Table:
-    return ("stage", "people", "of_arrived"), [(each.name, each.people, each.of_arrived) for each in found.stages]
+def _funnel(figures: Overview, _currency: str) -> Table:
+    return ("stage", "people", "of_arrived"), [(each.name, each.people, each.of_arrived) for each in figures.stages]
 
 
 TABLES: Final[dict[str, Callable[[Overview, str], Table]]] = {

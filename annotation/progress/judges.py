@@ -24,14 +24,14 @@ def funnel(campaign: Campaign) -> list[Stage]:
     purpose = claims.purpose(campaign)
     links = EntryLink.objects.invitations().filter(study=campaign.study_id, purpose=purpose)
     arrived = people_of(Arrival.objects.filter(link__study=campaign.study_id, link__purpose=purpose))
-    given = Assignment.objects.filter(questionnaire__campaign=campaign)
+    assignments = Assignment.objects.filter(questionnaire__campaign=campaign)
     steps = [
         ("arrived", _("Opened a link"), arrived),
         ("consented", _("Agreed"), _consented(campaign) & arrived),
         ("trained", _("Went through the training"), _trained(campaign)),
-        ("claimed", _("Began a questionnaire"), people_of(given)),
-        ("submitted", _("Handed one in"), people_of(given.filter(state__in=HANDED_IN))),
-        ("accepted", _("Had one accepted"), people_of(given.filter(state=S.ACCEPTED))),
+        ("claimed", _("Began a questionnaire"), people_of(assignments)),
+        ("submitted", _("Handed one in"), people_of(assignments.filter(state__in=HANDED_IN))),
+        ("accepted", _("Had one accepted"), people_of(assignments.filter(state=S.ACCEPTED))),
     ]
     if not TrainingItem.objects.filter(campaign=campaign).exists():
         steps = [step for step in steps if step[0] != "trained"]
@@ -48,10 +48,10 @@ def _consented(campaign: Campaign) -> set[int]:
 
 def _trained(campaign: Campaign) -> set[int]:
     """Return who answered all that there is to learn from."""
-    asked = TrainingItem.objects.filter(campaign=campaign).count()
+    item_count = TrainingItem.objects.filter(campaign=campaign).count()
     answers = TrainingAnswer.objects.filter(training_item__campaign=campaign, participant__erased_at__isnull=True)
     people = answers.order_by().values("participant").annotate(n=Count("training_item", distinct=True))
-    return set(people.filter(n__gte=asked).values_list("participant", flat=True))
+    return set(people.filter(n__gte=item_count).values_list("participant", flat=True))
 
 
 @dataclass(frozen=True)
@@ -131,12 +131,12 @@ def judges(rows: Iterable[AssignmentFacts], competence: Iterable[LiveCompetence]
     return sorted(people.values(), key=lambda judge: (judge.mean is None, judge.mean or 0.0, judge.pseudonym))
 
 
-def trust(found: LiveCompetence) -> JudgeTrust:
+def trust(competence: LiveCompetence) -> JudgeTrust:
     """Turn a spam probability into competence."""
     return JudgeTrust(
-        dimension=found.dimension_id,
-        competence=1.0 - found.spam_probability,
-        low=None if found.high is None else 1.0 - found.high,
-        high=None if found.low is None else 1.0 - found.low,
-        judgments=found.judgments,
+        dimension=competence.dimension_id,
+        competence=1.0 - competence.spam_probability,
+        low=None if competence.high is None else 1.0 - competence.high,
+        high=None if competence.low is None else 1.0 - competence.low,
+        judgments=competence.judgments,
     )

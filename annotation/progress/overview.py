@@ -98,20 +98,20 @@ class Overview:
 
 def overview(campaign: Campaign) -> Overview:
     """Return how a campaign stands: a fixed number of queries, however much there is."""
-    found = queries.load_assignments(campaign)
-    sheets = queries.counts_by_questionnaire(found, queries.load_questionnaires(campaign))
+    assignments = queries.load_assignments(campaign)
+    sheets = queries.counts_by_questionnaire(assignments, queries.load_questionnaires(campaign))
     whole = queries.total(sheets)
     return Overview(
         campaign=campaign,
         phase=phase(campaign, whole),
-        rows=found,
+        rows=assignments,
         questionnaires=sheets,
         whole=whole,
         rates=queries.rates(whole),
-        work=progress_wages.work_times(found, campaign.wage_floor),
-        below=progress_wages.below_floor(found, campaign.wage_floor),
+        work=progress_wages.work_times(assignments, campaign.wage_floor),
+        below=progress_wages.below_floor(assignments, campaign.wage_floor),
         stages=progress_judges.funnel(campaign),
-        spending=spending(found, campaign, whole),
+        spending=spending(assignments, campaign, whole),
         agreement=agreement(campaign),
         competence=list(LiveCompetence.objects.filter(campaign=campaign).order_by("participant", "dimension")),
     )
@@ -140,19 +140,20 @@ def phase(campaign: Campaign, whole: StateCounts | None = None) -> Phase:
 def agreement(campaign: Campaign) -> list[DimensionAgreement]:
     """Return the agreement by dimension, in the order in which the campaign asks."""
     computed = {each.dimension_id: each for each in LiveAgreement.objects.filter(campaign=campaign)}
-    asked = campaign.asked.select_related("dimension").order_by("position")
+    dimensions = campaign.asked.select_related("dimension").order_by("position")
     return [
-        DimensionAgreement(each.dimension, found := computed.get(each.dimension_id), _problem(found)) for each in asked
+        DimensionAgreement(each.dimension, figure := computed.get(each.dimension_id), _problem(figure))
+        for each in dimensions
     ]
 
 
-def _problem(found: LiveAgreement | None) -> str:
-    if found is None:
+def _problem(live: LiveAgreement | None) -> str:
+    if live is None:
         return _("not computed yet")
-    if found.alpha is not None:
+    if live.alpha is not None:
         return ""
-    if not found.judgments:
+    if not live.judgments:
         return _("nothing was submitted yet")
-    if not found.items:
+    if not live.items:
         return _("no item was judged by two people yet")
     return _("all answers are the same so far")

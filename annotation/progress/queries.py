@@ -62,16 +62,17 @@ def load_assignments(campaign: Campaign) -> list[AssignmentFacts]:
     """Return the campaign's assignments in the order in which they were made."""
     sums = AssignmentPayment.objects.filter(assignment=OuterRef("pk")).order_by().values("assignment")
     paid = Coalesce(Subquery(sums.annotate(sum=Sum("amount")).values("sum"), output_field=IntegerField()), 0)
-    found = Assignment.objects.filter(questionnaire__campaign=campaign).annotate(paid=paid).order_by("pk")
-    return [AssignmentFacts(*values) for values in found.values_list(*FIELDS).iterator(chunk_size=2000)]
+    assignments = Assignment.objects.filter(questionnaire__campaign=campaign).annotate(paid=paid).order_by("pk")
+    return [AssignmentFacts(*values) for values in assignments.values_list(*FIELDS).iterator(chunk_size=2000)]
 
 
 def load_questionnaires(campaign: Campaign) -> list[QuestionnaireFacts]:
     """Return the campaign's questionnaires in the order in which they are handed out."""
-    found = Questionnaire.objects.filter(campaign=campaign).annotate(asked=Count("slots"))
+    questionnaires = Questionnaire.objects.filter(campaign=campaign).annotate(asked=Count("slots"))
     order = (F("position").asc(nulls_last=True), "pk")
     return [
-        QuestionnaireFacts(*row) for row in found.order_by(*order).values_list("pk", "external_id", "position", "asked")
+        QuestionnaireFacts(*row)
+        for row in questionnaires.order_by(*order).values_list("pk", "external_id", "position", "asked")
     ]
 
 
@@ -129,7 +130,7 @@ class StateCounts:
         return max(self.asked - sum(self.counts[state] for state in HOLDING), 0)
 
     @property
-    def validated(self) -> int:
+    def given(self) -> int:
         """How many were given out, whatever came of them."""
         return sum(self.counts.values())
 
@@ -157,11 +158,11 @@ class Rate:
 
 def counts_by_questionnaire(rows: Iterable[AssignmentFacts], sheets: Sequence[QuestionnaireFacts]) -> list[StateCounts]:
     """Return where each questionnaire stands, in the order in which they are handed out."""
-    found = {sheet.pk: StateCounts(sheet.name, sheet.asked) for sheet in sheets}
+    counts = {sheet.pk: StateCounts(sheet.name, sheet.asked) for sheet in sheets}
     for row in rows:
-        if row.questionnaire in found:
-            found[row.questionnaire].counts[row.state] += 1
-    return list(found.values())
+        if row.questionnaire in counts:
+            counts[row.questionnaire].counts[row.state] += 1
+    return list(counts.values())
 
 
 def total(standings: Iterable[StateCounts]) -> StateCounts:
@@ -188,12 +189,12 @@ def rates(whole: StateCounts) -> list[Rate]:
         S.WITHDRAWN: _("Withdrawn by their judges"),
         S.SURPLUS: _("Surplus: late, and not needed"),
     }
-    found = [
+    figures = [
         Rate(state.lower(), labels[state], whole.counts[state], wilson(whole.counts[state], ended), of_ended)
         for state in CAME_TO_NOTHING
     ]
     return [
-        *found,
+        *figures,
         Rate("rejected", _("Rejected"), whole.rejected, wilson(whole.rejected, decided), of_decided),
         Rate("accepted", _("Accepted"), whole.accepted, wilson(whole.accepted, decided), of_decided),
     ]

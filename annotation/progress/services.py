@@ -67,13 +67,13 @@ def due(*, at_once: int = AT_ONCE) -> list[Campaign]:
     """Return the campaigns whose judgments changed since their figures were computed, those that wait longest first."""
     handed_out = Campaign.objects.filter(has_slots=True).exclude(state=CampaignState.DRAFT)
     known = handed_out.annotate(computed=Max("live_agreement__computed_at"))
-    found: list[Campaign] = []
+    campaigns: list[Campaign] = []
     for campaign in known.order_by(F("computed").asc(nulls_first=True), "pk"):
         if _is_due(campaign, campaign.computed):  # type: ignore[attr-defined] # annotated above
-            found.append(campaign)
-        if len(found) == at_once:
+            campaigns.append(campaign)
+        if len(campaigns) == at_once:
             break
-    return found
+    return campaigns
 
 
 def rng_of(campaign: Campaign) -> Generator:
@@ -81,12 +81,12 @@ def rng_of(campaign: Campaign) -> Generator:
     return np.random.default_rng(campaign.pk)
 
 
-def changed_since(given: QuerySet[Assignment], since: datetime, counted: Collection[str]) -> bool:
+def changed_since(assignments: QuerySet[Assignment], since: datetime, counted: Collection[str]) -> bool:
     """Say whether assignments came to count, or ceased to, by their state or a decision about them."""
-    moved = AssignmentTransition.objects.filter(assignment__in=given, at__gt=since)
+    moved = AssignmentTransition.objects.filter(assignment__in=assignments, at__gt=since)
     if moved.filter(Q(before__in=counted) | Q(after__in=counted)).exists():
         return True
-    return AssignmentDecision.objects.filter(assignment__in=given, decided_at__gt=since).exists()
+    return AssignmentDecision.objects.filter(assignment__in=assignments, decided_at__gt=since).exists()
 
 
 def _is_due(campaign: Campaign, computed: datetime | None) -> bool:
@@ -95,10 +95,10 @@ def _is_due(campaign: Campaign, computed: datetime | None) -> bool:
     A state that changed, or a decision, since then; and for those whose transaction was still open when the judgments
     were read, whether there are as many judgments as were counted.
     """
-    given = Assignment.objects.filter(questionnaire__campaign=campaign)
+    assignments = Assignment.objects.filter(questionnaire__campaign=campaign)
     if computed is None:
-        return given.filter(state__in=progress_agreement.COUNTED).exists()
-    if changed_since(given, computed, progress_agreement.COUNTED):
+        return assignments.filter(state__in=progress_agreement.COUNTED).exists()
+    if changed_since(assignments, computed, progress_agreement.COUNTED):
         return True
     stands = LiveAgreement.objects.filter(campaign=campaign).aggregate(n=Sum("judgments"))["n"] or 0
     return bool(stands != progress_agreement.count_judgments(campaign))

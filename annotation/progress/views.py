@@ -50,12 +50,12 @@ def campaigns(request: HttpRequest, study: Study) -> HttpResponse:
 @require_safe
 def campaign_page(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """Show a campaign: how it stands while it runs, or what came in where it does not run here; and what it asks."""
-    found = get_object_or_404(_of(study).with_counts(), pk=campaign_id)
-    context = {"campaign": found, "phase": overview.phase(found), "may_edit": _role(request) >= Role.EDITOR}
+    campaign = get_object_or_404(_of(study).with_counts(), pk=campaign_id)
+    context = {"campaign": campaign, "phase": overview.phase(campaign), "may_edit": _role(request) >= Role.EDITOR}
     if context["phase"] not in STILL:
-        context |= _moving(request, found)
+        context |= _moving(request, campaign)
     return render(
-        request, "annotation/progress/campaign.html", context | campaign_summary.describe_campaign(found) | SECTION
+        request, "annotation/progress/campaign.html", context | campaign_summary.describe_campaign(campaign) | SECTION
     )
 
 
@@ -63,10 +63,10 @@ def campaign_page(request: HttpRequest, study: Study, campaign_id: int) -> HttpR
 @require_safe
 def live(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """Answer with the part of a campaign's page that moves; with 204 if nothing has changed since `seen`."""
-    found = get_object_or_404(_of(study), pk=campaign_id)
-    if overview.phase(found) in STILL:
+    campaign = get_object_or_404(_of(study), pk=campaign_id)
+    if overview.phase(campaign) in STILL:
         raise Http404("Nothing of this campaign moves.")
-    context = _moving(request, found)
+    context = _moving(request, campaign)
     if request.GET.get("seen") == context["found"].digest:
         return HttpResponse(status=204)
     return render(request, "annotation/progress/_live.html", context)
@@ -77,14 +77,14 @@ def live(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
 @audited(AuditedContent.PEOPLE)
 def judges(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """List who judges in a campaign, those who are trusted least first."""
-    found = get_object_or_404(_of(study), pk=campaign_id)
-    if overview.phase(found) in STILL:
+    campaign = get_object_or_404(_of(study), pk=campaign_id)
+    if overview.phase(campaign) in STILL:
         raise Http404("Nobody judges in this campaign here.")
-    shown = overview.overview(found)
+    shown = overview.overview(campaign)
     page = Paginator(shown.judges, JUDGES_PER_PAGE).get_page(request.GET.get("page"))
     asked_of = [each.dimension for each in shown.agreement]
     context = {
-        "campaign": found,
+        "campaign": campaign,
         "found": shown,
         "page": page,
         "dimensions": asked_of,
@@ -98,12 +98,12 @@ def judges(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse
 @audited(AuditedContent.PEOPLE)
 def table(request: HttpRequest, study: Study, campaign_id: int, name: str) -> HttpResponse:
     """Send one of the tables as CSV."""
-    found = get_object_or_404(_of(study), pk=campaign_id)
+    campaign = get_object_or_404(_of(study), pk=campaign_id)
     try:
-        content = progress_csv_export.as_table(found, name)
+        content = progress_csv_export.as_table(campaign, name)
     except progress_csv_export.UnknownTable as error:
         raise Http404("There is no such table.") from error
-    disposition = f'attachment; filename="{study.slug}-campaign-{found.pk}-{name}.csv"'
+    disposition = f'attachment; filename="{study.slug}-campaign-{campaign.pk}-{name}.csv"'
     return HttpResponse(content, content_type=ui_csv_export.MEDIA_TYPE, headers={"Content-Disposition": disposition})
 
 
@@ -116,12 +116,12 @@ def _role(request: HttpRequest) -> Role:
 
 
 def _moving(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
-    found = overview.overview(campaign)
+    figures = overview.overview(campaign)
     return {
         "campaign": campaign,
-        "found": found,
-        "phase": found.phase,
-        "page": Paginator(found.questionnaires, PER_PAGE).get_page(request.GET.get("page")),
+        "found": figures,
+        "phase": figures.phase,
+        "page": Paginator(figures.questionnaires, PER_PAGE).get_page(request.GET.get("page")),
         "purpose": claims.purpose(campaign),
         "may_edit": _role(request) >= Role.EDITOR,
         "may_review": _role(request) >= Role.REVIEWER,
@@ -155,20 +155,20 @@ def extend(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Say what more judgments of each questionnaire cost; POST asks for them."""
     data = request.POST if request.method == "POST" else request.GET if "k" in request.GET else None
     form = ExtendForm(campaign, data)
-    found = None
+    cost = None
     if data is not None and form.is_valid():
         try:
-            found = services.extension_cost(campaign, form.cleaned_data["k"])
+            cost = services.extension_cost(campaign, form.cleaned_data["k"])
             if request.method == "POST":
-                made = services.extend(campaign=campaign, k=form.cleaned_data["k"], now=timezone.now())
-                messages.success(request, _extended(made))
+                slot_count = services.extend(campaign=campaign, k=form.cleaned_data["k"], now=timezone.now())
+                messages.success(request, _extended(slot_count))
                 return redirect("campaign", campaign.study.slug, campaign.pk)
         except problems.CampaignProblem as error:
             put(form, error)
     context = {
         "campaign": campaign,
         "form": form,
-        "extension": found,
+        "extension": cost,
         "phase": overview.phase(campaign),
         "recruitment": reverse("recruitment", args=[campaign.study.slug, claims.purpose(campaign)]),
         **SECTION,
@@ -176,10 +176,10 @@ def extend(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     return render(request, "annotation/progress/extend.html", context, status=422 if form.errors else 200)
 
 
-def _extended(made: int) -> str:
-    if not made:
+def _extended(slot_count: int) -> str:
+    if not slot_count:
         return _("There are as many places already.")
-    return ngettext("%(n)s place more.", "%(n)s places more.", made) % {"n": made}
+    return ngettext("%(n)s place more.", "%(n)s places more.", slot_count) % {"n": slot_count}
 
 
 def _to(request: HttpRequest, campaign: Campaign, change: Callable[..., Campaign], done: str) -> HttpResponse:

@@ -56,15 +56,15 @@ def wage(row: AssignmentFacts, seconds: float | None) -> float | None:
 
 def work_times(rows: Iterable[AssignmentFacts], floor: int | None) -> WorkTimes:
     """Return times and wages with 95 % intervals by bootstrap over questionnaires."""
-    found = keep_valid(rows)
-    known = [each for row in found if (each := wage(row, row.active_seconds)) is not None]
+    times = keep_valid(rows)
+    known = [each for row in times if (each := wage(row, row.active_seconds)) is not None]
     return WorkTimes(
-        whole=_median(found, lambda row: row.seconds),
-        active=_median(found, lambda row: row.active_seconds),
-        wage=_median(found, lambda row: wage(row, row.active_seconds)),
-        wage_of_whole=_median(found, lambda row: wage(row, row.seconds)),
+        whole=_median(times, lambda row: row.seconds),
+        active=_median(times, lambda row: row.active_seconds),
+        wage=_median(times, lambda row: wage(row, row.active_seconds)),
+        wage_of_whole=_median(times, lambda row: wage(row, row.seconds)),
         below=None if floor is None else wilson(sum(each < floor for each in known), len(known)),
-        too_short=sum(money.is_too_short(row.active_seconds) or money.is_too_short(row.seconds) for row in found),
+        too_short=sum(money.is_too_short(row.active_seconds) or money.is_too_short(row.seconds) for row in times),
     )
 
 
@@ -72,10 +72,10 @@ def below_floor(rows: Iterable[AssignmentFacts], floor: int | None) -> list[Paid
     """Return the questionnaires that pay less an hour of active time than the floor, the least first."""
     if floor is None:
         return []
-    found = [
+    rows_below = [
         PaidQuestionnaire(row, each) for row in keep_valid(rows) if (each := wage(row, row.active_seconds)) is not None
     ]
-    return sorted((each for each in found if each.wage < floor), key=lambda each: (each.wage, each.row.pk))
+    return sorted((each for each in rows_below if each.wage < floor), key=lambda each: (each.wage, each.row.pk))
 
 
 def known_median(values: Iterable[float | None]) -> float | None:

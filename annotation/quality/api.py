@@ -129,16 +129,16 @@ class KnownItems(ListEndpoint):
     @extend_schema(request=NewKnown, responses={201: KnownRow})
     def post(self, request: Request, study: str, campaign: int) -> Response:
         """Say which labels of two responses (or one) are known. In a draft; what was drawn is dropped."""
-        found, given = _campaign(self), self.validated(NewKnown)
-        labels = _labels(found, given["labels"])
+        instance, data = _campaign(self), self.validated(NewKnown)
+        labels = _labels(instance, data["labels"])
         try:
             with transaction.atomic():
-                item = known_labels.add_known_item(campaign=found, responses=given["responses"])
-                known_labels.set_known_item(item=item, labels=labels, teaches=given["teaches"])
+                item = known_labels.add_known_item(campaign=instance, responses=data["responses"])
+                known_labels.set_known_item(item=item, labels=labels, teaches=data["teaches"])
         except problems.ChecksProblem as error:
             raise refusal_problem(error, REFUSED) from None
         where = reverse("api_known_label", args=[study, campaign, item.pk], request=request)
-        return Response(KnownRow(_items(found).get(pk=item.pk)).data, status=201, headers={"Location": where})
+        return Response(KnownRow(_items(instance).get(pk=item.pk)).data, status=201, headers={"Location": where})
 
 
 class OneKnownItem(Endpoint):
@@ -154,13 +154,13 @@ class OneKnownItem(Endpoint):
     @extend_schema(request=SaidOfKnown, responses=KnownRow)
     def put(self, request: Request, study: str, campaign: int, item: int) -> Response:
         """Say which labels are known, and what the item is for. In a draft; what was drawn is dropped."""
-        given, rows = self.validated(SaidOfKnown), api.campaigns_of_people(self).filter(pk=campaign)
+        data, rows = self.validated(SaidOfKnown), api.campaigns_of_people(self).filter(pk=campaign)
         self._one(item)
         # The campaign is held, and not the item: whoever changes items holds their campaign first.
         with self.unchanged(rows, _Known.of(item)) as held:
-            labels = _labels(held, given["labels"])
+            labels = _labels(held, data["labels"])
             try:
-                known_labels.set_known_item(item=self._one(item), labels=labels, teaches=given["teaches"])
+                known_labels.set_known_item(item=self._one(item), labels=labels, teaches=data["teaches"])
             except problems.ChecksProblem as error:
                 raise refusal_problem(error, REFUSED) from None
             return Response(KnownRow(self._one(item)).data)
@@ -191,9 +191,9 @@ class Proposals(Endpoint):
         pool = request.query_params.get("pool", Judges.EXPERT.value)
         if pool not in POOLS:
             raise parameter_problem("pool", _("One of %(pools)s.") % {"pools": ", ".join(POOLS)})
-        found = _campaign(self)
-        names = dict(CampaignDimension.objects.filter(campaign=found).values_list("dimension", "dimension__name"))
-        proposals = known_labels.proposals(found, Judges(pool))
+        instance = _campaign(self)
+        names = dict(CampaignDimension.objects.filter(campaign=instance).values_list("dimension", "dimension__name"))
+        proposals = known_labels.proposals(instance, Judges(pool))
         return Response(ProposalsRow({"results": proposals}, context={"names": names}).data)
 
 
@@ -209,8 +209,8 @@ class _Known(serializers.Serializer[Campaign]):
 
     def to_representation(self, instance: Campaign) -> Any:
         """Return the campaign's known item."""
-        found = _items(instance).filter(pk=self.item).first()
-        return KnownRow(found).data if found else {}
+        item = _items(instance).filter(pk=self.item).first()
+        return KnownRow(item).data if item else {}
 
 
 def _campaign(endpoint: Endpoint) -> Campaign:
@@ -229,10 +229,10 @@ def _items(campaign: Campaign) -> QuerySet[Item]:
     return rows.annotate(teaches=Exists(TrainingItem.objects.filter(item=OuterRef("pk"))))
 
 
-def _labels(campaign: Campaign, given: list[dict[str, Any]]) -> dict[int, LabelWithReason]:
+def _labels(campaign: Campaign, rows: list[dict[str, Any]]) -> dict[int, LabelWithReason]:
     """Return labels by the keys of the questions that are named; refuse what the campaign does not ask."""
     keys = dict(CampaignDimension.objects.filter(campaign=campaign).values_list("dimension__name", "dimension"))
-    if unknown := sorted({each["dimension"] for each in given} - set(keys)):
-        said = _("The campaign does not ask %(names)s.") % {"names": ", ".join(unknown)}
-        raise Problem("refused", said, errors=[{"pointer": "#/labels", "detail": said, "code": "unknown"}])
-    return {keys[each["dimension"]]: LabelWithReason(each["value"], each["explanation"]) for each in given}
+    if unknown := sorted({each["dimension"] for each in rows} - set(keys)):
+        message = _("The campaign does not ask %(names)s.") % {"names": ", ".join(unknown)}
+        raise Problem("refused", message, errors=[{"pointer": "#/labels", "detail": message, "code": "unknown"}])
+    return {keys[each["dimension"]]: LabelWithReason(each["value"], each["explanation"]) for each in rows}

@@ -91,15 +91,15 @@ def change_checks(
     ------
     NotDraft, BadText
     """
-    found = CheckTexts(tuple(_cleaned(instructed)), tuple(_cleaned(nonsense)))
-    for text in found.instructed:
+    texts = CheckTexts(tuple(_cleaned(instructed)), tuple(_cleaned(nonsense)))
+    for text in texts.instructed:
         _look_at_instruction(text)
-    for text in (*found.instructed, *found.nonsense):
+    for text in (*texts.instructed, *texts.nonsense):
         _look_at(text)
     campaign = problems.lock_draft(campaign)
-    own = {"instructed": list(found.instructed), "nonsense": list(found.nonsense)}
-    given = {"checks": checks, "gold": gold} | ({KEPT: own} if found.count and found != defaults() else {})
-    campaign.design = {name: value for name, value in campaign.design.items() if name != KEPT} | given
+    own_texts = {"instructed": list(texts.instructed), "nonsense": list(texts.nonsense)}
+    values = {"checks": checks, "gold": gold} | ({KEPT: own_texts} if texts.count and texts != defaults() else {})
+    campaign.design = {name: value for name, value in campaign.design.items() if name != KEPT} | values
     campaign.save(update_fields=["design"])
     problems.undraw(campaign)
     return texts_of(campaign)
@@ -115,14 +115,14 @@ def notice(campaign: Campaign, per_questionnaire: int) -> str:
     if per_questionnaire < 1:
         return ""
     needed = fails_needed(campaign)
-    said = ngettext(
+    message = ngettext(
         "Among the questions is one that says which answer to give, or that states something impossible: it shows that "
         "the questions are read.",
         "Among the questions are %(n)d that say which answer to give, or that state something impossible: they show "
         "that the questions are read.",
         per_questionnaire,
     ) % {"n": per_questionnaire}
-    return f"{said} " + (
+    return f"{message} " + (
         _("One wrong answer to them has no consequence; two may have, after a person has looked.")
         if needed > 1
         else _("A wrong answer may have consequences, after a person has looked.")
@@ -148,7 +148,7 @@ def place_checks(
     sizes = dict(
         Questionnaire.objects.filter(pk__in=keys).annotate(n=Count("entries")).values_list("pk", "n").order_by("pk")
     )
-    made = [
+    checks = [
         AttentionCheck(
             questionnaire=each, position=position, text=check.text, options=check.options, expected=check.expected
         )
@@ -159,7 +159,7 @@ def place_checks(
             strict=False,
         )
     ]
-    return AttentionCheck.objects.bulk_create(made, batch_size=2000)
+    return AttentionCheck.objects.bulk_create(checks, batch_size=2000)
 
 
 def positions(items: int, checks: int, rng: Generator) -> list[int]:
@@ -175,12 +175,12 @@ def draw(texts: CheckTexts, options: Sequence[Mapping[str, Any]], n: int, rng: G
     instructed = set(texts.instructed)
     if not kinds:
         return []
-    found = []
+    drawn = []
     for number in range(n):
         kind = kinds[number % len(kinds)]
         text = kind[number // len(kinds) % len(kind)]
-        found.append(_instruct(text, options, rng) if text in instructed else _nonsense(text))
-    return found
+        drawn.append(_instruct(text, options, rng) if text in instructed else _nonsense(text))
+    return drawn
 
 
 def _instruct(text: str, options: Sequence[Mapping[str, Any]], rng: Generator) -> Check:
@@ -196,14 +196,14 @@ def _nonsense(text: str) -> Check:
 
 def _options(campaign: Campaign) -> list[dict[str, Any]]:
     """Return the options of the campaign's own questions, so that a check looks like any of them."""
-    asked = [each.dimension.options for each in campaign.asked.select_related("dimension").order_by("position")]
-    return max(asked, key=len, default=[]) or [{"value": -1, "label": _("No")}, {"value": 1, "label": _("Yes")}]
+    options = [each.dimension.options for each in campaign.asked.select_related("dimension").order_by("position")]
+    return max(options, key=len, default=[]) or [{"value": -1, "label": _("No")}, {"value": 1, "label": _("Yes")}]
 
 
 def _shuffled(texts: Sequence[str], rng: Generator) -> list[str]:
-    found = list(texts)
-    rng.shuffle(found)
-    return found
+    shuffled = list(texts)
+    rng.shuffle(shuffled)
+    return shuffled
 
 
 def _cleaned(texts: Iterable[str]) -> list[str]:

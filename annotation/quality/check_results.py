@@ -37,19 +37,21 @@ class GoldResult:
 def check_results(assignments: Collection[int]) -> dict[int, list[CheckResult]]:
     """Return how each assignment's checks were answered, in the order of the page; those not reached are failed."""
     rows = AttentionCheck.objects.filter(questionnaire__assignments__in=assignments)
-    asked = rows.values_list("pk", "position", "text", "options", "expected", "questionnaire__assignments")
+    checks = rows.values_list("pk", "position", "text", "options", "expected", "questionnaire__assignments")
     answers = CheckAnswer.objects.filter(assignment__in=assignments)
-    given = {(who, check): value for who, check, value in answers.values_list("assignment", "check_asked", "value")}
-    found: dict[int, list[CheckResult]] = defaultdict(list)
-    wanted = set(assignments)
-    for pk, position, text, options, expected, who in asked.order_by("position", "pk"):
-        if who not in wanted:
+    answers_given = {
+        (who, check): value for who, check, value in answers.values_list("assignment", "check_asked", "value")
+    }
+    results: dict[int, list[CheckResult]] = defaultdict(list)
+    wanted_ids = set(assignments)
+    for pk, position, text, options, expected, who in checks.order_by("position", "pk"):
+        if who not in wanted_ids:
             continue
         words = {option["value"]: str(option["label"]) for option in options}
-        value = given.get((who, pk))
+        value = answers_given.get((who, pk))
         answer = None if value is None else words.get(value, str(value))
-        found[who].append(CheckResult(position, text, words.get(expected, str(expected)), answer, value == expected))
-    return dict(found)
+        results[who].append(CheckResult(position, text, words.get(expected, str(expected)), answer, value == expected))
+    return dict(results)
 
 
 def gold_results(assignments: Collection[int]) -> dict[int, list[GoldResult]]:
@@ -63,10 +65,10 @@ def gold_results(assignments: Collection[int]) -> dict[int, list[GoldResult]]:
     }
     if not known:
         return {}
-    given = Judgment.objects.filter(assignment__in=assignments, item__in={item for item, _ in known}, repeat=0)
-    found: dict[int, list[GoldResult]] = defaultdict(list)
-    for who, item, dimension, value in given.order_by("pk").values_list("assignment", "item", "dimension", "value"):
+    judgments = Judgment.objects.filter(assignment__in=assignments, item__in={item for item, _ in known}, repeat=0)
+    results: dict[int, list[GoldResult]] = defaultdict(list)
+    for who, item, dimension, value in judgments.order_by("pk").values_list("assignment", "item", "dimension", "value"):
         if (item, dimension) in known:
             expected, options = known[item, dimension]
-            found[who].append(GoldResult(item, dimension, expected, value, options))
-    return dict(found)
+            results[who].append(GoldResult(item, dimension, expected, value, options))
+    return dict(results)

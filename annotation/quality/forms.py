@@ -83,11 +83,11 @@ class LabelsForm(forms.Form):
         }
 
 
-def values(dimensions: Sequence[Dimension], given: Mapping[str, str]) -> dict[int, int]:
+def values(dimensions: Sequence[Dimension], fields: Mapping[str, str]) -> dict[int, int]:
     """Return the answers that were sent, by dimension; what is no number counts as not answered."""
-    found = {}
+    chosen = {}
     for each in dimensions:
-        sent = given.get(f"q-{each.pk}", "")
+        sent = fields.get(f"q-{each.pk}", "")
         if sent.lstrip("-").isascii() and sent.lstrip("-").isdigit() and len(sent) < 6:
-            found[each.pk] = int(sent)
-    return found
+            chosen[each.pk] = int(sent)
+    return chosen

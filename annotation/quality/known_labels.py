@@ -46,8 +46,8 @@ def gold_items(campaign: Campaign) -> QuerySet[Item]:
     """Return the campaign's gold items, in the order in which they were made."""
     labelled = KnownLabel.objects.filter(item__campaign=campaign).values("item")
     taught = TrainingItem.objects.filter(campaign=campaign).values("item")
-    found = Item.objects.filter(campaign=campaign, pk__in=labelled).exclude(pk__in=taught)
-    return found.select_related("topic", *Response.label_needs("pair__a", "pair__b", "response")).order_by("pk")
+    items = Item.objects.filter(campaign=campaign, pk__in=labelled).exclude(pk__in=taught)
+    return items.select_related("topic", *Response.label_needs("pair__a", "pair__b", "response")).order_by("pk")
 
 
 def chosen_items(campaign: Campaign) -> QuerySet[Item]:
@@ -105,9 +105,9 @@ def set_labels(*, item: Item, known: Mapping[int, LabelWithReason]) -> list[Know
     NotDraft, BadLabel
     """
     problems.undraw(problems.lock_draft(item.campaign))
-    asked = {each.dimension_id: each.dimension for each in item.campaign.asked.select_related("dimension")}
+    dimensions = {each.dimension_id: each.dimension for each in item.campaign.asked.select_related("dimension")}
     for dimension, label in known.items():
-        if dimension not in asked or label.value not in asked[dimension].values:
+        if dimension not in dimensions or label.value not in dimensions[dimension].values:
             raise BadLabel(_("Choose one of the options that the campaign offers."))
     item.known_labels.exclude(dimension__in=known).delete()
     for dimension, label in known.items():
@@ -152,13 +152,13 @@ def place_gold(
     held = _entries(chosen)
     turn = 0
     moved: list[QuestionnaireItem] = []
-    made: list[QuestionnaireItem] = []
+    placed: list[QuestionnaireItem] = []
     for questionnaire in chosen:
         entries = held[questionnaire.pk]
         picked, turn = _in_turn(known, turn, {_sides(entry.item) for entry in entries}, per_questionnaire)
         fresh = [QuestionnaireItem(questionnaire=questionnaire, item=item, has_known_label=True) for item in picked]
         moved += entries
-        made += fresh
+        placed += fresh
         _mix(entries, fresh, rng)
         if questionnaire.words is not None:
             questionnaire.words += sum(_words(item) for item in picked)
@@ -166,7 +166,7 @@ def place_gold(
     entries_of_all.update(position=F("position") + ASIDE)
     QuestionnaireItem.objects.bulk_update(moved, ["position"], batch_size=1000)
     Questionnaire.objects.bulk_update(chosen, ["words"], batch_size=1000)
-    return QuestionnaireItem.objects.bulk_create(made, batch_size=2000)
+    return QuestionnaireItem.objects.bulk_create(placed, batch_size=2000)
 
 
 def questionnaires_between_repeats(gold: int, per_questionnaire: int) -> int | None:
@@ -229,12 +229,12 @@ def add_known_item(*, campaign: Campaign, responses: Sequence[str]) -> Item:
     ------
     NotDraft, BadPair
     """
-    found = {
+    labels = {
         each.external_id: each for each in Response.objects.filter(study=campaign.study, external_id__in=responses)
     }
-    if missing := [name for name in responses if name not in found]:
+    if missing := [name for name in responses if name not in labels]:
         raise BadPair(_("The study has no response “%(name)s”.") % {"name": missing[0]})
-    shown = [found[name] for name in responses]
+    shown = [labels[name] for name in responses]
     if campaign.kind == CampaignKind.POINTWISE and len(shown) == 1:
         return add_response(campaign=campaign, response=shown[0])
     if len(shown) != 2:
@@ -283,15 +283,15 @@ def proposals(campaign: Campaign, pool: Judges, *, listed: int = LISTED) -> list
     """
     if campaign.kind == CampaignKind.POINTWISE or pool not in LEAST:
         return []
-    asked = {each.dimension.name: each.dimension for each in campaign.asked.select_related("dimension")}
-    own = Item.objects.filter(campaign=campaign).values("pair")
+    dimensions = {each.dimension.name: each.dimension for each in campaign.asked.select_related("dimension")}
+    pairs_of_campaign = Item.objects.filter(campaign=campaign).values("pair")
     votes = (
         Judgment.objects.of_study(campaign.study)
         .pool(pool)
         .pairwise()
-        .filter(dimension__name__in=asked)
+        .filter(dimension__name__in=dimensions)
         .exclude(item__campaign=campaign)
-        .exclude(item__pair__in=own)
+        .exclude(item__pair__in=pairs_of_campaign)
         .order_by()
         .values("item__pair", "dimension__name", "value")
         .annotate(n=Count("pk"))
@@ -299,23 +299,21 @@ def proposals(campaign: Campaign, pool: Judges, *, listed: int = LISTED) -> list
     counts: dict[int, dict[str, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
     for row in votes:
         counts[row["item__pair"]][row["dimension__name"]][row["value"]] += row["n"]
-    found = [each for each in (_proposed(pair, found, asked, pool) for pair, found in counts.items()) if each]
-    found.sort(key=lambda each: (-len(each[1]), -each[3], each[0]))
-    pairs = Pair.objects.select_related("a__topic", "a__style", "b__style").in_bulk(
-        [each[0] for each in found[:listed]]
-    )
-    return [Proposal(pairs[pair], labels, judges, agreement) for pair, labels, judges, agreement in found[:listed]]
+    rows = [each for each in (_proposed(pair, rows, dimensions, pool) for pair, rows in counts.items()) if each]
+    rows.sort(key=lambda each: (-len(each[1]), -each[3], each[0]))
+    pairs = Pair.objects.select_related("a__topic", "a__style", "b__style").in_bulk([each[0] for each in rows[:listed]])
+    return [Proposal(pairs[pair], labels, judges, agreement) for pair, labels, judges, agreement in rows[:listed]]
 
 
 def _proposed(
-    pair: int, counts: dict[str, Counter[int]], asked: dict[str, Dimension], pool: Judges
+    pair: int, counts: dict[str, Counter[int]], dimensions: dict[str, Dimension], pool: Judges
 ) -> tuple[int, dict[int, int], int, float] | None:
     labels, shares, judges = {}, [], 0
     for name, answers in counts.items():
         value, most = answers.most_common(1)[0]
         total = answers.total()
-        if total >= LEAST[pool] and most / total >= SHARE and value in asked[name].values:
-            labels[asked[name].pk] = value
+        if total >= LEAST[pool] and most / total >= SHARE and value in dimensions[name].values:
+            labels[dimensions[name].pk] = value
             shares.append(most / total)
             judges = max(judges, total)
     return (pair, labels, judges, sum(shares) / len(shares)) if labels else None

@@ -54,10 +54,12 @@ def lock_draft(campaign: Campaign) -> Campaign:
     ------
     NotDraft
     """
-    found = Campaign.objects.select_for_update(no_key=True, of=("self",)).select_related("study").get(pk=campaign.pk)
-    if found.state != CampaignState.DRAFT:
-        raise NotDraft(found)
-    return found
+    campaign_locked = (
+        Campaign.objects.select_for_update(no_key=True, of=("self",)).select_related("study").get(pk=campaign.pk)
+    )
+    if campaign_locked.state != CampaignState.DRAFT:
+        raise NotDraft(campaign_locked)
+    return campaign_locked
 
 
 def undraw(campaign: Campaign) -> None:

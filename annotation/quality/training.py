@@ -101,8 +101,8 @@ def is_done(*, campaign: Campaign, participant: Participant) -> bool:
 
 def next_item(*, campaign: Campaign, participant: Participant) -> TrainingItem | None:
     """Return the first training item that somebody has not answered; None when they are through."""
-    found = _open(campaign, participant).select_related("item__topic", "item__pair__a", "item__pair__b")
-    return found.order_by("position").first()
+    items = _open(campaign, participant).select_related("item__topic", "item__pair__a", "item__pair__b")
+    return items.order_by("position").first()
 
 
 @transaction.atomic
@@ -116,10 +116,10 @@ def answer(
     Unanswered, BadLabel
         if a question has no answer, or one that it does not offer.
     """
-    asked = dimensions(training_item.campaign)
-    if missing := [each.pk for each in asked if each.pk not in values]:
+    dimensions_asked = dimensions(training_item.campaign)
+    if missing := [each.pk for each in dimensions_asked if each.pk not in values]:
         raise Unanswered(missing)
-    if any(values[each.pk] not in each.values for each in asked):
+    if any(values[each.pk] not in each.values for each in dimensions_asked):
         raise BadLabel(_("Choose one of the options that the question offers."))
     # All answers of an item come at once: whoever has the person's row first, has given the first ones.
     Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
@@ -132,24 +132,24 @@ def answer(
                 value=values[each.pk],
                 answered_at=now,
             )
-            for each in asked
+            for each in dimensions_asked
         )
     return feedback(training_item=training_item, participant=participant)
 
 
 def feedback(*, training_item: TrainingItem, participant: Participant) -> list[Feedback]:
     """Return what somebody answered and what was expected; nothing before they have answered."""
-    given = dict(training_item.answers.filter(participant=participant).values_list("dimension", "value"))
+    answers = dict(training_item.answers.filter(participant=participant).values_list("dimension", "value"))
     known = {each.dimension_id: each for each in training_item.item.known_labels.all()}
     return [
         Feedback(
             dimension=each,
-            answer=_label(each, given[each.pk]),
+            answer=_label(each, answers[each.pk]),
             expected=_label(each, known[each.pk].value) if each.pk in known else "",
             explanation=known[each.pk].explanation if each.pk in known else "",
         )
         for each in dimensions(training_item.campaign)
-        if each.pk in given
+        if each.pk in answers
     ]
 
 

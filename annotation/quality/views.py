@@ -29,28 +29,28 @@ POOLS = {"experts": Judges.EXPERT, "crowd": Judges.CROWD}
 @study_page(Role.EDITOR)
 def checks(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """Show all three; POST words the checks and says how many there are of each."""
-    found = _campaign(study, campaign_id)
-    form = AttentionForm(request.POST or None, initial=_initial(found))
+    campaign = _campaign(study, campaign_id)
+    form = AttentionForm(request.POST or None, initial=_initial(campaign))
     if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
-        lines = {name: given[name].splitlines() for name in ("instructed", "nonsense")}
+        fields = form.cleaned_data
+        lines = {name: fields[name].splitlines() for name in ("instructed", "nonsense")}
         try:
-            attention_checks.change_checks(campaign=found, **lines, checks=given["checks"], gold=given["gold"])
+            attention_checks.change_checks(campaign=campaign, **lines, checks=fields["checks"], gold=fields["gold"])
         except ChecksProblem as problem:
             form.add_error(None, str(problem))
         else:
             messages.success(request, _("Saved. Questionnaires are drawn anew with it."))
             return redirect("campaign_checks", study.slug, campaign_id)
-    return _show(request, found, form, status=422 if request.method == "POST" else 200)
+    return _show(request, campaign, form, status=422 if request.method == "POST" else 200)
 
 
 @study_page(Role.EDITOR)
 @require_POST
 def add(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """Add an item whose labels are known: of a pair that was judged, or of two responses (one, where one is shown)."""
-    found = _campaign(study, campaign_id)
+    campaign = _campaign(study, campaign_id)
     try:
-        item = _proposed(found, request.POST) or _own(request, found)
+        item = _proposed(campaign, request.POST) or _own(request, campaign)
     except ChecksProblem as problem:
         messages.error(request, str(problem))
         item = None
@@ -63,43 +63,43 @@ def add(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
 @audited(AuditedContent.RESPONSE)
 def item_page(request: HttpRequest, study: Study, campaign_id: int, item_id: int) -> HttpResponse:
     """Show an item with its known labels; POST says which they are, and what the item is for."""
-    found = get_object_or_404(
+    item = get_object_or_404(
         Item.objects.select_related("campaign__study", *questionnaire_content.TEXTS),
         pk=item_id,
         campaign=campaign_id,
         campaign__study=study,
     )
-    known = {each.dimension_id: LabelWithReason(each.value, each.explanation) for each in found.known_labels.all()}
-    form = LabelsForm(training.dimensions(found.campaign), known, request.POST or None)
+    known = {each.dimension_id: LabelWithReason(each.value, each.explanation) for each in item.known_labels.all()}
+    form = LabelsForm(training.dimensions(item.campaign), known, request.POST or None)
     if request.method == "POST":
         try:
-            done = _change(request, found, form)
+            done = _change(request, item, form)
         except ChecksProblem as problem:
             form.add_error(None, str(problem))
             done = False
         if done:
             return redirect("campaign_checks", study.slug, campaign_id)
     context = {
-        "campaign": found.campaign,
-        "item": found,
-        "shown": questionnaire_content.show_item(found),
+        "campaign": item.campaign,
+        "item": item,
+        "shown": questionnaire_content.show_item(item),
         "form": form,
-        "is_training": found.training.exists(),
-        "is_draft": found.campaign.state == CampaignState.DRAFT,
+        "is_training": item.training.exists(),
+        "is_draft": item.campaign.state == CampaignState.DRAFT,
         "section": "annotation",
     }
     return render(request, "annotation/quality/item.html", context, status=422 if form.errors else 200)
 
 
-def _change(request: HttpRequest, found: Item, form: LabelsForm) -> bool:
+def _change(request: HttpRequest, item: Item, form: LabelsForm) -> bool:
     do = request.POST.get("do", "gold")
     if do == "remove":
-        known_labels.remove(item=found)
+        known_labels.remove(item=item)
         messages.success(request, _("Removed."))
         return True
     if not form.is_valid():
         return False
-    known_labels.set_known_item(item=found, labels=form.known(), teaches=do == "training")
+    known_labels.set_known_item(item=item, labels=form.known(), teaches=do == "training")
     if do == "training":
         messages.success(request, _("Saved. New judges learn from it before their first questionnaire."))
     else:
@@ -107,109 +107,111 @@ def _change(request: HttpRequest, found: Item, form: LabelsForm) -> bool:
     return True
 
 
-def _show(request: HttpRequest, found: Campaign, form: AttentionForm, *, status: int) -> HttpResponse:
-    items = list(known_labels.gold_items(found).prefetch_related("known_labels"))
-    per_questionnaire = int(found.design.get("gold", 0) or 0)
-    checks_asked = int(found.design.get("checks", 0) or 0)
-    taught = TrainingItem.objects.filter(campaign=found).select_related("item__topic", "item__pair__a", "item__pair__b")
-    needed = attention_checks.fails_needed(found)
+def _show(request: HttpRequest, campaign: Campaign, form: AttentionForm, *, status: int) -> HttpResponse:
+    items = list(known_labels.gold_items(campaign).prefetch_related("known_labels"))
+    per_questionnaire = int(campaign.design.get("gold", 0) or 0)
+    checks_asked = int(campaign.design.get("checks", 0) or 0)
+    taught = TrainingItem.objects.filter(campaign=campaign).select_related(
+        "item__topic", "item__pair__a", "item__pair__b"
+    )
+    needed = attention_checks.fails_needed(campaign)
     context = {
-        "campaign": found,
+        "campaign": campaign,
         "form": form,
         "gold": items,
         "training": taught.order_by("position"),
         "apart": known_labels.questionnaires_between_repeats(len(items), per_questionnaire),
         "per_questionnaire": per_questionnaire,
-        "told": attention_checks.notice(found, checks_asked),
+        "told": attention_checks.notice(campaign, checks_asked),
         "needed": needed,
         "too_few": 0 < checks_asked < needed,
-        "proposals": [(name, known_labels.proposals(found, pool, listed=12)) for name, pool in POOLS.items()]
-        if found.state == CampaignState.DRAFT
+        "proposals": [(name, known_labels.proposals(campaign, pool, listed=12)) for name, pool in POOLS.items()]
+        if campaign.state == CampaignState.DRAFT
         else [],
-        "own": ResponseForm() if found.kind == CampaignKind.POINTWISE else PairForm(),
-        "is_draft": found.state == CampaignState.DRAFT,
+        "own": ResponseForm() if campaign.kind == CampaignKind.POINTWISE else PairForm(),
+        "is_draft": campaign.state == CampaignState.DRAFT,
         "now": timezone.now(),
         "section": "annotation",
     }
     return render(request, "annotation/quality/checks.html", context, status=status)
 
 
-def _initial(found: Campaign) -> dict[str, Any]:
-    texts = attention_checks.texts_of(found)
+def _initial(campaign: Campaign) -> dict[str, Any]:
+    texts = attention_checks.texts_of(campaign)
     return {
-        "checks": found.design.get("checks", 0),
-        "gold": found.design.get("gold", 0),
+        "checks": campaign.design.get("checks", 0),
+        "gold": campaign.design.get("gold", 0),
         "instructed": "\n".join(texts.instructed),
         "nonsense": "\n".join(texts.nonsense),
     }
 
 
-def _proposed(found: Campaign, given: Any) -> Item | None:
+def _proposed(campaign: Campaign, data: Any) -> Item | None:
     """Return the item of a proposed pair, with the labels that were agreed on; None where none was chosen."""
-    pool = POOLS.get(given.get("pool", ""))
+    pool = POOLS.get(data.get("pool", ""))
     if pool is None:
         return None
-    wanted = given.get("pair", "")
-    for each in known_labels.proposals(found, pool):
-        if str(each.pair.pk) == wanted:
-            made = known_labels.add_pair(campaign=found, left=each.pair.a, right=each.pair.b)
+    key = data.get("pair", "")
+    for each in known_labels.proposals(campaign, pool):
+        if str(each.pair.pk) == key:
+            item = known_labels.add_pair(campaign=campaign, left=each.pair.a, right=each.pair.b)
             known_labels.set_labels(
-                item=made, known={name: LabelWithReason(value) for name, value in each.labels.items()}
+                item=item, known={name: LabelWithReason(value) for name, value in each.labels.items()}
             )
-            return made
+            return item
     raise Http404("This pair is not among those that were agreed on.")
 
 
-def _own(request: HttpRequest, found: Campaign) -> Item | None:
+def _own(request: HttpRequest, campaign: Campaign) -> Item | None:
     """Return the item of the responses that were named; None, with a message, where none were."""
-    pointwise = found.kind == CampaignKind.POINTWISE
+    pointwise = campaign.kind == CampaignKind.POINTWISE
     form = ResponseForm(request.POST) if pointwise else PairForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("Name the responses by their ids."))
         return None
     return known_labels.add_known_item(
-        campaign=found, responses=[form.cleaned_data[each].strip() for each in form.fields]
+        campaign=campaign, responses=[form.cleaned_data[each].strip() for each in form.fields]
     )
 
 
 def _campaign(study: Study, campaign_id: int) -> Campaign:
     """Return a campaign of people: a draft, which has no places yet, or one that was opened here."""
     of_people = Campaign.objects.filter(study=study).exclude(judges=Judges.MODEL)
-    found = of_people.filter(Q(state=CampaignState.DRAFT) | Q(has_slots=True))
-    return get_object_or_404(found.select_related("study"), pk=campaign_id)
+    campaigns = of_people.filter(Q(state=CampaignState.DRAFT) | Q(has_slots=True))
+    return get_object_or_404(campaigns.select_related("study"), pk=campaign_id)
 
 
 @consented_page("judging-{campaign}")
 @never_cache
 def train(request: HttpRequest, participant: Participant, campaign_id: int) -> HttpResponse:
     """Show the next training item, or what was expected of the one that was answered; POST answers one."""
-    found = get_object_or_404(Campaign.objects.filter(study=participant.study, has_slots=True), pk=campaign_id)
+    campaign_there = get_object_or_404(Campaign.objects.filter(study=participant.study, has_slots=True), pk=campaign_id)
     if request.method == "POST":
-        return _answered(request, participant, found)
+        return _answered(request, participant, campaign_there)
     seen = request.GET.get("item", "")
     if seen.isascii() and seen.isdigit() and len(seen) < 19:
-        taught = get_object_or_404(_items(found), pk=int(seen))
+        taught = get_object_or_404(_items(campaign_there), pk=int(seen))
         if training.feedback(training_item=taught, participant=participant):
-            return _page(request, participant, found, taught)
-    following = training.next_item(campaign=found, participant=participant)
+            return _page(request, participant, campaign_there, taught)
+    following = training.next_item(campaign=campaign_there, participant=participant)
     if following is None:
         messages.info(request, _("You are through with the examples. The questionnaire comes next."))
         return redirect("judging_start", participant.study.slug, campaign_id)
-    return _page(request, participant, found, get_object_or_404(_items(found), pk=following.pk))
+    return _page(request, participant, campaign_there, get_object_or_404(_items(campaign_there), pk=following.pk))
 
 
-def _answered(request: HttpRequest, participant: Participant, found: Campaign) -> HttpResponse:
+def _answered(request: HttpRequest, participant: Participant, campaign: Campaign) -> HttpResponse:
     sent = request.POST.get("item", "")
     if not (sent.isascii() and sent.isdigit() and len(sent) < 19):
-        return redirect("judging_training", participant.study.slug, found.pk)
-    taught = get_object_or_404(_items(found), pk=int(sent))
-    given = values(training.dimensions(found), request.POST.dict())
+        return redirect("judging_training", participant.study.slug, campaign.pk)
+    taught = get_object_or_404(_items(campaign), pk=int(sent))
+    answers = values(training.dimensions(campaign), request.POST.dict())
     try:
-        training.answer(training_item=taught, participant=participant, values=given, now=timezone.now())
+        training.answer(training_item=taught, participant=participant, values=answers, now=timezone.now())
     except ChecksProblem as problem:
         missing = problem.dimensions if isinstance(problem, Unanswered) else []
-        return _page(request, participant, found, taught, given=given, problem=str(problem), missing=missing)
-    address = redirect("judging_training", participant.study.slug, found.pk)
+        return _page(request, participant, campaign, taught, answers=answers, problem=str(problem), missing=missing)
+    address = redirect("judging_training", participant.study.slug, campaign.pk)
     address["Location"] += f"?item={taught.pk}"
     return address
 
@@ -220,20 +222,20 @@ def _page(
     campaign: Campaign,
     taught: TrainingItem,
     *,
-    given: dict[int, int] | None = None,
+    answers: dict[int, int] | None = None,
     problem: str = "",
     missing: list[int] | None = None,
 ) -> HttpResponse:
     feedback = training.feedback(training_item=taught, participant=participant)
     standing = training.training_progress(campaign=campaign, participant=participant)
-    asked = questionnaire_content.questions(campaign)
+    questions = questionnaire_content.questions(campaign)
     context = {
         "taking_part": participant.study,
         "participant": participant,
         "campaign": campaign,
         "training_item": taught,
         "shown": questionnaire_content.show_item(taught.item),
-        "questions": [(each, (given or {}).get(each.pk), each.pk in (missing or ())) for each in asked],
+        "questions": [(each, (answers or {}).get(each.pk), each.pk in (missing or ())) for each in questions],
         "feedback": feedback,
         "right": sum(each.is_right for each in feedback),
         "known": sum(each.is_known for each in feedback),

@@ -83,24 +83,24 @@ class BearerTokenAuthentication(TokenAuthentication):  # type: ignore[misc] # kn
         if header and header[0].lower() != b"bearer":
             raise exceptions.AuthenticationFailed(_("Only tokens are known here: Authorization: Bearer TOKEN."))
         try:
-            found: tuple[User, ApiToken] | None = super().authenticate(request)
+            outcome: tuple[User, ApiToken] | None = super().authenticate(request)
         except exceptions.AuthenticationFailed:
             login_limits.note_token_failure(address=login_limits.client_origin(request._request))
             raise
-        return found
+        return outcome
 
     def authenticate_credentials(self, token: bytes) -> tuple[User, ApiToken]:
         """Return whose token it is."""
         # What is no text of ours can be no token, and the database could not even be asked for some of it.
         if not token.decode("latin-1").isascii() or not token.replace(b"_", b"").isalnum():
             raise exceptions.AuthenticationFailed(_("Invalid token."))
-        user, found = super().authenticate_credentials(token)
-        if tokens.predates_password(found):
+        user, api_token = super().authenticate_credentials(token)
+        if tokens.predates_password(api_token):
             raise exceptions.AuthenticationFailed(_("Invalid token."))
         now = timezone.now()
-        if found.last_used_at is None or now - found.last_used_at >= USE_NOTED_EVERY:
-            tokens.note_use(token=found, now=now)
-        return user, found
+        if api_token.last_used_at is None or now - api_token.last_used_at >= USE_NOTED_EVERY:
+            tokens.note_use(token=api_token, now=now)
+        return user, api_token
 
     def _cleanup_token(self, auth_token: Any) -> bool:
         """Say whether a token has expired. It stays where its owner sees that it has."""

@@ -24,12 +24,12 @@ class SignInForm(AuthenticationForm):
         if not seconds:
             return super().get_invalid_login_error()
         minutes = -(-seconds // 60)
-        said = ngettext(
+        message = ngettext(
             "Too many sign-ins failed from here. Try again in %(n)d minute: until then no password is looked at.",
             "Too many sign-ins failed from here. Try again in %(n)d minutes: until then no password is looked at.",
             minutes,
         )
-        return ValidationError(said % {"n": minutes}, code="too_many")
+        return ValidationError(message % {"n": minutes}, code="too_many")
 
 
 class OperatorSignInForm(SignInForm, AdminAuthenticationForm):

@@ -52,19 +52,19 @@ def guard(
     TooManyError
         when there were too many; the check is not asked.
     """
-    now, found = now or timezone.now(), hash_account(account)
+    now, account_hash = now or timezone.now(), hash_account(account)
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{found} {address}"])
-        seconds = seconds_to_wait(account_hash=found, address=address, now=now)
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{account_hash} {address}"])
+        seconds = seconds_to_wait(account_hash=account_hash, address=address, now=now)
         if not seconds:
             user = check()
             if user is None:
-                _note_failure(account, found, address, now, was_refused=False)
+                _note_failure(account, account_hash, address, now, was_refused=False)
             return user
-    mine = SignInFailure.objects.filter(account_hash=found, address=address, was_refused=True)
-    if not mine.filter(at__gt=now - NOTE_INTERVAL).exists():
-        _note_failure(account, found, address, now, was_refused=True)
+    refusals = SignInFailure.objects.filter(account_hash=account_hash, address=address, was_refused=True)
+    if not refusals.filter(at__gt=now - NOTE_INTERVAL).exists():
+        _note_failure(account, account_hash, address, now, was_refused=True)
     raise TooManyFailuresError(seconds)
 
 
@@ -73,9 +73,11 @@ def note_token_failure(*, address: str | None, now: datetime | None = None) -> N
 
     Whose it was meant to be nobody knows, and it locks nobody out: a token cannot be guessed.
     """
-    now, found = now or timezone.now(), hash_account(API_ACCOUNT)
-    if not SignInFailure.objects.filter(account_hash=found, address=address, at__gt=now - NOTE_INTERVAL).exists():
-        SignInFailure.objects.create(at=now, account_hash=found, address=address, was_refused=False)
+    now, account_hash = now or timezone.now(), hash_account(API_ACCOUNT)
+    if not SignInFailure.objects.filter(
+        account_hash=account_hash, address=address, at__gt=now - NOTE_INTERVAL
+    ).exists():
+        SignInFailure.objects.create(at=now, account_hash=account_hash, address=address, was_refused=False)
 
 
 def seconds_to_wait(*, account_hash: str, address: str | None, now: datetime) -> int:
@@ -100,20 +102,20 @@ def client_address(request: HttpRequest) -> str | None:
 
     `CROWDRAG_PROXIES` says how many there are. What stands further left in the header, anybody can write there.
     """
-    found = request.META.get("REMOTE_ADDR", "")
+    address = request.META.get("REMOTE_ADDR", "")
     if settings.PROXIES:
         passed = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]
-        found = passed[-settings.PROXIES] if len(passed) >= settings.PROXIES else found
+        address = passed[-settings.PROXIES] if len(passed) >= settings.PROXIES else address
     try:
-        return str(ipaddress.ip_address(found))
+        return str(ipaddress.ip_address(address))
     except ValueError:
         return None  # a socket has none
 
 
 def client_origin(request: HttpRequest) -> str | None:
     """Return the address that failures are counted by (`networks.origin`)."""
-    found = client_address(request)
-    return None if found is None else networks.origin(found)
+    address = client_address(request)
+    return None if address is None else networks.origin(address)
 
 
 def delete_expired(now: datetime) -> int:
@@ -121,6 +123,6 @@ def delete_expired(now: datetime) -> int:
     return SignInFailure.objects.filter(at__lt=now - RETENTION).delete()[0]
 
 
-def _note_failure(account: str, found: str, address: str | None, now: datetime, *, was_refused: bool) -> None:
+def _note_failure(account: str, account_hash: str, address: str | None, now: datetime, *, was_refused: bool) -> None:
     user = User.objects.filter(email__iexact=account.strip()).first()
-    SignInFailure.objects.create(at=now, user=user, account_hash=found, address=address, was_refused=was_refused)
+    SignInFailure.objects.create(at=now, user=user, account_hash=account_hash, address=address, was_refused=was_refused)

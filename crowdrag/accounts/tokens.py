@@ -116,7 +116,7 @@ def list_for(user: User) -> QuerySet[ApiToken]:
 
 def scopes_by_study(token: ApiToken) -> list[tuple[Study | None, list[str]]]:
     """Return where a token, fetched by `of`, is for what: a study or None for all, with the scopes' names."""
-    found: dict[Study | None, list[str]] = {}
+    scopes: dict[Study | None, list[str]] = {}
     for grant in sorted(token.grants.all(), key=lambda grant: (grant.study_id or 0, Scope.values.index(grant.scope))):
-        found.setdefault(grant.study, []).append(str(grant.get_scope_display()))
-    return list(found.items())
+        scopes.setdefault(grant.study, []).append(str(grant.get_scope_display()))
+    return list(scopes.items())

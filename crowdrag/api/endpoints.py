@@ -98,22 +98,22 @@ class Endpoint(generics.GenericAPIView[Any]):
 
     def studies(self) -> StudyQuerySet:
         """Return the studies that may be read, each with the person's `role` in it."""
-        found = Study.objects.for_user(self.user).with_role(self.user)
-        return tokens.readable_studies(found, self.token) if self.token else found
+        studies = Study.objects.for_user(self.user).with_role(self.user)
+        return tokens.readable_studies(studies, self.token) if self.token else studies
 
     def validated(self, kind: type[serializers.Serializer[Any]], **options: Any) -> dict[str, Any]:
         """Return what came with the request, checked and typed."""
         reader = kind(data=self.request.data, context=self.get_serializer_context(), **options)
         reader.is_valid(raise_exception=True)
-        found: dict[str, Any] = reader.validated_data
-        return found
+        fields: dict[str, Any] = reader.validated_data
+        return fields
 
     def one(self, rows: QuerySet[M], **which: Any) -> M:
         """Return the row that the address names; there is nothing here (404) where there is none."""
-        found = rows.filter(**which).first()
-        if found is None:
+        row = rows.filter(**which).first()
+        if row is None:
             raise Problem("not-found")
-        return found
+        return row
 
     def about(self, participant: Participant | None, work_key: int | None = None) -> None:
         """Say whom the answer is about, and by its key which piece of their work, for whoever notes who looked."""
@@ -130,9 +130,9 @@ class Endpoint(generics.GenericAPIView[Any]):
             if held.select_for_update(of=("self",)).first() is None:
                 raise Problem("not-found")
             row = rows.get()
-            wanted = _required_etags(self.request)
+            etags = _required_etags(self.request)
             shown = kind(row, context=self.get_serializer_context()).data
-            if wanted and wanted != ["*"] and etag(JSONRenderer().render(shown)) not in wanted:
+            if etags and etags != ["*"] and etag(JSONRenderer().render(shown)) not in etags:
                 raise Problem("changed")
             yield row
 
@@ -203,11 +203,11 @@ class Endpoint(generics.GenericAPIView[Any]):
             raise Problem("limit", headers={"Retry-After": str(max(_round_up(self._standing.wait), 1))})
 
     def _enter(self, slug: str) -> None:
-        found = Study.objects.for_user(self.user).with_role(self.user).filter(slug=slug).first()
-        if found is None:
+        study = Study.objects.for_user(self.user).with_role(self.user).filter(slug=slug).first()
+        if study is None:
             raise Problem("not-found")
-        self.study = found
-        self.role = Role.OWNER if self.user.is_superuser else Role(found.role)  # type: ignore[attr-defined]
+        self.study = study
+        self.role = Role.OWNER if self.user.is_superuser else Role(study.role)  # type: ignore[attr-defined]
 
     def _check_scope(self, scope: Scope) -> None:
         if self.token is None:
@@ -244,15 +244,15 @@ class Endpoint(generics.GenericAPIView[Any]):
 
 def _required_etags(request: Request) -> list[str]:
     """Return the ETags of If-Match; refuse one that cannot be read, as somebody relies on it."""
-    said = request.headers.get("If-Match", "").strip()
-    wanted = parse_etags(said)
-    if said and not wanted:
+    header = request.headers.get("If-Match", "").strip()
+    etags = parse_etags(header)
+    if header and not etags:
         raise Problem("malformed", _("If-Match holds an ETag as it was given, with its quotation marks, or *."))
-    return wanted
+    return etags
 
 
-def _parameter_errors(parameters: list[str], said: str, code: str) -> Problem:
-    return validation_problem([{"parameter": name, "detail": said, "code": code} for name in parameters])
+def _parameter_errors(parameters: list[str], text: str, code: str) -> Problem:
+    return validation_problem([{"parameter": name, "detail": text, "code": code} for name in parameters])
 
 
 class ListEndpoint(Endpoint):

@@ -53,13 +53,13 @@ def find_reply(*, user: User, key: str, fingerprint: str, now: datetime) -> Idem
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_lock_number(user, key)])
         if not cursor.fetchone()[0]:
             raise RequestUnderWayError
-    found = IdempotentReply.objects.filter(user=user, key=key).first()
-    if found is not None and found.stored_at <= now - REPLY_RETENTION:
-        found.delete()
+    reply = IdempotentReply.objects.filter(user=user, key=key).first()
+    if reply is not None and reply.stored_at <= now - REPLY_RETENTION:
+        reply.delete()
         return None
-    if found is not None and found.fingerprint != fingerprint:
+    if reply is not None and reply.fingerprint != fingerprint:
         raise KeyReusedError
-    return found
+    return reply
 
 
 def keep_reply(
@@ -149,8 +149,8 @@ def _fingerprint(request: Request) -> str:
     """Return what tells requests apart: their address and what came with them, files by their contents."""
     data: Any = request.data
     fields = {name: data.getlist(name) for name in data} if hasattr(data, "getlist") else data
-    said = json.dumps([request.get_full_path(), fields], sort_keys=True, default=_digest)
-    return hashlib.sha256(said.encode()).hexdigest()
+    content = json.dumps([request.get_full_path(), fields], sort_keys=True, default=_digest)
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _digest(value: Any) -> str:

@@ -62,25 +62,25 @@ class KeysetPagination(BasePagination):
             },
         ]
 
-    def _limit(self, asked: str | None) -> int:
-        if asked is None:
+    def _limit(self, text: str | None) -> int:
+        if text is None:
             return DEFAULT_LIMIT
         if (
-            not (asked.isascii() and asked.isdigit())
-            or not 1 <= int(asked[:6]) <= MAX_LIMIT
-            or len(asked) > len(str(MAX_LIMIT))
+            not (text.isascii() and text.isdigit())
+            or not 1 <= int(text[:6]) <= MAX_LIMIT
+            or len(text) > len(str(MAX_LIMIT))
         ):
             raise parameter_problem("limit", _("A number from 1 to %(most)d.") % {"most": MAX_LIMIT})
-        return int(asked)
+        return int(text)
 
     def _next(self) -> str | None:
         if not self._more:
             return None
         last = self._page[-1]
         values = [_value(last, name.removeprefix("-")) for name in self._order]
-        said = json.dumps(values, cls=DjangoJSONEncoder, separators=(",", ":"))
+        content = json.dumps(values, cls=DjangoJSONEncoder, separators=(",", ":"))
         parameters = self._request.query_params.copy()
-        parameters["cursor"] = base64.urlsafe_b64encode(said.encode()).decode().rstrip("=")
+        parameters["cursor"] = base64.urlsafe_b64encode(content.encode()).decode().rstrip("=")
         return self._request.build_absolute_uri(f"{self._request.path}?{parameters.urlencode()}")
 
 
@@ -95,10 +95,10 @@ def rows_after(model: type[Model], order: tuple[str, ...], cursor: str) -> Q:
     fields = [_field(model, name.removeprefix("-")) for name in order]
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        said = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
-        if not isinstance(said, list) or len(said) != len(order) or not all(isinstance(one, str | int) for one in said):
+        keys = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
+        if not isinstance(keys, list) or len(keys) != len(order) or not all(isinstance(one, str | int) for one in keys):
             raise _cursor_problem()
-        values = [field.to_python(one) for field, one in zip(fields, said, strict=True)]
+        values = [field.to_python(one) for field, one in zip(fields, keys, strict=True)]
     except (ValueError, ValidationError, binascii.Error, RecursionError, OverflowError):
         raise _cursor_problem() from None
     if any(value is None or (isinstance(value, str) and "\x00" in value) for value in values):
@@ -125,10 +125,10 @@ def _field(model: type[Model], path: str) -> "Field[Any, Any]":
         assert isinstance(related, type)
         model = related
     try:
-        found = model._meta.get_field(name)
+        model_field = model._meta.get_field(name)
     except FieldDoesNotExist:
-        found = next(field for field in model._meta.concrete_fields if field.attname == name)
-    return found  # type: ignore[return-value]
+        model_field = next(field for field in model._meta.concrete_fields if field.attname == name)
+    return model_field  # type: ignore[return-value]
 
 
 def _value(row: Any, path: str) -> Any:

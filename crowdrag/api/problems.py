@@ -231,12 +231,12 @@ def validation_problem(errors: list[dict[str, Any]]) -> Problem:
     A script that prints the detail alone, as most do, must not leave its reader with "see elsewhere".
     """
     named = [(error.get("parameter") or error.get("pointer", "")).removeprefix("#").lstrip("/") for error in errors]
-    said = [
+    details = [
         f"{name}: {error['detail']}" if name else error["detail"] for name, error in zip(named, errors, strict=True)
     ]
-    left = len(said) - ERRORS_IN_DETAIL
+    left = len(details) - ERRORS_IN_DETAIL
     more = [_("%(count)d more in `errors`.") % {"count": left}] if left > 0 else []
-    return Problem("invalid", " ".join([*said[:ERRORS_IN_DETAIL], *more]), errors=errors)
+    return Problem("invalid", " ".join([*details[:ERRORS_IN_DETAIL], *more]), errors=errors)
 
 
 def refusal_problem(
@@ -299,8 +299,8 @@ def _problem_of(error: Exception) -> Problem:
     if code == "unauthenticated":
         headers["WWW-Authenticate"] = 'Bearer realm="CrowdRAG"'
     # A 404's own text would say which table was looked into.
-    told = "" if code == "not-found" else str(getattr(error, "detail", error))
-    return Problem(code, told, headers=headers)
+    detail = "" if code == "not-found" else str(getattr(error, "detail", error))
+    return Problem(code, detail, headers=headers)
 
 
 def _flatten_errors(details: Any, where: str, path: str = "") -> Iterator[dict[str, Any]]:

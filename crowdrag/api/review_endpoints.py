@@ -64,11 +64,11 @@ class ReviewLockEndpoint(ReviewEndpoint):
 
     def post(self, request: Request, *args: Any, **named: Any) -> Response:
         """Have it open for ten minutes more, so that no other reviewer gets it meanwhile."""
-        found, over = self.work(), self.validated(Hold)["over"]
+        instance, over = self.work(), self.validated(Hold)["over"]
         take = self.review_lock.take_over if over else self.review_lock.hold
-        if not take(found, self.user, timezone.now()):
-            said = _("Another reviewer has it open, or it is decided already: `held_by` and `state` say which.")
-            raise Problem("conflict", said)
+        if not take(instance, self.user, timezone.now()):
+            message = _("Another reviewer has it open, or it is decided already: `held_by` and `state` say which.")
+            raise Problem("conflict", message)
         return self.shown()
 
     def delete(self, request: Request, *args: Any, **named: Any) -> Response:
@@ -77,8 +77,8 @@ class ReviewLockEndpoint(ReviewEndpoint):
         return Response(status=204)
 
 
-def require_work(found: W | None) -> W:
+def require_work(row: W | None) -> W:
     """Return what was given out to a reviewer; say so where there is nothing."""
-    if found is None:
+    if row is None:
         raise Problem("conflict", _("Nothing waits for you: all is decided, or open with another reviewer."))
-    return found
+    return row

@@ -49,13 +49,13 @@ class EndpointSchema(AutoSchema):
 
     def get_description(self) -> str:  # type: ignore[override] # as drf-spectacular has it
         """Return what the method says of itself, and what it needs."""
-        said = "\n".join(self._said().splitlines()[1:]).strip()
+        text = "\n".join(self._said().splitlines()[1:]).strip()
         need = self.view.needs.get(self.method) if isinstance(self.view, Endpoint) else None
         if need is None:
-            return said
+            return text
         who = _("Role: %(role)s or more.") % {"role": need.role.label} if need.role else _("Role: any.")
         scope = _("Scope of a token: %(scope)s.") % {"scope": need.scope.value}
-        return f"{said}\n\n{who} {scope}".strip()
+        return f"{text}\n\n{who} {scope}".strip()
 
     def get_tags(self) -> list[str]:
         """Return the noun that an endpoint is about: the last one of its address."""
@@ -64,8 +64,10 @@ class EndpointSchema(AutoSchema):
 
     def _said(self) -> str:
         method = getattr(type(self.view), self.method.lower(), None)
-        own = method is not None and method is not ListEndpoint.get
-        return str((method.__doc__ if own else type(self.view).__doc__) or "").replace("\n    ", "\n").strip()
+        has_own_method = method is not None and method is not ListEndpoint.get
+        return (
+            str((method.__doc__ if has_own_method else type(self.view).__doc__) or "").replace("\n    ", "\n").strip()
+        )
 
     def _is_list_view(self, serializer: Any = None) -> bool:
         if isinstance(self.view, ListEndpoint) and self.method == "GET":
@@ -83,31 +85,31 @@ class EndpointSchema(AutoSchema):
             "PATCH": ("If-Match", _("The ETag of what you read: 412 if it has changed since."), None),
             "PUT": ("If-Match", _("The ETag of what you read: 412 if it has changed since."), None),
         }
-        name, said, longest = headers.get(self.method, ("", "", None))
-        found: list[dict[str, Any]] = super()._get_parameters()
+        name, description, longest = headers.get(self.method, ("", "", None))
+        parameters: list[dict[str, Any]] = super()._get_parameters()
         if name and isinstance(self.view, Endpoint):
             text: dict[str, Any] = {"type": "string"}
             if longest:
                 text |= {"minLength": 1, "maxLength": longest, "pattern": "^[ -~]+$"}
-            found.append({"name": name, "in": "header", "schema": text, "description": said})
-        return found
+            parameters.append({"name": name, "in": "header", "schema": text, "description": description})
+        return parameters
 
     def _get_response_bodies(self, direction: Direction = "response") -> dict[str, Any]:
-        found: dict[str, Any] = super()._get_response_bodies(direction)
+        bodies: dict[str, Any] = super()._get_response_bodies(direction)
         if not isinstance(self.view, Endpoint) or direction != "response":
-            return found
+            return bodies
         # A copy: the framework's hook puts a reference into it, which the next description would not resolve.
         component = ResolvedComponent(  # type: ignore[no-untyped-call]
             name="Problem", type=ResolvedComponent.SCHEMA, schema=deepcopy(_PROBLEM), object="Problem"
         )
         self.registry.register_on_missing(component)
         if self.method == "GET":
-            found["304"] = {"description": _("It is what you have already.")}
-        found["default"] = {
+            bodies["304"] = {"description": _("It is what you have already.")}
+        bodies["default"] = {
             "description": _("Something is wrong."),
             "content": {MEDIA_TYPE: {"schema": component.ref}},
         }
-        return found
+        return bodies
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -45,18 +45,18 @@ class RequestBody(serializers.Serializer[Any]):
         """Refuse what the framework would make another type of: a number is no text, and "1" is no number."""
         wrong: dict[str, list[Any]] = {}
         for name, field in self.fields.items():
-            given = data.get(name)
-            for kinds, wanted, said in _JSON_TYPES:
-                if given is not None and isinstance(field, kinds) and not _is_of_type(given, wanted):
-                    wrong[name] = [said]
+            value = data.get(name)
+            for kinds, types, name_of_type in _JSON_TYPES:
+                if value is not None and isinstance(field, kinds) and not _is_of_type(value, types):
+                    wrong[name] = [name_of_type]
                     break
         if wrong:
             raise serializers.ValidationError(wrong, "invalid")
 
 
-def _is_of_type(given: Any, wanted: tuple[type, ...]) -> bool:
+def _is_of_type(value: Any, types: tuple[type, ...]) -> bool:
     # In JSON true is no number, in Python it is one.
-    return isinstance(given, wanted) and (bool in wanted or not isinstance(given, bool))
+    return isinstance(value, types) and (bool in types or not isinstance(value, bool))
 
 
 #: Fields, what JSON gives them, and what is said otherwise. An integer may come as 1.0: JSON knows one kind of number.
@@ -118,8 +118,8 @@ class TimeField(IsoDateTimeField):  # type: ignore[misc] # without types
     def to_python(self, value: Any) -> Any:
         """Return the moment, or refuse what cannot be one."""
         try:
-            found = super().to_python(value)
-            return found.astimezone(UTC) if isinstance(found, datetime) else found
+            time = super().to_python(value)
+            return time.astimezone(UTC) if isinstance(time, datetime) else time
         except (OverflowError, ValueError) as error:
             raise ValidationError(_("This is outside of the years 1 to 9999."), code="invalid") from error
 
@@ -144,10 +144,10 @@ class StorableJSONParser(JSONParser):
     ) -> Any:
         """Return what the body holds."""
         try:
-            found = super().parse(stream, media_type, parser_context)
-            holds_half = _LONE_SURROGATE.search(json.dumps(found, ensure_ascii=False))
+            content = super().parse(stream, media_type, parser_context)
+            holds_half = _LONE_SURROGATE.search(json.dumps(content, ensure_ascii=False))
         except RecursionError:
             raise ParseError(_("The body is nested too deeply.")) from None
         if holds_half:
             raise ParseError(_("A text holds half a surrogate pair, which is no character. Leave it out."))
-        return found
+        return content

@@ -57,8 +57,8 @@ class ReviewLock(Generic[Work]):
 
     def let_go(self, row: Work, by: User) -> None:
         """Put a row back for others."""
-        mine = self._rows().filter(pk=row.pk, reviewer=by, state__in=self.states)
-        mine.update(**RELEASED)
+        rows = self._rows().filter(pk=row.pk, reviewer=by, state__in=self.states)
+        rows.update(**RELEASED)
 
     @transaction.atomic
     def take(self, row: Work, by: User, now: datetime) -> bool:
@@ -96,8 +96,8 @@ class ReviewLock(Generic[Work]):
         return None
 
     def _claim(self, row: Work, condition: Q, by: User, now: datetime) -> bool:
-        mine = self._rows().filter(condition, pk=row.pk, state__in=self.states)
-        if not mine.update(reviewer=by, reviewing_until=now + LOCK_TIME):
+        rows = self._rows().filter(condition, pk=row.pk, state__in=self.states)
+        if not rows.update(reviewer=by, reviewing_until=now + LOCK_TIME):
             return False
         row.reviewer, row.reviewing_until = by, now + LOCK_TIME  # type: ignore[attr-defined]
         return True
@@ -109,9 +109,9 @@ class ReviewLock(Generic[Work]):
 def _in_batches(rows: QuerySet[Work], fits: Callable[[Sequence[Work]], Sequence[Work]]) -> Iterator[Work]:
     """Yield rows in order, few at a time: another reviewer may take one while we look."""
     seen: list[int] = []
-    while found := list(rows.exclude(pk__in=seen)[:BATCH_SIZE]):
-        seen += [row.pk for row in found]
-        yield from fits(found)
+    while batch := list(rows.exclude(pk__in=seen)[:BATCH_SIZE]):
+        seen += [row.pk for row in batch]
+        yield from fits(batch)
 
 
 def typed_texts(form: forms.Form | None) -> list[tuple[str, str]]:

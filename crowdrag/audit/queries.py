@@ -30,36 +30,36 @@ class AuditFilter:
     until: date | None = None
 
 
-def accesses(wanted: AuditFilter) -> Any:
+def accesses(filters: AuditFilter) -> Any:
     """Return the looks that are wanted, newest first."""
-    found = AccessLogEntry.objects.filter(_within(wanted)).select_related("by", "participant")
-    if wanted.by is not None:
-        found = found.filter(by_id=wanted.by)
-    if wanted.study:
-        found = found.filter(study_slug=wanted.study)
-    if wanted.what:
-        found = found.filter(content=wanted.what)
-    if wanted.participant:
-        found = found.filter(participant__external_id=wanted.participant)
-    return found.newest_first()
+    entries = AccessLogEntry.objects.filter(_within(filters)).select_related("by", "participant")
+    if filters.by is not None:
+        entries = entries.filter(by_id=filters.by)
+    if filters.study:
+        entries = entries.filter(study_slug=filters.study)
+    if filters.what:
+        entries = entries.filter(content=filters.what)
+    if filters.participant:
+        entries = entries.filter(participant__external_id=filters.participant)
+    return entries.newest_first()
 
 
-def export_accesses(wanted: AuditFilter) -> Iterator[tuple[Any, ...]]:
+def export_accesses(filters: AuditFilter) -> Iterator[tuple[Any, ...]]:
     """Yield the looks that are wanted as rows of a table, at most `MOST_EXPORTED`."""
-    for entry in accesses(wanted)[:MAX_EXPORTED].iterator(chunk_size=2000):
+    for entry in accesses(filters)[:MAX_EXPORTED].iterator(chunk_size=2000):
         person = entry.participant.external_id if entry.participant else None
         yield entry.at.isoformat(), entry.by.email, entry.study_slug, entry.content, entry.page, person, entry.work_key
 
 
-def sign_in_failures(wanted: AuditFilter) -> Any:
+def sign_in_failures(filters: AuditFilter) -> Any:
     """Return the sign-ins that failed, newest first."""
-    found = SignInFailure.objects.filter(_within(wanted)).select_related("user").order_by("-at", "-id")
-    return found.filter(user_id=wanted.by) if wanted.by is not None else found
+    failures = SignInFailure.objects.filter(_within(filters)).select_related("user").order_by("-at", "-id")
+    return failures.filter(user_id=filters.by) if filters.by is not None else failures
 
 
-def export_failures(wanted: AuditFilter) -> Iterator[tuple[Any, ...]]:
+def export_failures(filters: AuditFilter) -> Iterator[tuple[Any, ...]]:
     """Yield failures as rows of a table; of what was typed there is a hash alone."""
-    for each in sign_in_failures(wanted)[:MAX_EXPORTED].iterator(chunk_size=2000):
+    for each in sign_in_failures(filters)[:MAX_EXPORTED].iterator(chunk_size=2000):
         yield (
             each.at.isoformat(),
             each.user.email if each.user else None,
@@ -81,14 +81,14 @@ def busiest_addresses(*, now: datetime, within: timedelta = timedelta(days=1)) -
     return list(counted.order_by("-n", "-latest")[:20])
 
 
-def _within(wanted: AuditFilter) -> Q:
+def _within(filters: AuditFilter) -> Q:
     """Return the condition that something was between the beginning of a day and the end of another."""
-    zone, found = timezone.get_current_timezone(), Q()
-    if wanted.since:
-        found &= Q(at__gte=datetime.combine(wanted.since, time.min, zone))
-    if wanted.until:
-        found &= Q(at__lte=datetime.combine(wanted.until, time.max, zone))
-    return found
+    zone, condition = timezone.get_current_timezone(), Q()
+    if filters.since:
+        condition &= Q(at__gte=datetime.combine(filters.since, time.min, zone))
+    if filters.until:
+        condition &= Q(at__lte=datetime.combine(filters.until, time.max, zone))
+    return condition
 
 
 def expired_accesses(*, now: datetime, keep: timedelta) -> Any:

@@ -260,10 +260,10 @@ def draw_pairs(topics: Mapping[str, Sequence[str]], *, reversed_share: float, rn
 def deal(pairs: Sequence[Pair], *, size: int, rng: np.random.Generator) -> tuple[Questionnaire, ...]:
     """Shuffle pairs into questionnaires of `size` (the last may be shorter), a pair's two orders apart if possible."""
     dealt = [pairs[i] for i in rng.permutation(len(pairs))]
-    place = {pair: index for index, pair in enumerate(dealt)}
+    index_of_pair = {pair: index for index, pair in enumerate(dealt)}
 
     def clashes(pair: Pair, index: int) -> bool:
-        twin = place.get(pair.reverse())
+        twin = index_of_pair.get(pair.reverse())
         return twin is not None and twin // size == index // size
 
     for index in range(len(dealt)):
@@ -272,7 +272,7 @@ def deal(pairs: Sequence[Pair], *, size: int, rng: np.random.Generator) -> tuple
         for other in rng.permutation(len(dealt)).tolist():
             if other // size != index // size and not clashes(dealt[index], other) and not clashes(dealt[other], index):
                 dealt[index], dealt[other] = dealt[other], dealt[index]
-                place[dealt[index]], place[dealt[other]] = index, other
+                index_of_pair[dealt[index]], index_of_pair[dealt[other]] = index, other
                 break
     starts = range(0, len(dealt), size)
     return tuple(Questionnaire(number, tuple(dealt[at : at + size])) for number, at in enumerate(starts, 1))

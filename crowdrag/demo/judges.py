@@ -104,10 +104,10 @@ def open_link(study: Study) -> EntryLink | None:
     campaign = campaign_of(study)
     if campaign is None:
         return None
-    found = EntryLink.objects.filter(
+    link = EntryLink.objects.filter(
         study=study, purpose=claims.purpose(campaign), kind=EntryKind.OPEN, closed_at__isnull=True
     )
-    return found.order_by("pk").first()
+    return link.order_by("pk").first()
 
 
 @transaction.atomic
@@ -117,12 +117,12 @@ def judge(link: EntryLink, campaign: Campaign, script: Mapping[str, Any], seed: 
     if Assignment.objects.filter(participant=person).exists():
         return
     manner, rng = JUDGING_STYLES[script["manner"]], np.random.default_rng(seed)
-    mine = claims.claim(campaign=campaign, participant=person, now=now)
-    ends = _answer(mine, manner, rng, now, share=script.get("share", 1.0))
+    assignment = claims.claim(campaign=campaign, participant=person, now=now)
+    ends = _answer(assignment, manner, rng, now, share=script.get("share", 1.0))
     if script.get("share", 1.0) < 1:
-        leases.give_back(assignment=mine, reason=script["comment"], now=ends)
+        leases.give_back(assignment=assignment, reason=script["comment"], now=ends)
     else:
-        submission.submit(assignment=mine, comment=script["comment"], now=ends + timedelta(seconds=5))
+        submission.submit(assignment=assignment, comment=script["comment"], now=ends + timedelta(seconds=5))
 
 
 def _person(link: EntryLink, campaign: Campaign, name: str, now: datetime) -> Participant:
@@ -137,23 +137,29 @@ def _person(link: EntryLink, campaign: Campaign, name: str, now: datetime) -> Pa
 
 
 def _answer(
-    mine: Assignment, manner: JudgingStyle, rng: np.random.Generator, now: datetime, *, share: float
+    assignment: Assignment, manner: JudgingStyle, rng: np.random.Generator, now: datetime, *, share: float
 ) -> datetime:
     """Answer the questionnaire, or the first part of it, item by item; return when that was done."""
-    entries = list(mine.questionnaire.entries.select_related("item__pair__a", "item__pair__b").order_by("position"))
+    entries = list(
+        assignment.questionnaire.entries.select_related("item__pair__a", "item__pair__b").order_by("position")
+    )
     entries = entries[: max(1, round(share * len(entries)))]
-    values = _values(mine.questionnaire.campaign, [entry.item for entry in entries], manner, rng)
-    checks = {check.position: check for check in AttentionCheck.objects.filter(questionnaire=mine.questionnaire)}
+    values = _values(assignment.questionnaire.campaign, [entry.item for entry in entries], manner, rng)
+    checks = {check.position: check for check in AttentionCheck.objects.filter(questionnaire=assignment.questionnaire)}
     times = []
     for entry in entries:
         seconds = float(manner.seconds * rng.lognormal(0, 0.2))
         now += timedelta(seconds=seconds)
         for dimension, value in values[entry.item_id].items():
-            answers.answer(assignment=mine, item=entry.item_id, dimension=dimension, value=value, revision=1, now=now)
+            answers.answer(
+                assignment=assignment, item=entry.item_id, dimension=dimension, value=value, revision=1, now=now
+            )
         if (check := checks.get(entry.position)) is not None:
-            answers.answer_check(assignment=mine, check=check.pk, value=_checked(check, manner), revision=1, now=now)
+            answers.answer_check(
+                assignment=assignment, check=check.pk, value=_checked(check, manner), revision=1, now=now
+            )
         times.append({"item": entry.item_id, "active": seconds, "away": 0, "looks": 1, "leaves": 0, "changes": 0})
-    answers.record_times(assignment=mine, visit="simulated", times=times, now=now)
+    answers.record_times(assignment=assignment, visit="simulated", times=times, now=now)
     return now
 
 
@@ -167,8 +173,8 @@ def _values(
     campaign: Campaign, items: list[Item], manner: JudgingStyle, rng: np.random.Generator
 ) -> dict[int, dict[int, int]]:
     """Answer items as the simulated crowd does, from the same expected merits: by item and dimension."""
-    asked = {each.dimension.name: each.dimension for each in campaign.asked.select_related("dimension")}
-    names = tuple(name for name in crowd.DIMENSIONS if name in asked)
+    dimensions = {each.dimension.name: each.dimension for each in campaign.asked.select_related("dimension")}
+    names = tuple(name for name in crowd.DIMENSIONS if name in dimensions)
     settings = crowd.CrowdSettings(dimensions=names, spread=simulated_judgments.CROWD_SETTINGS.spread)
     _topics, expected = simulated_judgments.responses(campaign.study)
     pairs = [item.pair for item in items if item.pair is not None]
@@ -179,7 +185,8 @@ def _values(
     values, _spammed = crowd.answer(person, shown, merit=merit, settings=settings, rng=rng)
     return {
         item.pk: {
-            asked[name].pk: _option(asked[name].values, int(value)) for name, value in zip(names, row, strict=True)
+            dimensions[name].pk: _option(dimensions[name].values, int(value))
+            for name, value in zip(names, row, strict=True)
         }
         for item, row in zip(items, values, strict=True)
     }

@@ -56,15 +56,17 @@ def unjudged(study: Study, simulated: crowd.Crowd) -> crowd.Crowd:
     sides = Pair.objects.filter(items__campaign__in=waves).values_list("a__external_id", "b__external_id")
     judged = {frozenset(pair) for pair in sides}
     kept = [
-        replace(given, pairs=pairs)
-        for given in simulated.questionnaires
-        if (pairs := tuple(pair for pair in given.pairs if {pair.left, pair.right} not in judged))
+        replace(questionnaire, pairs=pairs)
+        for questionnaire in simulated.questionnaires
+        if (pairs := tuple(pair for pair in questionnaire.pairs if {pair.left, pair.right} not in judged))
     ]
-    numbers = {given.number for given in kept}
+    numbers = {questionnaire.number for questionnaire in kept}
     return replace(
         simulated,
         questionnaires=tuple(kept),
-        assignments=tuple(given for given in simulated.assignments if given.questionnaire in numbers),
+        assignments=tuple(
+            questionnaire for questionnaire in simulated.assignments if questionnaire.questionnaire in numbers
+        ),
         judgments=tuple(g for g in simulated.judgments if {g.pair.left, g.pair.right} not in judged),
     )
 
@@ -93,13 +95,13 @@ def store(*, study: Study, simulated: crowd.Crowd, now: datetime) -> Campaign | 
     Judgment.objects.bulk_create(
         [
             Judgment(
-                assignment=assignments[given.questionnaire, given.participant],
-                item=items[given.pair],
-                dimension=dimensions[given.dimension],
-                value=given.value,
-                judged_at=given.judged_at,
+                assignment=assignments[judgment.questionnaire, judgment.participant],
+                item=items[judgment.pair],
+                dimension=dimensions[judgment.dimension],
+                value=judgment.value,
+                judged_at=judgment.judged_at,
             )
-            for given in simulated.judgments
+            for judgment in simulated.judgments
         ],
         batch_size=2000,
     )
@@ -143,15 +145,15 @@ def _assignments(
         )
     people = _people(campaign.study, simulated, now)
     rows = {
-        (given.questionnaire, given.participant): Assignment(
-            questionnaire=questionnaires[given.questionnaire],
-            participant=people[given.participant],
+        (assignment.questionnaire, assignment.participant): Assignment(
+            questionnaire=questionnaires[assignment.questionnaire],
+            participant=people[assignment.participant],
             state=AssignmentState.ACCEPTED,
-            assigned_at=given.started_at,
-            submitted_at=given.submitted_at,
-            seconds=(given.submitted_at - given.started_at) / timedelta(seconds=1),
+            assigned_at=assignment.started_at,
+            submitted_at=assignment.submitted_at,
+            seconds=(assignment.submitted_at - assignment.started_at) / timedelta(seconds=1),
         )
-        for given in simulated.assignments
+        for assignment in simulated.assignments
     }
     Assignment.objects.bulk_create(rows.values())
     AssignmentTransition.objects.bulk_create(

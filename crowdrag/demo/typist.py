@@ -137,8 +137,8 @@ def write(*, task: WritingTask, text: str, manner: str, pasted: str = "", rng: R
         ingestion.receive(token=opened.token, batch=batch, now=at(events[-1][1]))
         first += len(events)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    said = {"session": opened.session.number, "events": first, "digest": digest}
-    sessions.finish(task=task, said=event_validation.parse_finish(json.dumps(said).encode()), now=at(editor.ms))
+    content = {"session": opened.session.number, "events": first, "digest": digest}
+    sessions.finish(task=task, finished=event_validation.parse_finish(json.dumps(content).encode()), now=at(editor.ms))
     return at(editor.ms)
 
 
@@ -148,10 +148,10 @@ def perform(editor: EditorClient, text: str, pasted: str = "") -> None:
         for rank in range(8):
             editor.read(rank, 8_000, 25_000)
         editor.say("q", "cost", 3)
-    before, found, after = text.partition(pasted) if pasted else (text, "", "")
+    before, quoted, after = text.partition(pasted) if pasted else (text, "", "")
     _compose(editor, before)
-    if found:
-        _fetch(editor, found)
+    if quoted:
+        _fetch(editor, quoted)
         _compose(editor, after)
     if editor.manner.reads:
         _reword(editor)

@@ -46,8 +46,8 @@ def ensure(*, study: Study, user: User, now: datetime) -> EntryLink:
 
 def open_link(study: Study) -> EntryLink | None:
     """Return the link by which anybody may write, if it is open."""
-    found = EntryLink.objects.filter(study=study, purpose=PURPOSE, kind=EntryKind.OPEN, closed_at__isnull=True)
-    return found.order_by("pk").first()
+    link = EntryLink.objects.filter(study=study, purpose=PURPOSE, kind=EntryKind.OPEN, closed_at__isnull=True)
+    return link.order_by("pk").first()
 
 
 def address(link: EntryLink) -> str:

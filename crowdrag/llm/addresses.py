@@ -74,25 +74,25 @@ def check_url(url: str, *, is_local: bool) -> tuple[str, int]:
 
 def system_resolver(host: str, port: int) -> list[str]:
     """Return the addresses of a host as the system knows them."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in answers))
 
 
 def resolve(host: str, port: int, *, is_local: bool, resolver: Resolver = system_resolver) -> list[str]:
     """Return the addresses of a host, all of them checked: if one is not allowed, none is."""
     try:
-        found = list(resolver(host, port))
+        answers = list(resolver(host, port))
     except (OSError, UnicodeError) as error:
         raise ConnectionError(f"{host} has no address: {error}") from error
-    if not found:
+    if not answers:
         raise ConnectionError(f"{host} has no address.")
-    for address in found:
+    for address in answers:
         if problem := why_forbidden(address, is_local=is_local):
             raise BlockedAddressError(
                 _("%(host)s leads to %(address)s, which is %(problem)s.")
                 % {"host": host, "address": address, "problem": problem}
             )
-    return found
+    return answers
 
 
 def why_forbidden(address: str, *, is_local: bool) -> str:

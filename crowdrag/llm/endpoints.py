@@ -62,15 +62,15 @@ def ensure_local(
 
 def problems(endpoint: Endpoint) -> list[str]:
     """Return what keeps an endpoint from being asked, as far as can be said without asking it."""
-    found = []
+    messages = []
     if not endpoint.is_allowed:
-        found.append(_("Not allowed."))
+        messages.append(_("Not allowed."))
     try:
         addresses.check_url(endpoint.base_url, is_local=endpoint.is_local)
         read_key(endpoint)
     except GatewayError as error:
-        found.append(str(error))
-    return found
+        messages.append(str(error))
+    return messages
 
 
 @dataclass(frozen=True)

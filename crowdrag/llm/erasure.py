@@ -37,19 +37,19 @@ def erase_containing(texts: Collection[str], *, now: datetime | None = None) -> 
     if not texts:
         return 0
     contains, contains_quoted = container_test(texts), container_test({_quoted(text) for text in texts})
-    found: set[int] = set()
+    call_ids: set[int] = set()
     calls = Call.objects.filter(erased_at__isnull=True).annotate(
         request_text=Cast("request", models.TextField()), data_text=Cast("data", models.TextField())
     )
     for pk, *columns in calls.values_list("pk", "request_text", "data_text", "text", "refusal").iterator(_CHUNK):
         is_quoted = any(contains_quoted(column) for column in columns[:2] if column)
         if is_quoted or any(contains(column) for column in columns[2:] if column):
-            found.add(pk)
+            call_ids.add(pk)
     attempts = Attempt.objects.filter(call__erased_at__isnull=True).values_list("call", "reply", "error")
     for pk, *columns in attempts.iterator(_CHUNK):
-        if pk not in found and any(contains(column) for column in columns if column):
-            found.add(pk)
-    return erase(calls=Call.objects.filter(pk__in=found), now=now)
+        if pk not in call_ids and any(contains(column) for column in columns if column):
+            call_ids.add(pk)
+    return erase(calls=Call.objects.filter(pk__in=call_ids), now=now)
 
 
 def container_test(texts: Collection[str]) -> Callable[[str], bool]:
@@ -67,7 +67,7 @@ def container_test(texts: Collection[str]) -> Callable[[str], bool]:
     def contains(string: str) -> bool:
         beginnings = (by_beginning.get(string[at : at + size], ()) for at in range(len(string) - size + 1))
         candidates = enumerate(beginnings)
-        return any(string.startswith(text, at) for at, found in candidates for text in found)
+        return any(string.startswith(text, at) for at, text_candidates in candidates for text in text_candidates)
 
     return contains
 

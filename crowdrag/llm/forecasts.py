@@ -180,7 +180,7 @@ def forecast(
     endpoint: Endpoint,
     requests: Sequence[gateway.Request],
     purpose: str,
-    wanted: int | None = None,
+    count: int | None = None,
     calls: int | None = None,
 ) -> Forecast:
     """Return what asking would come to; nothing is sent.
@@ -189,8 +189,8 @@ def forecast(
     ----------
     requests
         What is asked, or an even sample of it.
-    wanted
-        How many things are wanted, where that is another number than that of the requests.
+    count
+        How many things are to be made or judged, where that differs from the number of requests.
     calls
         How many requests there are in all, where `requests` are a sample.
     """
@@ -213,15 +213,15 @@ def forecast(
             prompt_tokens=estimate.prompt_tokens,
             completion_tokens=estimate.completion_tokens,
         )
-    return Forecast(len(requests) if wanted is None else wanted, estimate, seconds, left, problem, sampled)
+    return Forecast(len(requests) if count is None else count, estimate, seconds, left, problem, sampled)
 
 
 def describe_wait(endpoint: Endpoint, seconds: float = 0.0) -> str:
     """Say what a run does before the first answer comes, and for how long."""
     if seconds < 1:
         return _("Waiting for the first answer of %s") % endpoint
-    said = _("Waiting for the first answer of %(endpoint)s, for %(seconds)d s so far")
-    return said % {"endpoint": endpoint, "seconds": seconds}
+    message = _("Waiting for the first answer of %(endpoint)s, for %(seconds)d s so far")
+    return message % {"endpoint": endpoint, "seconds": seconds}
 
 
 def check_answered(endpoint: Endpoint, answers: Sequence[gateway.Answer]) -> None:

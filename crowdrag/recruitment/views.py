@@ -244,14 +244,14 @@ def submission_page(request: HttpRequest, study: Study, purpose: str, session: s
 
 
 def _forms(request: HttpRequest, study: Study, kind: str) -> dict[str, forms.Form]:
-    def validated(name: str) -> Any:
+    def posted(name: str) -> Any:
         return request.POST if request.method == "POST" and kind == name else None
 
     return {
-        ActionKind.APPROVE.value: ApproveForm(given(ActionKind.APPROVE), auto_id="approve_%s"),
-        ActionKind.REJECT.value: RejectForm(given(ActionKind.REJECT)),
-        ActionKind.BONUS.value: BonusForm(study, given(ActionKind.BONUS), initial={"once": uuid4()}),
-        ActionKind.SCREEN_OUT.value: ScreenOutForm(given(ActionKind.SCREEN_OUT), auto_id="screen_out_%s"),
+        ActionKind.APPROVE.value: ApproveForm(posted(ActionKind.APPROVE), auto_id="approve_%s"),
+        ActionKind.REJECT.value: RejectForm(posted(ActionKind.REJECT)),
+        ActionKind.BONUS.value: BonusForm(study, posted(ActionKind.BONUS), initial={"once": uuid4()}),
+        ActionKind.SCREEN_OUT.value: ScreenOutForm(posted(ActionKind.SCREEN_OUT), auto_id="screen_out_%s"),
     }
 
 

@@ -35,10 +35,10 @@ def storage_settings(address: str) -> dict[str, Any]:
         raise ValueError("It is s3://BUCKET or s3://BUCKET/PREFIX?endpoint=https://HOST, or empty.")
     if "@" in parts.netloc:
         raise ValueError("Keys do not stand in it: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.")
-    asked = parse_qs(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
-    if unknown := sorted(set(asked) - set(OPTIONS)):
+    query_options = parse_qs(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+    if unknown := sorted(set(query_options) - set(OPTIONS)):
         raise ValueError(f"It may say {', '.join(OPTIONS)}, but not {', '.join(unknown)}.")
-    options: dict[str, Any] = {OPTIONS[name]: values[-1] for name, values in asked.items()}
+    options: dict[str, Any] = {OPTIONS[name]: values[-1] for name, values in query_options.items()}
     if options.setdefault("redirects", "yes") not in {"yes", "no"}:
         raise ValueError("redirect is yes or no.")
     options["redirects"] = options["redirects"] == "yes"

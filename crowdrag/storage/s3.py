@@ -47,10 +47,10 @@ class S3Storage(Storage):  # type: ignore[misc] # it comes without types
 
     def _get_write_parameters(self, name: str, content: Any = None) -> dict[str, Any]:
         # From a name that ends in .gz it would conclude that browsers are to unpack it: then no sum holds any more.
-        found: dict[str, Any] = super()._get_write_parameters(name, content)
-        if found.pop("ContentEncoding", None) is not None:
-            found["ContentType"] = "application/gzip"
-        return found
+        parameters: dict[str, Any] = super()._get_write_parameters(name, content)
+        if parameters.pop("ContentEncoding", None) is not None:
+            parameters["ContentType"] = "application/gzip"
+        return parameters
 
     def signed(self, name: str, *, filename: str, media_type: str) -> str:
         """Return an address that opens a file for a while, for whoever has it, as a download of this name."""
@@ -70,12 +70,12 @@ class S3Storage(Storage):  # type: ignore[misc] # it comes without types
         """
         key = self._normalize_name(clean_name(name))
         try:
-            found = self.bucket.Object(key).get(Range=f"bytes={first}-{last}")
+            response = self.bucket.Object(key).get(Range=f"bytes={first}-{last}")
         except ClientError as error:
             if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404:
                 raise FileNotFoundError(name) from error
             raise
-        body: Iterator[bytes] = found["Body"].iter_chunks(CHUNK)
+        body: Iterator[bytes] = response["Body"].iter_chunks(CHUNK)
         return body
 
     @cached_property

@@ -245,9 +245,9 @@ def _session_participant(request: HttpRequest, slug: str) -> Participant | None:
     keys = request.session.get(SESSION_PARTICIPANTS, {}).values()
     if not keys:
         return None
-    found = prepared_statements.row(_PARTICIPANT_SQL, {"keys": prepared_statements.array(list(keys)), "slug": slug})
-    if found is None:
+    row = prepared_statements.row(_PARTICIPANT_SQL, {"keys": prepared_statements.array(list(keys)), "slug": slug})
+    if row is None:
         return None
-    participant = prepared_statements.instance(Participant, found[:_PARTICIPANT_COLUMNS])
-    participant.study = prepared_statements.instance(Study, found[_PARTICIPANT_COLUMNS:])
+    participant = prepared_statements.instance(Participant, row[:_PARTICIPANT_COLUMNS])
+    participant.study = prepared_statements.instance(Study, row[_PARTICIPANT_COLUMNS:])
     return participant

@@ -130,8 +130,8 @@ def of_study(study: Study) -> list[Activity]:
 def get(study: Study, name: str) -> Activity | None:
     """Return the study's activity of this name, if it has one."""
     # Only those are asked that may know it: this stands in the way of every page of people who take part.
-    found = (way for prefix, provider in _providers.items() if name.startswith(prefix) for way in provider(study))
-    return next((way for way in found if way.name == name), None)
+    matching = (way for prefix, provider in _providers.items() if name.startswith(prefix) for way in provider(study))
+    return next((way for way in matching if way.name == name), None)
 
 
 def of_participant(participant: Participant) -> list[Activity]:
@@ -141,11 +141,11 @@ def of_participant(participant: Participant) -> list[Activity]:
     came of something else that they gave already they see.
     """
     came_for = set(participant.arrivals.values_list("link__purpose", flat=True))
-    found = of_study(participant.study)
-    theirs = [way for way in found if way.name in came_for]
+    activities = of_study(participant.study)
+    theirs = [way for way in activities if way.name in came_for]
     if theirs and all(way.is_by_link_only for way in theirs):
-        return [way for way in found if way in theirs or way.erasure(participant)]
-    return [way for way in found if way.name in came_for or not way.is_by_link_only]
+        return [way for way in activities if way in theirs or way.erasure(participant)]
+    return [way for way in activities if way.name in came_for or not way.is_by_link_only]
 
 
 def get_for(participant: Participant, name: str) -> Activity | None:
@@ -170,8 +170,8 @@ def about_label(participant: Participant, about: str, known: list[Activity] | No
     """
     if not about:
         return ""
-    asked = of_study(participant.study) if known is None else known
-    return next(filter(None, (way.about_label(participant, about) for way in asked)), about)
+    known_activities = of_study(participant.study) if known is None else known
+    return next(filter(None, (way.about_label(participant, about) for way in known_activities)), about)
 
 
 def owed(participant: Participant) -> int:
@@ -186,7 +186,7 @@ def pending(participant: Participant) -> int:
 
 def erasure_notes(participant: Participant) -> list[str]:
     """Return what becomes of what somebody gave if they have it erased, each sentence once."""
-    return list(dict.fromkeys(said for way in of_study(participant.study) for said in way.erasure(participant)))
+    return list(dict.fromkeys(note for way in of_study(participant.study) for note in way.erasure(participant)))
 
 
 def on_withdraw(leaver: ParticipantHook) -> None:
@@ -240,7 +240,7 @@ def undisclosed(study: Study) -> list[str]:
         _("how and when they are paid"): study.payment,
         _("how long what they give is kept"): study.retention,
     }
-    if not (names := [name for name, said in missing.items() if not said]):
+    if not (names := [name for name, text in missing.items() if not text]):
         return []
     return [
         _("People are not told %(what)s. Say it on the study's page “About the study”: they read it before they agree.")

@@ -57,7 +57,7 @@ def names() -> list[str]:
     return list(_invariants)
 
 
-def check(wanted: list[str] | None = None) -> Iterator[tuple[Invariant, Tally]]:
+def check(check_names: list[str] | None = None) -> Iterator[tuple[Invariant, Tally]]:
     """Check invariants by name, or all; yield each with what was seen. Each one sees the data of one moment.
 
     Raises
@@ -65,7 +65,7 @@ def check(wanted: list[str] | None = None) -> Iterator[tuple[Invariant, Tally]]:
     KeyError
         for a name that there is not.
     """
-    for invariant in [_invariants[name] for name in wanted or names()]:
+    for invariant in [_invariants[name] for name in check_names or names()]:
         tally = Tally()
         with transaction.atomic():
             # A test's own transaction has begun already and cannot be made another one.

@@ -60,8 +60,8 @@ def cards(study: Study) -> list[dict[str, Any]]:
 
 def context(request: HttpRequest) -> dict[str, Any]:
     """Context processor: the study at hand, the member's role in it, and its tabs."""
-    found: dict[str, Any] = {"version": __version__}
+    values: dict[str, Any] = {"version": __version__}
     if (study := getattr(request, "study", None)) is not None:
         role = request.study_role  # type: ignore[attr-defined]
-        found |= {"study": study, "study_role": Role(role), "study_tabs": tabs(role)}
-    return found
+        values |= {"study": study, "study_role": Role(role), "study_tabs": tabs(role)}
+    return values

@@ -89,7 +89,7 @@ def finish(task: WritingTask, text: str = TEXT, *, now: datetime = NOW) -> Writi
     whole = opened.text + text
     digest = hashlib.sha256(whole.encode()).hexdigest()
     said = event_validation.Finish(session=opened.session.number, events=len(text), digest=digest)
-    sessions.finish(task=task, said=said, now=now)
+    sessions.finish(task=task, finished=said, now=now)
     return WritingTask.objects.get(pk=task.pk)
 
 

@@ -33,7 +33,7 @@ def offer(study: Study) -> Offer | None:
     if plan is None or plan.consent_text is None:
         return None
     words = sorted(set(plan.styles.values_list("target_words", flat=True)))
-    asked = f"{words[0]}–{words[-1]}" if len(words) > 1 else str(words[0] if words else 250)
+    word_range = f"{words[0]}–{words[-1]}" if len(words) > 1 else str(words[0] if words else 250)
     what = _(
         "You read a question and passages that a search engine found for it, and write an answer of about %(words)s "
         "words from them, in an editor that opens in your browser. You say where each claim comes from."
@@ -42,7 +42,7 @@ def offer(study: Study) -> Offer | None:
         what = f"{what} {_('The first responses are a trial: they are paid, and you go on when they are accepted.')}"
     return Offer(
         title=_("Write answers from sources"),
-        what=what % {"words": asked},
+        what=what % {"words": word_range},
         minutes=plan.minutes,
         pay=plan.pay,
         per=_("per response"),
@@ -53,17 +53,17 @@ def offer(study: Study) -> Offer | None:
 
 def dashboard_section(participant: Participant) -> dict[str, Any]:
     """Return what a writer's own page shows of writing."""
-    found = queries.writer_overview(participant)
+    writer = queries.writer_overview(participant)
     obstacle = claims.obstacle(study=participant.study, participant=participant)
     return {
-        "overview": found,
-        "earned": found.earned,
+        "overview": writer,
+        "earned": writer.earned,
         "obstacle": obstacle,
         "participant": participant,
         "payer": links.paying_platform(participant),
         "way_back": (
             links.participant_completion_target(participant=participant, outcome=Outcome.COMPLETED)
-            if found.has_submitted and not found.in_hand
+            if writer.has_submitted and not writer.in_hand
             else None
         ),
     }
@@ -78,8 +78,8 @@ def review_url(participant: Participant, about: str) -> str:
 def reversal_url(participant: Participant, about: str) -> str:
     """Return where a reviewer accepts after all what was rejected, if this task of the writer's is."""
     theirs = WritingTask.objects.filter(participant=participant, external_id=about, state=TaskState.REJECTED)
-    found = review_url(participant, about) if theirs.exists() else ""
-    return f"{found}?open=reverse" if found else ""
+    address = review_url(participant, about) if theirs.exists() else ""
+    return f"{address}?open=reverse" if address else ""
 
 
 def about_label(participant: Participant, about: str) -> str:
@@ -136,22 +136,22 @@ def register() -> None:
     listeners.register(ACTIVITY, on_status_changed, needs=visits_needed, here=local_status)
 
 
-def on_status_changed(said: StatusChanged) -> None:
+def on_status_changed(change: StatusChanged) -> None:
     """Free the slot of somebody who gave up there, where the text is not finished here."""
-    cause = CAUSES.get(said.status)
-    if cause and said.participant is not None:
-        release_visit(participant=said.participant, cause=cause, at=said.at, now=said.now)
+    cause = CAUSES.get(change.status)
+    if cause and change.participant is not None:
+        release_visit(participant=change.participant, cause=cause, at=change.at, now=change.now)
 
 
 @transaction.atomic
 def release_visit(*, participant: Participant, cause: str, at: datetime, now: datetime) -> list[WritingTask]:
     """Return what somebody had in hand at a time, its text kept; what is finished or was begun later stays theirs."""
     Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
-    mine = WritingTask.objects.filter(
+    tasks = WritingTask.objects.filter(
         participant=participant, state=TaskState.CLAIMED, is_imported=False, finished_at__isnull=True, revises=None
     )
     freed = []
-    for task in mine.order_by("pk"):
+    for task in tasks.order_by("pk"):
         held = TASKS.lock(task)
         begun_later = held.claimed_at is not None and held.claimed_at > at
         if held.state == TaskState.CLAIMED and held.finished_at is None and not begun_later:
@@ -170,12 +170,12 @@ def visits_needed(study: Study, purpose: str) -> RecruitmentNeeds | None:
 
 def local_status(study: Study, purpose: str, visits: Sequence[Visit]) -> dict[str, LocalStatus]:
     """Say how the work of visits stands; a task knows its writer, not the visit."""
-    found: dict[int, set[LocalStatus]] = {}
+    statuses: dict[int, set[LocalStatus]] = {}
     rows = WritingTask.objects.filter(study=study, participant__in={person for _session, person in visits})
     for person, state in rows.values_list("participant_id", "state"):
         if state in _HERE and person is not None:
-            found.setdefault(person, set()).add(_HERE[TaskState(state)])
+            statuses.setdefault(person, set()).add(_HERE[TaskState(state)])
     return {
-        session: next((one for one in _FIRST if one in found.get(person, set())), LocalStatus.NOTHING)
+        session: next((one for one in _FIRST if one in statuses.get(person, set())), LocalStatus.NOTHING)
         for session, person in visits
     }

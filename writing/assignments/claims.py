@@ -60,15 +60,15 @@ def trial_progress(plan: WritingPlan, participant: Participant) -> TrialProgress
     topics = _trial_topics(plan)
     if not topics:
         return TrialProgress(TrialStage.NONE)
-    mine = WritingTask.objects.filter(participant=participant, is_imported=False)
-    if mine.filter(is_trial=False).exists():
+    tasks = WritingTask.objects.filter(participant=participant, is_imported=False)
+    if tasks.filter(is_trial=False).exists():
         return TrialProgress(TrialStage.PASSED, len(topics))
     # A returned task is none; one that was sent back goes on in its revision.
-    rows = mine.filter(is_trial=True).exclude(state__in=[TaskState.RETURNED, TaskState.REVISION])
+    rows = tasks.filter(is_trial=True).exclude(state__in=[TaskState.RETURNED, TaskState.REVISION])
     states = list(rows.values_list("state", flat=True))
     accepted, waiting = states.count(TaskState.ACCEPTED), states.count(TaskState.SUBMITTED)
     if TaskState.REJECTED in states:
-        stage = _stage_of_rejected(participant, mine)
+        stage = _stage_of_rejected(participant, tasks)
     elif accepted >= len(topics):
         stage = TrialStage.PASSED
     elif accepted + waiting >= len(topics):
@@ -78,13 +78,13 @@ def trial_progress(plan: WritingPlan, participant: Participant) -> TrialProgress
     return TrialProgress(stage, len(topics), accepted, waiting)
 
 
-def _stage_of_rejected(participant: Participant, mine: QuerySet[WritingTask]) -> TrialStage:
+def _stage_of_rejected(participant: Participant, tasks: QuerySet[WritingTask]) -> TrialStage:
     """Return where a trial stands of which a response was rejected: over only when nothing about it is open."""
-    rejected = mine.filter(is_trial=True, state=TaskState.REJECTED).values("external_id")
+    rejected = tasks.filter(is_trial=True, state=TaskState.REJECTED).values("external_id")
     contests = participant.messages.filter(kind=MessageKind.CONTEST, answered_at__isnull=True)
     if contests.filter(about__in=rejected).exists():
         return TrialStage.CONTESTED
-    revisions = mine.filter(is_trial=True, revises__isnull=False)
+    revisions = tasks.filter(is_trial=True, revises__isnull=False)
     if revisions.filter(state__in=[TaskState.CLAIMED, TaskState.RETURNED]).exists():
         return TrialStage.REVISING
     return TrialStage.ENDED
@@ -96,8 +96,8 @@ def next_trial_task(plan: WritingPlan, participant: Participant, now: datetime) 
     The trial topics come in the plan's order; the styles take turns, beginning with another one for each person.
     """
     styles = list(Style.objects.filter(plan_styles__plan=plan).order_by("plan_styles__position", "id"))
-    mine = WritingTask.objects.filter(participant=participant, is_imported=False).order_by("id")
-    latest = {task.topic.external_id: task for task in mine.select_related("topic", "style")}
+    tasks = WritingTask.objects.filter(participant=participant, is_imported=False).order_by("id")
+    latest = {task.topic.external_id: task for task in tasks.select_related("topic", "style")}
     for number, topic in enumerate(_trial_topics(plan)):
         known = latest.get(topic.external_id)
         if known is None and styles:
@@ -273,8 +273,8 @@ def _take(arguments: dict[str, Any], plan: WritingPlan, topics: list[str]) -> in
     with connection.cursor() as cursor:
         while True:
             cursor.execute(_CLAIM, arguments)
-            if (found := cursor.fetchone()) is not None:
-                return int(found[0])
+            if (row := cursor.fetchone()) is not None:
+                return int(row[0])
             # Those that others hold may come back yet, if their transactions fail: wait for them, one after the other.
             if (held := _open(plan, topics).values_list("pk", flat=True).order_by("?").first()) is None:
                 return None

@@ -22,14 +22,14 @@ class SurveyForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Turn what was sent into answers as they are stored."""
-        given = super().clean() or {}
+        fields = super().clean() or {}
         try:
-            self.answers = surveys.check(self.questions, given)
+            self.answers = surveys.check(self.questions, fields)
         except surveys.BadAnswers as bad:
             for name, problem in bad.problems.items():
                 if name not in self.errors:
                     self.add_error(name, problem)
-        return given
+        return fields
 
 
 class ReturnForm(forms.Form):

@@ -27,9 +27,9 @@ REVISION_LEASES = 3
 
 def task_in_hand(participant: Participant) -> WritingTask | None:
     """Return the task that somebody is writing now: what they began before what was sent back to them."""
-    mine = WritingTask.objects.filter(participant=participant, state=TaskState.CLAIMED, is_imported=False)
+    tasks = WritingTask.objects.filter(participant=participant, state=TaskState.CLAIMED, is_imported=False)
     order = (F("revises_id").asc(nulls_first=True), "claimed_at", "id")
-    return mine.select_related("study", "topic", "style").order_by(*order).first()
+    return tasks.select_related("study", "topic", "style").order_by(*order).first()
 
 
 def count_written(participant: Participant) -> int:
@@ -118,8 +118,8 @@ def resume(*, task: WritingTask, now: datetime) -> WritingTask:
 
 def on_withdraw(participant: Participant, now: datetime) -> None:
     """Give to others what somebody had begun who withdraws; their text is kept. The caller holds the participant."""
-    mine = WritingTask.objects.filter(participant=participant, state=TaskState.CLAIMED, is_imported=False)
-    for task in mine.order_by("id"):
+    tasks = WritingTask.objects.filter(participant=participant, state=TaskState.CLAIMED, is_imported=False)
+    for task in tasks.order_by("id"):
         held = TASKS.lock(task)
         if held.state == TaskState.CLAIMED:
             release(held, cause="withdrew", now=now)
@@ -129,8 +129,8 @@ def can_resume(task: WritingTask) -> bool:
     """Say whether a returned task is still there for its owner; only `resume` itself can promise it."""
     if task.slot is None:
         return task.is_trial and _still_tried(task)
-    found = slots.holder(task)
-    return found is not None and found.state == TaskState.OPEN
+    task_in_slot = slots.holder(task)
+    return task_in_slot is not None and task_in_slot.state == TaskState.OPEN
 
 
 def _still_tried(task: WritingTask) -> bool:

@@ -20,10 +20,10 @@ def order_payment(payment: TaskPayment) -> None:
     """
     task = payment.task
     assert task.participant is not None, "only a task with a writer is paid"
-    found = latest_visit(participant=task.participant, purpose=ACTIVITY)
-    if found is None:
+    visit = latest_visit(participant=task.participant, purpose=ACTIVITY)
+    if visit is None:
         return
-    study, session = found
+    study, session = visit
     about: dict[str, Any] = {
         "study": task.study,
         "purpose": ACTIVITY,

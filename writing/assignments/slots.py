@@ -31,15 +31,15 @@ def ensure(plan: WritingPlan, now: datetime) -> tuple[int, int]:
     plan = lock_plan(plan)
     topics = _topics(plan)
     styles = list(Style.objects.filter(plan_styles__plan=plan).order_by("plan_styles__position", "id"))
-    wanted: dict[Key, tuple[Topic, Style, int]] = {
+    needed: dict[Key, tuple[Topic, Style, int]] = {
         (topic.external_id, style.name, slot): (topic, style, slot)
         for slot in range(plan.slots)
         for topic in topics
         for style in styles
     }
-    removed = _remove(plan, wanted)
+    removed = _remove(plan, needed)
     taken = _keys(_live(plan))
-    missing = [new_open_task(plan, *wanted[key], now=now) for key in wanted if key not in taken]
+    missing = [new_open_task(plan, *needed[key], now=now) for key in needed if key not in taken]
     WritingTask.objects.bulk_create(missing, batch_size=BATCH, ignore_conflicts=True)
     return len(missing), removed
 
@@ -62,8 +62,8 @@ def is_complete(plan: WritingPlan) -> bool:
     topics = Topic.objects.filter(study=plan.study_id).exclude(external_id__in=trial)
     of_now = Q(style__in=styles, topic__in=topics.current())
     live = _live(plan).filter(style__name__in=names, slot__lt=plan.slots)
-    there = live.exclude(topic__external_id__in=trial).filter(~Q(state=TaskState.OPEN) | of_now).count()
-    return there >= topics.values("external_id").distinct().count() * len(names) * plan.slots
+    live_count = live.exclude(topic__external_id__in=trial).filter(~Q(state=TaskState.OPEN) | of_now).count()
+    return live_count >= topics.values("external_id").distinct().count() * len(names) * plan.slots
 
 
 @transaction.atomic
@@ -104,10 +104,10 @@ def take_over(task: WritingTask) -> bool:
     The plan is held until the caller's transaction ends, so that nobody makes another one meanwhile.
     """
     lock_plan_of(task)
-    found = holder(task)
-    if found is None:
+    earlier = holder(task)
+    if earlier is None:
         return False
-    open_ = WritingTask.objects.select_for_update().filter(pk=found.pk, state=TaskState.OPEN).first()
+    open_ = WritingTask.objects.select_for_update().filter(pk=earlier.pk, state=TaskState.OPEN).first()
     if open_ is None:
         return False
     open_.delete()
@@ -150,7 +150,7 @@ def _keys(tasks: "QuerySet[WritingTask]") -> set[Key]:
     return set(tasks.values_list("topic__external_id", "style__name", "slot"))
 
 
-def _remove(plan: WritingPlan, wanted: dict[Key, tuple[Topic, Style, int]]) -> int:
+def _remove(plan: WritingPlan, needed: dict[Key, tuple[Topic, Style, int]]) -> int:
     """Remove open tasks that nobody asks for any more, and those in an old wording of their topic or style."""
     taken = _keys(_live(plan).exclude(state=TaskState.OPEN))
     # Rows that somebody is claiming right now are passed by: claimed tasks stay.
@@ -162,7 +162,7 @@ def _remove(plan: WritingPlan, wanted: dict[Key, tuple[Topic, Style, int]]) -> i
     gone = []
     for task in open_:
         key = (task.topic.external_id, task.style.name, task.slot)
-        topic, style, _slot = wanted.get(key, (None, None, 0))
+        topic, style, _slot = needed.get(key, (None, None, 0))
         if key in taken or topic != task.topic or style != task.style:
             gone.append(task.pk)
     WritingTask.objects.filter(pk__in=gone).delete()

@@ -25,8 +25,8 @@ def measure_times(task: WritingTask) -> tuple[float | None, float | None]:
     log = logs.log_of(task)
     if log is None:
         return None, None
-    found = pace.activity(logs.events(log))
-    return _known(found.seconds), _known(found.active_seconds)
+    times = pace.activity(logs.events(log))
+    return _known(times.seconds), _known(times.active_seconds)
 
 
 def _known(seconds: float) -> float | None:
@@ -77,8 +77,8 @@ def submit_late(*, task: WritingTask, now: datetime) -> Response:
         return response
     if task.state != TaskState.RETURNED:
         raise NotAllowed(task, TaskState.SUBMITTED)
-    found = slots.holder(task)
-    if task.slot is not None and found is not None and found.state == TaskState.OPEN:
+    task_in_slot = slots.holder(task)
+    if task.slot is not None and task_in_slot is not None and task_in_slot.state == TaskState.OPEN:
         raise NotAllowed(task, TaskState.SUBMITTED)
     return _store(task, "handed in late", now, surplus=True)
 

@@ -55,18 +55,18 @@ def start(request: HttpRequest, participant: Participant) -> HttpResponse:
 @never_cache
 def step(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
     """Lead to the step that is due; a returned task's page says what can be done with it, and POST does it."""
-    found = _task(participant, task_id)
-    due = steps.next_step(found)
+    task = _task(participant, task_id)
+    due = steps.next_step(task)
     if request.method == "POST":
         try:
             if due is steps.Step.RETURNED:
-                LATE.get(request.POST.get("do", ""), leases.resume)(task=found, now=timezone.now())
+                LATE.get(request.POST.get("do", ""), leases.resume)(task=task, now=timezone.now())
         except WorkProblem as problem:
             messages.warning(request, str(problem))
-        return _to(found)
+        return _to(task)
     if due is not steps.Step.RETURNED:
         return redirect(due.value, participant.study.slug, task_id)
-    context = {"task": found, "row": queries.writer_task_row(found), "text": logs.current_text(found)}
+    context = {"task": task, "row": queries.writer_task_row(task), "text": logs.current_text(task)}
     return _page(request, participant, "returned", context)
 
 
@@ -74,35 +74,33 @@ def step(request: HttpRequest, participant: Participant, task_id: str) -> HttpRe
 @never_cache
 def entry(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
     """Ask what is asked before writing."""
-    found = _task(participant, task_id)
-    if steps.next_step(found) is not steps.Step.ENTRY:
-        return _to(found)
+    task = _task(participant, task_id)
+    if steps.next_step(task) is not steps.Step.ENTRY:
+        return _to(task)
     form = SurveyForm(
-        surveys.current_survey(found, SurveyKind.ENTRY), request.POST if request.method == "POST" else None
+        surveys.current_survey(task, SurveyKind.ENTRY), request.POST if request.method == "POST" else None
     )
     if request.method == "POST" and form.is_valid():
-        return _done(request, found, lambda: steps.answer_entry(task=found, answers=form.answers, now=timezone.now()))
-    return _page(request, participant, "entry", {"task": found, "form": form})
+        return _done(request, task, lambda: steps.answer_entry(task=task, answers=form.answers, now=timezone.now()))
+    return _page(request, participant, "entry", {"task": task, "form": form})
 
 
 @participant_page
 @never_cache
 def leave(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
     """Ask what is asked after writing, and submit; or lead back to the text."""
-    found = _task(participant, task_id)
-    if steps.next_step(found) not in {steps.Step.EXIT, steps.Step.DONE}:
-        return _to(found)
+    task = _task(participant, task_id)
+    if steps.next_step(task) not in {steps.Step.EXIT, steps.Step.DONE}:
+        return _to(task)
     if "back" in request.POST:
-        steps.reopen_text(task=found)
-        return _to(found)
-    if request.method != "POST" and steps.next_step(found) is steps.Step.DONE:
-        return _to(found)
-    form = SurveyForm(
-        surveys.current_survey(found, SurveyKind.EXIT), request.POST if request.method == "POST" else None
-    )
+        steps.reopen_text(task=task)
+        return _to(task)
+    if request.method != "POST" and steps.next_step(task) is steps.Step.DONE:
+        return _to(task)
+    form = SurveyForm(surveys.current_survey(task, SurveyKind.EXIT), request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        return _done(request, found, lambda: submission.submit(task=found, answers=form.answers, now=timezone.now()))
-    context = {"task": found, "form": form, "text": logs.current_text(found)}
+        return _done(request, task, lambda: submission.submit(task=task, answers=form.answers, now=timezone.now()))
+    context = {"task": task, "form": form, "text": logs.current_text(task)}
     return _page(request, participant, "exit", context)
 
 
@@ -110,12 +108,12 @@ def leave(request: HttpRequest, participant: Participant, task_id: str) -> HttpR
 @never_cache
 def done(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
     """Say that all is there, what happens next, and when it is paid."""
-    found = _task(participant, task_id)
-    if steps.next_step(found) is not steps.Step.DONE:
-        return _to(found)
+    task = _task(participant, task_id)
+    if steps.next_step(task) is not steps.Step.DONE:
+        return _to(task)
     context = {
-        "task": found,
-        "row": queries.writer_task_row(found),
+        "task": task,
+        "row": queries.writer_task_row(task),
         "payer": links.paying_platform(participant),
         "overview": queries.writer_overview(participant),
         "obstacle": claims.obstacle(study=participant.study, participant=participant),
@@ -128,24 +126,24 @@ def done(request: HttpRequest, participant: Participant, task_id: str) -> HttpRe
 @never_cache
 def give_back(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
     """Ask whether the task should go to somebody else; POST gives it back, with or without a reason."""
-    found = _task(participant, task_id)
-    if request.method != "POST" and steps.next_step(found) in {steps.Step.DONE, steps.Step.RETURNED}:
-        return _to(found)
+    task = _task(participant, task_id)
+    if request.method != "POST" and steps.next_step(task) in {steps.Step.DONE, steps.Step.RETURNED}:
+        return _to(task)
     form = ReturnForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
-            claims.give_back(task=found, reason=form.cleaned_data["reason"], now=timezone.now())
+            claims.give_back(task=task, reason=form.cleaned_data["reason"], now=timezone.now())
         except WorkProblem as problem:
             messages.warning(request, str(problem))
-            return _to(found)
+            return _to(task)
         messages.success(request, _("You gave the task back. Your text is kept."))
         return redirect("writing_start", participant.study.slug)
-    return _page(request, participant, "return", {"task": found, "form": form, "text": logs.current_text(found)})
+    return _page(request, participant, "return", {"task": task, "form": form, "text": logs.current_text(task)})
 
 
 def _task(participant: Participant, external_id: str) -> WritingTask:
-    mine = WritingTask.objects.filter(participant=participant, is_imported=False)
-    return get_object_or_404(mine.select_related("study", "topic", "style", "instructions"), external_id=external_id)
+    tasks = WritingTask.objects.filter(participant=participant, is_imported=False)
+    return get_object_or_404(tasks.select_related("study", "topic", "style", "instructions"), external_id=external_id)
 
 
 def _to(task: WritingTask) -> HttpResponseRedirect:

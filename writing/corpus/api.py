@@ -183,9 +183,9 @@ class OneResponse(Endpoint):
     def get(self, request: Request, study: str, external_id: str) -> Answer:
         """Show a response."""
         responses = queries.with_statements(Response.objects.filter(study=self.study).with_people())
-        found = self.one(responses, external_id=external_id)
-        self.about(found.participant, found.pk)
-        return Answer(ResponseRow(found).data)
+        instance = self.one(responses, external_id=external_id)
+        self.about(instance.participant, instance.pk)
+        return Answer(ResponseRow(instance).data)
 
 
 class LogRow(serializers.Serializer[WritingLog]):
@@ -217,10 +217,10 @@ class Log(Endpoint):
     def get(self, request: Request, study: str, external_id: str) -> Answer:
         """Show how a response was written: all events that led to its text. Without them, there is nothing here."""
         responses = Response.objects.filter(study=self.study, task__log__isnull=False)
-        found = self.one(responses.select_related("participant", "task__log"), external_id=external_id)
-        assert found.task is not None
-        self.about(found.participant, found.pk)
+        instance = self.one(responses.select_related("participant", "task__log"), external_id=external_id)
+        assert instance.task is not None
+        self.about(instance.participant, instance.pk)
         try:
-            return Answer(LogRow(found.task.log).data)
+            return Answer(LogRow(instance.task.log).data)
         except codec.BrokenLog as error:
             raise Problem("conflict", str(error)) from None

@@ -31,15 +31,15 @@ def with_statements(responses: ResponseQuerySet) -> ResponseQuerySet:
 
 def citation_spans(response: Response) -> list[CitedSpan]:
     """Return a response's statements as spans; needs `with_statements` to be one query and not many."""
-    found = list(response.statements.all())
-    ends = [statement.start for statement in found[1:]] + [len(response.text)] * bool(found)
+    statements = list(response.statements.all())
+    ends = [statement.start for statement in statements[1:]] + [len(response.text)] * bool(statements)
     return [
         CitedSpan(
             text=response.text[statement.start : statement.end],
             ranks=tuple(citation.retrieved.rank for citation in statement.citations.all()),
             rest=_without_markers(response.text[statement.end : following]),
         )
-        for statement, following in zip(found, ends, strict=True)
+        for statement, following in zip(statements, ends, strict=True)
     ]
 
 

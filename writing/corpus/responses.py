@@ -90,34 +90,34 @@ def store(*, study: Study, responses: Sequence[ResponseInput], problems: Problem
     """
     bulk.lock_imports(study)
     shelf = _shelf(study, responses, now)
-    existing = _existing(study, [given.external_id for given in responses])
+    existing = _existing(study, [response.external_id for response in responses])
     new: list[tuple[Response, statements.ParsedResponse]] = []
     unchanged = 0
-    for given in responses:
-        if not _refers_to_what_is_there(given, shelf, problems):
+    for response in responses:
+        if not _refers_to_what_is_there(response, shelf, problems):
             continue
-        topic = shelf.topics[given.topic]
-        parsed = _parsed(given, shelf.passages[topic.pk])
-        if (known := existing.get(given.external_id)) is not None:
-            unchanged += _is_the_same(given, parsed.text, known, problems)
+        topic = shelf.topics[response.topic]
+        parsed = _parsed(response, shelf.passages[topic.pk])
+        if (known := existing.get(response.external_id)) is not None:
+            unchanged += _is_the_same(response, parsed.text, known, problems)
             continue
-        participant = shelf.people[given.kind, given.participant]
+        participant = shelf.people[response.kind, response.participant]
         row = _row(
             study,
             topic,
-            shelf.styles[given.style],
+            shelf.styles[response.style],
             participant,
-            given.external_id,
+            response.external_id,
             parsed,
-            submitted_at=given.submitted_at,
-            task=given.task,
+            submitted_at=response.submitted_at,
+            task=response.task,
             now=now,
         )
         new.append((row, parsed))
         if len(parsed.text) > LONGEST_TEXT:
             message = f"the text has {len(parsed.text)} characters"
             expected = f"at most {LONGEST_TEXT} characters"
-            problems.add(file=given.file, line=given.line, field="text", expected=expected, message=message)
+            problems.add(file=response.file, line=response.line, field="text", expected=expected, message=message)
     problems.refuse_any()
     Response.objects.bulk_create([row for row, _ in new], batch_size=bulk.BATCH)
     _store_statements(new, shelf.ranks)
@@ -127,14 +127,14 @@ def store(*, study: Study, responses: Sequence[ResponseInput], problems: Problem
 
 def _shelf(study: Study, responses: Sequence[ResponseInput], now: datetime) -> _Shelf:
     topics = {}
-    for batch in bulk.batches({given.topic for given in responses}):
-        found = Topic.objects.filter(study=study, external_id__in=batch).order_by("version", "id")
-        topics.update({topic.external_id: topic for topic in found})
+    for batch in bulk.batches({response.topic for response in responses}):
+        known_topics = Topic.objects.filter(study=study, external_id__in=batch).order_by("version", "id")
+        topics.update({topic.external_id: topic for topic in known_topics})
     shelf = _Shelf(
         topics=topics,
-        styles=versions.ensure_styles(study=study, names=[given.style for given in responses], now=now),
+        styles=versions.ensure_styles(study=study, names=[response.style for response in responses], now=now),
         people=bulk.ensure_participants(
-            study=study, people=[(given.kind, given.participant) for given in responses], now=now
+            study=study, people=[(response.kind, response.participant) for response in responses], now=now
         ),
     )
     for pks in bulk.batches([topic.pk for topic in topics.values()]):
@@ -146,7 +146,7 @@ def _shelf(study: Study, responses: Sequence[ResponseInput], now: datetime) -> _
 
 
 def _existing(study: Study, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    existing: dict[str, dict[str, Any]] = {}
     fields = (
         "external_id",
         "text",
@@ -157,50 +157,50 @@ def _existing(study: Study, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     )
     for batch in bulk.batches(ids):
         rows = Response.objects.filter(study=study, external_id__in=batch).order_by("id")
-        found |= {row["external_id"]: row for row in rows.values(*fields, "erased_at")}
-    return found
+        existing |= {row["external_id"]: row for row in rows.values(*fields, "erased_at")}
+    return existing
 
 
-def _refers_to_what_is_there(given: ResponseInput, shelf: _Shelf, problems: Problems) -> bool:
+def _refers_to_what_is_there(response: ResponseInput, shelf: _Shelf, problems: Problems) -> bool:
     fine = True
-    if given.topic not in shelf.topics:
-        message = f"there is no topic {given.topic} in this study or this import"
+    if response.topic not in shelf.topics:
+        message = f"there is no topic {response.topic} in this study or this import"
         problems.set_aside(
-            file=given.file, line=given.line, field="topic", expected="a topic of the study", message=message
+            file=response.file, line=response.line, field="topic", expected="a topic of the study", message=message
         )
         fine = False
-    if given.style not in shelf.styles:
+    if response.style not in shelf.styles:
         expected = "one of " + ", ".join(sorted({*shelf.styles, *versions.DEFAULT_STYLES}))
-        message = f"there is no style {given.style} in this study"
-        problems.set_aside(file=given.file, line=given.line, field="style", expected=expected, message=message)
+        message = f"there is no style {response.style} in this study"
+        problems.set_aside(file=response.file, line=response.line, field="style", expected=expected, message=message)
         fine = False
     return fine
 
 
-def _is_the_same(given: ResponseInput, text: str, known: Mapping[str, Any], problems: Problems) -> bool:
+def _is_the_same(response: ResponseInput, text: str, known: Mapping[str, Any], problems: Problems) -> bool:
     if known["erased_at"] is not None:
         return True  # erased on request: an import must not bring it back
     pairs = {
         "text": (text, known["text"]),
-        "topic": (given.topic, known["topic__external_id"]),
-        "style": (given.style, known["style__name"]),
+        "topic": (response.topic, known["topic__external_id"]),
+        "style": (response.style, known["style__name"]),
         "participant": (
-            (given.kind, given.participant),
+            (response.kind, response.participant),
             (known["participant__kind"], known["participant__external_id"]),
         ),
     }
-    different = [name for name, (here, there) in pairs.items() if here != there]
+    different = [name for name, (here, stored) in pairs.items() if here != stored]
     for name in different:
-        message = f"response {given.external_id} is in the study already, with another {name}"
+        message = f"response {response.external_id} is in the study already, with another {name}"
         expected = "the same again, or another id: a revision is another response"
-        problems.add(file=given.file, line=given.line, field=name, expected=expected, message=message)
+        problems.add(file=response.file, line=response.line, field=name, expected=expected, message=message)
     return not different
 
 
-def _parsed(given: ResponseInput, passages: Mapping[str, int]) -> statements.ParsedResponse:
-    if given.text is not None:
-        return statements.parse(given.text, passages=len(passages))
-    parts = [(text, [_rank(cited, passages) for cited in citations]) for text, citations in given.parts]
+def _parsed(response: ResponseInput, passages: Mapping[str, int]) -> statements.ParsedResponse:
+    if response.text is not None:
+        return statements.parse(response.text, passages=len(passages))
+    parts = [(text, [_rank(cited, passages) for cited in citations]) for text, citations in response.parts]
     return statements.compose(parts, passages=len(passages))
 
 

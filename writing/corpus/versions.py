@@ -23,8 +23,8 @@ def ensure(model: type[V], *, study: Study, name: str, now: datetime, **content:
     if same is not None:
         return same, False
     latest = named.aggregate(latest=Max("version"))["latest"] or 0
-    made = model._default_manager.create(study=study, name=name, version=latest + 1, created_at=now, **content)
-    return made, True
+    version_row = model._default_manager.create(study=study, name=name, version=latest + 1, created_at=now, **content)
+    return version_row, True
 
 
 def current(model: type[V], *, study: Study, names: Iterable[str] | None = None) -> dict[str, V]:
@@ -59,12 +59,12 @@ def ensure_styles(*, study: Study, names: Iterable[str], now: datetime) -> dict[
 
     A name that is neither in the study nor a default is not in the answer.
     """
-    wanted = dict.fromkeys(names)
-    found = current(Style, study=study, names=wanted)
-    for name in wanted:
-        if name not in found and name in DEFAULT_STYLES:
+    needed = dict.fromkeys(names)
+    styles = current(Style, study=study, names=needed)
+    for name in needed:
+        if name not in styles and name in DEFAULT_STYLES:
             label, instructions = DEFAULT_STYLES[name]
-            found[name], _made = ensure(
+            styles[name], _made = ensure(
                 Style,
                 study=study,
                 name=name,
@@ -73,4 +73,4 @@ def ensure_styles(*, study: Study, names: Iterable[str], now: datetime) -> dict[
                 instructions=f"{_TASK}\n\n{instructions}",
                 target_words=250,
             )
-    return found
+    return styles

@@ -19,10 +19,10 @@ PER_PAGE = 50
 @study_page(Role.VIEWER)
 def topics(request: HttpRequest, study: Study) -> HttpResponse:
     """List the topics, found by a word of the query or the id."""
-    found = Topic.objects.filter(study=study).current().with_counts()
+    topics_shown = Topic.objects.filter(study=study).current().with_counts()
     if query := request.GET.get("q", "").strip():
-        found = found.matching(query)
-    page = Paginator(found.order_by("external_id", "id"), PER_PAGE).get_page(request.GET.get("page"))
+        topics_shown = topics_shown.matching(query)
+    page = Paginator(topics_shown.order_by("external_id", "id"), PER_PAGE).get_page(request.GET.get("page"))
     return render(request, "writing/corpus/topics.html", {"page": page, "query": query, "section": "writing"})
 
 
@@ -30,10 +30,12 @@ def topics(request: HttpRequest, study: Study) -> HttpResponse:
 @audited(AuditedContent.PEOPLE)
 def topic(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
     """Show a topic, its responses, and its passages in their order."""
-    found = get_object_or_404(Topic.objects.filter(study=study).current(), external_id=external_id)
-    responses = found.responses.with_people().order_by("style__name", "origin", "id")
-    retrieved = found.retrieved.select_related("passage").annotate(cited=Count("citations")).order_by("rank", "id")
-    context = {"topic": found, "responses": responses, "retrieved": retrieved, "section": "writing"}
+    topic_shown = get_object_or_404(Topic.objects.filter(study=study).current(), external_id=external_id)
+    responses = topic_shown.responses.with_people().order_by("style__name", "origin", "id")
+    retrieved = (
+        topic_shown.retrieved.select_related("passage").annotate(cited=Count("citations")).order_by("rank", "id")
+    )
+    context = {"topic": topic_shown, "responses": responses, "retrieved": retrieved, "section": "writing"}
     return render(request, "writing/corpus/topic.html", context)
 
 
@@ -44,19 +46,19 @@ def response(request: HttpRequest, study: Study, external_id: str) -> HttpRespon
     responses = corpus_queries.with_statements(
         Response.objects.filter(study=study).with_people().select_related("task__log")
     )
-    found = get_object_or_404(responses, external_id=external_id)
-    audit_subject(request, found.participant, found.pk)
-    spans = corpus_queries.citation_spans(found)
+    response_shown = get_object_or_404(responses, external_id=external_id)
+    audit_subject(request, response_shown.participant, response_shown.pk)
+    spans = corpus_queries.citation_spans(response_shown)
     cited = {rank for span in spans for rank in span.ranks}
-    retrieved = found.topic.retrieved.select_related("passage").order_by("rank", "id")
+    retrieved = response_shown.topic.retrieved.select_related("passage").order_by("rank", "id")
     context = {
-        "response": found,
+        "response": response_shown,
         "spans": spans,
         "cited": cited,
         "retrieved": retrieved,
-        "log": corpus_queries.log_facts(found),
+        "log": corpus_queries.log_facts(response_shown),
         "may_replay": request.study_role >= Role.REVIEWER,  # type: ignore[attr-defined]
-        "model": llm_writers_queries.provenance(found),
+        "model": llm_writers_queries.provenance(response_shown),
         "section": "writing",
     }
     return render(request, "writing/corpus/response.html", context)

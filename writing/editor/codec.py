@@ -28,8 +28,8 @@ def pack_columns(events: Sequence[Event]) -> dict[str, Any]:
     for number, event in zip(order, events, strict=True):
         members[number].append(event)
     groups = [
-        [kind, length, [_column(list(values)) for values in list(zip(*found, strict=True))[2:]]]
-        for ((kind, length), found) in zip(numbers, members, strict=True)
+        [kind, length, [_column(list(values)) for values in list(zip(*column_values, strict=True))[2:]]]
+        for ((kind, length), column_values) in zip(numbers, members, strict=True)
     ]
     return {"groups": groups, "order": order, "times": _column([event[1] for event in events if len(event) > 1])}
 

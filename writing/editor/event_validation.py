@@ -150,46 +150,46 @@ def parse_batch(body: bytes) -> Batch:
     TooLargeError
         if there are too many events.
     """
-    given = _object(body)
-    found = given.get("events")
-    if not isinstance(found, list) or not found:
+    fields = _object(body)
+    event_list = fields.get("events")
+    if not isinstance(event_list, list) or not event_list:
         _refuse("events", "a list of events that is not empty")
-    if len(found) > MOST_EVENTS:
+    if len(event_list) > MOST_EVENTS:
         raise TooLargeError(f"at most {MOST_EVENTS} events at once", most_events=MOST_EVENTS)
-    number = _field(given, "number", _NUMBER)
-    first = _field(given, "first", _FIRST)
-    return Batch(number, first, found, check_events(found))
+    number = _field(fields, "number", _NUMBER)
+    first = _field(fields, "first", _FIRST)
+    return Batch(number, first, event_list, check_events(event_list))
 
 
 def parse_finish(body: bytes) -> Finish:
     """Return what the editor says at the end."""
-    given = _object(body)
+    fields = _object(body)
     return Finish(
-        session=_field(given, "session", _NUMBER),
-        events=_field(given, "events", _NUMBER),
-        digest=_field(given, "digest", Rule(_is_sha256, "the SHA-256 of the text, 64 hexadecimal digits")),
+        session=_field(fields, "session", _NUMBER),
+        events=_field(fields, "events", _NUMBER),
+        digest=_field(fields, "digest", Rule(_is_sha256, "the SHA-256 of the text, 64 hexadecimal digits")),
     )
 
 
 def parse_renewal(body: bytes) -> int | None:
     """Return the session whose token the editor wants anew; None if it wants to open one."""
-    given = _object(body)
-    return _field(given, "renew", _NUMBER) if "renew" in given else None
+    fields = _object(body)
+    return _field(fields, "renew", _NUMBER) if "renew" in fields else None
 
 
 def parse_device(body: bytes) -> dict[str, Any]:
     """Return what the editor says of its device when it opens; what is not known is not there."""
-    given = _object(body).get("device", {})
-    if not isinstance(given, dict):
+    fields = _object(body).get("device", {})
+    if not isinstance(fields, dict):
         _refuse("device", "an object")
-    return {name: _field(given, name, FIELDS[name]) for name in ("width", "height", "touch") if name in given}
+    return {name: _field(fields, name, FIELDS[name]) for name in ("width", "height", "touch") if name in fields}
 
 
-def check_events(found: list[Any]) -> Extent:
+def check_events(event_list: list[Any]) -> Extent:
     """Check each event; return what all of them together do to a text."""
     needs = grows = 0
     changes = False
-    for i, event in enumerate(found):
+    for i, event in enumerate(event_list):
         if not isinstance(event, list) or not event or not isinstance(event[0], str) or event[0] not in _CHECKS:
             _refuse(f"events[{i}]", "a list that begins with the code of a kind: " + ", ".join(_RULES))
         checks = _CHECKS[event[0]]
@@ -214,20 +214,20 @@ def _refuse_event(where: str, event: list[Any]) -> NoReturn:
 
 def _object(body: bytes) -> dict[str, Any]:
     try:
-        given = json.loads(body, parse_constant=_no_constant)
+        content = json.loads(body, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise BadInputError(f"This is no JSON: {error}", where="") from error
-    if not isinstance(given, dict):
+    if not isinstance(content, dict):
         _refuse("", "an object")
-    return given
+    return content
 
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def _field(given: Mapping[str, Any], name: str, rule: Rule) -> Any:
-    value = given.get(name)
+def _field(fields: Mapping[str, Any], name: str, rule: Rule) -> Any:
+    value = fields.get(name)
     if not rule.fits(value):
         _refuse(name, rule.expected)
     return value

@@ -202,8 +202,8 @@ def compact(log: WritingLog, now: datetime) -> int:
     sessions.lock_task(log.task_id)
     rows = list(log.batches.order_by("session", "number"))
     saved = 0
-    for session, found in groupby(rows, key=lambda row: row.session):
-        saved += _merge(log, session, list(found))
+    for session, batches in groupby(rows, key=lambda row: row.session):
+        saved += _merge(log, session, list(batches))
     return saved
 
 
@@ -215,9 +215,9 @@ def compact_abandoned(*, now: datetime, at_once: int = AT_ONCE) -> int:
         Q(task__state=TaskState.RETURNED) & Q(opened__lt=now - sessions.VALID_FOR)
     )
     logs = WritingLog.objects.filter(source=LogSource.EDITOR).annotate(opened=Max("sessions__opened_at"), many=many)
-    found = logs.filter(is_over, many__gt=0).order_by("id")[:at_once]
+    logs_left = logs.filter(is_over, many__gt=0).order_by("id")[:at_once]
     done = 0
-    for log in found:
+    for log in logs_left:
         try:
             done += compact(log, now) > 0
         except codec.BrokenLog:

@@ -46,9 +46,9 @@ def store_packed(logs: Sequence[PackedLog], *, source: LogSource, now: datetime)
 def _measure(logs: Sequence[PackedLog]) -> None:
     """Note how long each task took, as it is noted of what is written here."""
     for log in logs:
-        found = pace.activity(event for batch in log.batches for event in codec.unpack(batch.payload))
-        log.task.seconds = None if math.isnan(found.seconds) else found.seconds
-        log.task.active_seconds = None if math.isnan(found.active_seconds) else found.active_seconds
+        activity = pace.activity(event for batch in log.batches for event in codec.unpack(batch.payload))
+        log.task.seconds = None if math.isnan(activity.seconds) else activity.seconds
+        log.task.active_seconds = None if math.isnan(activity.active_seconds) else activity.active_seconds
     WritingTask.objects.bulk_update([log.task for log in logs], ["seconds", "active_seconds"], batch_size=500)
 
 
@@ -78,12 +78,12 @@ def session_ends(log: WritingLog) -> dict[int, int | None]:
     if not sessions:
         return {0: None}
     session = max(sessions.values(), key=lambda each: each.number)
-    found: dict[int, int | None] = {session.number: None}
+    ends: dict[int, int | None] = {session.number: None}
     while session.base_id is not None:
         base = sessions[session.base_id]
-        found[base.number] = session.base_events
+        ends[base.number] = session.base_events
         session = base
-    return found
+    return ends
 
 
 def events(log: WritingLog) -> Iterator[codec.Event]:
@@ -180,7 +180,7 @@ def session_history(log: WritingLog) -> SessionHistory:
 
 
 def _by_session(log: WritingLog) -> dict[int, list[codec.Event]]:
-    found: dict[int, list[codec.Event]] = {}
+    events_by_session: dict[int, list[codec.Event]] = {}
     for batch in log.batches.order_by("session", "number", "id"):
-        found.setdefault(batch.session, []).extend(codec.unpack(bytes(batch.payload), batch.codec))
-    return found
+        events_by_session.setdefault(batch.session, []).extend(codec.unpack(bytes(batch.payload), batch.codec))
+    return events_by_session

@@ -49,17 +49,17 @@ def load_page(*, participant: Participant, task: str) -> EditorPage:
         if writing is not what is due of the task.
     """
     related = ("study__writing_plan", "topic", "style", "instructions")
-    mine = WritingTask.objects.select_related(*related).filter(participant=participant, external_id=task)
-    found = mine.annotate(is_begun=Exists(WritingLog.objects.filter(task=OuterRef("pk")))).first()
-    if found is None or steps.next_step(found) is not steps.Step.WRITE:
+    tasks = WritingTask.objects.select_related(*related).filter(participant=participant, external_id=task)
+    task_begun = tasks.annotate(is_begun=Exists(WritingLog.objects.filter(task=OuterRef("pk")))).first()
+    if task_begun is None or steps.next_step(task_begun) is not steps.Step.WRITE:
         raise NotDueError
-    passages = found.topic.retrieved.select_related("passage").order_by("rank", "id")
-    if found.revises_id:
-        return EditorPage(task=found, passages=list(passages), note=_sent_back_with(found))
-    return EditorPage(task=found, passages=list(passages), is_new=not found.is_begun)
+    passages = task_begun.topic.retrieved.select_related("passage").order_by("rank", "id")
+    if task_begun.revises_id:
+        return EditorPage(task=task_begun, passages=list(passages), note=_sent_back_with(task_begun))
+    return EditorPage(task=task_begun, passages=list(passages), is_new=not task_begun.is_begun)
 
 
 def _sent_back_with(task: WritingTask) -> str:
     """Return the words with which a revision was asked for: they stand where its task was made."""
-    made = TaskTransition.objects.filter(task=task, before="").exclude(note="").order_by("pk")
-    return made.values_list("note", flat=True).first() or ""
+    transitions = TaskTransition.objects.filter(task=task, before="").exclude(note="").order_by("pk")
+    return transitions.values_list("note", flat=True).first() or ""

@@ -171,9 +171,9 @@ def open_session(*, task: WritingTask, device: Mapping[str, Any], now: datetime)
             task_id=held.pk, defaults={"source": LogSource.EDITOR, "started_at": now, "created_at": now}
         )
         earlier = list(log.sessions.order_by("number"))
-        given = "" if earlier else WritingTask.objects.values_list("draft", flat=True).get(pk=held.pk)
-        if given:
-            earlier.append(_carry_over(log, given, now))
+        draft = "" if earlier else WritingTask.objects.values_list("draft", flat=True).get(pk=held.pk)
+        if draft:
+            earlier.append(_carry_over(log, draft, now))
         base = earlier[-1] if earlier else None
         log.sessions.filter(superseded_at=None).update(superseded_at=now)
         session = EditingSession.objects.create(
@@ -187,13 +187,13 @@ def open_session(*, task: WritingTask, device: Mapping[str, Any], now: datetime)
         )
         held.extend_lease(now)
         held.take_back()
-        found = session_history(log)
-    text, others = _state(found)
+        history = session_history(log)
+    text, others = _state(history)
     return SessionStart(
         session=session,
         token=issue_token(session, held.pk),
         text=text,
-        elapsed=_elapsed(log, found, now),
+        elapsed=_elapsed(log, history, now),
         lease_until=held.lease_until,
         others=others,
     )
@@ -222,13 +222,13 @@ def _carry_over(log: WritingLog, text: str, now: datetime) -> EditingSession:
     )
 
 
-def _state(found: SessionHistory) -> tuple[str, list[DivergedText]]:
+def _state(history: SessionHistory) -> tuple[str, list[DivergedText]]:
     """Return the text, and the branches' texts that the writer has not taken over since."""
     replay, taken = codec.Replay(), set()
-    for _session, _number, event in found.events:
+    for _session, _number, event in history.events:
         if replay.apply(event) and _is_restored(event):
             taken.add(replay.text)
-    wrote = [each for each in found.branches if any(event[0] == codec.SPLICE for event in each.events)]
+    wrote = [each for each in history.branches if any(event[0] == codec.SPLICE for event in each.events)]
     others = [DivergedText(each.session, each.text) for each in wrote if each.text not in {replay.text, *taken}]
     return replay.text, others
 
@@ -237,9 +237,9 @@ def _is_restored(splice: Sequence[Any]) -> bool:
     return len(splice) > 5 and splice[5] == RESTORED
 
 
-def _elapsed(log: WritingLog, found: SessionHistory, now: datetime) -> int:
+def _elapsed(log: WritingLog, history: SessionHistory, now: datetime) -> int:
     """Return the log's time, in milliseconds: the clock's, but never before what is recorded already."""
-    latest = max((placed.event[1] for placed in found.events), default=0)
+    latest = max((placed.event[1] for placed in history.events), default=0)
     since = (now - log.started_at) // timedelta(milliseconds=1) if log.started_at else 0
     return max(since, latest)
 
@@ -307,7 +307,7 @@ class FencedError(RefusedError):
     problem = "fenced"
 
 
-def finish(*, task: WritingTask, said: Finish, now: datetime) -> None:
+def finish(*, task: WritingTask, finished: Finish, now: datetime) -> None:
     """Mark a task's text as done, and keep it as the draft. Said again, it changes nothing.
 
     Raises
@@ -320,12 +320,12 @@ def finish(*, task: WritingTask, said: Finish, now: datetime) -> None:
         if held is None or not held.is_being_written:
             raise ClosedError("This text is not being written at present.")
         latest = EditingSession.objects.filter(log__task=held.pk).select_related("log").order_by("-number").first()
-        if latest is None or latest.number != said.session:
+        if latest is None or latest.number != finished.session:
             raise FencedError("The text goes on elsewhere.")
-        if latest.next_event != said.events:
+        if latest.next_event != finished.events:
             raise BehindError(next_event=latest.next_event)
         text, wrong = rebuild_text(logs.events(latest.log))
-        if text_digest(text) != said.digest:
+        if text_digest(text) != finished.digest:
             raise DiffersError("The log leads to another text.")
         if wrong:
             # The text is right, so the writer goes on; that it was not right on the way is for the operator to look at.

@@ -112,14 +112,14 @@ def log(request: HttpRequest) -> HttpResponse:
 @require_POST
 def session(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
     """Open the editor: a new session, with the text as the server has it; or give a new token for an earlier one."""
-    found = get_object_or_404(WritingTask, participant=participant, external_id=task_id)
+    task = get_object_or_404(WritingTask, participant=participant, external_id=task_id)
 
     def answer() -> dict[str, Any]:
         number = event_validation.parse_renewal(request_body(request))
         if number is not None:
-            return _told(sessions.renew_token(task=found, number=number, now=timezone.now()))
+            return _told(sessions.renew_token(task=task, number=number, now=timezone.now()))
         device = event_validation.parse_device(request_body(request))
-        opened = sessions.open_session(task=found, device=device, now=timezone.now())
+        opened = sessions.open_session(task=task, device=device, now=timezone.now())
         return {
             "session": opened.session.number,
             "token": opened.token,
@@ -140,10 +140,10 @@ def session(request: HttpRequest, participant: Participant, task_id: str) -> Htt
 @require_POST
 def finish(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
     """Take the writer's word that the text is done, if the log rebuilds it."""
-    found = get_object_or_404(WritingTask, participant=participant, external_id=task_id)
+    task = get_object_or_404(WritingTask, participant=participant, external_id=task_id)
 
     def answer() -> dict[str, Any]:
-        sessions.finish(task=found, said=event_validation.parse_finish(request_body(request)), now=timezone.now())
+        sessions.finish(task=task, finished=event_validation.parse_finish(request_body(request)), now=timezone.now())
         return {"next": reverse("writing_exit", args=[participant.study.slug, task_id])}
 
     return respond(answer, closed_next=_step(participant, task_id))

@@ -75,14 +75,14 @@ class WritingBegun(Confirmed, WritingOrder):
 class Writing(OrderEndpoint):
     """Something that an order of responses is sent to."""
 
-    def wanted(self, given: dict[str, Any]) -> Order:
+    def wanted(self, data: dict[str, Any]) -> Order:
         """Return what is ordered, checked as the page's form checks it."""
-        said = given | {
-            "endpoint": self.model(given["endpoint"]),
-            "prompt": given["prompt"] or prompts.latest_text(self.study),
-            "topics": "\n".join(given["topics"]),
+        fields = data | {
+            "endpoint": self.model(data["endpoint"]),
+            "prompt": data["prompt"] or prompts.latest_text(self.study),
+            "topics": "\n".join(data["topics"]),
         }
-        return self.ordered(WritingOrderForm(self.study, said))
+        return self.ordered(WritingOrderForm(self.study, fields))
 
 
 class ModelWriters(Writing):
@@ -101,10 +101,10 @@ class ModelWriters(Writing):
     @extend_schema(request=WritingBegun, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
         """Have a model write. What it answers becomes responses as the run goes on."""
-        given = self.validated(WritingBegun)
-        wanted = given.pop("order")
+        data = self.validated(WritingBegun)
+        order_data = data.pop("order")
         return self.started(
-            self.wanted(given), wanted, lambda order: writer_run.start(study=self.study, order=order, by=self.user)
+            self.wanted(data), order_data, lambda order: writer_run.start(study=self.study, order=order, by=self.user)
         )
 
 

@@ -73,8 +73,8 @@ class PromptForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.study = study
         self.fields["prompt"].initial = self.prompts.latest_text(study)
-        for name, said in self.helps.items():
-            self.fields[name].help_text = said
+        for name, text in self.helps.items():
+            self.fields[name].help_text = text
 
     def clean_prompt(self) -> str:
         """Refuse a prompt that would not say what is asked."""
@@ -88,8 +88,8 @@ class PromptForm(forms.Form):
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of each call that were given."""
-        found = {name: self.cleaned_data[name] for name in self.sampling}
-        return {name: value for name, value in found.items() if value is not None}
+        parameters = {name: self.cleaned_data[name] for name in self.sampling}
+        return {name: value for name, value in parameters.items() if value is not None}
 
     def version(self, *, now: datetime) -> Versioned:
         """Return the prompt's version, which is made if it is new."""

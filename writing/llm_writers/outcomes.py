@@ -55,14 +55,14 @@ class Outcome:
 
 def classify(answer: Answer, *, slot: Slot, form: str, words: int, overlong: float = OVERLONG) -> Outcome:
     """Say what an answer comes to."""
-    said = clean(answer.text or "")
+    answer_text = clean(answer.text or "")
     if answer.refusal is not None:
-        return _outcome(AnswerOutcome.REFUSED, clean(answer.refusal) or said)
+        return _outcome(AnswerOutcome.REFUSED, clean(answer.refusal) or answer_text)
     if answer.finish_reason == FILTERED:
-        return _outcome(AnswerOutcome.REFUSED, said)
+        return _outcome(AnswerOutcome.REFUSED, answer_text)
     if answer.fault:
-        return _outcome(AnswerOutcome.FAILED, said or clean(answer.error))
-    text = compose(answer.data, slot) if form == AnswerForm.STATEMENTS else said
+        return _outcome(AnswerOutcome.FAILED, answer_text or clean(answer.error))
+    text = compose(answer.data, slot) if form == AnswerForm.STATEMENTS else answer_text
     parsed = statements.parse(text, passages=len(slot.passages))
     if not parsed.words or not any(statement.body for statement in parsed.statements):
         return _outcome(AnswerOutcome.EMPTY, text)

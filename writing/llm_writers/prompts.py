@@ -72,10 +72,12 @@ class BadPromptError(ValueError):
 def default_text(study: Study) -> str:
     """Return the prompt that says what people are told: the plan's instructions and each style's, as for models."""
     plan = services.get_plan(study)
-    told = for_models(plan.instructions.text).strip() if plan is not None and plan.instructions is not None else ""
+    instructions = (
+        for_models(plan.instructions.text).strip() if plan is not None and plan.instructions is not None else ""
+    )
     # Braces in a study's own words are words, not places.
-    told = _PLACE.sub(r"(\1)", told)
-    return DEFAULT.replace("{instructions}", f"{told}\n\n" if told else "")
+    instructions = _PLACE.sub(r"(\1)", instructions)
+    return DEFAULT.replace("{instructions}", f"{instructions}\n\n" if instructions else "")
 
 
 @transaction.atomic
@@ -115,10 +117,10 @@ def check_places(text: str, *, needed: Sequence[str], places: Sequence[str]) -> 
     ------
     BadPromptError
     """
-    found = set(_PLACE.findall(text))
-    if missing := [name for name in needed if name not in found]:
+    placeholders = set(_PLACE.findall(text))
+    if missing := [name for name in needed if name not in placeholders]:
         raise BadPromptError(_("Say where these come: %s.") % ", ".join(f"{{{name}}}" for name in missing))
-    if unknown := sorted(found - set(places)):
+    if unknown := sorted(placeholders - set(places)):
         known = ", ".join(f"{{{name}}}" for name in places)
         named = ", ".join(f"{{{name}}}" for name in unknown)
         raise BadPromptError(

@@ -53,23 +53,23 @@ def runs(study: Study) -> QuerySet[Run]:
     return Run.objects.filter(keeps | Q(kind__in=["write.model", "demo.write"]), study=study).newest_first()
 
 
-def describe_runs(found: Iterable[Run]) -> list[WritingRunRow]:
+def describe_runs(runs_shown: Iterable[Run]) -> list[WritingRunRow]:
     """Return campaigns with what came of them."""
-    found = list(found)
+    runs_shown = list(runs_shown)
     counted: dict[int, dict[str, int]] = {}
-    rows = ModelAnswer.objects.filter(run__in=found).values_list("run", "outcome").annotate(n=Count("id"))
+    rows = ModelAnswer.objects.filter(run__in=runs_shown).values_list("run", "outcome").annotate(n=Count("id"))
     for run, outcome, n in rows.order_by("run", "outcome"):
         counted.setdefault(run, {})[outcome] = n
     names = dict(Endpoint.objects.values_list("pk", "name"))
-    return [_campaign(run, counted.get(run.pk, {}), names) for run in found]
+    return [_campaign(run, counted.get(run.pk, {}), names) for run in runs_shown]
 
 
 def answers(run: Run, *, outcome: str = "") -> QuerySet[ModelAnswer]:
     """Return what a campaign's model answered, by topic and style."""
-    found = ModelAnswer.objects.filter(run=run).select_related("topic", "style", "response", "participant")
+    answers_of_run = ModelAnswer.objects.filter(run=run).select_related("topic", "style", "response", "participant")
     if outcome in AnswerOutcome.values:
-        found = found.filter(outcome=outcome)
-    return found.order_by("topic__external_id", "style__name", "id")
+        answers_of_run = answers_of_run.filter(outcome=outcome)
+    return answers_of_run.order_by("topic__external_id", "style__name", "id")
 
 
 def provenance(response: Response) -> Provenance | None:
@@ -89,16 +89,16 @@ def _campaign(run: Run, counted: dict[str, int], names: dict[int, str]) -> Writi
 
 def _call(response: Response) -> Call | None:
     """Find the call by asking what would be asked again: its digest says which it is."""
-    said = response.participant.specification
-    endpoint = Endpoint.objects.filter(name=said.get("endpoint"), model=said["model"]).first()
-    if endpoint is None or "form" not in said:
+    specification = response.participant.specification
+    endpoint = Endpoint.objects.filter(name=specification.get("endpoint"), model=specification["model"]).first()
+    if endpoint is None or "form" not in specification:
         return None
     writer = Writer(
         endpoint=endpoint,
-        prompt=WritingPrompt(text=said["prompt"]),
-        form=said["form"],
-        words=said.get("words"),
-        parameters=said.get("parameters", {}),
+        prompt=WritingPrompt(text=specification["prompt"]),
+        form=specification["form"],
+        words=specification.get("words"),
+        parameters=specification.get("parameters", {}),
     )
     try:
         question = prepare(

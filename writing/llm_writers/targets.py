@@ -48,16 +48,20 @@ def select_slots(
     *, study: Study, styles: Sequence[Style], which: str, topics: Iterable[str] = ()
 ) -> list[tuple[Topic, Style]]:
     """Return topic and style of each slot that a campaign asks for, in order; topics without passages are left out."""
-    found = Topic.objects.filter(study=study).current().filter(models.Exists(_passages())).order_by("external_id", "id")
+    candidates = (
+        Topic.objects.filter(study=study).current().filter(models.Exists(_passages())).order_by("external_id", "id")
+    )
     if which == TopicSelection.CHOSEN:
-        found = found.filter(external_id__in=list(topics))
+        candidates = candidates.filter(external_id__in=list(topics))
     written: set[tuple[str, str]] = set()
     if which in {TopicSelection.NO_MODEL, TopicSelection.NOBODY}:
         origin = Origin.MODEL if which == TopicSelection.NO_MODEL else Origin.HUMAN
         written = set(
             Response.objects.filter(study=study, origin=origin).values_list("topic__external_id", "style__name")
         )
-    return [(topic, style) for topic in found for style in styles if (topic.external_id, style.name) not in written]
+    return [
+        (topic, style) for topic in candidates for style in styles if (topic.external_id, style.name) not in written
+    ]
 
 
 def _passages() -> models.QuerySet[RetrievedPassage]:

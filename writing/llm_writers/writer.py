@@ -81,13 +81,13 @@ class Writer:
 
     def participant(self, *, study: Study, now: datetime) -> Participant:
         """Return the participant that it is in a study."""
-        found, _created = Participant.objects.get_or_create(
+        participant, _created = Participant.objects.get_or_create(
             study=study,
             kind=ParticipantKind.MODEL,
             external_id=self.external_id,
             defaults={"created_at": now, "specification": self.specification},
         )
-        return found
+        return participant
 
 
 def answer_schema(passages: int, words: int) -> dict[str, Any]:

@@ -129,15 +129,15 @@ def forecast(*, study: Study, order: Order) -> Forecast:
 def plan(run: Run) -> Iterable[dict[str, Any]]:
     """Plan units of a few slots each; what is to be written is settled here, so that resuming asks for the same."""
     order = Order.of(run)
-    wanted = [[topic.pk, style.pk] for topic, style in order.pairs(run.study)]
-    if not wanted:
+    slots = [[topic.pk, style.pk] for topic, style in order.pairs(run.study)]
+    if not slots:
         raise InputRejectedError(
             [{"field": "topics", "message": _("There is nothing to write: no topic with passages is left.")}]
         )
-    run.inputs_digest = hashlib.sha256(json.dumps([order.kept, wanted], sort_keys=True).encode()).hexdigest()
+    run.inputs_digest = hashlib.sha256(json.dumps([order.kept, slots], sort_keys=True).encode()).hexdigest()
     concurrency = Endpoint.objects.values_list("concurrency", flat=True).get(pk=order.endpoint)
     size = concurrency * ROUNDS
-    return [{"slots": wanted[at : at + size]} for at in range(0, len(wanted), size)]
+    return [{"slots": slots[at : at + size]} for at in range(0, len(slots), size)]
 
 
 def work(work: Work) -> None:
@@ -152,8 +152,8 @@ def work(work: Work) -> None:
     """
     run, order = work.run, Order.of(work.run)
     writer = order.writer()
-    wanted = _slots(work.unit.payload["slots"])
-    total, done = len(wanted), 0
+    slots = _slots(work.unit.payload["slots"])
+    total, done = len(slots), 0
     began = time.monotonic()
     work.report(0, total, forecasts.describe_wait(writer.endpoint))
 
@@ -161,9 +161,9 @@ def work(work: Work) -> None:
         nonlocal done
         # Stored at once: writing takes long, and what is written stays if the run is cancelled after it.
         if answer.fault not in forecasts.TRANSIENT_FAULTS:
-            work.keep(partial(keep, wanted[answer.index], answer))
+            work.keep(partial(keep, slots[answer.index], answer))
         done += 1
-        work.report(done, total, _about(wanted))
+        work.report(done, total, _about(slots))
 
     def check() -> None:
         if done:
@@ -187,7 +187,7 @@ def work(work: Work) -> None:
     try:
         answers = gateway.complete_many(
             endpoint=writer.endpoint,
-            requests=[writer.request(slot) for slot in wanted],
+            requests=[writer.request(slot) for slot in slots],
             study=run.study,
             purpose=PURPOSE,
             on_answer=heard,
@@ -211,7 +211,7 @@ def _slots(keys: Sequence[Sequence[int]]) -> list[Slot]:
     return targets.slots_of([(topics[topic], styles[style]) for topic, style in keys])
 
 
-def _about(wanted: Sequence[Slot]) -> str:
-    first = wanted[0]
-    more = f" +{len(wanted) - 1}" if len(wanted) > 1 else ""
+def _about(slots: Sequence[Slot]) -> str:
+    first = slots[0]
+    more = f" +{len(slots) - 1}" if len(slots) > 1 else ""
     return f"{first.topic.title}, {first.style.label}{more}"

@@ -112,11 +112,11 @@ class Plan(Endpoint):
     @extend_schema(request=ChangedPlan, responses=PlanRow)
     def patch(self, request: Request, study: str) -> Response:
         """Change what is asked for and what it pays. Who has claimed a task keeps what was said then."""
-        given = self.validated(ChangedPlan)
+        data = self.validated(ChangedPlan)
         with self.unchanged(plan_of_study(self), PlanRow) as held:
-            wanted = {**PlanRow(held).data, **given}
-            terms = Terms(**{name: wanted[name] for name in Terms.__dataclass_fields__})
-            styles, topics = wanted["styles"], wanted["trial_topics"]
+            changed_terms = {**PlanRow(held).data, **data}
+            terms = Terms(**{name: changed_terms[name] for name in Terms.__dataclass_fields__})
+            styles, topics = changed_terms["styles"], changed_terms["trial_topics"]
             who: dict[str, Any] = {"style_names": styles, "trial_topics": topics, "now": timezone.now()}
             return Response(PlanRow(run_or_refuse(services.change_terms, plan=held, terms=terms, **who)).data)
 
@@ -132,8 +132,8 @@ class PlanForecast(Endpoint):
         plan = self.one(plan_of_study(self))
         costs, readiness = services.costs(plan), services.readiness(plan)
         computed = {name: getattr(costs, name) for name in ("responses", "hours", "each", "total")}
-        said = {"problems": readiness.problems, "warnings": readiness.warnings, "wage": services.promised_wage(plan)}
-        return Response(PlanForecastRow(asdict(costs) | computed | said).data)
+        content = {"problems": readiness.problems, "warnings": readiness.warnings, "wage": services.promised_wage(plan)}
+        return Response(PlanForecastRow(asdict(costs) | computed | content).data)
 
 
 class PlanOpened(Endpoint):
@@ -172,16 +172,16 @@ def run_or_refuse(do: Callable[..., T], **given: Any) -> T:
     try:
         return do(**given)
     except BadPlan as error:
-        said = [
+        errors = [
             {"pointer": f"#/{field}", "detail": problem, "code": "refused"} for field, problem in error.problems.items()
         ]
-        raise Problem("refused", " ".join(error.problems.values()), errors=said) from None
+        raise Problem("refused", " ".join(error.problems.values()), errors=errors) from None
     except surveys.BadSurvey as error:
-        said = [{"pointer": "#/questions", "detail": problem, "code": "refused"} for problem in error.problems]
-        raise Problem("refused", str(error), errors=said) from None
+        errors = [{"pointer": "#/questions", "detail": problem, "code": "refused"} for problem in error.problems]
+        raise Problem("refused", str(error), errors=errors) from None
     except services.NotReady as error:
-        said = [{"detail": problem, "code": "missing"} for problem in error.problems]
-        raise Problem("conflict", str(error) or _("It lacks something."), errors=said) from None
+        errors = [{"detail": problem, "code": "missing"} for problem in error.problems]
+        raise Problem("conflict", str(error) or _("It lacks something."), errors=errors) from None
 
 
 LONGEST = 50_000
@@ -245,8 +245,8 @@ class EntrySurveyRow(SurveyRow):
     def to_representation(self, instance: WritingPlan) -> dict[str, Any]:
         """Return what a plan asks."""
         survey = getattr(instance, services.SURVEY_FIELDS[self.kind])
-        found = {"questions": survey.questions if survey else [], "version": survey.version if survey else None}
-        return super().to_representation({**found, "usual": surveys.defaults(self.kind)})
+        content = {"questions": survey.questions if survey else [], "version": survey.version if survey else None}
+        return super().to_representation({**content, "usual": surveys.defaults(self.kind)})
 
 
 class ExitSurveyRow(EntrySurveyRow):
@@ -307,9 +307,9 @@ class WriterInstructions(Endpoint):
     @extend_schema(request=NewWriterInstructions, responses=WriterInstructionsRow)
     def put(self, request: Request, study: str) -> Response:
         """Change what writers are told: a new version, unless there was one of this text."""
-        given = self.validated(NewWriterInstructions)
+        data = self.validated(NewWriterInstructions)
         with self.unchanged(plan_of_study(self), WriterInstructionsRow) as held:
-            done = run_or_refuse(services.change_instructions, plan=held, now=timezone.now(), **given)
+            done = run_or_refuse(services.change_instructions, plan=held, now=timezone.now(), **data)
             return Response(WriterInstructionsRow(done).data)
 
 
@@ -326,9 +326,9 @@ class WriterConsent(Endpoint):
     @extend_schema(request=NewWriterConsent, responses=WriterConsentRow)
     def put(self, request: Request, study: str) -> Response:
         """Change what writers are asked to agree to. Who agreed to another version is asked again."""
-        given = self.validated(NewWriterConsent)
+        data = self.validated(NewWriterConsent)
         with self.unchanged(plan_of_study(self), WriterConsentRow) as held:
-            done = run_or_refuse(services.change_consent, plan=held, now=timezone.now(), **given)
+            done = run_or_refuse(services.change_consent, plan=held, now=timezone.now(), **data)
             return Response(WriterConsentRow(done).data)
 
 
@@ -346,9 +346,9 @@ class WriterQuestions(Endpoint):
     @extend_schema(request=NewSurvey, responses=SurveyRow)
     def put(self, request: Request, study: str, kind: str) -> Response:
         """Ask these questions in this order. Answers that were given stay with the questions of then."""
-        row, given = self._row(kind), self.validated(NewSurvey)
+        row, data = self._row(kind), self.validated(NewSurvey)
         with self.unchanged(plan_of_study(self), row) as held:
-            done = run_or_refuse(services.change_survey, plan=held, kind=row.kind, now=timezone.now(), **given)
+            done = run_or_refuse(services.change_survey, plan=held, kind=row.kind, now=timezone.now(), **data)
             return Response(row(done).data)
 
     def _row(self, kind: str) -> type[EntrySurveyRow]:
@@ -372,11 +372,11 @@ class Styles(ListEndpoint):
     @extend_schema(request=NewStyle, responses={201: StyleRow})
     def post(self, request: Request, study: str) -> Response:
         """Make a style of the study's own, and ask for it after the others. One that is there is worded anew by PUT."""
-        plan, given = self.one(plan_of_study(self)), self.validated(NewStyle)
-        if self.rows().filter(style__name=given["name"]).exists():
+        plan, data = self.one(plan_of_study(self)), self.validated(NewStyle)
+        if self.rows().filter(style__name=data["name"]).exists():
             raise Problem("conflict", _("The plan asks for a style of this name: PUT words it anew."))
-        run_or_refuse(services.add_style, plan=plan, now=timezone.now(), **given)
-        return Response(StyleRow(self.rows().get(style__name=given["name"])).data, status=201)
+        run_or_refuse(services.add_style, plan=plan, now=timezone.now(), **data)
+        return Response(StyleRow(self.rows().get(style__name=data["name"])).data, status=201)
 
 
 class OneStyle(Endpoint):
@@ -392,10 +392,10 @@ class OneStyle(Endpoint):
     @extend_schema(request=ReworkedStyle, responses=StyleRow)
     def put(self, request: Request, study: str, name: str) -> Response:
         """Word a style anew that the plan asks for."""
-        given = self.validated(ReworkedStyle)
+        data = self.validated(ReworkedStyle)
         self._of(name)
         with self.unchanged(plan_of_study(self), _Named.of(name)) as held:
-            run_or_refuse(services.add_style, plan=held, name=name, now=timezone.now(), **given)
+            run_or_refuse(services.add_style, plan=held, name=name, now=timezone.now(), **data)
             return Response(StyleRow(self._of(name)).data)
 
     def _of(self, name: str) -> PlanStyle:
@@ -415,5 +415,5 @@ class _Named(serializers.Serializer[WritingPlan]):
 
     def to_representation(self, instance: WritingPlan) -> Any:
         """Return the plan's style of this name."""
-        found = instance.plan_styles.filter(style__name=self.name).select_related("style").first()
-        return StyleRow(found).data if found else {}
+        plan_style = instance.plan_styles.filter(style__name=self.name).select_related("style").first()
+        return StyleRow(plan_style).data if plan_style else {}

@@ -40,8 +40,8 @@ class MoneyField(forms.DecimalField):
 
     def clean(self, value: Any) -> int | None:
         """Return minor units."""
-        found: Decimal | None = super().clean(value)
-        return None if found is None else money.to_minor(found, self.currency)
+        amount: Decimal | None = super().clean(value)
+        return None if amount is None else money.to_minor(amount, self.currency)
 
 
 class LicenceField(forms.CharField):
@@ -118,15 +118,15 @@ class PlanForm(forms.Form):
 
 def _initial(plan: WritingPlan) -> dict[str, Any]:
     fields = {name: getattr(plan, name) for name in services.Terms.__dataclass_fields__}
-    asked = plan.plan_styles.order_by("position", "id").values_list("style__name", flat=True)
+    style_names = plan.plan_styles.order_by("position", "id").values_list("style__name", flat=True)
     tried = plan.plan_trial_topics.order_by("position", "id").values_list("topic__external_id", flat=True)
-    return fields | {"styles": list(asked), "trial_topics": "\n".join(tried)}
+    return fields | {"styles": list(style_names), "trial_topics": "\n".join(tried)}
 
 
 def _style_choices(plan: WritingPlan) -> list[tuple[str, str]]:
-    found = {name: label for name, (label, _instructions) in versions.DEFAULT_STYLES.items()}
-    found |= {name: style.label for name, style in versions.current(Style, study=plan.study).items()}
-    return sorted(found.items(), key=lambda each: (each[0] not in versions.DEFAULT_STYLES, each[1]))
+    choices = {name: label for name, (label, _instructions) in versions.DEFAULT_STYLES.items()}
+    choices |= {name: style.label for name, style in versions.current(Style, study=plan.study).items()}
+    return sorted(choices.items(), key=lambda each: (each[0] not in versions.DEFAULT_STYLES, each[1]))
 
 
 class StyleForm(forms.Form):
@@ -227,15 +227,15 @@ def _written(question: Mapping[str, Any]) -> str:
     return "" if usual else "\n".join(lines)
 
 
-def read_rows(given: Mapping[str, Any], keys: Sequence[str]) -> list[QuestionRow]:
+def read_rows(data: Mapping[str, Any], keys: Sequence[str]) -> list[QuestionRow]:
     """Return the rows that a form sent."""
-    found = []
+    rows = []
     for key in dict.fromkeys(keys[: surveys.MOST_QUESTIONS]):
         fields = {
-            name: str(given.get(f"{name}-{key}", "")) for name in ("text", "kind", "options", "low", "high", "name")
+            name: str(data.get(f"{name}-{key}", "")) for name in ("text", "kind", "options", "low", "high", "name")
         }
-        found.append(QuestionRow(key=key, **fields, required=f"required-{key}" in given))
-    return found
+        rows.append(QuestionRow(key=key, **fields, required=f"required-{key}" in data))
+    return rows
 
 
 def edit_rows(
@@ -256,15 +256,15 @@ def edit_rows(
         free = _free_key(rows)
         row = fresh(free) if fresh else cast("R", QuestionRow(key=free))
         return [*rows, row], f"{first}-{free}"
-    place = next((n for n, row in enumerate(rows) if row.key == key), None)
-    if place is None:
+    index = next((n for n, row in enumerate(rows) if row.key == key), None)
+    if index is None:
         return rows, ""
     if what == "remove":
-        del rows[place]
-        return rows, f"{first}-{rows[min(place, len(rows) - 1)].key}" if rows else "add"
+        del rows[index]
+        return rows, f"{first}-{rows[min(index, len(rows) - 1)].key}" if rows else "add"
     if what in MOVES:
-        to = min(max(place + MOVES[what], 0), len(rows) - 1)
-        rows.insert(to, rows.pop(place))
+        to = min(max(index + MOVES[what], 0), len(rows) - 1)
+        rows.insert(to, rows.pop(index))
         return rows, f"{what}-{key}"
     return rows, ""
 
@@ -309,11 +309,11 @@ def name_of(text: str, taken: set[str]) -> str:
     words = re.findall(r"[a-z0-9]+", plain)[:5]
     name = "_".join(words)[:50].strip("_")
     name = name if name[:1].isalpha() else f"question_{name}".rstrip("_")
-    made, number = name, 1
-    while made in taken:
+    candidate, number = name, 1
+    while candidate in taken:
         number += 1
-        made = f"{name}_{number}"
-    return made
+        candidate = f"{name}_{number}"
+    return candidate
 
 
 def _free_key(rows: Sequence[KeyedRow]) -> str:

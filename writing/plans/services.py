@@ -203,13 +203,13 @@ def add_style(
         raise BadPlan(problems)
     plan = slots.lock_plan(plan)
     style, _made = versions.ensure(Style, study=plan.study, name=name, now=now, **content)
-    asked = [each.style for each in plan.plan_styles.select_related("style").order_by("position", "id")]
-    names = [each.name for each in asked]
+    styles = [each.style for each in plan.plan_styles.select_related("style").order_by("position", "id")]
+    names = [each.name for each in styles]
     if name in names:
-        asked[names.index(name)] = style
+        styles[names.index(name)] = style
     else:
-        asked.append(style)
-    _set_styles(plan, asked)
+        styles.append(style)
+    _set_styles(plan, styles)
     _touch(plan, now)
     if plan.is_open:
         slots.ensure(plan, now)
@@ -218,26 +218,26 @@ def add_style(
 
 def _styles(plan: WritingPlan, names: Sequence[str], problems: dict[str, str]) -> list[Style]:
     """Return the styles of these names: as the plan has them, the latest versions of others, defaults where missing."""
-    found = versions.ensure_styles(study=plan.study, names=names, now=plan.updated_at)
+    styles = versions.ensure_styles(study=plan.study, names=names, now=plan.updated_at)
     # A version that the plan asks for stays until it is changed on purpose.
-    found |= {each.style.name: each.style for each in plan.plan_styles.select_related("style")}
-    if unknown := [name for name in names if name not in found]:
+    styles |= {each.style.name: each.style for each in plan.plan_styles.select_related("style")}
+    if unknown := [name for name in names if name not in styles]:
         problems["styles"] = _("This study has no style %(names)s.") % {"names": ", ".join(unknown)}
-    return [found[name] for name in dict.fromkeys(names) if name in found]
+    return [styles[name] for name in dict.fromkeys(names) if name in styles]
 
 
 def _trial_topics(plan: WritingPlan, ids: Sequence[str], problems: dict[str, str]) -> list[Topic]:
-    wanted = list(dict.fromkeys(ids))
-    current = Topic.objects.filter(study=plan.study_id, external_id__in=wanted).current()
-    found = {topic.external_id: topic for topic in current}
+    topic_ids = list(dict.fromkeys(ids))
+    current = Topic.objects.filter(study=plan.study_id, external_id__in=topic_ids).current()
+    topics = {topic.external_id: topic for topic in current}
     with_passages = set(current.filter(retrieved__isnull=False).values_list("external_id", flat=True))
-    if len(wanted) > MOST_TRIAL_TOPICS:
+    if len(topic_ids) > MOST_TRIAL_TOPICS:
         problems["trial_topics"] = _("At most %(n)s topics.") % {"n": MOST_TRIAL_TOPICS}
-    elif unknown := [each for each in wanted if each not in found]:
+    elif unknown := [each for each in topic_ids if each not in topics]:
         problems["trial_topics"] = _("This study has no topic %(ids)s.") % {"ids": ", ".join(unknown)}
-    elif bare := [each for each in wanted if each not in with_passages]:
+    elif bare := [each for each in topic_ids if each not in with_passages]:
         problems["trial_topics"] = _("There are no passages for %(ids)s.") % {"ids": ", ".join(bare)}
-    return [found[each] for each in wanted if each in found]
+    return [topics[each] for each in topic_ids if each in topics]
 
 
 def _set_styles(plan: WritingPlan, chosen: Sequence[Style]) -> None:
@@ -283,9 +283,9 @@ def _default_consent(study: Study) -> dict[str, str]:
     }
 
 
-def _text(given: str) -> str:
+def _text(text: str) -> str:
     """Return a text with the line ends of the database, without what it cannot hold."""
-    cleaned = given.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    cleaned = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     return cleaned.encode("utf-8", "replace").decode().strip()
 
 
@@ -344,20 +344,20 @@ class NotReady(ValueError):  # noqa: N818 -- it says what the plan is
 
 def readiness(plan: WritingPlan) -> Readiness:
     """Return what a plan lacks, and what is doubtful about it."""
-    found = Readiness()
-    _topics(plan, found)
+    outcome = Readiness()
+    _topics(plan, outcome)
     if not plan.plan_styles.exists():
-        found.problems.append(_("Choose at least one style."))
+        outcome.problems.append(_("Choose at least one style."))
     if not plan.pay:
-        found.problems.append(_("Say what a response pays."))
+        outcome.problems.append(_("Say what a response pays."))
     if not plan.minutes:
-        found.problems.append(_("Say how many minutes a response takes."))
+        outcome.problems.append(_("Say how many minutes a response takes."))
     if plan.instructions is None:
-        found.problems.append(_("Write the instructions."))
+        outcome.problems.append(_("Write the instructions."))
     if plan.consent_text is None:
-        found.problems.append(_("Write the consent text."))
-    _wage(plan, found)
-    return found
+        outcome.problems.append(_("Write the consent text."))
+    _wage(plan, outcome)
+    return outcome
 
 
 @transaction.atomic
@@ -370,8 +370,8 @@ def open_plan(*, plan: WritingPlan, now: datetime) -> WritingPlan:
         if something is missing; then nothing was changed.
     """
     plan = slots.lock_plan(plan)
-    if not (found := readiness(plan)).is_ready:
-        raise NotReady(found.problems)
+    if not (outcome := readiness(plan)).is_ready:
+        raise NotReady(outcome.problems)
     if not plan.is_open:
         plan.is_open, plan.updated_at = True, now
         plan.save(update_fields=["is_open", "updated_at"])
@@ -390,19 +390,19 @@ def close_plan(*, plan: WritingPlan, now: datetime) -> WritingPlan:
     return plan
 
 
-def _topics(plan: WritingPlan, found: Readiness) -> None:
+def _topics(plan: WritingPlan, outcome: Readiness) -> None:
     trial = plan.trial_topics.values_list("external_id", flat=True)
     topics = Topic.objects.filter(study=plan.study_id).current().exclude(external_id__in=list(trial))
     known = list(topics.order_by("external_id").values_list("external_id", flat=True))
     with_passages = set(topics.filter(retrieved__isnull=False).values_list("external_id", flat=True).distinct())
     bare = [external_id for external_id in known if external_id not in with_passages]
     if not known:
-        found.problems.append(_("There is no topic to write on. Import topics with their passages."))
+        outcome.problems.append(_("There is no topic to write on. Import topics with their passages."))
     elif not with_passages:
-        found.problems.append(_("No topic has passages. Import them with the topics, or as a run with passages."))
+        outcome.problems.append(_("No topic has passages. Import them with the topics, or as a run with passages."))
     elif bare:
         named = {"n": len(bare), "ids": ", ".join(bare[:5]) + (" …" if len(bare) > 5 else "")}
-        found.warnings.append(
+        outcome.warnings.append(
             ngettext(
                 "%(n)s topic has no passages, so nothing can be cited on it: %(ids)s",
                 "%(n)s topics have no passages, so nothing can be cited on them: %(ids)s",
@@ -412,17 +412,17 @@ def _topics(plan: WritingPlan, found: Readiness) -> None:
         )
 
 
-def _wage(plan: WritingPlan, found: Readiness) -> None:
-    found.warnings.extend(undisclosed(plan.study))
+def _wage(plan: WritingPlan, outcome: Readiness) -> None:
+    outcome.warnings.extend(undisclosed(plan.study))
     wage = promised_wage(plan)
     if plan.wage_floor is None:
-        found.warnings.append(_("You set no least wage: nobody will be told when people earn too little."))
+        outcome.warnings.append(_("You set no least wage: nobody will be told when people earn too little."))
     elif wage is not None and plan.pay and wage < plan.wage_floor:
         amounts = {
             "wage": money.format_amount(wage, plan.study.currency),
             "floor": money.format_amount(plan.wage_floor, plan.study.currency),
             "minutes": plan.minutes,
         }
-        found.warnings.append(
+        outcome.warnings.append(
             _("In %(minutes)s minutes the pay comes to %(wage)s an hour, which is less than your %(floor)s.") % amounts
         )

@@ -78,8 +78,8 @@ class _Reader:
     def wrong(self, text: str) -> None:
         self.problems.append(f"{self.where}: {text}")
 
-    def text(self, given: Mapping[str, Any], field: str, *, required: bool) -> str:
-        value = given.get(field, "")
+    def text(self, fields: Mapping[str, Any], field: str, *, required: bool) -> str:
+        value = fields.get(field, "")
         if not isinstance(value, str) or value != _storable(value) or len(value) > LONGEST_LABEL:
             self.wrong(
                 _("“%(field)s” must be a text of at most %(n)s characters.") % {"field": field, "n": LONGEST_LABEL}
@@ -89,15 +89,15 @@ class _Reader:
             self.wrong(_("“%(field)s” is missing.") % {"field": field})
         return value.strip()
 
-    def options(self, given: Any, kind: str) -> list[dict[str, Any]]:
+    def options(self, source: Any, kind: str) -> list[dict[str, Any]]:
         if kind == "text":
-            if given:
+            if source:
                 self.wrong(_("a question of kind text has no options."))
             return []
-        if not isinstance(given, list) or not 2 <= len(given) <= MOST_OPTIONS:
+        if not isinstance(source, list) or not 2 <= len(source) <= MOST_OPTIONS:
             self.wrong(_("“options” must be a list of 2 to %(n)s options.") % {"n": MOST_OPTIONS})
             return []
-        options = [self._option(option) for option in given]
+        options = [self._option(option) for option in source]
         values = [option["value"] for option in options]
         if len(set(map(str, values))) != len(values):
             self.wrong(_("two options have the same value."))
@@ -105,17 +105,17 @@ class _Reader:
             self.wrong(_("the values of a scale must be whole numbers."))
         return options
 
-    def _option(self, given: Any) -> dict[str, Any]:
-        if not isinstance(given, Mapping) or set(given) != {"value", "label"}:
+    def _option(self, source: Any) -> dict[str, Any]:
+        if not isinstance(source, Mapping) or set(source) != {"value", "label"}:
             self.wrong(_("each option must have a value and a label, and nothing else."))
             return {"value": "", "label": ""}
-        value = given["value"]
+        value = source["value"]
         if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
             self.wrong(_("an option's value must be a whole number or a word."))
         elif isinstance(value, str) and (value != _storable(value) or len(value) > LONGEST_LABEL):
             self.wrong(_("an option's value holds what cannot be stored, or too much."))
             value = ""
-        return {"value": value, "label": self.text(given, "label", required=True)}
+        return {"value": value, "label": self.text(source, "label", required=True)}
 
 
 def parse(source: str | list[Any]) -> list[dict[str, Any]]:
@@ -141,10 +141,10 @@ def parse(source: str | list[Any]) -> list[dict[str, Any]]:
         raise BadSurvey([_("A survey is a list of at most %(n)s questions.") % {"n": MOST_QUESTIONS}])
     reader = _Reader([])
     questions = []
-    for number, given in enumerate(source, start=1):
+    for number, fields in enumerate(source, start=1):
         reader.where = _("Question %(n)s") % {"n": number}
-        if isinstance(given, Mapping):
-            questions.append(_question(given, reader))
+        if isinstance(fields, Mapping):
+            questions.append(_question(fields, reader))
         else:
             reader.wrong(_("it must be an object with name, text and kind."))
     names = [question["name"] for question in questions]
@@ -157,22 +157,22 @@ def parse(source: str | list[Any]) -> list[dict[str, Any]]:
     return questions
 
 
-def _question(given: Mapping[str, Any], reader: _Reader) -> dict[str, Any]:
-    if unknown := sorted(str(field) for field in given if field not in FIELDS):
+def _question(fields: Mapping[str, Any], reader: _Reader) -> dict[str, Any]:
+    if unknown := sorted(str(field) for field in fields if field not in FIELDS):
         reader.wrong(_("unknown: %(fields)s.") % {"fields": ", ".join(unknown)})
-    name = reader.text(given, "name", required=True)
+    name = reader.text(fields, "name", required=True)
     if name and not NAME.fullmatch(name):
         reader.wrong(_("“name” must be small letters, digits and underscores, and begin with a letter."))
-    kind = given.get("kind", "choice")
+    kind = fields.get("kind", "choice")
     if kind not in ("scale", "choice", "text"):  # a tuple: what came may have no hash
         reader.wrong(_("“kind” must be scale, choice or text."))
         kind = "text"
-    required = given.get("required", True)
+    required = fields.get("required", True)
     if not isinstance(required, bool):
         reader.wrong(_("“required” must be true or false."))
-    question = {"name": name, "text": reader.text(given, "text", required=True), "kind": kind}
-    question |= {"options": reader.options(given.get("options", []), str(kind)), "required": required}
-    ends = {end: reader.text(given, end, required=False) for end in ("low", "high") if end in given}
+    question = {"name": name, "text": reader.text(fields, "text", required=True), "kind": kind}
+    question |= {"options": reader.options(fields.get("options", []), str(kind)), "required": required}
+    ends = {end: reader.text(fields, end, required=False) for end in ("low", "high") if end in fields}
     if ends and kind != "scale":
         reader.wrong(_("only a scale has ends to be named in “low” and “high”."))
     return question | ends
@@ -187,14 +187,14 @@ def ensure(
     *, study: Study, kind: SurveyKind, questions: str | list[Any] | None = None, name: str = "", now: datetime
 ) -> Survey:
     """Return the study's survey with these questions (the defaults where none are given): a version of its own."""
-    asked = defaults(kind) if questions is None else parse(questions)
+    questions_asked = defaults(kind) if questions is None else parse(questions)
     survey, _made = versions.ensure(
-        Survey, study=study, name=name or kind.value.lower(), now=now, kind=kind, questions=asked
+        Survey, study=study, name=name or kind.value.lower(), now=now, kind=kind, questions=questions_asked
     )
     return survey
 
 
-def check(questions: list[dict[str, Any]], given: Mapping[str, Any]) -> dict[str, Any]:
+def check(questions: list[dict[str, Any]], answers_given: Mapping[str, Any]) -> dict[str, Any]:
     """Return answers as they are stored, from what a form sent; a question without an answer is absent.
 
     Raises
@@ -205,7 +205,7 @@ def check(questions: list[dict[str, Any]], given: Mapping[str, Any]) -> dict[str
     answers: dict[str, Any] = {}
     wrong: dict[str, str] = {}
     for question in questions:
-        name, value = question["name"], given.get(question["name"])
+        name, value = question["name"], answers_given.get(question["name"])
         value = value.strip() if isinstance(value, str) else value
         if value is None or value == "":
             if question.get("required", True):
@@ -249,9 +249,9 @@ def answer(*, task: WritingTask, kind: SurveyKind, answers: Mapping[str, Any] | 
 
 def carry_over(before: WritingTask, after: WritingTask, kind: SurveyKind) -> None:
     """Let the answers given for one task stand for another one: who revises a response is not asked once more."""
-    for given in SurveyAnswers.objects.filter(task=before, survey__kind=kind):
+    for answers in SurveyAnswers.objects.filter(task=before, survey__kind=kind):
         SurveyAnswers.objects.create(
-            task=after, survey=given.survey, answers=given.answers, answered_at=given.answered_at
+            task=after, survey=answers.survey, answers=answers.answers, answered_at=answers.answered_at
         )
 
 

@@ -30,34 +30,34 @@ SECTION = "progress"
 @study_page(Role.EDITOR)
 def plan_page(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the plan, make it where there is none, or change its terms."""
-    found = services.get_plan(study)
-    if found is None:
+    writing_plan = services.get_plan(study)
+    if writing_plan is None:
         if request.method == "POST":
             services.ensure_plan(study, timezone.now())
             return redirect("writing_plan", study.slug)
         return render(request, "writing/plans/no_plan.html", {"section": SECTION})
     if request.method != "POST":
-        return _show_plan(request, found, PlanForm(found))
-    form = PlanForm(found, request.POST)
-    if form.is_valid() and _change(found, form):
+        return _show_plan(request, writing_plan, PlanForm(writing_plan))
+    form = PlanForm(writing_plan, request.POST)
+    if form.is_valid() and _change(writing_plan, form):
         messages.success(request, _("Saved."))
         return redirect("writing_plan", study.slug)
-    return _show_plan(request, services.get_plan(study) or found, form, status=422)
+    return _show_plan(request, services.get_plan(study) or writing_plan, form, status=422)
 
 
 @study_page(Role.EDITOR)
 @require_POST
 def change_state(request: HttpRequest, study: Study) -> HttpResponse:
     """Let people write, or let nobody begin any more."""
-    found = services.get_plan(study)
-    if found is None:
+    plan = services.get_plan(study)
+    if plan is None:
         return redirect("writing_plan", study.slug)
     if request.POST.get("do") == "close":
-        services.close_plan(plan=found, now=timezone.now())
+        services.close_plan(plan=plan, now=timezone.now())
         messages.success(request, _("Closed: nobody begins any more. Who has a task can finish it, and is paid."))
         return redirect("writing_plan", study.slug)
     try:
-        services.open_plan(plan=found, now=timezone.now())
+        services.open_plan(plan=plan, now=timezone.now())
     except NotReady as error:
         for problem in error.problems:
             messages.error(request, problem)
@@ -70,19 +70,19 @@ def change_state(request: HttpRequest, study: Study) -> HttpResponse:
 @require_safe
 def preview(request: HttpRequest, study: Study) -> HttpResponse:
     """Show everything that a writer is told and asked, in their order."""
-    found = services.get_plan(study)
-    if found is None:
+    plan = services.get_plan(study)
+    if plan is None:
         return redirect("writing_progress", study.slug)
-    asked = [each.style for each in found.plan_styles.select_related("style").order_by("position", "id")]
-    return render(request, "writing/plans/preview.html", {"plan": found, "styles": asked, "section": SECTION})
+    styles = [each.style for each in plan.plan_styles.select_related("style").order_by("position", "id")]
+    return render(request, "writing/plans/preview.html", {"plan": plan, "styles": styles, "section": SECTION})
 
 
-def _change(found: WritingPlan, form: PlanForm) -> bool:
+def _change(plan: WritingPlan, form: PlanForm) -> bool:
     """Change the plan by what the form says; put what is wrong into the form."""
     data = form.cleaned_data
     try:
         services.change_terms(
-            plan=found,
+            plan=plan,
             terms=form.terms,
             style_names=data["styles"],
             trial_topics=data["trial_topics"],
@@ -95,14 +95,14 @@ def _change(found: WritingPlan, form: PlanForm) -> bool:
     return True
 
 
-def _show_plan(request: HttpRequest, found: WritingPlan, form: PlanForm, *, status: int = 200) -> HttpResponse:
+def _show_plan(request: HttpRequest, plan: WritingPlan, form: PlanForm, *, status: int = 200) -> HttpResponse:
     context: dict[str, Any] = {
-        "plan": found,
+        "plan": plan,
         "form": form,
-        "costs": services.costs(found),
-        "wage": services.promised_wage(found),
-        "readiness": services.readiness(found),
-        "styles": [each.style for each in found.plan_styles.select_related("style").order_by("position", "id")],
+        "costs": services.costs(plan),
+        "wage": services.promised_wage(plan),
+        "readiness": services.readiness(plan),
+        "styles": [each.style for each in plan.plan_styles.select_related("style").order_by("position", "id")],
         "section": SECTION,
     }
     return render(request, "writing/plans/plan.html", context, status=status)

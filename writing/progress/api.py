@@ -125,9 +125,9 @@ class ToppedUp(Endpoint):
     @extend_schema(request=None, responses=ToppedRow)
     def post(self, request: Request, study: str, participant: str) -> Response:
         """Bring somebody whose median wage is below the least one up to it. Sent again it pays nothing more."""
-        found = self.one(writers_of_study(self), external_id=participant)
+        writer = self.one(writers_of_study(self), external_id=participant)
         try:
-            owed = wages.top_up(study=self.study, participant=found, by=self.user, now=timezone.now())
+            owed = wages.top_up(study=self.study, participant=writer, by=self.user, now=timezone.now())
         except (WorkProblem, ActionError) as error:
             raise Problem("conflict", str(error)) from None
         return Response(ToppedRow({"owed": owed}).data)

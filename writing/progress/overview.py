@@ -117,15 +117,15 @@ class Overview:
 def overview(study: Study) -> Overview:
     """Return how far the writing is: a fixed number of queries, however much there is."""
     plan = services.get_plan(study)
-    found = queries.load_tasks(study)
-    groups = queries.group_tasks(found)
+    tasks = queries.load_tasks(study)
+    groups = queries.group_tasks(tasks)
     styles = queries.counts_by_style(groups, _asked(plan))
     whole = queries.total(styles)
     floor = plan.wage_floor if plan else None
-    responses = wages.pay_of_responses(found)
+    responses = wages.pay_of_responses(tasks)
     return Overview(
         plan=plan,
-        rows=found,
+        rows=tasks,
         groups=groups,
         styles=styles,
         whole=whole,
@@ -134,7 +134,7 @@ def overview(study: Study) -> Overview:
         wage=wages.medians(each.wage for each in responses),
         too_short=sum(money.is_too_short(each.seconds) for each in responses),
         share_below=wages.share_below(responses, floor),
-        writers=wages.pay_of_writers(found, responses, floor),
+        writers=wages.pay_of_writers(tasks, responses, floor),
         responses=responses,
         stages=funnel.funnel(study, plan),
         erased_people=funnel.count_erased(study),
@@ -145,8 +145,8 @@ def overview(study: Study) -> Overview:
 def writers(study: Study) -> dict[int, wages.WriterPay]:
     """Return everybody who has taken a task, by key, with what they wrote and earned."""
     plan = services.get_plan(study)
-    found = queries.load_tasks(study)
-    everybody = wages.pay_of_writers(found, wages.pay_of_responses(found), plan.wage_floor if plan else None)
+    tasks = queries.load_tasks(study)
+    everybody = wages.pay_of_writers(tasks, wages.pay_of_responses(tasks), plan.wage_floor if plan else None)
     return {writer.pk: writer for writer in everybody}
 
 
@@ -178,11 +178,11 @@ def _times(responses: Sequence[wages.ResponsePay], styles: Sequence[StateCounts]
     proper = [each for each in responses if not each.row.is_trial]
     of_style = [(style.label, [each for each in proper if each.row.style == style.name]) for style in styles]
     trials = [each for each in responses if each.row.is_trial]
-    found = []
+    times = []
     for label, these in (*of_style, ("", proper), (_("trials"), trials)):
         if (interval := wages.medians(each.seconds for each in these)) is not None:
-            found.append(WritingTime(label, interval))
-    return found
+            times.append(WritingTime(label, interval))
+    return times
 
 
 class UnknownTable(LookupError):  # noqa: N818 -- it says what the table is
@@ -192,7 +192,7 @@ class UnknownTable(LookupError):  # noqa: N818 -- it says what the table is
 Table = tuple[Sequence[str], list[Sequence[Any]]]
 
 
-def _styles_table(found: Overview, _currency: str) -> Table:
+def _styles_table(figures: Overview, _currency: str) -> Table:
     columns = (
         "style",
         "asked",
@@ -206,13 +206,13 @@ def _styles_table(found: Overview, _currency: str) -> Table:
         "erased",
     )
     states = ("OPEN", "CLAIMED", "SUBMITTED", "ACCEPTED", "REJECTED", "REVISION", "RETURNED")
-    standings = [*found.styles, *([found.trials] if found.trials else [])]
+    standings = [*figures.styles, *([figures.trials] if figures.trials else [])]
     return columns, [
         (each.name, each.asked, *(each.counts[state] for state in states), each.erased) for each in standings
     ]
 
 
-def _writers_table(found: Overview, currency: str) -> Table:
+def _writers_table(figures: Overview, currency: str) -> Table:
     columns = (
         "writer", "handed_in", "accepted", "rejected", "median_active_seconds",
         "median_wage_per_hour", "earned", "currency",
@@ -228,19 +228,19 @@ def _writers_table(found: Overview, currency: str) -> Table:
             money.to_major(each.earned, currency),
             currency,
         )
-        for each in found.writers
+        for each in figures.writers
     ]
     return columns, rows_
 
 
-def _responses_table(found: Overview, currency: str) -> Table:
+def _responses_table(figures: Overview, currency: str) -> Table:
     columns = (
         "task", "topic", "style", "writer", "state", "is_trial", "is_erased", "submitted_at", "active_seconds",
         "paid", "wage_per_hour", "currency",
     )  # fmt: skip
-    known = {each.row.pk: each for each in found.responses}
+    known = {each.row.pk: each for each in figures.responses}
     rows_: list[Sequence[Any]] = []
-    for row in found.rows:
+    for row in figures.rows:
         if row.is_handed_in:
             wage = known[row.pk].wage if row.pk in known else None
             rows_.append(
@@ -262,8 +262,8 @@ def _responses_table(found: Overview, currency: str) -> Table:
     return columns, rows_
 
 
-def _funnel_table(found: Overview, _currency: str) -> Table:
-    return ("stage", "people", "of_arrived"), [(each.name, each.people, each.of_arrived) for each in found.stages]
+def _funnel_table(figures: Overview, _currency: str) -> Table:
+    return ("stage", "people", "of_arrived"), [(each.name, each.people, each.of_arrived) for each in figures.stages]
 
 
 TABLES: Final[dict[str, Callable[[Overview, str], Table]]] = {
@@ -284,8 +284,8 @@ def as_table(study: Study, name: str) -> bytes:
     """
     if name not in TABLES:
         raise UnknownTable(name)
-    columns, found = TABLES[name](overview(study), study.currency)
-    return csv_export.to_csv(columns, found)
+    columns, rows = TABLES[name](overview(study), study.currency)
+    return csv_export.to_csv(columns, rows)
 
 
 def corpus_card(study: Study) -> dict[str, Any]:

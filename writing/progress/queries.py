@@ -123,13 +123,13 @@ def group_tasks(rows: Iterable[TaskFacts]) -> list[TaskGroup]:
     for row in rows:
         key = (row.style, row.style_label, row.state, row.is_trial, row.is_imported, row.is_erased)
         alike.setdefault(key, []).append(row)
-    found = []
+    groups = []
     for key, these in alike.items():
         promised = [row.pay for row in these if row.pay is not None]
         paid = [row.paid for row in these]
         n_paid = sum(amount > 0 for amount in paid)
-        found.append(TaskGroup(*key, len(these), sum(paid), n_paid, sum(promised), len(promised)))
-    return found
+        groups.append(TaskGroup(*key, len(these), sum(paid), n_paid, sum(promised), len(promised)))
+    return groups
 
 
 def with_paid(tasks: QuerySet[WritingTask]) -> QuerySet[WritingTask]:
@@ -179,16 +179,16 @@ class StateCounts:
         return min(self.done / self.asked, 1) if self.asked else None
 
 
-def counts_by_style(groups: Iterable[TaskGroup], asked: Mapping[str, tuple[str, int]]) -> list[StateCounts]:
+def counts_by_style(groups: Iterable[TaskGroup], styles: Mapping[str, tuple[str, int]]) -> list[StateCounts]:
     """Return where tasks stand by style, in the plan's order, then those that are asked for no more.
 
     `asked` maps a style's name to its label and how many responses the plan asks for. Versions of a style are one.
     """
-    found = {name: StateCounts(name, label, number) for name, (label, number) in asked.items()}
+    counts = {name: StateCounts(name, label, number) for name, (label, number) in styles.items()}
     for group in groups:
         if not group.is_trial:
-            found.setdefault(group.style, StateCounts(group.style, group.style_label)).add(group)
-    return list(found.values())
+            counts.setdefault(group.style, StateCounts(group.style, group.style_label)).add(group)
+    return list(counts.values())
 
 
 def trial_counts(groups: Iterable[TaskGroup]) -> StateCounts | None:

@@ -24,11 +24,11 @@ PER_PAGE = 50
 @audited(AuditedContent.PEOPLE)
 def progress(request: HttpRequest, study: Study) -> HttpResponse:
     """Show where tasks stand, how long they take and what they pay, who wrote what, and what it costs."""
-    found = overview.overview(study)
+    figures = overview.overview(study)
     context = {
-        "found": found,
-        "plan": found.plan,
-        "page": Paginator(found.writers, PER_PAGE).get_page(request.GET.get("page")),
+        "found": figures,
+        "plan": figures.plan,
+        "page": Paginator(figures.writers, PER_PAGE).get_page(request.GET.get("page")),
         "may_edit": request.study_role >= Role.EDITOR,  # type: ignore[attr-defined]
         "may_review": request.study_role >= Role.REVIEWER,  # type: ignore[attr-defined]
         "section": "progress",

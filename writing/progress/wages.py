@@ -88,7 +88,7 @@ def pay_of_responses(rows: Sequence[TaskFacts]) -> list[ResponsePay]:
     ]
 
 
-def pay_of_writers(rows: Sequence[TaskFacts], found: Sequence[ResponsePay], floor: int | None) -> list[WriterPay]:
+def pay_of_writers(rows: Sequence[TaskFacts], responses: Sequence[ResponsePay], floor: int | None) -> list[WriterPay]:
     """Return everybody who has taken a task, those who handed in most first."""
     people: dict[int, WriterPay] = {}
     revised = {row.revises_id for row in rows if row.is_handed_in}  # counted with the text that took its place
@@ -100,7 +100,7 @@ def pay_of_writers(rows: Sequence[TaskFacts], found: Sequence[ResponsePay], floo
             if not row.is_erased and row.pk not in revised:
                 writer.counts[row.state] += 1
             writer.earned += row.paid
-    for each in found:
+    for each in responses:
         writer = people[each.row.participant_id or 0]
         writer.responses.append(each)
         writer.topping += top_up_amount(each, floor)
@@ -116,9 +116,9 @@ def top_up_amount(response: ResponsePay, floor: int | None) -> int:
     return max(math.ceil(floor * response.seconds / HOUR) - response.row.paid, 0)
 
 
-def share_below(found: Iterable[ResponsePay], floor: int | None) -> float | None:
+def share_below(responses: Iterable[ResponsePay], floor: int | None) -> float | None:
     """Return which share of the responses with a known wage pays less than the floor."""
-    wages = [each.wage for each in found if each.wage is not None]
+    wages = [each.wage for each in responses if each.wage is not None]
     return None if floor is None or not wages else sum(wage < floor for wage in wages) / len(wages)
 
 
@@ -134,10 +134,10 @@ def medians(values: Iterable[float | None], *, seed: int = 0) -> Interval | None
     # Drawn in parts: some thousand responses, a thousand times over, would be large at once.
     parts = [len(part) for part in np.array_split(np.arange(RESAMPLES), max(1, known.size // 1000))]
     samples = [np.median(rng.choice(known, size=(n, known.size)), axis=1) for n in parts if n]
-    found = percentile_interval(float(np.median(known)), np.concatenate(samples), clusters=int(known.size))
-    if not quantile_has_interval(0.5, found.clusters, level=found.level):
-        return replace(found, low=math.nan, high=math.nan)
-    return found
+    interval = percentile_interval(float(np.median(known)), np.concatenate(samples), clusters=int(known.size))
+    if not quantile_has_interval(0.5, interval.clusters, level=interval.level):
+        return replace(interval, low=math.nan, high=math.nan)
+    return interval
 
 
 @transaction.atomic
@@ -150,12 +150,12 @@ def top_up(*, study: Study, participant: Participant, by: User, now: datetime) -
     participant = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk, study=study)
     floor = WritingPlan.objects.filter(study=study).values_list("wage_floor", flat=True).first()
     rows = [row for row in queries.load_tasks(study) if row.participant_id == participant.pk]
-    found = pay_of_responses(rows)
-    mine = pay_of_writers(rows, found, floor)
-    if floor is None or not mine or not mine[0].is_below:
+    responses = pay_of_responses(rows)
+    writers = pay_of_writers(rows, responses, floor)
+    if floor is None or not writers or not writers[0].is_below:
         return 0
     reason = _("Topped up to %(wage)s an hour.") % {"wage": money.format_amount(floor, study.currency)}
-    owed = {each.row.pk: amount for each in found if (amount := top_up_amount(each, floor))}
+    owed = {each.row.pk: amount for each in responses if (amount := top_up_amount(each, floor))}
     for task in WritingTask.objects.filter(pk__in=owed).order_by("pk"):
         TASKS.pay(task, amount=owed[task.pk], reason=reason, by=by, now=now)
     return sum(owed.values())

@@ -23,15 +23,15 @@ from . import playback
 def replay(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
     """Show the player of one response's log."""
     responses = queries.with_statements(Response.objects.filter(study=study).with_people().select_related("task__log"))
-    found = get_object_or_404(responses, external_id=external_id)
-    log = _log(found)
-    audit_subject(request, found.participant, found.pk)
+    response = get_object_or_404(responses, external_id=external_id)
+    log = _log(response)
+    audit_subject(request, response.participant, response.pk)
     context = {
-        "response": found,
-        "retrieved": found.topic.retrieved.select_related("passage").order_by("rank", "id"),
-        "signals": log_signals.signals_of_response(log, found),
+        "response": response,
+        "retrieved": response.topic.retrieved.select_related("passage").order_by("rank", "id"),
+        "signals": log_signals.signals_of_response(log, response),
         "section": "writing",
-        **shown(found),
+        **shown(response),
     }
     return render(request, "writing/replay/replay.html", context)
 
@@ -43,12 +43,12 @@ def replay(request: HttpRequest, study: Study, external_id: str) -> HttpResponse
 @audited(AuditedContent.LOG)
 def replay_log(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
     """Answer with what the player needs: one JSON document."""
-    found = get_object_or_404(
+    response = get_object_or_404(
         Response.objects.filter(study=study).select_related("participant", "task__log"), external_id=external_id
     )
-    log = _log(found)
-    audit_subject(request, found.participant, found.pk)
-    passages = log_signals.passage_texts([found.topic_id])[found.topic_id]
+    log = _log(response)
+    audit_subject(request, response.participant, response.pk)
+    passages = log_signals.passage_texts([response.topic_id])[response.topic_id]
     try:
         return JsonResponse(playback.document(log, passages), json_dumps_params={"separators": (",", ":")})
     except codec.BrokenLog as error:

@@ -239,12 +239,12 @@ def _paid(endpoint: Endpoint) -> QuerySet[WritingTask]:
 
 def reviewed(endpoint: Endpoint, external_id: str) -> Any:
     """Return one response as a reviewer sees it; whoever asks is noted to have seen it."""
-    found: Any = endpoint.one(handed_in_tasks(endpoint), external_id=external_id)
-    response = queries.with_statements(Response.objects.with_people()).get(pk=found.response.pk)
-    endpoint.about(found.participant, response.pk)
-    found.known, found.known_response = dossier.collect(found), response
-    found.known_signals = log_signals.signals_of_response(getattr(found, "log", None), response)
-    return ReviewedRow(found).data
+    task: Any = endpoint.one(handed_in_tasks(endpoint), external_id=external_id)
+    response = queries.with_statements(Response.objects.with_people()).get(pk=task.response.pk)
+    endpoint.about(task.participant, response.pk)
+    task.known, task.known_response = dossier.collect(task), response
+    task.known_signals = log_signals.signals_of_response(getattr(task, "log", None), response)
+    return ReviewedRow(task).data
 
 
 LONGEST = 5000
@@ -331,8 +331,8 @@ class Accepted(OnADesk):
     @extend_schema(request=WordsOfReview, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Accept what was handed in: it is paid, and counts unless it was decided otherwise before. Twice is once."""
-        found, given = self.work(), self.validated(WordsOfReview)
-        return self.decided(lambda **who: services.accept(task=found, **given, **who), reason="note")
+        instance, data = self.work(), self.validated(WordsOfReview)
+        return self.decided(lambda **who: services.accept(task=instance, **data, **who), reason="note")
 
 
 class Rejected(OnADesk):
@@ -341,8 +341,8 @@ class Rejected(OnADesk):
     @extend_schema(request=ResponseRejection, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Reject it, for a reason: left out of the analysis, and somebody else may write. Twice is once."""
-        found, given = self.work(), self.validated(ResponseRejection)
-        return self.decided(lambda **who: services.reject(task=found, **given, **who))
+        instance, data = self.work(), self.validated(ResponseRejection)
+        return self.decided(lambda **who: services.reject(task=instance, **data, **who))
 
 
 class SentBack(OnADesk):
@@ -351,8 +351,8 @@ class SentBack(OnADesk):
     @extend_schema(request=Note, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Ask its writer for a revision: they find these words and their text. `revision` is the new task."""
-        found, given = self.work(), self.validated(Note)
-        return self.decided(lambda **who: services.send_back(task=found, **given, **who), reason="note")
+        instance, data = self.work(), self.validated(Note)
+        return self.decided(lambda **who: services.send_back(task=instance, **data, **who), reason="note")
 
 
 class Reversed(OnADesk):
@@ -361,8 +361,8 @@ class Reversed(OnADesk):
     @extend_schema(request=Note, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Accept after all what was rejected, and pay the rest. It counts where nobody else writes in its place."""
-        found, given = self.work(), self.validated(Note)
-        return self.decided(lambda **who: services.reverse_rejection(task=found, **given, **who), reason="note")
+        instance, data = self.work(), self.validated(Note)
+        return self.decided(lambda **who: services.reverse_rejection(task=instance, **data, **who), reason="note")
 
 
 class Included(OnADesk):
@@ -371,9 +371,9 @@ class Included(OnADesk):
     @extend_schema(request=ResponseInclusion, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Let it count in the analysis or leave it out, whatever is paid."""
-        found, given = self.work(), self.validated(ResponseInclusion)
-        choose = services.include if given["included"] else services.exclude
-        return self.decided(lambda **who: choose(response=found.response, reason=given["reason"], **who))
+        instance, data = self.work(), self.validated(ResponseInclusion)
+        choose = services.include if data["included"] else services.exclude
+        return self.decided(lambda **who: choose(response=instance.response, reason=data["reason"], **who))
 
 
 class Paid(OnADesk):
@@ -382,8 +382,8 @@ class Paid(OnADesk):
     @extend_schema(request=ResponsePayment, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
         """Owe its writer something beside: when the fault was ours, say."""
-        found, given = self.work(), self.validated(ResponsePayment)
-        return self.decided(lambda **who: TASKS.pay(found, **given, **who), pay_part="amount")
+        instance, data = self.work(), self.validated(ResponsePayment)
+        return self.decided(lambda **who: TASKS.pay(instance, **data, **who), pay_part="amount")
 
 
 @extend_schema_view(
@@ -401,8 +401,8 @@ class Following(OnADesk):
     @extend_schema(request=NextOne, responses=ReviewedRow)
     def post(self, request: Request, study: str) -> Answer:
         """Take the one that you have open, else the oldest that nobody has open; it is yours for ten minutes."""
-        given = self.validated(NextOne)
-        after = self.one(handed_in_tasks(self), external_id=given["after"]) if given["after"] else None
-        wanted = queue.QueueFilter(given["style"], given["participant"], given["is_trial"], given["signals"])
-        found = queue.take_next(study=self.study, by=self.user, now=timezone.now(), wanted=wanted, after=after)
-        return self.shown(require_work(found).external_id)
+        data = self.validated(NextOne)
+        after = self.one(handed_in_tasks(self), external_id=data["after"]) if data["after"] else None
+        filters = queue.QueueFilter(data["style"], data["participant"], data["is_trial"], data["signals"])
+        task = queue.take_next(study=self.study, by=self.user, now=timezone.now(), filters=filters, after=after)
+        return self.shown(require_work(task).external_id)

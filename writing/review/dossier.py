@@ -72,20 +72,20 @@ def collect(task: WritingTask) -> Dossier:
 
 def _lineage(task: WritingTask) -> list[int]:
     """Return the task and those that it revises, one after the other."""
-    found: list[int] = []
+    task_ids: list[int] = []
     current: WritingTask | None = task
     while current is not None:
-        found.append(current.pk)
+        task_ids.append(current.pk)
         current = current.revises
-    return found
+    return task_ids
 
 
 def _answers(task: WritingTask) -> list[Answer]:
-    given = SurveyAnswers.objects.filter(task=task, answered_at__isnull=False).select_related("survey").order_by("id")
-    found = sorted(given, key=lambda each: each.survey.kind != SurveyKind.ENTRY)
+    answers = SurveyAnswers.objects.filter(task=task, answered_at__isnull=False).select_related("survey").order_by("id")
+    ordered = sorted(answers, key=lambda each: each.survey.kind != SurveyKind.ENTRY)
     return [
         Answer(each.survey.kind, str(question.get("text", name)), _label(question, each.answers.get(name)))
-        for each in found
+        for each in ordered
         for question in each.survey.questions
         if (name := question.get("name")) is not None
     ]

@@ -67,9 +67,9 @@ def signals_of_log(log: WritingLog, passages: Sequence[str], text: str) -> list[
     codec.BrokenLog
         if the log cannot be read.
     """
-    found = _signals(log, passages, text)
+    computed = _signals(log, passages, text)
     order = {Level.STRONG: 0, Level.NOTE: 1, Level.NONE: 2, Level.CANNOT_SAY: 3}
-    return [_shown(signal) for signal in sorted(found, key=lambda signal: order[signal.level])]
+    return [_shown(signal) for signal in sorted(computed, key=lambda signal: order[signal.level])]
 
 
 def signals_of_response(log: WritingLog | None, response: Response) -> list[ShownSignal] | None:
@@ -99,11 +99,11 @@ def flag_titles(tasks: Sequence[WritingTask]) -> dict[int, list[str]]:
 
 def passage_texts(topics: Iterable[int]) -> dict[int, list[str]]:
     """Return the texts of topics' passages, each at the place that its rank names."""
-    found: dict[int, list[str]] = {topic: [] for topic in topics}
-    rows = RetrievedPassage.objects.filter(topic__in=found).order_by("topic", "rank")
+    texts: dict[int, list[str]] = {topic: [] for topic in topics}
+    rows = RetrievedPassage.objects.filter(topic__in=texts).order_by("topic", "rank")
     for topic, rank, text in rows.values_list("topic_id", "rank", "passage__text"):
-        found[topic] += [""] * (rank - len(found[topic])) + [text]
-    return found
+        texts[topic] += [""] * (rank - len(texts[topic])) + [text]
+    return texts
 
 
 def _compute(tasks: Sequence[WritingTask]) -> Iterable[tuple[WritingTask, list[str]]]:
@@ -114,11 +114,11 @@ def _compute(tasks: Sequence[WritingTask]) -> Iterable[tuple[WritingTask, list[s
     texts = dict(Response.objects.filter(task__in=tasks).values_list("task_id", "text"))
     for task in tasks:
         try:
-            found = _signals(task.log, passages[task.topic_id], texts[task.pk])
+            computed = _signals(task.log, passages[task.topic_id], texts[task.pk])
         except codec.BrokenLog:
             yield task, [str(_("Log cannot be read"))]
         else:
-            yield task, [signal.title for signal in found if signal.level in LOOK]
+            yield task, [signal.title for signal in computed if signal.level in LOOK]
 
 
 def _signals(log: WritingLog, passages: Sequence[str], text: str) -> list[Signal]:
@@ -174,19 +174,19 @@ def _figure(signal: Signal) -> str:
 
 def _moments(signal: Signal) -> list[Moment]:
     pieces: list[dict[str, Any]] = signal.evidence.get("pastes") or signal.evidence.get("jumps") or []
-    found = [Moment(each["ms"], _piece(each)) for each in sorted(pieces, key=lambda each: -each["survived"])]
+    moments = [Moment(each["ms"], _piece(each)) for each in sorted(pieces, key=lambda each: -each["survived"])]
     begun = signal.evidence.get("begun_without_pause_ms", []) if signal.level in LOOK else []
-    return found + [Moment(int(ms), _("a sentence begun without a pause")) for ms in begun]
+    return moments + [Moment(int(ms), _("a sentence begun without a pause")) for ms in begun]
 
 
 def _piece(each: dict[str, Any]) -> str:
-    place = each["place"]
-    if place is None or place == -2:
+    position = each["place"]
+    if position is None or position == -2:
         where = _("found in no passage")
-    elif place == -1:
+    elif position == -1:
         where = _("the writer's own text")
     else:
-        where = _("passage %(rank)d") % {"rank": place}
+        where = _("passage %(rank)d") % {"rank": position}
     away = _(", after %(seconds)d s away") % {"seconds": each["away_seconds"]} if "away_seconds" in each else ""
     return _("%(length)d characters (%(where)s), of which %(survived)d stand in the end%(away)s") % {
         "length": each["length"],

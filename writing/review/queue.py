@@ -63,11 +63,11 @@ class QueueCounts:
     erased: int = 0
 
 
-def list_tasks(study: Study, name: str, wanted: QueueFilter) -> QuerySet[WritingTask]:
+def list_tasks(study: Study, name: str, filters: QueueFilter) -> QuerySet[WritingTask]:
     """Return the tasks of one list: what waits, the oldest first; what was decided, the latest first."""
     order = ("submitted_at", "id") if name == "waiting" else ("-submitted_at", "-id")
-    found = _asked(study, wanted).filter(_is_in(name))
-    return found.select_related(*SHOWN_WITH).only(*SHOWN).order_by(*order)
+    tasks = _asked(study, filters).filter(_is_in(name))
+    return tasks.select_related(*SHOWN_WITH).only(*SHOWN).order_by(*order)
 
 
 def counts(study: Study, now: datetime) -> QueueCounts:
@@ -77,24 +77,24 @@ def counts(study: Study, now: datetime) -> QueueCounts:
     return QueueCounts(**WritingTask.objects.filter(study=study, is_imported=False).aggregate(**sums, open=held))
 
 
-def filter_by_signals(tasks: Sequence[WritingTask], wanted: QueueFilter) -> list[WritingTask]:
+def filter_by_signals(tasks: Sequence[WritingTask], filters: QueueFilter) -> list[WritingTask]:
     """Keep those with signals where that is asked for."""
-    if not wanted.signals:
+    if not filters.signals:
         return list(tasks)
     flagged = log_signals.flag_titles(tasks)
     return [task for task in tasks if task.pk in flagged]
 
 
 def take_next(
-    *, study: Study, by: User, now: datetime, wanted: QueueFilter | None = None, after: WritingTask | None = None
+    *, study: Study, by: User, now: datetime, filters: QueueFilter | None = None, after: WritingTask | None = None
 ) -> WritingTask | None:
     """Give a reviewer the next response: the one that they hold already, else the oldest that nobody holds.
 
     `after`: what they have just put aside; the search goes on behind it and comes back to the beginning in the end.
     """
-    wanted = wanted or QueueFilter()
-    found = with_log(_asked(study, wanted).filter(response__erased_at__isnull=True))
-    return REVIEW_LOCK.take_next(found, by, now, after=after, fits=lambda tasks: filter_by_signals(tasks, wanted))
+    filters = filters or QueueFilter()
+    candidates = with_log(_asked(study, filters).filter(response__erased_at__isnull=True))
+    return REVIEW_LOCK.take_next(candidates, by, now, after=after, fits=lambda tasks: filter_by_signals(tasks, filters))
 
 
 def hold(*, task: WritingTask, by: User, now: datetime) -> bool:
@@ -122,10 +122,10 @@ def _is_in(name: str) -> Q:
     return {"waiting": _WAITS, "erased": _ERASED}.get(name, Q(state=LISTS[name]))
 
 
-def _asked(study: Study, wanted: QueueFilter) -> QuerySet[WritingTask]:
-    found = WritingTask.objects.filter(study=study, is_imported=False, response__isnull=False)
-    if wanted.style:
-        found = found.filter(style__name=wanted.style)
-    if wanted.writer:
-        found = found.filter(participant__external_id=wanted.writer)
-    return found.filter(is_trial=True) if wanted.trial else found
+def _asked(study: Study, filters: QueueFilter) -> QuerySet[WritingTask]:
+    tasks = WritingTask.objects.filter(study=study, is_imported=False, response__isnull=False)
+    if filters.style:
+        tasks = tasks.filter(style__name=filters.style)
+    if filters.writer:
+        tasks = tasks.filter(participant__external_id=filters.writer)
+    return tasks.filter(is_trial=True) if filters.trial else tasks

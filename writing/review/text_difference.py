@@ -112,8 +112,8 @@ def _anchors(old: Sequence[str], new: Sequence[str], stretch: _Stretch) -> list[
     """The places of tokens that stand once in both texts, in the longest order that both share."""
     old_places, new_places = range(stretch.old_start, stretch.old_end), range(stretch.new_start, stretch.new_end)
     in_old, in_new = Counter(old[i] for i in old_places), Counter(new[i] for i in new_places)
-    place = {new[i]: i for i in new_places if in_new[new[i]] == 1}
-    pairs = [(i, place[old[i]]) for i in old_places if in_old[old[i]] == 1 and old[i] in place]
+    index_of_word = {new[i]: i for i in new_places if in_new[new[i]] == 1}
+    pairs = [(i, index_of_word[old[i]]) for i in old_places if in_old[old[i]] == 1 and old[i] in index_of_word]
     return _longest_increasing(pairs)
 
 
@@ -130,9 +130,9 @@ def _longest_increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int
             last.append(index)
         else:
             tops[pile], last[pile] = value, index
-    found = []
+    chain = []
     index = last[-1] if last else -1
     while index >= 0:
-        found.append(pairs[index])
+        chain.append(pairs[index])
         index = before[index]
-    return found[::-1]
+    return chain[::-1]

@@ -41,10 +41,10 @@ def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
     now = timezone.now()
     name = request.GET.get("list", "waiting")
     name = name if name in queue.LISTS else "waiting"
-    form, wanted = _wanted(study, request.GET)
-    tasks: Any = queue.list_tasks(study, name, wanted)
-    if wanted.signals:
-        tasks = queue.filter_by_signals(list(tasks), wanted)
+    form, filters = _wanted(study, request.GET)
+    tasks: Any = queue.list_tasks(study, name, filters)
+    if filters.signals:
+        tasks = queue.filter_by_signals(list(tasks), filters)
     page = Paginator(tasks, PER_PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
     signals = log_signals.flag_titles(rows)
@@ -79,19 +79,19 @@ def review_task(request: HttpRequest, study: Study, task_id: str) -> HttpRespons
 @require_POST
 def review_lock(request: HttpRequest, study: Study, task_id: str) -> HttpResponseBase:
     """Say that the reviewer still has it open; with `over`, take it from another."""
-    found = _task(study, task_id)
+    task = _task(study, task_id)
     now = timezone.now()
     if "over" in request.POST:
-        if queue.take_over(task=found, by=_user(request), now=now):
+        if queue.take_over(task=task, by=_user(request), now=now):
             messages.success(request, _("It is yours now. Tell the other reviewer if you can."))
             name = request.POST.get("decision", "")
             if name in DECISIONS:  # refused because another reviewer had it open: as it was filled in
-                return _taken_over(request, study, _task(study, task_id), {name: DECISIONS[name](found, request.POST)})
+                return _taken_over(request, study, _task(study, task_id), {name: DECISIONS[name](task, request.POST)})
         return redirect(_address("review_task", study, task_id, request.GET))
-    mine = queue.hold(task=found, by=_user(request), now=now)
-    if not mine:
-        found = _task(study, task_id)
-    return render(request, "writing/review/review.html#hold", {"task": found, "lost": not mine, "study": study})
+    is_held = queue.hold(task=task, by=_user(request), now=now)
+    if not is_held:
+        task = _task(study, task_id)
+    return render(request, "writing/review/review.html#hold", {"task": task, "lost": not is_held, "study": study})
 
 
 @audited(AuditedContent.REVIEW)
@@ -104,9 +104,9 @@ def _taken_over(request: HttpRequest, study: Study, task: WritingTask, forms: Ma
 @require_POST
 def review_skip(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
     """Put a response aside for somebody else, and go to the next."""
-    found = _task(study, task_id)
-    queue.release(task=found, by=_user(request))
-    return _to_next(request, study, found)
+    task = _task(study, task_id)
+    queue.release(task=task, by=_user(request))
+    return _to_next(request, study, task)
 
 
 @study_page(Role.REVIEWER)
@@ -114,20 +114,20 @@ def review_skip(request: HttpRequest, study: Study, task_id: str) -> HttpRespons
 @audited(AuditedContent.REVIEW)
 def review_decide(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
     """Accept, reject, or ask for a revision; then the next one."""
-    found = _task(study, task_id)
+    task = _task(study, task_id)
     name = request.POST.get("decision", "")
     if name not in DECISIONS:
-        return _show(request, found, status=422)
-    form = DECISIONS[name](found, request.POST)
+        return _show(request, task, status=422)
+    form = DECISIONS[name](task, request.POST)
     if not form.is_valid():
-        return _show(request, found, {name: form}, status=422)
+        return _show(request, task, {name: form}, status=422)
     try:
-        _decide(name, found, form.cleaned_data, request)
+        _decide(name, task, form.cleaned_data, request)
     except WorkProblem as problem:
         messages.error(request, str(problem))
         return _show(request, _task(study, task_id), {name: form}, status=409)
     messages.success(request, _accepted(_task(study, task_id)) if name == "accept" else _(SAID[name]))
-    return _to_next(request, study, found)
+    return _to_next(request, study, task)
 
 
 @study_page(Role.REVIEWER)
@@ -135,13 +135,13 @@ def review_decide(request: HttpRequest, study: Study, task_id: str) -> HttpRespo
 @audited(AuditedContent.REVIEW)
 def review_include(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
     """Decide whether a response counts in the analysis, whatever it is paid."""
-    found = _task(study, task_id)
+    task = _task(study, task_id)
     form = InclusionForm(request.POST)
     if not form.is_valid():
-        return _show(request, found, {"inclusion": form}, status=422)
+        return _show(request, task, {"inclusion": form}, status=422)
     choose = services.include if form.cleaned_data["inclusion"] == "include" else services.exclude
     try:
-        choose(response=found.response, reason=form.cleaned_data["why"], by=_user(request), now=timezone.now())
+        choose(response=task.response, reason=form.cleaned_data["why"], by=_user(request), now=timezone.now())
     except WorkProblem as problem:
         messages.error(request, str(problem))
         return _show(request, _task(study, task_id), status=409)
@@ -154,15 +154,15 @@ def review_include(request: HttpRequest, study: Study, task_id: str) -> HttpResp
 @audited(AuditedContent.REVIEW)
 def review_pay(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
     """Pay something beside, with a reason."""
-    found = _task(study, task_id)
+    task = _task(study, task_id)
     form = PayForm(study.currency, request.POST)
     if not form.is_valid():
-        return _show(request, found, {"pay": form}, status=422)
+        return _show(request, task, {"pay": form}, status=422)
     try:
-        TASKS.pay(found, **form.cleaned_data, by=_user(request), now=timezone.now())
+        TASKS.pay(task, **form.cleaned_data, by=_user(request), now=timezone.now())
     except WorkProblem as problem:
         messages.error(request, str(problem))
-        return _show(request, found, {"pay": form}, status=409)
+        return _show(request, task, {"pay": form}, status=409)
     messages.success(request, _("Noted as owed to the writer."))
     return redirect(_address("review_task", study, task_id, request.GET))
 
@@ -172,12 +172,12 @@ def review_pay(request: HttpRequest, study: Study, task_id: str) -> HttpResponse
 @audited(AuditedContent.REVIEW)
 def review_reverse(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
     """Accept after all what was rejected."""
-    found = _task(study, task_id)
+    task = _task(study, task_id)
     form = ReverseForm(request.POST)
     if not form.is_valid():
-        return _show(request, found, {"reverse": form}, status=422)
+        return _show(request, task, {"reverse": form}, status=422)
     try:
-        services.reverse_rejection(task=found, note=form.cleaned_data["note"], by=_user(request), now=timezone.now())
+        services.reverse_rejection(task=task, note=form.cleaned_data["note"], by=_user(request), now=timezone.now())
     except WorkProblem as problem:
         messages.error(request, str(problem))
         return _show(request, _task(study, task_id), {"reverse": form}, status=409)
@@ -185,14 +185,14 @@ def review_reverse(request: HttpRequest, study: Study, task_id: str) -> HttpResp
     return redirect(_address("review_task", study, task_id, request.GET))
 
 
-def _decide(name: str, task: WritingTask, given: Mapping[str, Any], request: HttpRequest) -> None:
+def _decide(name: str, task: WritingTask, data: Mapping[str, Any], request: HttpRequest) -> None:
     who: dict[str, Any] = {"task": task, "by": _user(request), "now": timezone.now()}
     if name == "accept":
-        services.accept(note=given["note"], **who)
+        services.accept(note=data["note"], **who)
     elif name == "reject":
-        services.reject(reason=given["reason"], pay_part=given["pay_part"], **who)
+        services.reject(reason=data["reason"], pay_part=data["pay_part"], **who)
     else:
-        services.send_back(note=given["note"], **who)
+        services.send_back(note=data["note"], **who)
 
 
 def _accepted(task: WritingTask) -> str:
@@ -207,8 +207,8 @@ def _accepted(task: WritingTask) -> str:
 
 
 def _to_next(request: HttpRequest, study: Study, after: WritingTask | None) -> HttpResponse:
-    _form, wanted = _wanted(study, request.GET)
-    following = queue.take_next(study=study, by=_user(request), now=timezone.now(), wanted=wanted, after=after)
+    _form, filters = _wanted(study, request.GET)
+    following = queue.take_next(study=study, by=_user(request), now=timezone.now(), filters=filters, after=after)
     if following is None:
         messages.info(request, _("Nothing waits for you: all is decided, or open with another reviewer."))
         address = reverse("review_queue", args=[study.slug])
@@ -219,7 +219,7 @@ def _to_next(request: HttpRequest, study: Study, after: WritingTask | None) -> H
 def _show(
     request: HttpRequest, task: WritingTask, forms: Mapping[str, Any] | None = None, *, status: int = 200
 ) -> HttpResponse:
-    given = forms or {}
+    forms_shown = forms or {}
     responses = queries.with_statements(Response.objects.with_people().select_related("task__log"))
     response = responses.get(pk=task.response.pk)
     audit_subject(request, task.participant, response.pk)
@@ -235,14 +235,14 @@ def _show(
         "dossier": dossier.collect(task),
         "waits": waits,
         "held_by": task.reviewer if held and task.reviewer_id != request.user.pk else None,
-        "decisions": {name: given.get(name) or form(task) for name, form in DECISIONS.items()},
-        "inclusion": given.get("inclusion")
+        "decisions": {name: forms_shown.get(name) or form(task) for name, form in DECISIONS.items()},
+        "inclusion": forms_shown.get("inclusion")
         or InclusionForm(initial={"inclusion": "exclude" if response.is_included else "include"}),
-        "pay": given.get("pay") or PayForm(task.study.currency),
-        "reverse": given.get("reverse") or ReverseForm(),
-        "opened": next(iter(given), request.GET.get("open", "")),
-        "typed": typed_texts(next(iter(given.values()), None)),
-        "resent": resent_fields(request.POST) if given else [],
+        "pay": forms_shown.get("pay") or PayForm(task.study.currency),
+        "reverse": forms_shown.get("reverse") or ReverseForm(),
+        "opened": next(iter(forms_shown), request.GET.get("open", "")),
+        "typed": typed_texts(next(iter(forms_shown.values()), None)),
+        "resent": resent_fields(request.POST) if forms_shown else [],
         "query": _query(request.GET),
         "section": "review",
         **views.shown(response),
@@ -257,24 +257,24 @@ def _task(study: Study, external_id: str) -> WritingTask:
     return get_object_or_404(tasks, external_id=external_id)
 
 
-def _wanted(study: Study, given: QueryDict) -> tuple[QueueForm, queue.QueueFilter]:
+def _wanted(study: Study, query: QueryDict) -> tuple[QueueForm, queue.QueueFilter]:
     styles = list(Style.objects.filter(study=study).values_list("name", "label").order_by("name", "version"))
-    form = QueueForm(list(dict(styles).items()), given)
+    form = QueueForm(list(dict(styles).items()), query)
     return form, queue.QueueFilter(**form.cleaned_data) if form.is_valid() else queue.QueueFilter()
 
 
-def _query(given: QueryDict) -> str:
+def _query(query: QueryDict) -> str:
     """Return the filter as a query string, so that it is kept from one response to the next."""
     kept = QueryDict(mutable=True)
     for name in ("style", "writer", "trial", "signals"):
-        if value := given.get(name):
+        if value := query.get(name):
             kept[name] = str(value)
     return f"?{kept.urlencode()}" if kept else ""
 
 
-def _address(name: str, study: Study, task_id: str, given: QueryDict) -> str:
+def _address(name: str, study: Study, task_id: str, query: QueryDict) -> str:
     address = reverse(name, args=[study.slug, task_id])
-    return f"{address}{_query(given)}"
+    return f"{address}{_query(query)}"
 
 
 def _held(task: WritingTask, now: Any) -> bool:

@@ -107,20 +107,20 @@ def read(source: Source, problems: Problems, *, report: json_lines.Report = json
     BadInput
         if anything is wrong with one of them.
     """
-    found = {
+    parts = {
         name: member for name in record_schemas.FILES if (member := json_lines.find(source, name, problems)) is not None
     }
-    corpus = Corpus(files=found, problems=problems)
-    corpus.missing = [name for name in record_schemas.FILES if name not in found]
-    if not found:
+    corpus = Corpus(files=parts, problems=problems)
+    corpus.missing = [name for name in record_schemas.FILES if name not in parts]
+    if not parts:
         names = ", ".join(source.names[:10]) or "nothing"
         message = f"no file of the corpus is there, but {names}"
         problems.add(file="", expected="files such as raw/study1_retrieval.jsonl.gz", message=message)
-    progress = _Progress(sum(member.size for member in found.values()), report)
+    progress = _Progress(sum(member.size for member in parts.values()), report)
     for name, reader in _READERS.items():
-        if name in found:
-            reader(found[name], corpus, problems, progress)
-            progress.finished(found[name])
+        if name in parts:
+            reader(parts[name], corpus, problems, progress)
+            progress.finished(parts[name])
     problems.refuse_any()
     return corpus
 
@@ -182,15 +182,15 @@ def _parsed_responses(member: Member, corpus: Corpus, problems: Problems, report
     its rows aside and refuses nothing.
     """
     topics = {topic.external_id for topic in corpus.topics}
-    there = {given.external_id for given in corpus.model_responses} | corpus.logs.keys()
+    known = {parsed.external_id for parsed in corpus.model_responses} | corpus.logs.keys()
 
     def shape(record: dict[str, Any]) -> json_lines.Shape:
         response, topic = record.get("response"), record.get("topic")
-        is_there = isinstance(response, str) and isinstance(topic, str) and response in there and topic in topics
+        is_there = isinstance(response, str) and isinstance(topic, str) and response in known and topic in topics
         return {} if is_there else record_schemas.PARSED_RESPONSE
 
     seen: dict[str, int] = {}
-    found: list[topic_files.TopicInput] = []
+    topic_inputs: list[topic_files.TopicInput] = []
     wrong = Problems(sets_aside=True)
     for row in json_lines.records(member, shape, wrong, limits=json_lines.KEPT, report=report):
         data = row.data
@@ -201,11 +201,13 @@ def _parsed_responses(member: Member, corpus: Corpus, problems: Problems, report
             if passages is None:
                 continue
             topics.add(data["topic"])
-            found.append(topic_files.TopicInput(data["topic"], data["query"], tuple(passages), "", row.file, row.line))
+            topic_inputs.append(
+                topic_files.TopicInput(data["topic"], data["query"], tuple(passages), "", row.file, row.line)
+            )
         text = data["raw_text"] if data["raw_text"] is not None else data["text"]
-        if text is not None and data["response"] not in there:
+        if text is not None and data["response"] not in known:
             corpus.parsed_responses.append(_response(row, text))
-    corpus.parsed_topics = topic_files.without_duplicates(found, wrong)
+    corpus.parsed_topics = topic_files.without_duplicates(topic_inputs, wrong)
     problems.set_aside_all_of(wrong)
 
 

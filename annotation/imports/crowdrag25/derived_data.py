@@ -23,11 +23,11 @@ def compare(corpus: Corpus) -> dict[str, Any]:
 
     They are never a reason to refuse an import: whatever cannot be read of them is counted.
     """
-    found = {}
+    differences = {}
     for name, look in ((record_schemas.LABELS, _labels), (record_schemas.PARSED, _parsed)):
         if (member := corpus.files.get(name)) is not None:
-            found[f"published_{name}"] = look(member, corpus)
-    return found
+            differences[f"published_{name}"] = look(member, corpus)
+    return differences
 
 
 def _objects(member: Member, unreadable: list[str]) -> Iterator[dict[str, Any]]:
@@ -75,7 +75,7 @@ def _labels(member: Member, corpus: Corpus) -> dict[str, Any]:
 
 def _parsed(member: Member, corpus: Corpus) -> dict[str, Any]:
     """Compare the published statements' citations with what we parse; its columns are not documented, so be liberal."""
-    texts = {given.external_id: given.text or "" for given in corpus.model_responses}
+    texts = {response.external_id: response.text or "" for response in corpus.model_responses}
     texts |= {name: log.text for name, log in corpus.logs.items()}
     ranks = {
         topic.external_id: {passage.external_id: rank for rank, passage in enumerate(topic.passages)}
@@ -111,15 +111,15 @@ def _parsed(member: Member, corpus: Corpus) -> dict[str, Any]:
     }
 
 
-def _citations(given: Any, ranks: Mapping[str, int]) -> list[list[int]] | None:
+def _citations(rows: Any, ranks: Mapping[str, int]) -> list[list[int]] | None:
     """Return the ranks that published statements cite, or None where they have another form than we know.
 
     A statement cites passages by their rank or by their id.
     """
-    if not isinstance(given, list):
+    if not isinstance(rows, list):
         return None
-    found = []
-    for statement in given:
+    citations = []
+    for statement in rows:
         if not isinstance(statement, dict):
             return None
         cited: list[Any] = next(
@@ -133,8 +133,8 @@ def _citations(given: Any, ranks: Mapping[str, int]) -> list[list[int]] | None:
         indices = [_rank(index, ranks) for index in cited]
         if None in indices:
             return None
-        found.append(sorted({index for index in indices if index is not None}))
-    return found
+        citations.append(sorted({index for index in indices if index is not None}))
+    return citations
 
 
 def _rank(index: Any, ranks: Mapping[str, int]) -> int | None:

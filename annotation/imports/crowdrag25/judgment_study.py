@@ -42,15 +42,15 @@ def store(*, study: Study, corpus: Corpus, problems: Problems, now: datetime) ->
     """Store what was judged. Count what was made, campaign by campaign."""
     counts: dict[str, Any] = {}
     campaigns: dict[str, Campaign] = {}
-    for name, given in sorted(
+    for name, answers_of_study in sorted(
         corpus.answers.items(), key=lambda entry: (list(_CAMPAIGNS).index(_prefix(entry[0])), entry[0])
     ):
         settings = _CAMPAIGNS[_prefix(name)]
-        if not given:
+        if not answers_of_study:
             continue
-        plan = Plan(name=name, dimensions=_dimensions(study, settings["kind"], given, now), **settings)
+        plan = Plan(name=name, dimensions=_dimensions(study, settings["kind"], answers_of_study, now), **settings)
         campaigns[name], counts[name] = external_answers.store(
-            study=study, plan=plan, answers=given, problems=problems, now=now
+            study=study, plan=plan, answers=answers_of_study, problems=problems, now=now
         )
     if judgments.EXPERTS in campaigns:
         counts["experts_left_out"] = _leave_out_experts(campaigns[judgments.EXPERTS], now)
@@ -63,13 +63,13 @@ def _prefix(name: str) -> str:
     return name.split(" ", 1)[0]
 
 
-def _dimensions(study: Study, kind: CampaignKind, given: Sequence[Answer], now: datetime) -> list[Dimension]:
+def _dimensions(study: Study, kind: CampaignKind, answers: Sequence[Answer], now: datetime) -> list[Dimension]:
     if kind == CampaignKind.POINTWISE:
         return default_dimensions.ensure_pointwise(study=study, now=now)
     # People had to decide on overall quality, models did not: what they answered tells what they were asked.
     overall = default_dimensions.NAMES.index(default_dimensions.WITHOUT_NEITHER)
     return default_dimensions.ensure_pairwise(
-        study=study, now=now, always_neither=any(a.values[overall] == 0 for a in given)
+        study=study, now=now, always_neither=any(a.values[overall] == 0 for a in answers)
     )
 
 
@@ -113,18 +113,18 @@ def _store_facts(study: Study, facts: Sequence[json_lines.Row], problems: Proble
     for row in facts:
         data = row.data
         person = people[ParticipantKind.CROWD, data["worker"]] if data["worker"] else None
-        given = PlatformSubmission(
+        submission = PlatformSubmission(
             campaign=campaign,
             external_id=data["submission"],
             participant=person,
             seconds=data["time_taken"],
             approvals=data["approvals"],
         )
-        stored = known.get(given.external_id)
+        stored = known.get(submission.external_id)
         if stored is None:
-            missing.append(given)
-        elif _facts(stored) != _facts(given):
-            message = f"the study has something else of submission {given.external_id}"
+            missing.append(submission)
+        elif _facts(stored) != _facts(submission):
+            message = f"the study has something else of submission {submission.external_id}"
             problems.add(file=row.file, line=row.line, expected="the same as before", message=message)
     problems.refuse_any()
     return len(PlatformSubmission.objects.bulk_create(missing, batch_size=bulk.BATCH))

@@ -30,7 +30,7 @@ def read_crowd(
 ) -> None:
     """Read the crowd's votes on pairs."""
     seen: dict[tuple[str, str, int], json_lines.Row] = {}
-    found = answers.setdefault(CROWD, [])
+    rows_of_crowd = answers.setdefault(CROWD, [])
     for row in json_lines.records(member, record_schemas.VOTE, problems, limits=json_lines.KEPT, report=report):
         data = row.data
         key = (data["submission_id"], data["worker"], data["item_index"])
@@ -43,7 +43,7 @@ def read_crowd(
             continue
         if (values := _labels(row, data, record_schemas.RAW_NAMES, problems)) is not None:
             position = data["item_index"]
-            found.append(
+            rows_of_crowd.append(
                 _pair_answer(row, data["submission_id"], ParticipantKind.CROWD, data["worker"], position, values)
             )
 
@@ -55,26 +55,26 @@ def read_pointwise(
 
     A worker with a multiple of the rows handed in more than once: the first time counts, the others are repeats.
     """
-    given: dict[str, dict[str, list[json_lines.Row]]] = defaultdict(lambda: defaultdict(list))
+    rows_by_judge: dict[str, dict[str, list[json_lines.Row]]] = defaultdict(lambda: defaultdict(list))
     for row in json_lines.records(
         member, record_schemas.POINTWISE_RATING, problems, limits=json_lines.KEPT, report=report
     ):
-        given[row.data["submission_id"]][row.data["worker"]].append(row)
-    found = answers.setdefault(POINTWISE, [])
-    for submission, workers in given.items():
+        rows_by_judge[row.data["submission_id"]][row.data["worker"]].append(row)
+    pointwise = answers.setdefault(POINTWISE, [])
+    for submission, workers in rows_by_judge.items():
         topics = _common_order(workers.values())
         for worker, rows in workers.items():
             for n, row in enumerate(_whole_passes(topics, rows, worker, problems)):
                 if (values := _labels(row, row.data, NAMES, problems)) is not None:
-                    found.append(_pointwise_answer(row, submission, worker, topics, n, values))
-    summary["pointwise_repeats"] = sum(answer.repeat > 0 for answer in found)
+                    pointwise.append(_pointwise_answer(row, submission, worker, topics, n, values))
+    summary["pointwise_repeats"] = sum(answer.repeat > 0 for answer in pointwise)
 
 
 def read_experts(
     member: Member, answers: Answers, problems: Problems, _report: json_lines.Report, _summary: dict[str, Any]
 ) -> None:
     """Read the experts' votes: one object of columns, each an object from row number to value."""
-    found = answers.setdefault(EXPERTS, [])
+    rows_of_experts = answers.setdefault(EXPERTS, [])
     for number, data, clicks in _expert_rows(member, problems):
         row = json_lines.Row(member.name, number, data)
         if (values := _labels(row, data, record_schemas.RAW_NAMES, problems)) is None:
@@ -84,7 +84,7 @@ def read_experts(
         )
         answer.judged_at = tuple(_latest(clicks, name) for name in record_schemas.CLICK_NAMES)
         answer.submitted_at = _latest(clicks, "submit")
-        found.append(answer)
+        rows_of_experts.append(answer)
 
 
 def read_combined(
@@ -131,9 +131,9 @@ def read_models(
         if name.startswith((COMBINED, INDIVIDUAL))
         for answer in answers[name]
     }
-    there = {name: any(key[0].startswith(name) for key in raw) for name in (COMBINED, INDIVIDUAL)}
+    is_present = {name: any(key[0].startswith(name) for key in raw) for name in (COMBINED, INDIVIDUAL)}
     repeats: Repeats = Counter()
-    compared: dict[str, Counter[str]] = {name: Counter() for name, is_there in there.items() if is_there}
+    compared: dict[str, Counter[str]] = {name: Counter() for name, is_there in is_present.items() if is_there}
     seen = set()
     for row in json_lines.records(member, record_schemas.MODEL_VOTE, problems, limits=json_lines.KEPT, report=report):
         campaign = f"model-{row.data['inference']}"
@@ -144,7 +144,7 @@ def read_models(
         seen.add(key)
         if key not in raw:
             answers.setdefault(answer.questionnaire, []).append(answer)
-        if there[campaign]:
+        if is_present[campaign]:
             compared[campaign][_compared(raw.get(key), values)] += 1
     for name, counts in compared.items():
         only_in_raw = sum(key not in seen for key in raw if key[0].startswith(name))
@@ -238,12 +238,12 @@ def _model_answer(row: json_lines.Row, campaign: str, values: Labels, repeats: R
     )
 
 
-def _common_order(given: Iterable[Sequence[json_lines.Row]]) -> tuple[str, ...]:
+def _common_order(sequences: Iterable[Sequence[json_lines.Row]]) -> tuple[str, ...]:
     """Return the topics of a submission's items: the order that its workers went through most often, the shortest such.
 
     A worker may have gone through the items several times over.
     """
-    orders = [tuple(row.data["query_id"] for row in rows) for rows in given]
+    orders = [tuple(row.data["query_id"] for row in rows) for rows in sequences]
 
     def passes_of(order: tuple[str, ...]) -> int:
         return sum(n for other in orders if other == order * (n := len(other) // len(order)))
@@ -288,7 +288,7 @@ def _expert_rows(member: Member, problems: Problems) -> list[tuple[int, dict[str
         expected = "one object: column -> {row number: value}"
         problems.add(file=member.name, line=1, expected=expected, message="the file is something else")
         return []
-    found = []
+    expert_rows = []
     for number in dict.fromkeys(key for column in value.values() for key in column):
         record = {name: column[number] for name, column in value.items() if number in column}
         # Of a file of one line, the row's number says where the problem is.
@@ -296,8 +296,8 @@ def _expert_rows(member: Member, problems: Problems) -> list[tuple[int, dict[str
         data = json_lines.check_record(record, record_schemas.EXPERT_VOTE, problems, file=member.name, line=line)
         clicks = record.get("timestamps")
         if data is not None:
-            found.append((line, data, clicks if isinstance(clicks, dict) else {}))
-    return found
+            expert_rows.append((line, data, clicks if isinstance(clicks, dict) else {}))
+    return expert_rows
 
 
 def _latest(clicks: Mapping[str, Any], name: str) -> datetime | None:

@@ -38,26 +38,33 @@ _SURVEYS = {SurveyKind.ENTRY: record_schemas.ENTRY_QUESTIONS, SurveyKind.EXIT: r
 def store(*, study: Study, corpus: Corpus, problems: Problems, now: datetime) -> dict[str, int]:
     """Store what was written. Count what was made."""
     counts = topic_files.store(study=study, topics=[*corpus.topics, *_new_topics(study, corpus)], now=now)
-    tasks, made = _store_tasks(study, corpus, problems, now)
-    found = _usable_logs(corpus, tasks, problems)
-    counts |= {"writing_tasks": made, "writing_logs": _store_logs(found, corpus.snapshot_file, tasks, problems, now)}
-    given = [_human_response(name, log, tasks[name], corpus.snapshot_file) for name, log in found.items()]
-    given += corpus.model_responses
-    given += [_with_task(each, tasks) for each in _new_responses(study, corpus) if each.external_id not in found]
-    return counts | responses.store(study=study, responses=given, problems=problems, now=now)
+    tasks, created = _store_tasks(study, corpus, problems, now)
+    usable_logs = _usable_logs(corpus, tasks, problems)
+    counts |= {
+        "writing_tasks": created,
+        "writing_logs": _store_logs(usable_logs, corpus.snapshot_file, tasks, problems, now),
+    }
+    responses_to_store = [
+        _human_response(name, log, tasks[name], corpus.snapshot_file) for name, log in usable_logs.items()
+    ]
+    responses_to_store += corpus.model_responses
+    responses_to_store += [
+        _with_task(each, tasks) for each in _new_responses(study, corpus) if each.external_id not in usable_logs
+    ]
+    return counts | responses.store(study=study, responses=responses_to_store, problems=problems, now=now)
 
 
 def _store_tasks(study: Study, corpus: Corpus, problems: Problems, now: datetime) -> tuple[dict[str, WritingTask], int]:
     """Return the tasks of this import by the id of their response, and how many were made."""
     known: dict[str, WritingTask] = {}
-    parsed = (given.external_id for given in corpus.parsed_responses)
+    parsed = (response.external_id for response in corpus.parsed_responses)
     for batch in bulk.batches({*corpus.tasks, *corpus.logs, *parsed}):
         rows = WritingTask.objects.filter(study=study, external_id__in=batch).select_related(
             "topic", "style", "participant"
         )
         known |= {row.external_id: row for row in rows.order_by("id")}
-    found = Topic.objects.filter(study=study, external_id__in={t.row.data["topic"] for t in corpus.tasks.values()})
-    by_id = {topic.external_id: topic for topic in found.order_by("version", "id")}
+    topics = Topic.objects.filter(study=study, external_id__in={t.row.data["topic"] for t in corpus.tasks.values()})
+    by_id = {topic.external_id: topic for topic in topics.order_by("version", "id")}
     by_name = versions.ensure_styles(study=study, names=[t.row.data["style"] for t in corpus.tasks.values()], now=now)
     people = bulk.ensure_participants(
         study=study, people=[(ParticipantKind.CROWD, t.row.data["worker"]) for t in corpus.tasks.values()], now=now
@@ -84,10 +91,10 @@ def _store_tasks(study: Study, corpus: Corpus, problems: Problems, now: datetime
             )
         )
     problems.refuse_any()
-    made = WritingTask.objects.bulk_create(missing, batch_size=bulk.BATCH)
-    known |= {row.external_id: row for row in made}
+    created = WritingTask.objects.bulk_create(missing, batch_size=bulk.BATCH)
+    known |= {row.external_id: row for row in created}
     _store_surveys(study, corpus, known, problems, now)
-    return known, len(made)
+    return known, len(created)
 
 
 def _is_fine(
@@ -125,14 +132,14 @@ def _usable_logs(corpus: Corpus, tasks: Mapping[str, WritingTask], problems: Pro
     for name, log in corpus.logs.items():
         task = tasks.get(name)
         here = (log.topic, log.style)
-        there = (task.topic.external_id, task.style.name) if task else None
-        if here == there:
+        key_of_task = (task.topic.external_id, task.style.name) if task else None
+        if here == key_of_task:
             usable[name] = log
             continue
         field, expected = "response", f"a response of {record_schemas.TASKS}"
         message = f"there is no writing task for response {name}"
-        if there is not None:
-            field, expected = "topic, style", f"topic {there[0]}, style {there[1]}, as in the writing task"
+        if key_of_task is not None:
+            field, expected = "topic, style", f"topic {key_of_task[0]}, style {key_of_task[1]}, as in the writing task"
             message = f"got topic {here[0]}, style {here[1]}"
         problems.set_aside(
             file=corpus.snapshot_file,
@@ -183,14 +190,14 @@ def _survey(study: Study, kind: SurveyKind, names: tuple[str, ...], now: datetim
 
 
 def _store_logs(
-    found: Mapping[str, Log], file: str, tasks: Mapping[str, WritingTask], problems: Problems, now: datetime
+    logs_by_id: Mapping[str, Log], file: str, tasks: Mapping[str, WritingTask], problems: Problems, now: datetime
 ) -> int:
     known: dict[int, int | None] = {}
-    for batch in bulk.batches([tasks[name].pk for name in found]):
+    for batch in bulk.batches([tasks[name].pk for name in logs_by_id]):
         rows = WritingLog.objects.filter(task__in=batch).annotate(count=Sum("batches__event_count")).order_by("id")
         known |= {row.task_id: row.count for row in rows}
     packed = []
-    for name, log in found.items():
+    for name, log in logs_by_id.items():
         count = known.get(tasks[name].pk)
         if count is not None and count != log.event_count:
             message = f"the study has {count} snapshots of response {name}, here are {log.event_count}"
@@ -225,18 +232,18 @@ def _new_topics(study: Study, corpus: Corpus) -> list[topic_files.TopicInput]:
 
 
 def _new_responses(study: Study, corpus: Corpus) -> list[ResponseInput]:
-    ids = [given.external_id for given in corpus.parsed_responses]
+    ids = [response.external_id for response in corpus.parsed_responses]
     known = set(Response.objects.filter(study=study, external_id__in=ids).values_list("external_id", flat=True))
-    return [given for given in corpus.parsed_responses if given.external_id not in known]
+    return [response for response in corpus.parsed_responses if response.external_id not in known]
 
 
-def _with_task(given: ResponseInput, tasks: Mapping[str, WritingTask]) -> ResponseInput:
+def _with_task(response: ResponseInput, tasks: Mapping[str, WritingTask]) -> ResponseInput:
     """Return a response of a person with its writing task, which says who wrote it, where there is one."""
-    task = tasks.get(given.external_id)
-    if task is None or task.participant is None or given.kind != ParticipantKind.CROWD:
-        return given
+    task = tasks.get(response.external_id)
+    if task is None or task.participant is None or response.kind != ParticipantKind.CROWD:
+        return response
     kind, writer = ParticipantKind(task.participant.kind), task.participant.external_id
-    return replace(given, kind=kind, participant=writer, task=task)
+    return replace(response, kind=kind, participant=writer, task=task)
 
 
 def _moment(milliseconds: Any) -> datetime | None:

@@ -113,17 +113,17 @@ def _new_study(slug: str, title: str) -> Study:
 def _line(problem: dict[str, Any]) -> str:
     """Return what is wrong, and where, on one line."""
     line = f"line {problem['line']}" if problem["line"] else ""
-    place = ", ".join(filter(None, (problem["file"], line, problem["field"])))
+    location = ", ".join(filter(None, (problem["file"], line, problem["field"])))
     expected = f" (expected: {problem['expected']})" if problem["expected"] else ""
-    return f"{place}: {problem['message']}{expected}"
+    return f"{location}: {problem['message']}{expected}"
 
 
 def _without(summary: dict[str, Any], listed: int) -> str:
     """Say how much the import went on without."""
     set_aside, incomplete = (sum(summary.get(name, {}).values()) for name in ("set_aside", "incomplete"))
     parts = (("Set aside", set_aside, "row"), ("Incomplete", incomplete, "row"), ("Listed", listed, "fault"))
-    said = " ".join(f"{what}: {n} {unit if n == 1 else unit + 's'}." for what, n, unit in parts)
-    return f"{said} {'--strict refuses it.' if set_aside + incomplete == 1 else '--strict refuses them.'}"
+    sentences = " ".join(f"{what}: {n} {unit if n == 1 else unit + 's'}." for what, n, unit in parts)
+    return f"{sentences} {'--strict refuses it.' if set_aside + incomplete == 1 else '--strict refuses them.'}"
 
 
 def _files(importer: Importer, options: dict[str, Any]) -> dict[str, Path]:
@@ -131,7 +131,7 @@ def _files(importer: Importer, options: dict[str, Any]) -> dict[str, Path]:
     if len(importer.inputs) == 1:
         files = {importer.inputs[0].role: options["path"]}
     else:
-        files = {given.role: options[given.role] for given in importer.inputs}
+        files = {inputs.role: options[inputs.role] for inputs in importer.inputs}
     for path in files.values():
         if not path.exists():
             raise CommandError(f"There is no {path}.")
@@ -140,10 +140,10 @@ def _files(importer: Importer, options: dict[str, Any]) -> dict[str, Path]:
 
 def _flat(summary: dict[str, Any]) -> list[tuple[str, Any]]:
     """Return a nested summary line by line."""
-    found: list[tuple[str, Any]] = []
+    pairs: list[tuple[str, Any]] = []
     for name, value in summary.items():
         if isinstance(value, dict):
-            found += [(f"{name}.{key}", part) for key, part in value.items()]
+            pairs += [(f"{name}.{key}", part) for key, part in value.items()]
         else:
-            found.append((name, value))
-    return [(name, ", ".join(map(str, value[:10])) if isinstance(value, list) else value) for name, value in found]
+            pairs.append((name, value))
+    return [(name, ", ".join(map(str, value[:10])) if isinstance(value, list) else value) for name, value in pairs]

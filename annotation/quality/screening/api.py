@@ -124,9 +124,9 @@ class Decision(OnADesk):
 
     def decided(self, do: Callable[..., object], **fields: str) -> Response:
         """Have it decided by this call, and show the questionnaire; `fields` name others than usual."""
-        found = self.work()
+        instance = self.work()
         try:
-            do(assignment=found, by=self.user, now=timezone.now())
+            do(assignment=instance, by=self.user, now=timezone.now())
         except (WorkProblem, ActionError) as error:
             raise refusal_problem(error, REFUSED, fields) from None
         return self.shown()
@@ -138,8 +138,8 @@ class Accepted(Decision):
     @extend_schema(request=Words, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
         """Accept what was handed in: it is paid, and one of the judgments asked for. Twice is once."""
-        given = self.validated(Words)
-        return self.decided(lambda **who: services.accept(**given, **who), reason="note")
+        data = self.validated(Words)
+        return self.decided(lambda **who: services.accept(**data, **who), reason="note")
 
 
 class Rejected(Decision):
@@ -148,8 +148,8 @@ class Rejected(Decision):
     @extend_schema(request=Rejection, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
         """Reject it, for a reason: its place is free again, and somebody else judges. Twice is once."""
-        given = self.validated(Rejection)
-        return self.decided(lambda **who: services.reject(**given, **who))
+        data = self.validated(Rejection)
+        return self.decided(lambda **who: services.reject(**data, **who))
 
 
 class Included(Decision):
@@ -158,8 +158,8 @@ class Included(Decision):
     @extend_schema(request=Inclusion, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
         """Let its judgments count in the analysis or leave them out, whatever is paid."""
-        given = self.validated(Inclusion)
-        return self.decided(lambda **who: services.include(holds=given["included"], reason=given["reason"], **who))
+        data = self.validated(Inclusion)
+        return self.decided(lambda **who: services.include(holds=data["included"], reason=data["reason"], **who))
 
 
 class Paid(Decision):
@@ -168,8 +168,8 @@ class Paid(Decision):
     @extend_schema(request=Payment, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
         """Owe its judge something beside: when the fault was ours, say."""
-        given = self.validated(Payment)
-        return self.decided(lambda **who: services.pay(**given, **who), pay_part="amount")
+        data = self.validated(Payment)
+        return self.decided(lambda **who: services.pay(**data, **who), pay_part="amount")
 
 
 class TakenUp(Decision):
@@ -196,10 +196,10 @@ class Following(OnADesk):
     @extend_schema(request=NextQuestionnaire, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
         """Take the one that you have open, else the oldest that nobody has open; it is yours for ten minutes."""
-        found, given = handed_out(self, campaign), self.validated(NextQuestionnaire)
-        after = self.one(of(self, campaign), external_id=given["after"]) if given["after"] else None
-        what = PROPOSALS.get(given["proposal"])
-        taken = queue.take_next(campaign=found, by=self.user, now=timezone.now(), what=what, after=after)
+        instance, data = handed_out(self, campaign), self.validated(NextQuestionnaire)
+        after = self.one(of(self, campaign), external_id=data["after"]) if data["after"] else None
+        what = PROPOSALS.get(data["proposal"])
+        taken = queue.take_next(campaign=instance, by=self.user, now=timezone.now(), what=what, after=after)
         return self.shown(require_work(taken).external_id)
 
 
@@ -212,8 +212,8 @@ class Clean(Endpoint):
 
     def get(self, request: Request, study: str, campaign: int) -> Response:
         """Show what waits, nothing speaks against, and no other reviewer has open."""
-        found, now = handed_out(self, campaign), timezone.now()
-        rows = [row.assignment for row in queue.proposing(found, ProposedAction.ACCEPT, now)]
+        instance, now = handed_out(self, campaign), timezone.now()
+        rows = [row.assignment for row in queue.proposing(instance, ProposedAction.ACCEPT, now)]
         free = [each for each in rows if not review_locks.locked_by_another(each, self.user, now)]
         owed = sum(dossier.owed_if_accepted(each) for each in free)
         names = [each.external_id for each in free]
@@ -222,8 +222,8 @@ class Clean(Endpoint):
     @extend_schema(request=Until, responses=BulkRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
         """Accept all that nothing speaks against and that was handed in by then, each on its own."""
-        found, until = handed_out(self, campaign), self.validated(Until)["until"]
-        done = services.accept_clean(campaign=found, until=until, by=self.user, now=timezone.now())
+        instance, until = handed_out(self, campaign), self.validated(Until)["until"]
+        done = services.accept_clean(campaign=instance, until=until, by=self.user, now=timezone.now())
         return Response(BulkRow(done).data)
 
 

@@ -195,11 +195,11 @@ def _question(
 def _times(assignment: Assignment, work: Work) -> dict[int, Time]:
     sums: dict[int, dict[str, Any]] = {}
     for row in ItemTime.objects.filter(assignment=assignment):
-        found = sums.setdefault(row.item_id, {"active": 0.0, "away": 0.0, "looks": 0, "changes": 0})
-        found["active"] += row.active_seconds
-        found["away"] += row.away_seconds
-        found["looks"] += row.looks
-        found["changes"] += row.changes
+        times_of_item = sums.setdefault(row.item_id, {"active": 0.0, "away": 0.0, "looks": 0, "changes": 0})
+        times_of_item["active"] += row.active_seconds
+        times_of_item["away"] += row.away_seconds
+        times_of_item["looks"] += row.looks
+        times_of_item["changes"] += row.changes
     longest = max((each["active"] for each in sums.values()), default=0.0)
     pace = measures.pace(work)
     per_text = pace.per_text if pace else 0.0

@@ -22,8 +22,13 @@ def collect_work(assignments: Sequence[Assignment]) -> dict[int, Work]:
     keys = [each.pk for each in assignments]
     texts = _texts({each.questionnaire_id for each in assignments})
     answers = _answers(keys)
-    mine = {who: {(each.item, each.dimension): each.value for each in given} for who, given in answers.items()}
-    others = _others({item for given in answers.values() for item in {each.item for each in given}})
+    values_by_judge = {
+        who: {(each.item, each.dimension): each.value for each in answers_of_judge}
+        for who, answers_of_judge in answers.items()
+    }
+    others = _others(
+        {item for answers_of_judge in answers.values() for item in {each.item for each in answers_of_judge}}
+    )
     counted = {each.pk for each in assignments if each.state in OTHERS and each.is_included}
     seconds = _item_seconds(keys)
     checks, gold = check_results.check_results(keys), check_results.gold_results(keys)
@@ -32,7 +37,7 @@ def collect_work(assignments: Sequence[Assignment]) -> dict[int, Work]:
         each.pk: Work(
             answers=tuple(answers.get(each.pk, ())),
             texts=texts.get(each.questionnaire_id, {}),
-            others=_without(mine.get(each.pk, {}), others, own_counts=each.pk in counted),
+            others=_without(values_by_judge.get(each.pk, {}), others, own_counts=each.pk in counted),
             seconds=each.seconds,
             active_seconds=each.active_seconds,
             item_seconds=seconds.get(each.pk, {}),
@@ -49,43 +54,48 @@ def collect_work(assignments: Sequence[Assignment]) -> dict[int, Work]:
 
 def count_others(items: Iterable[int], *, but: Assignment) -> dict[Question, Counter[int]]:
     """Return how often others gave each answer to these items' questions."""
-    mine = {
+    own_values = {
         (item, dimension): value
         for item, dimension, value in but.judgments.filter(repeat=0).values_list("item", "dimension", "value")
     }
     counts = but.state in OTHERS and but.is_included
-    return _without(mine, _others(set(items)), own_counts=counts, all_questions=True)
+    return _without(own_values, _others(set(items)), own_counts=counts, all_questions=True)
 
 
 def _texts(questionnaires: set[int]) -> dict[int, dict[int, int]]:
-    found: dict[int, dict[int, int]] = defaultdict(dict)
+    text_ids: dict[int, dict[int, int]] = defaultdict(dict)
     rows = QuestionnaireItem.objects.filter(questionnaire__in=questionnaires).order_by("position")
     for questionnaire, item, pair in rows.values_list("questionnaire", "item", "item__pair"):
-        found[questionnaire][item] = 1 if pair is None else 2
-    return found
+        text_ids[questionnaire][item] = 1 if pair is None else 2
+    return text_ids
 
 
 def _answers(assignments: Sequence[int]) -> dict[int, list[Answer]]:
     """Return each assignment's answers in the order of the page."""
-    place = {
+    position_of = {
         (who, item): position
         for who, item, position in QuestionnaireItem.objects.filter(
             questionnaire__assignments__in=assignments
         ).values_list("questionnaire__assignments", "item", "position")
     }
     rows = Judgment.objects.filter(assignment__in=assignments, repeat=0).order_by("pk")
-    asked = {
+    dimensions = {
         (campaign, dimension): position
         for campaign, dimension, position in rows.order_by()
         .values_list("item__campaign", "item__campaign__asked__dimension", "item__campaign__asked__position")
         .distinct()
     }
-    found: dict[int, list[tuple[int, int, Answer]]] = defaultdict(list)
+    answers_by_judge: dict[int, list[tuple[int, int, Answer]]] = defaultdict(list)
     columns = ("assignment", "item", "item__campaign", "dimension", "dimension__options", "value")
     for who, item, campaign, dimension, options, value in rows.values_list(*columns):
         answer = Answer(item, dimension, value, tuple(option["value"] for option in options))
-        found[who].append((place.get((who, item), 0), asked.get((campaign, dimension), 0), answer))
-    return {who: [each[2] for each in sorted(given, key=lambda each: each[:2])] for who, given in found.items()}
+        answers_by_judge[who].append(
+            (position_of.get((who, item), 0), dimensions.get((campaign, dimension), 0), answer)
+        )
+    return {
+        who: [each[2] for each in sorted(answers, key=lambda each: each[:2])]
+        for who, answers in answers_by_judge.items()
+    }
 
 
 def _others(items: set[int]) -> dict[Question, Counter[int]]:
@@ -93,37 +103,37 @@ def _others(items: set[int]) -> dict[Question, Counter[int]]:
     rows = Judgment.objects.filter(
         item__in=items, repeat=0, assignment__state__in=OTHERS, assignment__is_included=True
     ).order_by()
-    found: dict[Question, Counter[int]] = defaultdict(Counter)
+    counts: dict[Question, Counter[int]] = defaultdict(Counter)
     for item, dimension, value, n in rows.values_list("item", "dimension", "value").annotate(n=Count("pk")):
-        found[item, dimension][value] = n
-    return found
+        counts[item, dimension][value] = n
+    return counts
 
 
 def _without(
-    mine: dict[Question, int],
+    own_values: dict[Question, int],
     everybody: dict[Question, Counter[int]],
     *,
     own_counts: bool,
     all_questions: bool = False,
 ) -> dict[Question, Counter[int]]:
     """Return what others say: everybody's answers but one's own, where they were counted along."""
-    wanted = everybody if all_questions else mine
-    found = {}
-    for question in wanted:
+    questions = everybody if all_questions else own_values
+    remaining = {}
+    for question in questions:
         counts = Counter(everybody.get(question, {}))
-        if own_counts and question in mine:
-            counts[mine[question]] -= 1
+        if own_counts and question in own_values:
+            counts[own_values[question]] -= 1
         if counts := +counts:
-            found[question] = counts
-    return found
+            remaining[question] = counts
+    return remaining
 
 
 def _item_seconds(assignments: Sequence[int]) -> dict[int, dict[int, float]]:
     rows = ItemTime.objects.filter(assignment__in=assignments).order_by()
-    found: dict[int, dict[int, float]] = defaultdict(dict)
+    seconds_by_item: dict[int, dict[int, float]] = defaultdict(dict)
     for who, item, seconds in rows.values_list("assignment", "item").annotate(sum=Sum("active_seconds")):
-        found[who][item] = seconds
-    return found
+        seconds_by_item[who][item] = seconds
+    return seconds_by_item
 
 
 def _trust(assignments: Sequence[Assignment]) -> dict[Question, list[Trust]]:
@@ -131,8 +141,8 @@ def _trust(assignments: Sequence[Assignment]) -> dict[Question, list[Trust]]:
         campaign__in={each.questionnaire.campaign_id for each in assignments},
         participant__in={each.participant_id for each in assignments},
     )
-    found: dict[Question, list[Trust]] = defaultdict(list)
+    trust: dict[Question, list[Trust]] = defaultdict(list)
     columns = ("campaign", "participant", "dimension__label", "spam_probability", "low", "high", "judgments")
     for campaign, participant, *rest in rows.order_by("dimension").values_list(*columns):
-        found[campaign, participant].append(Trust(*rest))
-    return found
+        trust[campaign, participant].append(Trust(*rest))
+    return trust

@@ -57,7 +57,7 @@ def flags_of(assignments: Sequence[Assignment]) -> dict[int, list[Signal]]:
 
 def record_flags(assignments: Sequence[Assignment], now: datetime) -> dict[int, list[Signal]]:
     """Return the same, and keep what is shown of those that wait for a decision."""
-    found = flags_of(assignments)
+    flags = flags_of(assignments)
     ShownFlag.objects.bulk_create(
         (
             ShownFlag(
@@ -66,16 +66,16 @@ def record_flags(assignments: Sequence[Assignment], now: datetime) -> dict[int, 
             )
             for each in assignments
             if each.state == AssignmentState.SUBMITTED
-            for signal in found[each.pk]
+            for signal in flags[each.pk]
         ),
         ignore_conflicts=True,
     )  # fmt: skip
-    return found
+    return flags
 
 
 def _merged(now: list[Signal], kept: list[ShownFlag]) -> list[Signal]:
-    there = {signal.name for signal in now}
+    names = {signal.name for signal in now}
     before = [
-        Signal(row.name, row.words, ProposedAction(row.proposes), row.evidence) for row in kept if row.name not in there
+        Signal(row.name, row.words, ProposedAction(row.proposes), row.evidence) for row in kept if row.name not in names
     ]
     return sorted([*now, *before], key=lambda each: -each.proposes)

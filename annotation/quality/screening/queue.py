@@ -61,11 +61,11 @@ def list_assignments(campaign: Campaign, name: str) -> QuerySet[Assignment]:
     Of what was withdrawn it holds what waited for a decision when its judge had all erased: it can still be paid.
     """
     order: Any = ("submitted_at", "id") if name in {"waiting", "surplus"} else ("-submitted_at", "-id")
-    found = assignments_of(campaign).filter(state=LISTS[name]).order_by(*order)
+    assignments = assignments_of(campaign).filter(state=LISTS[name]).order_by(*order)
     if name != "withdrawn":
-        return found
+        return assignments
     waited = AssignmentTransition.objects.filter(assignment=OuterRef("pk"), before=S.SUBMITTED, after=S.WITHDRAWN)
-    return found.filter(Exists(waited)).annotate(paid=Sum("payments__amount"))
+    return assignments.filter(Exists(waited)).annotate(paid=Sum("payments__amount"))
 
 
 def unpaid(campaign: Campaign) -> int:
@@ -82,9 +82,11 @@ def counts(campaign: Campaign, now: datetime) -> QueueCounts:
 
 def rows(assignments: Iterable[Assignment], now: datetime) -> list[QueueRow]:
     """Return assignments with what speaks against each, which is kept as it is shown."""
-    found = list(assignments)
-    flagged = flags.record_flags(found, now)
-    return [QueueRow(each, flags.propose(flagged[each.pk]), review_locks.is_locked(each, now)) for each in found]
+    assignments_shown = list(assignments)
+    flagged = flags.record_flags(assignments_shown, now)
+    return [
+        QueueRow(each, flags.propose(flagged[each.pk]), review_locks.is_locked(each, now)) for each in assignments_shown
+    ]
 
 
 def proposing(campaign: Campaign, what: ProposedAction, now: datetime) -> list[QueueRow]:
@@ -99,13 +101,17 @@ def take_next(
 ) -> Assignment | None:
     """Give a reviewer the next questionnaire: the one that they hold already, else the oldest that nobody holds."""
 
-    def fits(found: Sequence[Assignment]) -> Sequence[Assignment]:
-        return found if what is None else [row.assignment for row in rows(found, now) if row.proposal.what is what]
+    def fits(assignments: Sequence[Assignment]) -> Sequence[Assignment]:
+        return (
+            assignments
+            if what is None
+            else [row.assignment for row in rows(assignments, now) if row.proposal.what is what]
+        )
 
     return REVIEW_LOCK.take_next(assignments_of(campaign), by, now, after=after, fits=fits)
 
 
 def free_places(questionnaires: Iterable[int]) -> dict[int, int]:
     """Return how many places of each questionnaire nobody holds: what a surplus one could be taken up into."""
-    found = Slot.objects.open().filter(questionnaire__in=set(questionnaires)).order_by()
-    return dict(found.values_list("questionnaire").annotate(n=Count("pk")).values_list(F("questionnaire"), "n"))
+    slots = Slot.objects.open().filter(questionnaire__in=set(questionnaires)).order_by()
+    return dict(slots.values_list("questionnaire").annotate(n=Count("pk")).values_list(F("questionnaire"), "n"))

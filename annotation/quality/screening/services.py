@@ -140,9 +140,9 @@ def pay(*, assignment: Assignment, amount: int, reason: str, by: User, now: date
     ------
     WorkProblem
     """
-    made: AssignmentPayment = ASSIGNMENTS.pay(assignment, amount=amount, reason=reason, by=by, now=now)
-    platform_decisions.order_bonus(assignment, payment=made.pk, amount=amount, reason=made.reason, by=by, now=now)
-    return made
+    payment: AssignmentPayment = ASSIGNMENTS.pay(assignment, amount=amount, reason=reason, by=by, now=now)
+    platform_decisions.order_bonus(assignment, payment=payment.pk, amount=amount, reason=payment.reason, by=by, now=now)
+    return payment
 
 
 def accept_clean(*, campaign: Campaign, until: datetime, by: User, now: datetime) -> BulkResult:
@@ -166,8 +166,8 @@ def accept_clean(*, campaign: Campaign, until: datetime, by: User, now: datetime
 
 
 def _signals(assignment: Assignment) -> dict[str, Any]:
-    found = flags.flags_of([assignment])[assignment.pk]
-    return {signal.name: signal.evidence for signal in found}
+    signals_of_assignment = flags.flags_of([assignment])[assignment.pk]
+    return {signal.name: signal.evidence for signal in signals_of_assignment}
 
 
 def _look_at_checks(assignment: Assignment) -> None:

@@ -192,8 +192,8 @@ DEFAULT: Final = SignalLimits()
 
 def signals_of(work: Work, limits: SignalLimits = DEFAULT) -> list[Signal]:
     """Return what speaks against a questionnaire, the strongest first."""
-    found = [signal for look in LOOKS if (signal := look(work, limits)) is not None]
-    return sorted(found, key=lambda each: -each.proposes)
+    signals_found = [signal for look in LOOKS if (signal := look(work, limits)) is not None]
+    return sorted(signals_found, key=lambda each: -each.proposes)
 
 
 def too_fast(work: Work, limits: SignalLimits) -> Signal | None:
@@ -240,79 +240,89 @@ def failed_checks(work: Work, limits: SignalLimits) -> Signal | None:
 
 def gold_missed(work: Work, limits: SignalLimits) -> Signal | None:
     """Say so where known labels are hit no more often than by guessing."""
-    found = measures.known_label_hits(work)
-    if found is None or found.n < limits.least_known or found.p <= limits.guessing:
+    hits = measures.known_label_hits(work)
+    if hits is None or hits.n < limits.least_known or hits.p <= limits.guessing:
         return None
     words = _("%(hits)d of %(n)d known labels; guessing gives %(chance).1f.")
-    words %= {"hits": found.hits, "n": found.n, "chance": found.chance * found.n}
-    evidence = {"hits": found.hits, "n": found.n, "chance": found.chance, "p": found.p}
+    words %= {"hits": hits.hits, "n": hits.n, "chance": hits.chance * hits.n}
+    evidence = {"hits": hits.hits, "n": hits.n, "chance": hits.chance, "p": hits.p}
     return Signal("gold_missed", words, ProposedAction.LOOK, evidence)
 
 
 def straight_lining(work: Work, limits: SignalLimits) -> Signal | None:
     """Say so where nearly all answers are the same, or half of them in a row. Only the judge's own answers decide."""
-    found = measures.answer_runs(work)
-    if found is None or not (_all_equal(found, limits) or _alike(found, limits)):
+    runs = measures.answer_runs(work)
+    if runs is None or not (_all_equal(runs, limits) or _alike(runs, limits)):
         return None
-    if found.is_equal:
-        words = _("All %(n)d answers are the same.") % {"n": found.n}
+    if runs.is_equal:
+        words = _("All %(n)d answers are the same.") % {"n": runs.n}
     else:
         words = _("%(share)d %% of %(n)d answers are the same, %(longest)d of them in a row at most.")
-        words %= {"share": round(found.share * 100), "n": found.n, "longest": found.longest}
-    if found.others is not None:
+        words %= {"share": round(runs.share * 100), "n": runs.n, "longest": runs.longest}
+    if runs.others is not None:
         words += " " + _("Of others' answers to the same questions %(share)d %% are this one.") % {
-            "share": round(found.others * 100)
+            "share": round(runs.others * 100)
         }
-    evidence = {"n": found.n, "longest": found.longest, "share": found.share, "others": found.others}
+    evidence = {"n": runs.n, "longest": runs.longest, "share": runs.share, "others": runs.others}
     return Signal("straight_lining", words, ProposedAction.LOOK, evidence)
 
 
-def _alike(found: AnswerRuns, limits: SignalLimits) -> bool:
-    is_long = found.longest >= limits.same_run * found.n
-    return found.n >= limits.least_answers and (found.share >= limits.same_share or is_long)
+def _alike(runs: AnswerRuns, limits: SignalLimits) -> bool:
+    is_long = runs.longest >= limits.same_run * runs.n
+    return runs.n >= limits.least_answers and (runs.share >= limits.same_share or is_long)
 
 
-def _all_equal(found: AnswerRuns, limits: SignalLimits) -> bool:
-    return found.is_equal and found.n >= limits.least_equal and found.items >= limits.least_equal_items
+def _all_equal(runs: AnswerRuns, limits: SignalLimits) -> bool:
+    return runs.is_equal and runs.n >= limits.least_equal and runs.items >= limits.least_equal_items
 
 
 def one_sided(work: Work, limits: SignalLimits) -> Signal | None:
     """Say so where one side of the pairs is preferred more than chance explains, by the judge's own answers alone."""
-    found = measures.sides(work)
-    if found is None or found.p >= limits.one_sided:
+    side_counts = measures.sides(work)
+    if side_counts is None or side_counts.p >= limits.one_sided:
         return None
-    n = found.items_left + found.items_right
+    n = side_counts.items_left + side_counts.items_right
     words = _(
         "Left in %(left)d, right in %(right)d of %(n)d items: %(share)d %% left, 95 %% interval %(low)d to %(high)d %%."
     ) % {
-        "left": found.items_left,
-        "right": found.items_right,
+        "left": side_counts.items_left,
+        "right": side_counts.items_right,
         "n": n,
-        "share": round(100 * found.items_left / n),
-        "low": round(100 * found.low),
-        "high": round(100 * found.high),
+        "share": round(100 * side_counts.items_left / n),
+        "low": round(100 * side_counts.low),
+        "high": round(100 * side_counts.high),
     }
     evidence = {
-        "left": found.left,
-        "right": found.right,
-        "items_left": found.items_left,
-        "items_right": found.items_right,
-        "low": found.low,
-        "high": found.high,
-        "p": found.p,
-        "others": found.others,
+        "left": side_counts.left,
+        "right": side_counts.right,
+        "items_left": side_counts.items_left,
+        "items_right": side_counts.items_right,
+        "low": side_counts.low,
+        "high": side_counts.high,
+        "p": side_counts.p,
+        "others": side_counts.others,
     }
     return Signal("one_sided", words, ProposedAction.LOOK, evidence)
 
 
 def disagrees(work: Work, limits: SignalLimits) -> Signal | None:
     """Say so where the others' majority is met no more often than by somebody who does not look at the items."""
-    found = measures.majority_agreement(work)
-    if found is None or found.items < limits.least_items or found.z >= limits.better_than_chance:
+    agreement = measures.majority_agreement(work)
+    if agreement is None or agreement.items < limits.least_items or agreement.z >= limits.better_than_chance:
         return None
     words = _("As the majority of the others in %(share)d %% of %(n)d answers; by chance it would be %(expected)d %%.")
-    words %= {"share": round(100 * found.hits / found.n), "n": found.n, "expected": round(100 * found.expected)}
-    evidence = {"hits": found.hits, "n": found.n, "items": found.items, "expected": found.expected, "z": found.z}
+    words %= {
+        "share": round(100 * agreement.hits / agreement.n),
+        "n": agreement.n,
+        "expected": round(100 * agreement.expected),
+    }
+    evidence = {
+        "hits": agreement.hits,
+        "n": agreement.n,
+        "items": agreement.items,
+        "expected": agreement.expected,
+        "z": agreement.z,
+    }
     return Signal("disagrees", words, ProposedAction.LOOK, evidence)
 
 

@@ -36,22 +36,22 @@ PROPOSALS = {each.name.lower(): each for each in ProposedAction}
 @audited(AuditedContent.PEOPLE)
 def screening(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """List what waits for a decision with what speaks against each, or what was decided."""
-    found, now = _campaign(study, campaign_id), timezone.now()
+    campaign, now = _campaign(study, campaign_id), timezone.now()
     name = request.GET.get("list", "waiting")
     name = name if name in queue.LISTS else "waiting"
     what = _proposing(request)
-    listed: Any = queue.list_assignments(found, name)
+    listed: Any = queue.list_assignments(campaign, name)
     if what is not None and name == "waiting":
-        listed = [row.assignment for row in queue.proposing(found, what, now)]
+        listed = [row.assignment for row in queue.proposing(campaign, what, now)]
     page = Paginator(listed, PER_PAGE).get_page(request.GET.get("page"))
     rows = queue.rows(page.object_list, now)
     context = {
-        "campaign": found,
+        "campaign": campaign,
         "page": page,
         "rows": rows,
         "free": queue.free_places(row.assignment.questionnaire_id for row in rows) if name == "surplus" else {},
-        "counts": queue.counts(found, now),
-        "unpaid": queue.unpaid(found),
+        "counts": queue.counts(campaign, now),
+        "unpaid": queue.unpaid(campaign),
         "list": name,
         "lists": _lists(),
         "proposal": what.name.lower() if what is not None else "",
@@ -73,19 +73,21 @@ def following(request: HttpRequest, study: Study, campaign_id: int) -> HttpRespo
 @audited(AuditedContent.PEOPLE)
 def accept_clean(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """Say how many nothing speaks against; POST accepts them."""
-    found, now = _campaign(study, campaign_id), timezone.now()
+    campaign, now = _campaign(study, campaign_id), timezone.now()
     if request.method == "POST":
         form = BulkForm(request.POST)
         if form.is_valid():
             until = form.cleaned_data["until"]
-            done = services.accept_clean(campaign=found, until=until, by=_user(request), now=now)
+            done = services.accept_clean(campaign=campaign, until=until, by=_user(request), now=now)
             _say(request, done)
         else:
             messages.error(request, _("Look at the list first, then accept."))
         return redirect("screening", study.slug, campaign_id)
-    rows = [row for row in queue.proposing(found, ProposedAction.ACCEPT, now) if not _theirs(row.assignment, request)]
+    rows = [
+        row for row in queue.proposing(campaign, ProposedAction.ACCEPT, now) if not _theirs(row.assignment, request)
+    ]
     context = {
-        "campaign": found,
+        "campaign": campaign,
         "rows": rows,
         "owed": sum(dossier.owed_if_accepted(row.assignment) for row in rows),
         "until": now.isoformat(),
@@ -105,17 +107,22 @@ def assignment_page(request: HttpRequest, study: Study, campaign_id: int, assign
 @require_POST
 def lock(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponseBase:
     """Say that the reviewer still has it open; with `over`, take it from another."""
-    found, now = find(study, campaign_id, assignment_id), timezone.now()
+    assignment, now = find(study, campaign_id, assignment_id), timezone.now()
     if "over" in request.POST:
-        if queue.REVIEW_LOCK.take_over(found, _user(request), now):
+        if queue.REVIEW_LOCK.take_over(assignment, _user(request), now):
             messages.success(request, _("It is yours now. Tell the other reviewer if you can."))
-            if form := _decision(found, request.POST):
+            if form := _decision(assignment, request.POST):
                 return _taken_over(request, study, find(study, campaign_id, assignment_id), form)
-        return redirect(address("screening_assignment", found, request))
-    mine = queue.REVIEW_LOCK.hold(found, _user(request), now)
-    if not mine:
-        found = find(study, campaign_id, assignment_id)
-    context = {"assignment": found, "campaign": found.questionnaire.campaign, "lost": not mine, "study": study}
+        return redirect(address("screening_assignment", assignment, request))
+    is_held = queue.REVIEW_LOCK.hold(assignment, _user(request), now)
+    if not is_held:
+        assignment = find(study, campaign_id, assignment_id)
+    context = {
+        "assignment": assignment,
+        "campaign": assignment.questionnaire.campaign,
+        "lost": not is_held,
+        "study": study,
+    }
     return render(request, "annotation/quality/screening/assignment.html#hold", context)
 
 
@@ -123,38 +130,38 @@ def lock(request: HttpRequest, study: Study, campaign_id: int, assignment_id: st
 @require_POST
 def skip(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Put a questionnaire aside for somebody else, and go to the next."""
-    found = find(study, campaign_id, assignment_id)
-    queue.REVIEW_LOCK.let_go(found, _user(request))
-    return to_next(request, found.questionnaire.campaign, found)
+    assignment = find(study, campaign_id, assignment_id)
+    queue.REVIEW_LOCK.let_go(assignment, _user(request))
+    return to_next(request, assignment.questionnaire.campaign, assignment)
 
 
 def show(
-    request: HttpRequest, found: Assignment, forms: Mapping[str, Any] | None = None, *, status: int = 200
+    request: HttpRequest, assignment: Assignment, forms: Mapping[str, Any] | None = None, *, status: int = 200
 ) -> HttpResponse:
     """Answer with the page of a questionnaire, with the forms that were sent where something is wrong with them."""
-    given, now = forms or {}, timezone.now()
-    audit_subject(request, found.participant, found.pk)
-    known = dossier.collect(found)
-    currency = found.questionnaire.campaign.study.currency
+    forms_shown, now = forms or {}, timezone.now()
+    audit_subject(request, assignment.participant, assignment.pk)
+    known = dossier.collect(assignment)
+    currency = assignment.questionnaire.campaign.study.currency
     context = {
-        "assignment": found,
-        "campaign": found.questionnaire.campaign,
+        "assignment": assignment,
+        "campaign": assignment.questionnaire.campaign,
         "dossier": known,
-        "waits": found.state == AssignmentState.SUBMITTED,
-        "free": queue.free_places([found.questionnaire_id]).get(found.questionnaire_id, 0),
-        "held_by": found.reviewer if _theirs(found, request) else None,
-        "owed": dossier.owed_if_accepted(found),
-        "left": dossier.left_of_pay(found),
-        "accept": given.get("accept") or AcceptForm(),
-        "reject": given.get("reject") or reject_form(known, found),
-        "inclusion": given.get("inclusion")
-        or InclusionForm(initial={"inclusion": "exclude" if found.is_included else "include"}),
-        "pay": given.get("pay") or PayForm(currency),
-        "reverse": given.get("reverse") or ReverseForm(),
-        "opened": next(iter(given), request.GET.get("open", "")),
-        "typed": typed_texts(next(iter(given.values()), None)),
-        "resent": resent_fields(request.POST) if given else [],
-        "held_until": found.reviewing_until if review_locks.is_locked(found, now) else None,
+        "waits": assignment.state == AssignmentState.SUBMITTED,
+        "free": queue.free_places([assignment.questionnaire_id]).get(assignment.questionnaire_id, 0),
+        "held_by": assignment.reviewer if _theirs(assignment, request) else None,
+        "owed": dossier.owed_if_accepted(assignment),
+        "left": dossier.left_of_pay(assignment),
+        "accept": forms_shown.get("accept") or AcceptForm(),
+        "reject": forms_shown.get("reject") or reject_form(known, assignment),
+        "inclusion": forms_shown.get("inclusion")
+        or InclusionForm(initial={"inclusion": "exclude" if assignment.is_included else "include"}),
+        "pay": forms_shown.get("pay") or PayForm(currency),
+        "reverse": forms_shown.get("reverse") or ReverseForm(),
+        "opened": next(iter(forms_shown), request.GET.get("open", "")),
+        "typed": typed_texts(next(iter(forms_shown.values()), None)),
+        "resent": resent_fields(request.POST) if forms_shown else [],
+        "held_until": assignment.reviewing_until if review_locks.is_locked(assignment, now) else None,
         "query": _query(request),
         "section": "annotation",
     }
@@ -162,24 +169,24 @@ def show(
 
 
 @audited(AuditedContent.REVIEW)
-def _taken_over(request: HttpRequest, study: Study, found: Assignment, forms: Mapping[str, Any]) -> HttpResponse:
+def _taken_over(request: HttpRequest, study: Study, assignment: Assignment, forms: Mapping[str, Any]) -> HttpResponse:
     """Answer with what is the reviewer's now, and with what they had typed."""
-    return show(request, found, forms)
+    return show(request, assignment, forms)
 
 
-def _decision(found: Assignment, data: Any) -> dict[str, Any]:
+def _decision(assignment: Assignment, data: Any) -> dict[str, Any]:
     """Return the form of a decision that was refused because another reviewer had it open, as it was filled in."""
     name = data.get("decision", "")
     if name == "accept":
         return {name: AcceptForm(data)}
-    return {name: reject_form(dossier.collect(found), found, data)} if name == "reject" else {}
+    return {name: reject_form(dossier.collect(assignment), assignment, data)} if name == "reject" else {}
 
 
-def reject_form(known: dossier.Dossier, found: Assignment, data: Any = None) -> RejectForm:
+def reject_form(known: dossier.Dossier, assignment: Assignment, data: Any = None) -> RejectForm:
     """Return the form of a rejection, which asks for what the platform wants to know where one is told."""
-    is_told = known.from_platform and found.state == AssignmentState.SUBMITTED
-    currency = found.questionnaire.campaign.study.currency
-    return RejectForm(data, owed=dossier.left_of_pay(found), currency=currency, from_platform=is_told)
+    is_told = known.from_platform and assignment.state == AssignmentState.SUBMITTED
+    currency = assignment.questionnaire.campaign.study.currency
+    return RejectForm(data, owed=dossier.left_of_pay(assignment), currency=currency, from_platform=is_told)
 
 
 def find(study: Study, campaign_id: int, external_id: str) -> Assignment:
@@ -200,21 +207,21 @@ def to_next(request: HttpRequest, campaign: Campaign, after: Assignment | None) 
     return redirect(address("screening_assignment", taken, request))
 
 
-def address(name: str, found: Assignment, request: HttpRequest) -> str:
+def address(name: str, assignment: Assignment, request: HttpRequest) -> str:
     """Return the address of a page of an assignment, with the filter that the reviewer works with."""
-    campaign = found.questionnaire.campaign
-    return f"{reverse(name, args=[campaign.study.slug, campaign.pk, found.external_id])}{_query(request)}"
+    campaign = assignment.questionnaire.campaign
+    return f"{reverse(name, args=[campaign.study.slug, campaign.pk, assignment.external_id])}{_query(request)}"
 
 
 def _campaign(study: Study, campaign_id: int) -> Campaign:
     """Return a campaign whose questionnaires were handed out; of models' and imported ones nothing is decided."""
-    found = Campaign.objects.filter(study=study, has_slots=True).select_related("study")
-    return get_object_or_404(found, pk=campaign_id)
+    campaigns = Campaign.objects.filter(study=study, has_slots=True).select_related("study")
+    return get_object_or_404(campaigns, pk=campaign_id)
 
 
-def _theirs(found: Assignment, request: HttpRequest) -> bool:
-    waits = found.state == AssignmentState.SUBMITTED
-    return waits and review_locks.locked_by_another(found, _user(request), timezone.now())
+def _theirs(assignment: Assignment, request: HttpRequest) -> bool:
+    waits = assignment.state == AssignmentState.SUBMITTED
+    return waits and review_locks.locked_by_another(assignment, _user(request), timezone.now())
 
 
 def _proposing(request: HttpRequest) -> ProposedAction | None:
@@ -247,15 +254,15 @@ def _proposals() -> list[tuple[str, str]]:
 
 
 def _say(request: HttpRequest, done: services.BulkResult) -> None:
-    said = ngettext("%(n)d questionnaire accepted.", "%(n)d questionnaires accepted.", done.accepted)
-    messages.success(request, said % {"n": done.accepted})
+    message = ngettext("%(n)d questionnaire accepted.", "%(n)d questionnaires accepted.", done.accepted)
+    messages.success(request, message % {"n": done.accepted})
     if done.passed_over:
-        said = ngettext(
+        message = ngettext(
             "%(n)d was passed over: it is open with another reviewer, or was decided meanwhile.",
             "%(n)d were passed over: they are open with another reviewer, or were decided meanwhile.",
             done.passed_over,
         )
-        messages.warning(request, said % {"n": done.passed_over})
+        messages.warning(request, message % {"n": done.passed_over})
 
 
 def _user(request: HttpRequest) -> Any:
@@ -267,27 +274,27 @@ def _user(request: HttpRequest) -> Any:
 @audited(AuditedContent.REVIEW)
 def decide(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Accept or reject; then the next one."""
-    found = find(study, campaign_id, assignment_id)
+    assignment = find(study, campaign_id, assignment_id)
     name = request.POST.get("decision", "")
     if name == "accept":
         form: Any = AcceptForm(request.POST)
         do: Callable[..., Assignment] = services.accept
-        said = _("Accepted: it is paid, and one of the judgments asked for.")
+        message = _("Accepted: it is paid, and one of the judgments asked for.")
     elif name == "reject":
-        form = reject_form(dossier.collect(found), found, request.POST)
+        form = reject_form(dossier.collect(assignment), assignment, request.POST)
         do = services.reject
-        said = _("Rejected: its place is free again, and somebody else judges.")
+        message = _("Rejected: its place is free again, and somebody else judges.")
     else:
-        return show(request, found, status=422)
+        return show(request, assignment, status=422)
     if not form.is_valid():
-        return show(request, found, {name: form}, status=422)
-    wanted = ("note",) if name == "accept" else ("reason", "pay_part", "category")
-    given = {each: form.cleaned_data[each] for each in wanted if each in form.cleaned_data}
-    answer = _done(request, found, name, form, lambda who: do(**given, **who))
+        return show(request, assignment, {name: form}, status=422)
+    names = ("note",) if name == "accept" else ("reason", "pay_part", "category")
+    fields = {each: form.cleaned_data[each] for each in names if each in form.cleaned_data}
+    answer = _done(request, assignment, name, form, lambda who: do(**fields, **who))
     if answer is not None:
         return answer
-    messages.success(request, said)
-    return to_next(request, found.questionnaire.campaign, found)
+    messages.success(request, message)
+    return to_next(request, assignment.questionnaire.campaign, assignment)
 
 
 @study_page(Role.REVIEWER)
@@ -295,13 +302,13 @@ def decide(request: HttpRequest, study: Study, campaign_id: int, assignment_id: 
 @audited(AuditedContent.REVIEW)
 def include(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Decide whether judgments count in the analysis, whatever is paid."""
-    found = find(study, campaign_id, assignment_id)
+    assignment = find(study, campaign_id, assignment_id)
     form = InclusionForm(request.POST)
     if not form.is_valid():
-        return show(request, found, {"inclusion": form}, status=422)
+        return show(request, assignment, {"inclusion": form}, status=422)
     holds, why = form.cleaned_data["inclusion"] == "include", form.cleaned_data["why"]
     return _stay(
-        request, found, "inclusion", form, lambda who: services.include(holds=holds, reason=why, **who),
+        request, assignment, "inclusion", form, lambda who: services.include(holds=holds, reason=why, **who),
         _("Noted for the analysis. What is paid is a decision of its own."),
     )  # fmt: skip
 
@@ -311,12 +318,12 @@ def include(request: HttpRequest, study: Study, campaign_id: int, assignment_id:
 @audited(AuditedContent.REVIEW)
 def pay(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Pay something beside, with a reason."""
-    found = find(study, campaign_id, assignment_id)
+    assignment = find(study, campaign_id, assignment_id)
     form = PayForm(study.currency, request.POST)
     if not form.is_valid():
-        return show(request, found, {"pay": form}, status=422)
+        return show(request, assignment, {"pay": form}, status=422)
     return _stay(
-        request, found, "pay", form, lambda who: services.pay(**form.cleaned_data, **who),
+        request, assignment, "pay", form, lambda who: services.pay(**form.cleaned_data, **who),
         _("Noted as owed to the judge."),
     )  # fmt: skip
 
@@ -326,11 +333,13 @@ def pay(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str
 @audited(AuditedContent.REVIEW)
 def reverse_rejection(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Accept after all what was rejected."""
-    found = find(study, campaign_id, assignment_id)
+    assignment = find(study, campaign_id, assignment_id)
     form = ReverseForm(request.POST)
     if not form.is_valid():
-        return show(request, found, {"reverse": form}, status=422)
-    answer = _done(request, found, "reverse", form, lambda who: services.accept(note=form.cleaned_data["note"], **who))
+        return show(request, assignment, {"reverse": form}, status=422)
+    answer = _done(
+        request, assignment, "reverse", form, lambda who: services.accept(note=form.cleaned_data["note"], **who)
+    )
     if answer is not None:
         return answer
     held = find(study, campaign_id, assignment_id).state == AssignmentState.ACCEPTED
@@ -340,7 +349,7 @@ def reverse_rejection(request: HttpRequest, study: Study, campaign_id: int, assi
         if held
         else _("The rejection is reversed and the rest is owed; its place was taken, so it is kept as surplus."),
     )
-    return redirect(address("screening_assignment", found, request))
+    return redirect(address("screening_assignment", assignment, request))
 
 
 @study_page(Role.REVIEWER)
@@ -348,32 +357,37 @@ def reverse_rejection(request: HttpRequest, study: Study, campaign_id: int, assi
 @audited(AuditedContent.REVIEW)
 def restore(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
     """Let a surplus questionnaire have a place that is free."""
-    found = find(study, campaign_id, assignment_id)
+    assignment = find(study, campaign_id, assignment_id)
     return _stay(
-        request, found, "", None, lambda who: decisions.take_up(**who),
+        request, assignment, "", None, lambda who: decisions.take_up(**who),
         _("It has a place now, and waits for a decision like any other."),
     )  # fmt: skip
 
 
 def _stay(
-    request: HttpRequest, found: Assignment, name: str, form: Any, do: Callable[[dict[str, Any]], object], said: str
+    request: HttpRequest,
+    assignment: Assignment,
+    name: str,
+    form: Any,
+    do: Callable[[dict[str, Any]], object],
+    message: str,
 ) -> HttpResponse:
-    answer = _done(request, found, name, form, do)
+    answer = _done(request, assignment, name, form, do)
     if answer is not None:
         return answer
-    messages.success(request, said)
-    return redirect(address("screening_assignment", found, request))
+    messages.success(request, message)
+    return redirect(address("screening_assignment", assignment, request))
 
 
 def _done(
-    request: HttpRequest, found: Assignment, name: str, form: Any, do: Callable[[dict[str, Any]], object]
+    request: HttpRequest, assignment: Assignment, name: str, form: Any, do: Callable[[dict[str, Any]], object]
 ) -> HttpResponse | None:
     """Do what was decided; where that cannot be, answer with the page as it is now and what is the matter."""
     try:
-        do({"assignment": found, "by": request.user, "now": timezone.now()})
+        do({"assignment": assignment, "by": request.user, "now": timezone.now()})
     except (WorkProblem, ActionError) as problem:
         messages.error(request, str(problem))
-        campaign = found.questionnaire.campaign
-        now = find(campaign.study, campaign.pk, found.external_id)
+        campaign = assignment.questionnaire.campaign
+        now = find(campaign.study, campaign.pk, assignment.external_id)
         return show(request, now, {name: form} if form else {}, status=409)
     return None

@@ -68,8 +68,8 @@ def responses(topics: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             ("bm25-extract", bm25_extract(topic["query"], texts)),
             ("lead-summary", lead_summary(texts)),
         ):
-            told = [{"text": statement.text, "citations": list(statement.citations)} for statement in statements]
-            records.append({"topic": topic["topic"], "run": run, "style": "essay", "statements": told})
+            parts = [{"text": statement.text, "citations": list(statement.citations)} for statement in statements]
+            records.append({"topic": topic["topic"], "run": run, "style": "essay", "statements": parts})
     return records
 
 

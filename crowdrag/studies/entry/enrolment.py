@@ -41,8 +41,8 @@ def register_device_source(source: DeviceSource) -> None:
 
 def allowed_devices(link: EntryLink) -> list[Device]:
     """Return the devices on which people may take part who come by a link; all of them where nobody says otherwise."""
-    said = {device for source in _device_sources for device in source(link)}
-    return [device for device in Device if device in said] or list(Device)
+    devices = {device for source in _device_sources for device in source(link)}
+    return [device for device in Device if device in devices] or list(Device)
 
 
 def device_of(headers: Mapping[str, str]) -> Device:

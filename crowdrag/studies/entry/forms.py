@@ -60,16 +60,16 @@ class PersonalLinksForm(LinkForm):
 
     def clean_labels(self) -> list[str]:
         """Split into lines."""
-        found = [line.strip() for line in self.cleaned_data["labels"].splitlines() if line.strip()]
-        if not found:
+        labels = [line.strip() for line in self.cleaned_data["labels"].splitlines() if line.strip()]
+        if not labels:
             raise forms.ValidationError(_("Name at least one."))
-        if len(found) > links.MAX_AT_ONCE:
+        if len(labels) > links.MAX_AT_ONCE:
             raise forms.ValidationError(_("At most %(most)d at once."), params={"most": links.MAX_AT_ONCE})
-        if any(len(label) > links.MAX_LABEL_LENGTH for label in found):
+        if any(len(label) > links.MAX_LABEL_LENGTH for label in labels):
             raise forms.ValidationError(
                 _("A line is longer than %(most)d characters."), params={"most": links.MAX_LABEL_LENGTH}
             )
-        return found
+        return labels
 
 
 class OpenLinkForm(LinkForm):

@@ -45,10 +45,10 @@ def group_key(key: str) -> str:
     return "-".join(key[start : start + 4] for start in range(0, len(key), 4))
 
 
-def read_key(given: str) -> str | None:
+def read_key(text: str) -> str | None:
     """Return the key in what somebody typed or pasted, a whole link or the key alone; None where there is none."""
-    found = _KEY_IN_LINK.search(given)
-    key = (found[1] if found else given.strip()).lower().translate(_KEY_READ_AS)
+    match = _KEY_IN_LINK.search(text)
+    key = (match[1] if match else text.strip()).lower().translate(_KEY_READ_AS)
     return key if _KEY.fullmatch(key) else None
 
 
@@ -117,17 +117,17 @@ class PlatformVisit:
 
 def read_visit(names: Mapping[str, str], query: Mapping[str, str]) -> PlatformVisit:
     """Read a platform's parameters by the names that a link gives them; the participant's must be there."""
-    found = {role: query.get(names[role], "") for role in PARAMETER_ROLES if names.get(role)}
-    if not found.get("participant"):
+    visit = {role: query.get(names[role], "") for role in PARAMETER_ROLES if names.get(role)}
+    if not visit.get("participant"):
         raise PlatformParametersError(
             _("The address does not say who you are: “%(name)s” is missing.") % {"name": names.get("participant", "")}
         )
-    for role, value in found.items():
+    for role, value in visit.items():
         if value and (len(value) > MAX_ID_LENGTH or not _PLATFORM_ID.fullmatch(value)):
             raise PlatformParametersError(
                 _("The address is damaged: “%(name)s” is not what the platform writes.") % {"name": names[role]}
             )
-    return PlatformVisit(**found)
+    return PlatformVisit(**visit)
 
 
 MAX_LABEL_LENGTH = 200
@@ -152,11 +152,11 @@ def create_personal(
 ) -> list[LinkWithKey]:
     """Invite people: a participant and a personal link for each label. Labels never leave the system."""
     way = _activity_for(study, purpose)
-    made = []
+    links = []
     for label in labels:
         person = Participant.objects.create(study=study, kind=way.kind, external_id=uuid4().hex, created_at=now)
-        made.append(_create_personal(person, purpose, label, by, now, expires_at))
-    return made
+        links.append(_create_personal(person, purpose, label, by, now, expires_at))
+    return links
 
 
 def create_open(
@@ -223,23 +223,23 @@ def close(*, link: EntryLink, now: datetime) -> None:
     EntryLink.objects.filter(pk=link.pk, closed_at__isnull=True).update(closed_at=now)
 
 
-def find(given: str) -> EntryLink | None:
+def find(key_or_address: str) -> EntryLink | None:
     """Return the link with the key in what somebody typed, opened or pasted.
 
     A personal link that was revoked is no link: nobody can tell it from one that never was.
     """
-    key = read_key(given)
+    key = read_key(key_or_address)
     if key is None:
         return None
-    found = EntryLink.objects.select_related("study", "participant").filter(token_hash=hash_key(key)).first()
-    if found and found.kind == EntryKind.PERSONAL and found.closed_at:
+    link = EntryLink.objects.select_related("study", "participant").filter(token_hash=hash_key(key)).first()
+    if link and link.kind == EntryKind.PERSONAL and link.closed_at:
         return None
-    return found
+    return link
 
 
-def find_personal(given: str) -> EntryLink | None:
+def find_personal(key_or_address: str) -> EntryLink | None:
     """Return the personal link whose key somebody typed or pasted."""
-    link = find(given)
+    link = find(key_or_address)
     return link if link and link.kind == EntryKind.PERSONAL else None
 
 
@@ -255,9 +255,9 @@ class CompletionTarget:
 
 def completion_target(link: EntryLink, outcome: Outcome) -> CompletionTarget | None:
     """Return where people go at the end of a visit by this link; None where it names no address for the outcome."""
-    given = str(link.completion.get(outcome, "")) if link.kind == EntryKind.PLATFORM else ""
+    target = str(link.completion.get(outcome, "")) if link.kind == EntryKind.PLATFORM else ""
     try:
-        address = check_address(given)
+        address = check_address(target)
     except AddressError:
         # Whatever got into the table by another way than `create_platform` is not led to.
         return None
@@ -289,13 +289,13 @@ class Funnel:
 def funnels(study: Study) -> dict[int, Funnel]:
     """Return the numbers of each link of a study by the link's key."""
     agreed = set(Consent.objects.filter(participant__study=study).values_list("participant_id", flat=True))
-    found: dict[int, list[int]] = {}
+    funnel_counts: dict[int, list[int]] = {}
     rows = Arrival.objects.filter(link__study=study).values_list("link_id", "participant_id")
     for link, person in rows.iterator():
-        counts = found.setdefault(link, [0, 0])
+        counts = funnel_counts.setdefault(link, [0, 0])
         counts[0] += 1
         counts[1] += person in agreed
-    return {link: Funnel(*counts) for link, counts in found.items()}
+    return {link: Funnel(*counts) for link, counts in funnel_counts.items()}
 
 
 def _platform_name(platform: str) -> str:
@@ -348,7 +348,7 @@ def _create_shared(
 
 
 def _activity_for(study: Study, purpose: str) -> activities.Activity:
-    found = activities.get(study, purpose)
-    if found is None:
+    activity = activities.get(study, purpose)
+    if activity is None:
         raise LinkError(_("There is no way of taking part that is called %(name)s.") % {"name": purpose})
-    return found
+    return activity

@@ -191,8 +191,8 @@ def renew_link(request: HttpRequest, study: Study, link_id: int) -> HttpResponse
     """Make a new personal link in place of one that was lost, and show it."""
     link = get_object_or_404(EntryLink, pk=link_id, study=study, kind=EntryKind.PERSONAL)
     assert link.participant is not None, "a check of the table"
-    made = links.renew(participant=link.participant, purpose=link.purpose, now=timezone.now(), by=request.user)  # type: ignore[arg-type]
-    return _show_links(request, study, made=[made])
+    new_link = links.renew(participant=link.participant, purpose=link.purpose, now=timezone.now(), by=request.user)  # type: ignore[arg-type]
+    return _show_links(request, study, new_links=[new_link])
 
 
 @study_page(Role.EDITOR)
@@ -215,7 +215,7 @@ def _make_link(request: HttpRequest, study: Study, form: LinkForm) -> HttpRespon
         "expires_at": form.expires_at(now),
     }
     if isinstance(form, PersonalLinksForm):
-        return _show_links(request, study, made=links.create_personal(labels=data["labels"], **common))
+        return _show_links(request, study, new_links=links.create_personal(labels=data["labels"], **common))
     if isinstance(form, PlatformLinkForm):
         links.create_platform(
             label=data["label"],
@@ -234,10 +234,10 @@ def _show_links(
     request: HttpRequest,
     study: Study,
     refused: dict[str, LinkForm] | None = None,
-    made: list[links.LinkWithKey] | None = None,
+    new_links: list[links.LinkWithKey] | None = None,
 ) -> HttpResponse:
     numbers, now = links.funnels(study), timezone.now()
-    found = EntryLink.objects.filter(study=study).select_related("participant").order_by("-created_at", "-pk")
+    links_of_study = EntryLink.objects.filter(study=study).select_related("participant").order_by("-created_at", "-pk")
     invitations = set(EntryLink.objects.invitations().filter(study=study).values_list("pk", flat=True))
     rows = [
         LinkRow(
@@ -247,7 +247,7 @@ def _show_links(
             enrolment.is_open(link, now),
             _shared_address(request, link),
         )
-        for link in found
+        for link in links_of_study
     ]
     shown = refused or {}
     forms = {kind.lower(): shown.get(kind) or form(study, prefix=kind.lower()) for kind, form in LINK_FORMS.items()}
@@ -255,7 +255,7 @@ def _show_links(
         # What people made for themselves so as to come back is theirs, and no invitation.
         "shared": [row for row in rows if row.link.kind != EntryKind.PERSONAL],
         "personal": [row for row in rows if row.link.pk in invitations],
-        "made": [{"label": one.link.label, "address": _join_address(request, one.key)} for one in made or []],
+        "made": [{"label": one.link.label, "address": _join_address(request, one.key)} for one in new_links or []],
         "forms": forms,
         "refused": "".join(shown),
         "ways": activities.of_study(study),

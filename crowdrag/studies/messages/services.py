@@ -59,10 +59,10 @@ def answer(*, message: ParticipantMessage, text: str, by: User, now: datetime) -
 
 def settle_contests(*, participant: Participant, about: str, text: str, by: User, now: datetime) -> int:
     """Answer the open messages that contest a decision which was just reversed; return how many there were."""
-    found = ParticipantMessage.objects.filter(
+    messages = ParticipantMessage.objects.filter(
         participant=participant, about=about, kind=MessageKind.CONTEST, answered_at__isnull=True
     )
-    return found.update(answer=_check_text(text, MAX_LENGTH), answered_at=now, answered_by=by) if about else 0
+    return messages.update(answer=_check_text(text, MAX_LENGTH), answered_at=now, answered_by=by) if about else 0
 
 
 def count_unanswered(study: Study) -> int:
@@ -72,18 +72,20 @@ def count_unanswered(study: Study) -> int:
 
 def list_of_participant(participant: Participant) -> list[MessageWithSubject]:
     """Return what somebody asked, the latest first."""
-    found = participant.messages.order_by("-asked_at", "-pk")
+    messages = participant.messages.order_by("-asked_at", "-pk")
     known = activities.of_study(participant.study)
-    return [MessageWithSubject(message, activities.about_label(participant, message.about, known)) for message in found]
+    return [
+        MessageWithSubject(message, activities.about_label(participant, message.about, known)) for message in messages
+    ]
 
 
 def list_of_study(study: Study) -> "list[ParticipantMessage]":
     """Return all of a study, unanswered first, of these the oldest first; then the answered ones, the latest first."""
-    found = ParticipantMessage.objects.filter(participant__study=study).select_related(
+    messages = ParticipantMessage.objects.filter(participant__study=study).select_related(
         "participant__study", "answered_by"
     )
-    waiting = found.filter(answered_at__isnull=True).order_by("asked_at", "pk")
-    return [*waiting, *found.filter(answered_at__isnull=False).order_by(F("answered_at").desc(), "-pk")]
+    waiting = messages.filter(answered_at__isnull=True).order_by("asked_at", "pk")
+    return [*waiting, *messages.filter(answered_at__isnull=False).order_by(F("answered_at").desc(), "-pk")]
 
 
 def _check_text(text: str, most: int) -> str:

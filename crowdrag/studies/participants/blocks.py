@@ -33,8 +33,10 @@ def block(*, participant: Participant, reason: str, by: User | None, now: dateti
 @transaction.atomic
 def unblock(*, participant: Participant, by: User | None, now: datetime) -> ParticipantBlock | None:
     """Let somebody get work again; the record says that it was so."""
-    found = ParticipantBlock.objects.select_for_update().filter(participant=participant, lifted_at__isnull=True).first()
-    if found is not None:
-        found.lifted_at, found.lifted_by = now, by
-        found.save(update_fields=["lifted_at", "lifted_by"])
-    return found
+    open_block = (
+        ParticipantBlock.objects.select_for_update().filter(participant=participant, lifted_at__isnull=True).first()
+    )
+    if open_block is not None:
+        open_block.lifted_at, open_block.lifted_by = now, by
+        open_block.save(update_fields=["lifted_at", "lifted_by"])
+    return open_block

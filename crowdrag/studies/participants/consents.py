@@ -23,8 +23,8 @@ def is_given(*, participant: Participant, text: ConsentText) -> bool:
 
 def is_given_to_some_version(*, participant: Participant, text: ConsentText) -> bool:
     """Say whether this person consented to this text in any of its versions."""
-    given = Consent.objects.filter(participant=participant, text__study_id=text.study_id, withdrawn_at__isnull=True)
-    return given.filter(text__name=text.name).exists()
+    consents = Consent.objects.filter(participant=participant, text__study_id=text.study_id, withdrawn_at__isnull=True)
+    return consents.filter(text__name=text.name).exists()
 
 
 @transaction.atomic

@@ -36,21 +36,21 @@ def consent_page(request: HttpRequest, participant: Participant) -> HttpResponse
     if "decline" in request.POST:
         return decline(request, participant)
     text = offer.consent_text
-    given = Consent.objects.filter(participant=participant, text=text, withdrawn_at__isnull=True).first()
+    consent = Consent.objects.filter(participant=participant, text=text, withdrawn_at__isnull=True).first()
     released = ("releases_text", "releases_log", "releases_timing")
-    initial = {"agrees": True, **{name: getattr(given, name) for name in released}} if given else {}
+    initial = {"agrees": True, **{name: getattr(consent, name) for name in released}} if consent else {}
     form = ConsentForm(text, request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         releases = {name: form.cleaned_data.get(name, False) for name in released}
         consents.give(participant=participant, text=text, now=timezone.now(), **releases)
-        made = links.first_key(participant=participant, purpose=way.name, now=timezone.now())
-        return show_key(request, participant, made, way) if made else redirect(way.address(participant.study))
+        link = links.first_key(participant=participant, purpose=way.name, now=timezone.now())
+        return show_key(request, participant, link, way) if link else redirect(way.address(participant.study))
     context = {
         "taking_part": participant.study,
         "text": text,
         "form": form,
-        "given": given,
-        "earlier": not given and consents.is_given_to_some_version(participant=participant, text=text),
+        "given": consent,
+        "earlier": not consent and consents.is_given_to_some_version(participant=participant, text=text),
         "offer": offer,
         "start": way.address(participant.study),
     }
@@ -65,13 +65,13 @@ def decline(request: HttpRequest, participant: Participant) -> HttpResponse:
 
 
 def show_key(
-    request: HttpRequest, participant: Participant, made: links.LinkWithKey, way: activities.Activity
+    request: HttpRequest, participant: Participant, link: links.LinkWithKey, way: activities.Activity
 ) -> HttpResponse:
     """Show somebody's own key, this once: only its hash is kept."""
     context = {
         "taking_part": participant.study,
-        "address": request.build_absolute_uri(reverse("join", args=[made.key])),
-        "code": links.group_key(made.key),
+        "address": request.build_absolute_uri(reverse("join", args=[link.key])),
+        "code": links.group_key(link.key),
         "start": way.address(participant.study),
     }
     return render(request, "studies/participants/personal_link.html", context)
@@ -98,8 +98,8 @@ def renew_own_key(request: HttpRequest, participant: Participant) -> HttpRespons
     way = activities.latest(participant)
     if way is None:
         return redirect("participant_dashboard", participant.study.slug)
-    made = links.renew(participant=participant, purpose=way.name, now=timezone.now())
-    return show_key(request, participant, made, way)
+    link = links.renew(participant=participant, purpose=way.name, now=timezone.now())
+    return show_key(request, participant, link, way)
 
 
 @participant_page
@@ -126,17 +126,19 @@ def withdraw(request: HttpRequest, participant: Participant) -> HttpResponse:
 @never_cache
 def withdraw_by_key(request: HttpRequest) -> HttpResponse:
     """Let somebody withdraw who has nothing but their personal link: no session, no account."""
-    given = KeyForm(request.POST or None)
-    if request.method != "POST" or not given.is_valid():
-        return _ask_for_key(request, given)
-    link = links.find_personal(given.cleaned_data["key"])
+    key_form = KeyForm(request.POST or None)
+    if request.method != "POST" or not key_form.is_valid():
+        return _ask_for_key(request, key_form)
+    link = links.find_personal(key_form.cleaned_data["key"])
     if link is None or link.participant is None:
-        given.add_error("key", _("Nobody has this link or code. Is all of it there? It may also have been replaced."))
-        return _ask_for_key(request, given)
+        key_form.add_error(
+            "key", _("Nobody has this link or code. Is all of it there? It may also have been replaced.")
+        )
+        return _ask_for_key(request, key_form)
     form = WithdrawForm(request.POST) if "choice" in request.POST or "is_sure" in request.POST else WithdrawForm()
     if form.is_valid():
         return _withdraw(request, link.participant, form.cleaned_data["choice"])
-    return _show_withdrawal(request, link.participant, form, given.cleaned_data["key"])
+    return _show_withdrawal(request, link.participant, form, key_form.cleaned_data["key"])
 
 
 def _ask_for_key(request: HttpRequest, form: KeyForm) -> HttpResponse:
@@ -179,14 +181,14 @@ def _withdraw(request: HttpRequest, participant: Participant, choice: str) -> Ht
 @require_POST
 def block_participant(request: HttpRequest, study: Study, participant: int) -> HttpResponse:
     """Give somebody nothing more; with `lift`, let them get work again."""
-    found = get_object_or_404(Participant, study=study, pk=participant)
+    person = get_object_or_404(Participant, study=study, pk=participant)
     by, now = request.user, timezone.now()
     if "lift" in request.POST:
-        blocks.unblock(participant=found, by=by, now=now)  # type: ignore[arg-type]
+        blocks.unblock(participant=person, by=by, now=now)  # type: ignore[arg-type]
         messages.success(request, _("They can get work again."))
     else:
         try:
-            blocks.block(participant=found, reason=request.POST.get("reason", "")[:500], by=by, now=now)  # type: ignore[arg-type]
+            blocks.block(participant=person, reason=request.POST.get("reason", "")[:500], by=by, now=now)  # type: ignore[arg-type]
             messages.success(request, _("They get nothing more. What they have in hand they may finish."))
         except blocks.NoReasonError:
             messages.error(request, _("Say why they get nothing more: they read it."))

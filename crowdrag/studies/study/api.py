@@ -108,10 +108,10 @@ class StudyList(ListEndpoint):
     @extend_schema(request=NewStudy, responses={201: StudyRow})
     def post(self, request: Request) -> Response:
         """Make a study, which you then own."""
-        given = self.validated(NewStudy)
-        made = services.create(by=self.user, **given)
-        shown = Study.objects.with_role(self.user).get(pk=made.pk)
-        where = request.build_absolute_uri(reverse("api_study", args=[made.slug]))
+        data = self.validated(NewStudy)
+        study = services.create(by=self.user, **data)
+        shown = Study.objects.with_role(self.user).get(pk=study.pk)
+        where = request.build_absolute_uri(reverse("api_study", args=[study.slug]))
         return Response(StudyRow(shown).data, status=201, headers={"Location": where})
 
 
@@ -128,10 +128,10 @@ class StudyDetail(Endpoint):
     @extend_schema(request=SaidOfStudy, responses=StudyRow)
     def patch(self, request: Request, study: str) -> Response:
         """Change what a study says of itself and of those who ask."""
-        given = self.validated(SaidOfStudy)
-        own = Study.objects.with_role(self.user).filter(pk=self.study.pk)
-        with self.unchanged(own, StudyRow) as held:
-            services.describe(study=held, **given)
+        data = self.validated(SaidOfStudy)
+        studies = Study.objects.with_role(self.user).filter(pk=self.study.pk)
+        with self.unchanged(studies, StudyRow) as held:
+            services.describe(study=held, **data)
             return Response(StudyRow(held).data)
 
 
@@ -173,12 +173,12 @@ class MemberList(ListEndpoint):
 
         They need an account: an operator makes it.
         """
-        given = self.validated(NewMember)
-        user = User.objects.filter(email__iexact=given["email"]).first()
+        data = self.validated(NewMember)
+        user = User.objects.filter(email__iexact=data["email"]).first()
         if user is None:
-            said = "Nobody here has this address."
-            raise Problem("invalid", said, errors=[{"pointer": "#/email", "detail": said, "code": "unknown"}])
-        return Response(MemberRow(_set_role(self, user, given["role"])).data, status=201)
+            message = "Nobody here has this address."
+            raise Problem("invalid", message, errors=[{"pointer": "#/email", "detail": message, "code": "unknown"}])
+        return Response(MemberRow(_set_role(self, user, data["role"])).data, status=201)
 
 
 class MemberDetail(Endpoint):

@@ -70,8 +70,8 @@ class MemberForm(forms.Form):
     def clean_email(self) -> str:
         """Find whose address it is."""
         email: str = self.cleaned_data["email"]
-        found = User.objects.filter(email__iexact=email).first()
-        if found is None:
+        user = User.objects.filter(email__iexact=email).first()
+        if user is None:
             raise forms.ValidationError(_("Nobody here has this address. An operator makes accounts in the admin."))
-        self.user = found
+        self.user = user
         return email

@@ -80,21 +80,21 @@ def count_of(model: type[models.Model], relation: str, *, distinct: bool = False
     A subquery each: joining several relations at once would multiply the rows before counting them. The relation goes
     by its name, so that rows which an upper app owns can be counted too.
     """
-    own = model._default_manager.filter(pk=models.OuterRef("pk")).order_by().values("pk")
-    counted = own.annotate(n=models.Count(relation, distinct=distinct)).values("n")
+    rows = model._default_manager.filter(pk=models.OuterRef("pk")).order_by().values("pk")
+    counted = rows.annotate(n=models.Count(relation, distinct=distinct)).values("n")
     return Coalesce(models.Subquery(counted, output_field=models.IntegerField()), 0)
 
 
 def validate_short_name(slug: str) -> None:
     """Raise `ValidationError` for a short name under whose address another page stands, such as `new`."""
-    for prefix, own in (("/studies/", "study"), ("/api/v1/studies/", "api_study")):
+    for prefix, expected in (("/studies/", "study"), ("/api/v1/studies/", "api_study")):
         try:
-            found = resolve(f"{prefix}{slug}/").url_name
+            url_name = resolve(f"{prefix}{slug}/").url_name
         except Resolver404:  # the field says what short names are made of
             continue
-        if found and found != own:
-            said = _("The short name “%(slug)s” is used by another page. Choose another one.")
-            raise ValidationError(said % {"slug": slug}, code="reserved")
+        if url_name and url_name != expected:
+            message = _("The short name “%(slug)s” is used by another page. Choose another one.")
+            raise ValidationError(message % {"slug": slug}, code="reserved")
 
 
 class StudyQuerySet(models.QuerySet["Study"]):
@@ -111,8 +111,8 @@ class StudyQuerySet(models.QuerySet["Study"]):
     def with_role(self, user: "User | AnonymousUser") -> "StudyQuerySet":
         """Annotate each study with the user's `role` in it (None where there is none)."""
 
-        own = Membership.objects.filter(study=models.OuterRef("pk"), user=user.pk).values("role")
-        return self.annotate(role=models.Subquery(own))
+        memberships = Membership.objects.filter(study=models.OuterRef("pk"), user=user.pk).values("role")
+        return self.annotate(role=models.Subquery(memberships))
 
     def with_counts(self) -> "StudyQuerySet":
         """Annotate `topic_count`, `response_count`, `participant_count`."""

@@ -97,6 +97,11 @@ def remove_member(request: HttpRequest, study: Study, user_id: int) -> HttpRespo
 
 def _show_members(request: HttpRequest, study: Study, form: MemberForm, status: int = 200) -> HttpResponse:
     """Render the page."""
-    found = study.memberships.select_related("user").order_by("-role", "user__email", "id")
-    context = {"memberships": found, "form": form, "section": "members", "may_change": request.study_role >= Role.OWNER}  # type: ignore[attr-defined]
+    memberships = study.memberships.select_related("user").order_by("-role", "user__email", "id")
+    context = {
+        "memberships": memberships,
+        "form": form,
+        "section": "members",
+        "may_change": request.study_role >= Role.OWNER,  # type: ignore[attr-defined]
+    }
     return render(request, "studies/study/members.html", context, status=status)

@@ -278,9 +278,9 @@ def study_tabs(context: Context) -> dict[str, Any]:
 @register.simple_tag(takes_context=True)
 def study_card(context: Context, card: dict[str, Any]) -> SafeString:
     """Show a registered card of a study's home: its template sees what its context function gave, by name."""
-    found = context.template.engine.get_template(card["template"])  # type: ignore[union-attr]
+    card_template = context.template.engine.get_template(card["template"])  # type: ignore[union-attr]
     with context.push(**card, card=card):
-        return found.render(context)
+        return card_template.render(context)
 
 
 @register.simple_tag(takes_context=True)

@@ -56,7 +56,7 @@ class TestOpening:
                 lambda terms=terms: services.change_terms(
                     campaign=campaign, terms=terms, design=design.Design(seed=5), now=NOW
                 ),
-                lambda: questions.change_questions(campaign=campaign, asked=[_asked()], now=NOW),
+                lambda: questions.change_questions(campaign=campaign, terms=[_asked()], now=NOW),
             ):  # fmt: skip
                 with pytest.raises(problems.NotDraft):
                     refused()
@@ -102,7 +102,7 @@ class TestOpening:
     def test_answers_that_name_a_side_are_warned_of(self) -> None:
         campaign = draft(corpus(topics=4))
         for labels, is_warned in ((("Left", "The right one"), True), (("Response A", "All rights reserved"), False)):
-            questions.change_questions(campaign=campaign, asked=[_asked(*labels)], now=NOW)
+            questions.change_questions(campaign=campaign, terms=[_asked(*labels)], now=NOW)
             warnings = launch.readiness(campaign).warnings
             assert any(all(label in warning for label in labels) for warning in warnings) == is_warned
 

@@ -123,7 +123,7 @@ class Log(RuleBasedStateMachine):
     def finish(self, tab: Tab) -> None:
         said = event_validation.Finish(tab.number, tab.first(len(tab.batches)), digest(tab.text))
         try:
-            sessions.finish(task=self.task, said=said, now=self.clock())
+            sessions.finish(task=self.task, finished=said, now=self.clock())
         except sessions.FencedError:
             assert tab is not self.current
         except sessions.BehindError as behind:

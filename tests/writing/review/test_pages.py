@@ -68,7 +68,7 @@ def test_the_queue_lists_the_oldest_first_and_filters_narrow_it(member: Any, cli
     [(task, signals, _held)] = client.get(f"{at()}?signals=on").context["rows"]
     assert (task, len(signals)) == (flagged, 1)
     assert client.get(f"{at()}?writer=nobody").context["rows"] == []
-    assert take(member, wanted=queue.QueueFilter(signals=True)) == flagged
+    assert take(member, filters=queue.QueueFilter(signals=True)) == flagged
     client.post(at(plain, "decide/"), {"decision": "accept"})
     assert [row[0] for row in client.get(f"{at()}?list=accepted").context["rows"]] == [plain]
     assert client.get(at()).context["counts"] == queue.QueueCounts(

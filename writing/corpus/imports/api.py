@@ -96,5 +96,5 @@ def invalid(fields: dict[str, list[tuple[str, str]]]) -> Problem:
 
 
 def _told(form: forms.Form) -> dict[str, list[tuple[str, str]]]:
-    found = form.errors.get_json_data()
-    return {field: [(one["message"], one["code"]) for one in found[field]] for field in found}
+    errors = form.errors.get_json_data()
+    return {field: [(one["message"], one["code"]) for one in errors[field]] for field in errors}

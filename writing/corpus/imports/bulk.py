@@ -31,10 +31,10 @@ def ensure_participants(
     *, study: Study, people: Iterable[Person], now: datetime, specification: dict[str, Any] | None = None
 ) -> dict[Person, Participant]:
     """Return participants by kind and external id; who is new is made, a model with this specification."""
-    wanted = dict.fromkeys(people)
-    kinds = {kind for kind, _ in wanted}
+    needed = dict.fromkeys(people)
+    kinds = {kind for kind, _ in needed}
     known = Participant.objects.filter(study=study, kind__in=kinds).order_by("id")
-    found = {key: row for row in known if (key := (ParticipantKind(row.kind), row.external_id)) in wanted}
+    participants = {key: row for row in known if (key := (ParticipantKind(row.kind), row.external_id)) in needed}
     missing = [
         Participant(
             study=study,
@@ -43,12 +43,12 @@ def ensure_participants(
             created_at=now,
             specification=(specification or {"model": external_id}) if kind == ParticipantKind.MODEL else {},
         )
-        for kind, external_id in wanted
-        if (kind, external_id) not in found
+        for kind, external_id in needed
+        if (kind, external_id) not in participants
     ]
     for row in Participant.objects.bulk_create(missing, batch_size=BATCH):
-        found[ParticipantKind(row.kind), row.external_id] = row
-    return found
+        participants[ParticipantKind(row.kind), row.external_id] = row
+    return participants
 
 
 def analyse(*tables: type[Model]) -> None:

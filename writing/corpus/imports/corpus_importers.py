@@ -17,8 +17,8 @@ def _read_topics(files: Inputs, _options: Options, problems: Problems, report: R
     return topic_files.read(files.one("file"), problems, report=report)
 
 
-def _store_topics(study: Study, found: list[topic_files.TopicInput], now: datetime) -> Stored:
-    return Stored({"made": topic_files.store(study=study, topics=found, now=now)})
+def _store_topics(study: Study, topics: list[topic_files.TopicInput], now: datetime) -> Stored:
+    return Stored({"made": topic_files.store(study=study, topics=topics, now=now)})
 
 
 def _read_trec(files: Inputs, options: Options, problems: Problems, report: Report) -> trec.Collected:
@@ -32,9 +32,9 @@ def _read_trec(files: Inputs, options: Options, problems: Problems, report: Repo
     )
 
 
-def _store_trec(study: Study, found: trec.Collected, now: datetime) -> Stored:
-    made = topic_files.store(study=study, topics=found.topics, now=now)
-    return Stored({"made": made, "run_tag": found.tag, "topics_without_passages": found.without_passages})
+def _store_trec(study: Study, collected: trec.Collected, now: datetime) -> Stored:
+    created = topic_files.store(study=study, topics=collected.topics, now=now)
+    return Stored({"made": created, "run_tag": collected.tag, "topics_without_passages": collected.without_passages})
 
 
 def _read_responses(
@@ -44,8 +44,8 @@ def _read_responses(
     return response_files.read(files.one("file"), problems, style=style, report=report)
 
 
-def _store_responses(study: Study, found: list[responses.ResponseInput], now: datetime) -> Stored:
-    return Stored({"made": responses.store(study=study, responses=found, problems=Problems(), now=now)})
+def _store_responses(study: Study, parsed: list[responses.ResponseInput], now: datetime) -> Stored:
+    return Stored({"made": responses.store(study=study, responses=parsed, problems=Problems(), now=now)})
 
 
 _LINES = _("JSON lines, gzipped or not")

@@ -31,8 +31,8 @@ class FilesField(forms.FileField):
 
     def clean(self, data: Any, initial: Any = None) -> list[Any]:
         """Check each file; an empty one is refused."""
-        given = data if isinstance(data, list | tuple) else [data]
-        cleaned = [super(FilesField, self).clean(file, initial) for file in given or [None]]
+        files = data if isinstance(data, list | tuple) else [data]
+        cleaned = [super(FilesField, self).clean(file, initial) for file in files or [None]]
         if len(cleaned) > 1 and not self.many:
             raise forms.ValidationError(_("Choose one file."))
         return cleaned
@@ -44,15 +44,15 @@ class ImportForm(forms.Form):
     def __init__(self, importer: Importer, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.importer = importer
-        for wanted in importer.inputs:
-            self.fields[wanted.role] = FilesField(many=wanted.many, label=wanted.label, help_text=wanted.help)
+        for spec in importer.inputs:
+            self.fields[spec.role] = FilesField(many=spec.many, label=spec.label, help_text=spec.help)
         for name in importer.options:
             self.fields[name] = _OPTIONS[name]()
 
     @property
     def files_by_role(self) -> dict[str, list[Any]]:
         """The uploaded files."""
-        return {wanted.role: self.cleaned_data[wanted.role] for wanted in self.importer.inputs}
+        return {spec.role: self.cleaned_data[spec.role] for spec in self.importer.inputs}
 
     @property
     def options(self) -> dict[str, Any]:

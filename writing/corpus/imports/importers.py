@@ -41,16 +41,16 @@ class Inputs:
         BadInput
             if there is none or more than one.
         """
-        found = [member for member in self.members.get(role, ()) if not sources.is_hidden(member.name)]
-        if len(found) != 1:
-            names = ", ".join(member.name for member in found[:5]) or "none"
-            self.problems.add(file=role, expected="one file", message=f"there are {len(found)}: {names}")
+        members = [member for member in self.members.get(role, ()) if not sources.is_hidden(member.name)]
+        if len(members) != 1:
+            names = ", ".join(member.name for member in members[:5]) or "none"
+            self.problems.add(file=role, expected="one file", message=f"there are {len(members)}: {names}")
             self.problems.refuse_any()
-        return found[0]
+        return members[0]
 
     def source(self) -> sources.Source:
         """Return all files of all roles, to be found by name."""
-        return sources.Source(member for found in self.members.values() for member in found)
+        return sources.Source(member for members in self.members.values() for member in members)
 
     def digest(self) -> str:
         """Return the SHA-256 of roles, names and contents: what this import was made of."""
@@ -70,15 +70,15 @@ def open_inputs(run: Run, problems: Problems) -> Iterator[Inputs]:
     """Give the files of a run: `inputs` of its parameters are objects with a role and a path, or an upload's number."""
     members: dict[str, list[Member]] = {}
     with ExitStack() as stack:
-        for given in run.parameters.get("inputs", []):
-            found = _of_path(given, stack, problems) if "path" in given else _of_upload(run, given, stack, problems)
-            members.setdefault(given.get("role", ""), []).extend(found)
+        for spec in run.parameters.get("inputs", []):
+            opened = _of_path(spec, stack, problems) if "path" in spec else _of_upload(run, spec, stack, problems)
+            members.setdefault(spec.get("role", ""), []).extend(opened)
         problems.refuse_any()
         yield Inputs(members, problems)
 
 
-def _of_path(given: Mapping[str, Any], stack: ExitStack, problems: Problems) -> list[Member]:
-    path = Path(given["path"])
+def _of_path(spec: Mapping[str, Any], stack: ExitStack, problems: Problems) -> list[Member]:
+    path = Path(spec["path"])
     try:
         if path.is_dir():
             return list(sources.of_folder(path))
@@ -90,8 +90,8 @@ def _of_path(given: Mapping[str, Any], stack: ExitStack, problems: Problems) -> 
     return _looked_into(file, sources.of_path(path), stack, problems)
 
 
-def _of_upload(run: Run, given: Mapping[str, Any], stack: ExitStack, problems: Problems) -> list[Member]:
-    upload = Upload.objects.filter(study=run.study, pk=given["upload"]).first()
+def _of_upload(run: Run, spec: Mapping[str, Any], stack: ExitStack, problems: Problems) -> list[Member]:
+    upload = Upload.objects.filter(study=run.study, pk=spec["upload"]).first()
     if upload is None:
         problems.add(
             file="", expected="an uploaded file of this study", message="it is not there any more; upload it again"
@@ -219,26 +219,26 @@ def start(
     now: datetime | None = None,
 ) -> Run:
     """Start an import of files by role: each a path of this machine, or a list of uploaded files to be kept."""
-    given: list[dict[str, Any]] = []
+    inputs_kept: list[dict[str, Any]] = []
     for role, value in files.items():
         if isinstance(value, list):
             kept = [run_files.store_upload(study=study, source=file, name=file.name, by=by, now=now) for file in value]
-            given += [{"role": role, "upload": upload.pk} for upload in kept]
+            inputs_kept += [{"role": role, "upload": upload.pk} for upload in kept]
         else:
-            given.append({"role": role, "path": str(value)})
+            inputs_kept.append({"role": role, "path": str(value)})
     return lifecycle.start(
-        study=study, kind=importer.kind, parameters={"inputs": given, **(options or {})}, by=by, now=now
+        study=study, kind=importer.kind, parameters={"inputs": inputs_kept, **(options or {})}, by=by, now=now
     )
 
 
 def describe(importer: Importer, run: Run) -> dict[str, Any]:
     """Return a run's parameters in words: the names of its files, by what each is, and its options."""
-    given = run.parameters.get("inputs") or []
-    keys = [file["upload"] for file in given if "upload" in file]
+    inputs = run.parameters.get("inputs") or []
+    keys = [file["upload"] for file in inputs if "upload" in file]
     names = dict(Upload.objects.filter(study=run.study_id, pk__in=keys).values_list("pk", "name"))
     files: dict[str, list[str]] = {}
-    labels = {wanted.role: str(wanted.label) for wanted in importer.inputs}
-    for file in given:
+    labels = {spec.role: str(spec.label) for spec in importer.inputs}
+    for file in inputs:
         name = names.get(file["upload"], str(_("removed"))) if "upload" in file else file["path"]
         files.setdefault(labels.get(file["role"], file["role"]), []).append(name)
     return files | kinds.label_parameters(run.parameters, labels=OPTIONS, hidden=("inputs",))
@@ -255,7 +255,7 @@ def _worker(importer: Importer) -> Callable[[kinds.Work], kinds.Effect]:
         problems = Problems(sets_aside=STRICT in importer.options and not unit.run.parameters.get(STRICT))
         try:
             with open_inputs(unit.run, problems) as files:
-                found = importer.read(files, unit.run.parameters, problems, unit.report)
+                content = importer.read(files, unit.run.parameters, problems, unit.report)
                 problems.refuse_any()
                 digest = files.digest()
         except BadInput as refused:
@@ -263,7 +263,7 @@ def _worker(importer: Importer) -> Callable[[kinds.Work], kinds.Effect]:
 
         def effect() -> None:
             try:
-                stored = importer.store(unit.run.study, found, timezone.now())
+                stored = importer.store(unit.run.study, content, timezone.now())
             except BadInput as refused:
                 raise kinds.InputRejectedError(refused.as_rows(), is_final=True) from refused
             lifecycle.note(run=unit.run, summary=_told(stored.summary), inputs_digest=digest, problems=stored.faults)
@@ -276,12 +276,12 @@ def _worker(importer: Importer) -> Callable[[kinds.Work], kinds.Effect]:
 def _told(summary: dict[str, Any]) -> dict[str, Any]:
     """Return a summary as its run keeps it: what was made among the rest, and nothing that says nothing."""
     flat = {**summary.get("made", {}), **{name: value for name, value in summary.items() if name != "made"}}
-    told = {}
+    counts = {}
     for name, value in flat.items():
         kept = {key: part for key, part in value.items() if part} if isinstance(value, dict) else value
         if kept:
-            told[name] = kept
-    return told
+            counts[name] = kept
+    return counts
 
 
 def _result_url(run: Run) -> str:

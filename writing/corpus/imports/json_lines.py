@@ -114,11 +114,11 @@ def records(
     """
     is_used = False
     for number, text in texts(member, problems, limits=limits, report=report):
-        found = parse_json(text, problems, file=member.name, line=number)
-        if found is MISSING:
+        record = parse_json(text, problems, file=member.name, line=number)
+        if record is MISSING:
             continue
-        fields = shape(found) if callable(shape) and isinstance(found, dict) else shape
-        data = check_record(found, {} if callable(fields) else fields, problems, file=member.name, line=number)
+        fields = shape(record) if callable(shape) and isinstance(record, dict) else shape
+        data = check_record(record, {} if callable(fields) else fields, problems, file=member.name, line=number)
         if data is not None:
             is_used = True
             yield Row(member.name, number, data)
@@ -162,10 +162,10 @@ def check_record(value: Any, shape: Shape, problems: Problems, *, file: str, lin
 
 def find(source: Source, stem: str, problems: Problems) -> Member | None:
     """Return the file of this name, or None. The same content twice, packed or not, counts as one file."""
-    found = source.find(stem)
-    if not found:
+    members = source.find(stem)
+    if not members:
         return None
-    first, *others = found
+    first, *others = members
     for other in others:
         if _content(first, problems) != _content(other, problems):
             message = f"this file is there twice, with different contents: {first.name} and {other.name}"

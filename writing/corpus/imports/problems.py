@@ -23,10 +23,10 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        place = f"{self.file}, line {self.line}" if self.line else self.file
+        location = f"{self.file}, line {self.line}" if self.line else self.file
         of = f", {self.field}" if self.field else ""
         expected = f" (expected: {self.expected})" if self.expected else ""
-        return f"{place}{of}: {self.message}{expected}"
+        return f"{location}{of}: {self.message}{expected}"
 
 
 class BadInput(ValueError):  # noqa: N818 -- it says what the input is

@@ -43,7 +43,7 @@ def read(
     report: json_lines.Report = json_lines.no_report,
 ) -> list[ResponseInput]:
     """Read responses; one that names no style gets this one."""
-    found = []
+    responses = []
     for number, text in json_lines.texts(member, problems, limits=json_lines.KEPT, report=report):
         record = json_lines.parse_json(text, problems, file=member.name, line=number)
         if record is json_lines.MISSING:
@@ -52,9 +52,9 @@ def read(
             record = record["metadata"] | record
         data = json_lines.check_record(record, _shape(record), problems, file=member.name, line=number)
         if data is not None:
-            found.append(_response(json_lines.Row(member.name, number, data), problems, style))
-    _refuse_duplicates(found, problems)
-    return found
+            responses.append(_response(json_lines.Row(member.name, number, data), problems, style))
+    _refuse_duplicates(responses, problems)
+    return responses
 
 
 def response_id(kind: str, author: str, topic: str, style: str) -> str:
@@ -64,13 +64,13 @@ def response_id(kind: str, author: str, topic: str, style: str) -> str:
 
 def _shape(record: Any) -> json_lines.Shape:
     """Return the fields that this record must have, under the names that it uses."""
-    given = record if isinstance(record, dict) else {}
-    content = _first(CONTENT, given)
+    fields = record if isinstance(record, dict) else {}
+    content = _first(CONTENT, fields)
     return {
-        _first(TOPIC, given): Identifier(),
-        _first(AUTHORS, given): Identifier(),
+        _first(TOPIC, fields): Identifier(),
+        _first(AUTHORS, fields): Identifier(),
         content: _CONTENT_FIELDS[content],
-        _first(ID, given): Optional(AddressedIdentifier()),
+        _first(ID, fields): Optional(AddressedIdentifier()),
         "style": Optional(AddressedIdentifier(100)),
         "references": Optional(ListOf(Either((Identifier(300), Object({"id": Identifier(300)}))))),
     }
@@ -125,13 +125,13 @@ def _parts(row: json_lines.Row, name: str, problems: Problems) -> tuple[Part, ..
     return tuple(parts)
 
 
-def _refuse_duplicates(found: Iterable[ResponseInput], problems: Problems) -> None:
+def _refuse_duplicates(responses: Iterable[ResponseInput], problems: Problems) -> None:
     seen: dict[str, int] = {}
-    for given in found:
-        first = seen.setdefault(given.external_id, given.line)
-        if first != given.line:
-            what = f"{given.participant}, topic {given.topic}, style {given.style}"[: 3 * MAX_SHOWN]
+    for response in responses:
+        first = seen.setdefault(response.external_id, response.line)
+        if first != response.line:
+            what = f"{response.participant}, topic {response.topic}, style {response.style}"[: 3 * MAX_SHOWN]
             message = f"this response ({what}) is on line {first} already"
             problems.add(
-                file=given.file, line=given.line, field="response", expected="each response once", message=message
+                file=response.file, line=response.line, field="response", expected="each response once", message=message
             )

@@ -235,9 +235,9 @@ def is_archive(file: BinaryIO, name: str) -> bool:
     """Say whether a file is an archive: zip by content, tar by name (a gzipped one looks like any gzip)."""
     if name.lower().endswith((".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")):
         return True
-    found = zipfile.is_zipfile(file)
+    is_zip = zipfile.is_zipfile(file)
     file.seek(0)
-    return found
+    return is_zip
 
 
 @contextmanager

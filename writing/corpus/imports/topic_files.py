@@ -80,16 +80,16 @@ class TopicInput:
 
 def read(member: Member, problems: Problems, *, report: json_lines.Report = json_lines.no_report) -> list[TopicInput]:
     """Read topics from JSON lines: our own shape or the published corpus's (`study1_retrieval`)."""
-    found = []
+    topics = []
     for row in json_lines.records(member, _shape, problems, limits=json_lines.KEPT, report=report):
         passages = published_passages(row, problems) if "references_ids" in row.data else _own(row)
         if passages is None:
             continue
         data = row.data
-        found.append(
+        topics.append(
             TopicInput(data["topic"], data["query"], tuple(passages), data.get("narrative") or "", row.file, row.line)
         )
-    return without_duplicates(found, problems)
+    return without_duplicates(topics, problems)
 
 
 def without_duplicates(topics: Iterable[TopicInput], problems: Problems) -> list[TopicInput]:
@@ -126,7 +126,7 @@ def store(*, study: Study, topics: Sequence[TopicInput], now: datetime) -> dict[
     bulk.lock_imports(study)
     existing = _existing(study, [topic.external_id for topic in topics])
     new = [topic for topic in topics if existing.get(topic.external_id, (0, None))[1] != topic.content]
-    passages, made = _ensure_passages(study, new)
+    passages, passage_count = _ensure_passages(study, new)
     rows = Topic.objects.bulk_create(
         [
             Topic(
@@ -149,7 +149,7 @@ def store(*, study: Study, topics: Sequence[TopicInput], now: datetime) -> dict[
         ],
         batch_size=bulk.BATCH,
     )
-    return {"topics": len(new), "topics_unchanged": len(topics) - len(new), "passages": made}
+    return {"topics": len(new), "topics_unchanged": len(topics) - len(new), "passages": passage_count}
 
 
 def _shape(record: dict[str, Any]) -> json_lines.Shape:
@@ -194,16 +194,16 @@ def _existing(study: Study, ids: Sequence[str]) -> dict[str, tuple[int, tuple[An
 
 def _ensure_passages(study: Study, topics: Sequence[TopicInput]) -> tuple[dict[str, int], int]:
     """Return the row of each passage in the version that came in, and how many had to be made."""
-    wanted = {passage.external_id: passage for topic in topics for passage in topic.passages}
-    found: dict[str, int] = {}
+    needed = {passage.external_id: passage for topic in topics for passage in topic.passages}
+    known: dict[str, int] = {}
     latest: dict[str, int] = {}
-    for batch in bulk.batches(wanted, 2000):
+    for batch in bulk.batches(needed, 2000):
         rows = Passage.objects.filter(study=study, external_id__in=batch).order_by("version", "id")
         for row in rows:
             latest[row.external_id] = row.version
             # A text that comes back takes up its old version again.
-            if (row.text, row.title, row.url) == wanted[row.external_id].content:
-                found[row.external_id] = row.pk
+            if (row.text, row.title, row.url) == needed[row.external_id].content:
+                known[row.external_id] = row.pk
     missing = [
         Passage(
             study=study,
@@ -213,9 +213,9 @@ def _ensure_passages(study: Study, topics: Sequence[TopicInput]) -> tuple[dict[s
             title=passage.title,
             url=passage.url,
         )
-        for passage in wanted.values()
-        if passage.external_id not in found
+        for passage in needed.values()
+        if passage.external_id not in known
     ]
-    for made in Passage.objects.bulk_create(missing, batch_size=bulk.BATCH):
-        found[made.external_id] = made.pk
-    return found, len(missing)
+    for created in Passage.objects.bulk_create(missing, batch_size=bulk.BATCH):
+        known[created.external_id] = created.pk
+    return known, len(missing)

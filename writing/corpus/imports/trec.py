@@ -64,9 +64,9 @@ def read(
     """Read topics with their best `depth` passages. Of the passages' file only what the run names is kept."""
     queries = {query.external_id: query for query in read_queries(topics, problems)}
     hits, tag = read_run(run, queries, problems, depth=depth, report=report)
-    wanted = {hit.passage: hit for found in hits.values() for hit in found}
-    texts = read_passages(passages, wanted, problems, report=report)
-    for name, hit in wanted.items():
+    needed = {hit.passage: hit for hits_of_topic in hits.values() for hit in hits_of_topic}
+    texts = read_passages(passages, needed, problems, report=report)
+    for name, hit in needed.items():
         if name not in texts:
             message = f"passage {name} of the run is not in {passages.name}"
             problems.add(
@@ -94,15 +94,15 @@ def read_queries(member: Member, problems: Problems) -> list[Query]:
     lines = [(number, text) for number, text in every if text.strip()]
     first = lines[0][1].lstrip() if lines else ""
     if first.lower().startswith("<"):
-        found = list(_classic(member, "".join(text for _, text in every), problems))
+        queries = list(_classic(member, "".join(text for _, text in every), problems))
     elif first.startswith("{"):
-        found = list(_json(member, lines, problems))
+        queries = list(_json(member, lines, problems))
     else:
-        found = list(_tabbed(member, lines, problems))
-    if not found and not problems.found:
+        queries = list(_tabbed(member, lines, problems))
+    if not queries and not problems.found:
         problems.add(file=member.name, expected="id<TAB>query, <top> or JSON lines", message="there is no topic in it")
-    _refuse_twice(found, member, problems)
-    return found
+    _refuse_twice(queries, member, problems)
+    return queries
 
 
 def read_run(
@@ -138,14 +138,14 @@ def read_run(
         message = f"this line is of run {tag}, the first one of {next(iter(tags))}"
         problems.add(file=member.name, line=number, field="tag", expected="one run a file", message=message)
     best = {
-        topic: sorted(found, key=lambda hit: (hit.rank, -hit.score, hit.line))[: min(depth, MAX_PASSAGES)]
-        for topic, found in hits.items()
+        topic: sorted(hits_of_topic, key=lambda hit: (hit.rank, -hit.score, hit.line))[: min(depth, MAX_PASSAGES)]
+        for topic, hits_of_topic in hits.items()
     }
     return best, next(iter(tags), "")
 
 
 def read_passages(
-    member: Member, wanted: Mapping[str, Hit], problems: Problems, *, report: json_lines.Report = json_lines.no_report
+    member: Member, needed: Mapping[str, Hit], problems: Problems, *, report: json_lines.Report = json_lines.no_report
 ) -> dict[str, PassageInput]:
     """Read the wanted passages of a file of JSON lines."""
     texts: dict[str, PassageInput] = {}
@@ -153,10 +153,10 @@ def read_passages(
         record = json_lines.parse_json(text, problems, file=member.name, line=number)
         if record is json_lines.MISSING:
             continue
-        given = record if isinstance(record, dict) else {}
-        id_name, text_name = _used(_ID_NAMES, given), _used(_TEXT_NAMES, given)
-        named = given.get(id_name)
-        if isinstance(named, str) and named not in wanted:
+        fields = record if isinstance(record, dict) else {}
+        id_name, text_name = _used(_ID_NAMES, fields), _used(_TEXT_NAMES, fields)
+        named = fields.get(id_name)
+        if isinstance(named, str) and named not in needed:
             continue
         shape = {
             id_name: PASSAGE_ID,
@@ -165,7 +165,7 @@ def read_passages(
             "url": Optional(Text(blank=True)),
         }
         data = json_lines.check_record(record, shape, problems, file=member.name, line=number)
-        if data is None or data[id_name] not in wanted:
+        if data is None or data[id_name] not in needed:
             continue
         passage = PassageInput(data[id_name], data[text_name], data["title"] or "", data["url"] or "")
         if texts.setdefault(passage.external_id, passage) != passage:
@@ -221,8 +221,8 @@ def _json(member: Member, lines: list[tuple[int, str]], problems: Problems) -> I
         record = json_lines.parse_json(text, problems, file=member.name, line=number)
         if record is json_lines.MISSING:
             continue
-        given = record if isinstance(record, dict) else {}
-        topic, query = _used(_TOPIC_NAMES, given), _used(_QUERY_NAMES, given)
+        fields = record if isinstance(record, dict) else {}
+        topic, query = _used(_TOPIC_NAMES, fields), _used(_QUERY_NAMES, fields)
         shape = {topic: AddressedIdentifier(), query: Text(), "narrative": Optional(Text(blank=True))}
         data = json_lines.check_record(record, shape, problems, file=member.name, line=number)
         if data is not None:
@@ -236,8 +236,8 @@ def _classic(member: Member, text: str, problems: Problems) -> Iterator[Query]:
     while (top := _TOP.search(text, end.end() if end else 0)) and (end := _TOP_END.search(text, top.end())):
         line += text.count("\n", counted_to, top.start())
         counted_to = top.start()
-        found = _TAG.findall(text, top.end(), end.start())
-        tags = {tag.lower(): _LABEL.sub("", value).strip() for tag, value in found}
+        parts = _TAG.findall(text, top.end(), end.start())
+        tags = {tag.lower(): _LABEL.sub("", value).strip() for tag, value in parts}
         narrative = "\n\n".join(tags[tag] for tag in ("desc", "narr") if tags.get(tag))
         yield from _checked(member, line, tags.get("num", ""), tags.get("title", ""), narrative, problems)
 
@@ -255,9 +255,9 @@ def _checked(member: Member, line: int, name: str, query: str, narrative: str, p
         yield Query(name, " ".join(query.split()), narrative, line)
 
 
-def _refuse_twice(found: list[Query], member: Member, problems: Problems) -> None:
+def _refuse_twice(queries: list[Query], member: Member, problems: Problems) -> None:
     seen: dict[str, int] = {}
-    for query in found:
+    for query in queries:
         first = seen.setdefault(query.external_id, query.line)
         if first != query.line:
             message = f"topic {query.external_id} is on line {first} already"
