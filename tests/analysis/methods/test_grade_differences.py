@@ -6,7 +6,7 @@ from scipy.stats import false_discovery_control, rankdata, wilcoxon
 
 from tests.analysis import small_study
 from tests.analysis.rows import row_of
-from tests.analysis.votes import tables_of
+from tests.analysis.vote_inputs import tables_of
 
 # In each topic x (bullet, human), y (essay, model) and z (bullet, human) meet; who wins, topic by topic.
 ORDERS = ("yxz", "yzx", "yxz", "xyz", "yxz", "yzx", "yxz", "zyx")

@@ -6,7 +6,7 @@ from scipy.stats import kendalltau
 
 from tests.analysis.rows import row_of
 from tests.analysis.small_study import VOTES
-from tests.analysis.votes import tables_of
+from tests.analysis.vote_inputs import tables_of
 
 NAMES = ("clear", "deep", "wide")
 # A third dimension, on which one pair was not judged.

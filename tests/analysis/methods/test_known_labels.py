@@ -12,7 +12,7 @@ from analysis.methods import fits
 from analysis.methods.registry import compute
 from analysis.methods.settings import AnalysisSettings
 from annotation.models import Campaign, Dimension, Item, KnownLabel, QuestionnaireItem
-from tests.analysis import small_study, votes
+from tests.analysis import small_study, vote_inputs
 from tests.analysis.rows import row_of
 
 QUICK = AnalysisSettings(resamples=20, restarts=5, refine=0)
@@ -71,7 +71,7 @@ def test_known_labels_change_the_digest_and_survive_packing() -> None:
 
 @pytest.mark.parametrize("letter", "anb")
 def test_mace_is_given_what_is_known(letter: str) -> None:
-    found = votes.inputs_of(small_study.VOTES)
+    found = vote_inputs.inputs_of(small_study.VOTES)
     pool = replace(found.main, known=((0, 0, "anb".index(letter)),))
     found = replace(found, pools={"crowd": pool})
 

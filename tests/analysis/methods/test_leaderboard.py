@@ -11,7 +11,7 @@ from analysis.stats import bradley_terry
 from tests.analysis import small_study
 from tests.analysis.methods.test_grade_differences import ORDERS, votes_of
 from tests.analysis.rows import row_of
-from tests.analysis.votes import QUICK, tables_of
+from tests.analysis.vote_inputs import QUICK, tables_of
 
 
 @pytest.fixture(scope="module")

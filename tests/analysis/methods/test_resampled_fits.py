@@ -11,7 +11,7 @@ from analysis.methods.registry import compute
 from analysis.methods.settings import AnalysisSettings
 from tests.analysis import small_study
 from tests.analysis.methods.test_grade_differences import ORDERS, votes_of
-from tests.analysis.votes import QUICK, inputs_of
+from tests.analysis.vote_inputs import QUICK, inputs_of
 
 REFIT, WORKERS = {"bootstrap": "refit"}, {"resample": "topics+workers"}
 ENDS = {"low", "high", "effect_low", "effect_high", "difference_low", "difference_high", "rank_low", "rank_high",

@@ -14,7 +14,7 @@ from analysis.stats import bradley_terry, mace
 from analysis.stats.random_streams import key, named_rng
 from analysis.tables.table import TABLES
 from annotation.enums import Judges
-from tests.analysis import small_study, votes
+from tests.analysis import small_study, vote_inputs
 from tests.analysis.rows import package_alpha, row_of
 from tests.analysis.small_study import VOTES
 
@@ -27,7 +27,7 @@ def computed(study, settings=QUICK):
 
 def tables_of(votes=VOTES, *, settings=QUICK, **options):
     """All tables of these votes, which need no database."""
-    return votes.tables_of(votes, settings=settings, **options)
+    return vote_inputs.tables_of(votes, settings=settings, **options)
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +175,7 @@ def test_what_cannot_be_computed_is_null_with_a_reason():
 
 
 def test_key_figures_hold_no_pay_per_hour_of_seconds():
-    found = votes.inputs_of(VOTES)
+    found = vote_inputs.inputs_of(VOTES)
     found = replace(found, currency="USD", counts=found.counts | {"questionnaires": 4})
     for response, name in ((-1, "judging"), (0, "writing")):
         wages = tuple(arrays.Wage(response, 400, 0, seconds) for seconds in (5, 59.9, 600, 1200, None))
@@ -201,7 +201,7 @@ def test_bad_parameters_are_refused(wrong):
 
 
 def test_the_published_preset_is_the_best_restart_of_plain_mace():
-    found = votes.inputs_of(VOTES)
+    found = vote_inputs.inputs_of(VOTES)
     settings = AnalysisSettings.read({"preset": "published", "resamples": 20})
     assert settings.write().items() >= {"preset": "published", "restarts": 20, "refine": 0}.items()
     assert AnalysisSettings.read(settings.write()) == settings

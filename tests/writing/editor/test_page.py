@@ -110,7 +110,7 @@ def test_hostile_texts_are_text(client: Client, db: None) -> None:
 def test_the_scripts_say_what_the_server_words_and_nothing_else(client: Client, at: Desk) -> None:
     known = set(script_messages.editor())
     plain = {re.sub(r"\.(one|other)$", "", name) for name in known}
-    scripts = [*(SCRIPTS / "editor").glob("*.js"), SCRIPTS / "deadline.js"]
+    scripts = [*(SCRIPTS / "editor").glob("*.js"), SCRIPTS / "assignments/deadline.js"]
     text = "\n".join(path.read_text() for path in scripts)
     said = set(re.findall(r'(?:say|told)\(\s*"([\w.]+)"', text)) - {"fenced", "closed"}
     missing = {name for name in said if name not in plain}
