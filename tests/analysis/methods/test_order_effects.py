@@ -25,7 +25,7 @@ def computed(study, pool=Judges.CROWD):
 
 def tables_of(votes=PEOPLE):
     """All tables of these votes, which need no database."""
-    return votes.tables_of(votes, dimensions=("clear",), settings=QUICK, k=6)
+    return vote_inputs.tables_of(votes, dimensions=("clear",), settings=QUICK, k=6)
 
 
 @pytest.fixture(scope="module")
