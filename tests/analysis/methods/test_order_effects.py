@@ -9,7 +9,7 @@ from analysis.inputs import queries
 from analysis.methods.registry import compute
 from analysis.methods.settings import AnalysisSettings
 from annotation.enums import Judges
-from tests.analysis import small_study
+from tests.analysis import small_study, vote_inputs
 from tests.analysis.methods import judged_both_ways
 from tests.analysis.methods.judged_both_ways import PEOPLE
 from tests.analysis.rows import package_alpha, row_of
