@@ -251,7 +251,7 @@ def _type(field: "models.Field[Any, Any]") -> tuple[str, Field]:
         values = [value for value, _label in field.flatchoices]
         return "text", fields.OneOf([*values, ""] if field.blank else values)
     for kind, (least, most) in INTEGERS.items():
-        if type(field) is kind:
+        if field.get_internal_type() == kind.__name__:
             return "integer", fields.Whole(least, most)
     simple: list[tuple[type[models.Field[Any, Any]], str, Field]] = [
         (models.BooleanField, "boolean", fields.Flag()),

@@ -4,7 +4,7 @@ How endpoints find campaigns, and how what a domain function refuses is answered
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, ClassVar, TypeVar
 
 import django_filters
@@ -62,10 +62,6 @@ def run_or_refuse(do: Callable[..., T], *given: Any, **more: Any) -> T:
 
 
 CHANGED = Need(Role.EDITOR, Scope.WRITE)
-TERMS = [
-    "name", "k", "pay", "fee", "tax", "wage_floor", "minutes", "lease_minutes", "questionnaires_per_person",
-    "minimum_seconds", "allows_comments", "eligibility",
-]  # fmt: skip
 MOST = 2_000_000_000
 
 
@@ -95,7 +91,7 @@ class CampaignRow(serializers.ModelSerializer[Campaign]):
 
     class Meta:
         model = Campaign
-        fields = ["id", "kind", "judges", "inference", "state", *TERMS, "source", "is_simulated", "asks",
+        fields = ["id", "kind", "judges", "inference", "state", *Campaign.TERMS, "source", "is_simulated", "asks",
                   "instructions", "consent_text", "created_at", "opened_at", "closed_at"]  # fmt: skip
 
 
@@ -112,34 +108,29 @@ class Eligibility(RequestBody):
     completed = serializers.IntegerField(min_value=0, max_value=1_000_000, required=False, allow_null=True)
 
 
-class ChangedCampaign(RequestBody):
-    """The terms of a campaign; what is left out stays as it is, of a new one as usual."""
+class ChangedCampaign(RequestBody, serializers.ModelSerializer[Campaign]):
+    """The terms of a campaign; what is left out stays as it is. Money is in minor units of the study's currency."""
 
-    name = serializers.CharField(max_length=100, required=False)
-    k = serializers.IntegerField(min_value=1, max_value=32767, required=False, help_text="Judgments per item.")
-    pay = serializers.IntegerField(min_value=0, max_value=MOST, required=False, allow_null=True)
-    fee = serializers.IntegerField(min_value=0, max_value=MOST, required=False, allow_null=True)
-    tax = serializers.IntegerField(min_value=0, max_value=MOST, required=False, allow_null=True)
-    wage_floor = serializers.IntegerField(min_value=0, max_value=MOST, required=False, allow_null=True)
-    minutes = serializers.IntegerField(min_value=1, max_value=32767, required=False)
-    lease_minutes = serializers.IntegerField(min_value=1, max_value=32767, required=False)
-    questionnaires_per_person = serializers.IntegerField(
-        min_value=1, max_value=32767, required=False, allow_null=True, help_text="At most; null: as many as they like."
-    )
-    minimum_seconds = serializers.IntegerField(min_value=0, max_value=MOST, required=False, allow_null=True)
-    allows_comments = serializers.BooleanField(required=False)
     eligibility = Eligibility(required=False)
+
+    class Meta:
+        model = Campaign
+        fields: ClassVar = [*Campaign.TERMS]
+        extra_kwargs: ClassVar = {name: {"required": False} for name in Campaign.TERMS}
 
 
 class NewCampaign(ChangedCampaign):
-    """A campaign to be made."""
+    """A campaign to be made; terms that are left out are as usual."""
 
-    name = serializers.CharField(max_length=100)
     kind = serializers.ChoiceField(CampaignKind.choices, required=False, default=CampaignKind.PAIRWISE)
     source = serializers.IntegerField(  # type: ignore[assignment]
         min_value=1, max_value=MOST, required=False, allow_null=True, default=None,
         help_text="Of experts: the campaign whose items they judge.",
     )  # fmt: skip
+
+    class Meta(ChangedCampaign.Meta):
+        fields: ClassVar = [*Campaign.TERMS, "kind", "source"]
+        extra_kwargs: ClassVar = ChangedCampaign.Meta.extra_kwargs | {"name": {"required": True}}
 
 
 class CampaignFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
@@ -168,11 +159,9 @@ class Campaigns(ListEndpoint):
         data = self.validated(NewCampaign)
         name, kind, source = data.pop("name"), data.pop("kind"), data.pop("source")
         again = self.one(Campaign.objects.filter(study=self.study), pk=source) if source else None
-        usual = services.Terms(name=name, k=3) if kind == CampaignKind.EXPERT else None
-        terms = replace(usual or services.Terms(name=name, eligibility=dict(services.SUGGESTED)), **data)
         now = timezone.now()
         campaign = run_or_refuse(
-            services.create_draft, study=self.study, name=name, kind=kind, source=again, terms=terms, now=now
+            services.create_draft, study=self.study, name=name, kind=kind, source=again, terms=data, now=now
         )
         where = request.build_absolute_uri(reverse("api_campaign", args=[self.study.slug, campaign.pk]))
         return Response(_shown(self, campaign.pk), status=201, headers={"Location": where})
@@ -193,8 +182,7 @@ class OneCampaign(Endpoint):
         """Change a campaign's terms. Once it was opened, what people were promised stays; the pay may rise."""
         data = self.validated(ChangedCampaign)
         with self.unchanged(campaigns_of_people(self).filter(pk=campaign), CampaignRow) as held:
-            terms = replace(services.terms_of(held), **data)
-            run_or_refuse(services.change_terms, campaign=held, terms=terms, now=timezone.now())
+            run_or_refuse(services.change_terms, campaign=held, terms=data, now=timezone.now())
             return Response(_shown(self, campaign))
 
     @extend_schema(request=None, responses={204: None})

@@ -87,9 +87,9 @@ class Designed(Endpoint):
         self._know_styles(data.get("styles", []))
         data |= {name: tuple(data[name]) for name in LISTS if name in data}
         with self.unchanged(api.campaigns_of_people(self).filter(pk=campaign), DesignRow) as held:
-            changed_design, terms = replace(design.read_design(held.design), **data), services.terms_of(held)
+            changed_design = replace(design.read_design(held.design), **data)
             done = api.run_or_refuse(
-                services.change_terms, campaign=held, terms=terms, design=changed_design, now=timezone.now()
+                services.change_terms, campaign=held, terms={}, design=changed_design, now=timezone.now()
             )
             return Response(DesignRow(done).data)
 

@@ -1,7 +1,4 @@
-"""The forms of a campaign before it is launched, and its questions as a table that somebody edits.
-
-Money is entered in major units, and handed on in minor ones.
-"""
+"""The forms of a campaign before it is launched, and its questions as a table that somebody edits."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,12 +10,13 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from crowdrag.assignments.terms import TermsForm, form_field
 from crowdrag.studies.models import Study
 from writing.corpus import versions
 from writing.enums import Origin
 from writing.models import Style
 from writing.plans import forms as plan_forms
-from writing.plans.forms import LicenceField, MoneyField
+from writing.plans.forms import LicenceField
 
 from ..enums import CampaignKind, CampaignState, Judges
 from ..models import Campaign, Dimension
@@ -26,7 +24,6 @@ from . import services
 from .design import EVEN, FILL, LEAST, MINIMAL, MOST, MOST_ITEMS, MOST_SEED, PICKED, SHORT, Design, read_design
 from .questions import MOST_QUESTIONS, QuestionTerms
 
-MOST_SMALL: Final = 32_767
 REMAINDERS: Final = (
     (EVEN, gettext_lazy("sizes differ by one at most")),
     (SHORT, gettext_lazy("the last questionnaire is short")),
@@ -43,14 +40,9 @@ RULES: Final = (
 _CODES: Final = re.compile(r"[\s,;]+")
 
 
-class NewForm(forms.Form):
+class NewForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
     """What a campaign is called, and what it is."""
 
-    name = forms.CharField(
-        label=gettext_lazy("Name"),
-        max_length=100,
-        help_text=gettext_lazy("For you and your colleagues; judges read another one."),
-    )
     kind = forms.ChoiceField(
         label=gettext_lazy("What is judged at once"),
         widget=forms.RadioSelect,
@@ -68,45 +60,28 @@ class NewForm(forms.Form):
         empty_label=gettext_lazy("none"),
     )
 
+    class Meta:
+        model = Campaign
+        fields = ("name", "kind", "source")
+
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         sources = Campaign.objects.filter(study=study).exclude(judges=Judges.MODEL).exclude(kind=CampaignKind.EXPERT)
         self.fields["source"].queryset = sources.order_by("name", "pk")  # type: ignore[attr-defined]
 
 
-class CampaignForm(forms.Form):
+class CampaignForm(TermsForm):
     """What is drawn, what it pays, who may take part. Of an opened campaign, what can change then."""
 
     PAID: Final = ("pay", "fee", "tax", "minutes", "wage_floor")
     ASKED: Final = ("name", "k", "questionnaires_per_person", "lease_minutes", "minimum_seconds", "allows_comments")
+    TERMS = (*ASKED, *PAID)
     WHO: Final = ("languages", "countries", "approval_rate", "completed")
     DRAWN: Final = (
         "topics", "topic_sample", "styles", "origins", "pairs_per_topic", "reverse_share", "rule", "rule_items",
         "items_per_questionnaire", "remainder", "seed",
     )  # fmt: skip
 
-    name = forms.CharField(label=gettext_lazy("Name"), max_length=100)
-    k = forms.IntegerField(
-        label=gettext_lazy("People who judge each questionnaire"), min_value=1, max_value=1000,
-        help_text=gettext_lazy("Exactly so many: neither fewer nor more are accepted."),
-    )  # fmt: skip
-    questionnaires_per_person = forms.IntegerField(
-        label=gettext_lazy("Questionnaires per person, at most"), min_value=1, max_value=MOST_SMALL, required=False,
-        help_text=gettext_lazy("Nobody gets an item twice. Empty: as many as there are."),
-    )  # fmt: skip
-    minutes = forms.IntegerField(
-        label=gettext_lazy("Minutes that a questionnaire takes"), min_value=1, max_value=600,
-        help_text=gettext_lazy("What people are told; the wage is reckoned with it until somebody has judged."),
-    )  # fmt: skip
-    lease_minutes = forms.IntegerField(
-        label=gettext_lazy("Minutes until an untouched questionnaire goes to somebody else"),
-        min_value=1, max_value=MOST_SMALL, help_text=gettext_lazy("From the last sign of life. The answers are kept."),
-    )  # fmt: skip
-    minimum_seconds = forms.IntegerField(
-        label=gettext_lazy("Seconds below which work is looked at"), min_value=0, max_value=86400, required=False,
-        help_text=gettext_lazy("Nobody is rejected by it: a person decides. Empty: none."),
-    )  # fmt: skip
-    allows_comments = forms.BooleanField(label=gettext_lazy("Ask for comments at the end"), required=False)
     languages = forms.CharField(
         label=gettext_lazy("First languages"), required=False, max_length=1000,
         help_text=gettext_lazy("Codes as in: en, de. Empty: any."),
@@ -163,25 +138,24 @@ class CampaignForm(forms.Form):
         help_text=gettext_lazy("The same seed draws the same questionnaires from the same responses."),
     )  # fmt: skip
 
+    class Meta:
+        model = Campaign
+        fields = ("name", "k", "questionnaires_per_person", "lease_minutes", "minimum_seconds", "allows_comments",
+                  "pay", "fee", "tax", "minutes", "wage_floor")  # fmt: skip
+        formfield_callback = form_field
+
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
         self.campaign, self.design = campaign, read_design(campaign.design)
-        currency = campaign.study.currency
-        for name, label, required, about in _AMOUNTS:
-            text = label % {"currency": currency}
-            field = MoneyField(currency=currency, label=text, help_text=about, required=required)
-            self.fields[name] = field
+        super().__init__(campaign, *args, initial=self._initial(), **kwargs)
         self.fields["styles"].choices = [  # type: ignore[attr-defined]
             (name, style.label) for name, style in sorted(versions.current(Style, study=campaign.study).items())
         ]
-        self.initial = {**self._initial(), **self.initial}
         self._leave_out()
 
     def _initial(self) -> dict[str, Any]:
-        design = {name: getattr(self.design, name) for name in self.DRAWN}
-        terms = {name: getattr(self.campaign, name) for name in (*self.ASKED, *self.PAID)}
         who = self.campaign.eligibility
-        return terms | design | {
+        return {
+            **{name: getattr(self.design, name) for name in self.DRAWN},
             "topics": "\n".join(self.design.topics),
             "styles": list(self.design.styles),
             "origins": list(self.design.origins),
@@ -191,7 +165,7 @@ class CampaignForm(forms.Form):
             "countries": ", ".join(who.get("countries", ())),
             "approval_rate": who.get("approval_rate"),
             "completed": who.get("completed"),
-        }  # fmt: skip
+        }
 
     def _leave_out(self) -> None:
         """Remove what this kind of campaign does not ask, and hold fast what people were promised."""
@@ -237,18 +211,19 @@ class CampaignForm(forms.Form):
         return self.group(self.DRAWN)
 
     @property
-    def terms(self) -> services.Terms:
-        """What was entered."""
+    def terms(self) -> dict[str, Any]:
+        """What was entered, with who may take part where that is asked."""
         data = self.cleaned_data
-        who = dict(self.campaign.eligibility)
-        if "languages" in data:
-            who = {
+        if "languages" not in data:
+            return super().terms
+        return super().terms | {
+            "eligibility": {
                 "languages": [code.lower() for code in _codes(data["languages"])],
                 "countries": [code.upper() for code in _codes(data["countries"])],
                 "approval_rate": data["approval_rate"],
                 "completed": data["completed"],
             }
-        return services.Terms(**{name: data[name] for name in (*self.ASKED, *self.PAID)}, eligibility=who)
+        }
 
     @property
     def new_design(self) -> Design | None:
@@ -291,19 +266,6 @@ class ConsentForm(forms.Form):
 
 def _codes(text: str) -> list[str]:
     return [code for code in _CODES.split(text.strip()) if code]
-
-
-_AMOUNTS: Final = (
-    ("pay", gettext_lazy("Pay per questionnaire, %(currency)s"), False, gettext_lazy("Experts may have none.")),
-    ("fee", gettext_lazy("Platform's fee per questionnaire"), False, gettext_lazy("On top of the pay.")),
-    ("tax", gettext_lazy("Tax per questionnaire"), False, gettext_lazy("On top of the pay and the fee.")),
-    (
-        "wage_floor",
-        gettext_lazy("Least wage per hour"),
-        False,
-        gettext_lazy("You are told who earns less, by the time that they took. Empty: nobody is told."),
-    ),
-)
 
 
 FIELDS: Final = ("name", "label", "question", "description", "options")

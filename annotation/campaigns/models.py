@@ -1,10 +1,10 @@
 """Campaigns with their dimensions and instructions; pairs, items and questionnaires."""
 
 import pgtrigger
-from django.core.validators import MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from crowdrag.assignments.terms import AmountColumn, within
 from crowdrag.studies.models import ConsentText, Study, Versioned
 from crowdrag.studies.study.models import count_of
 from writing.models import Response, Topic
@@ -66,23 +66,42 @@ class CampaignQuerySet(models.QuerySet["Campaign"]):
 class Campaign(models.Model):
     """One collection of judgments."""
 
+    TERMS = (
+        "name", "k", "pay", "fee", "tax", "wage_floor", "minutes", "lease_minutes", "questionnaires_per_person",
+        "minimum_seconds", "allows_comments", "eligibility",
+    )  # fmt: skip
+
     study = models.ForeignKey(Study, models.CASCADE, related_name="campaigns")
-    name = models.CharField(_("name"), max_length=100)
+    name = models.CharField(
+        _("Name"), max_length=100, help_text=_("For you and your colleagues; judges read another one.")
+    )
     kind = models.CharField(_("kind"), max_length=10, choices=CampaignKind.choices)
     judges = models.CharField(_("judges"), max_length=10, choices=Judges.choices)
     inference = models.CharField(_("inference"), max_length=10, choices=Inference.choices, blank=True)
-    k = models.PositiveSmallIntegerField(_("judgments per item"), default=5, validators=[MinValueValidator(1)])
+    k = models.PositiveSmallIntegerField(
+        _("People who judge each questionnaire"),
+        default=5,
+        validators=within(1, 1000),
+        help_text=_("Exactly so many: neither fewer nor more are accepted."),
+    )
     instructions = models.ForeignKey(Instructions, models.PROTECT, null=True, blank=True, related_name="campaigns")
     dimensions = models.ManyToManyField(Dimension, through="CampaignDimension", related_name="campaigns")
     state = models.CharField(_("state"), max_length=10, choices=CampaignState.choices, default=CampaignState.DRAFT)
     is_simulated = models.BooleanField(_("simulated"), default=False)
-    # Money in minor units of the study's currency: pay for one questionnaire; fees and tax stand apart.
-    pay = models.PositiveIntegerField(_("pay per questionnaire (minor units)"), null=True, blank=True)
-    fee = models.PositiveIntegerField(_("platform's fee per questionnaire (minor units)"), null=True, blank=True)
-    tax = models.PositiveIntegerField(_("tax per questionnaire (minor units)"), null=True, blank=True)
-    wage_floor = models.PositiveIntegerField(_("least wage per hour (minor units)"), null=True, blank=True)
+    pay = AmountColumn(_("Pay per questionnaire"), null=True, blank=True, help_text=_("Experts may have none."))
+    fee = AmountColumn(_("Platform's fee per questionnaire"), null=True, blank=True, help_text=_("On top of the pay."))
+    tax = AmountColumn(_("Tax per questionnaire"), null=True, blank=True, help_text=_("On top of the pay and the fee."))
+    wage_floor = AmountColumn(
+        _("Least wage per hour"),
+        null=True,
+        blank=True,
+        help_text=_("You are told who earns less, by the time that they took. Empty: nobody is told."),
+    )
     minutes = models.PositiveSmallIntegerField(
-        _("minutes a questionnaire takes"), default=25, validators=[MinValueValidator(1)]
+        _("Minutes that a questionnaire takes"),
+        default=25,
+        validators=within(1, 600),
+        help_text=_("What people are told; the wage is computed with it until somebody has judged."),
     )
     created_at = models.DateTimeField(_("created"))
     # Whether this system hands its questionnaires out: then it has places (models/place.py), and who holds one counts.
@@ -94,20 +113,31 @@ class Campaign(models.Model):
     # How questionnaires are made (`questionnaires`): what the builder was told, kept to be read again.
     design = models.JSONField(_("design"), default=dict, blank=True)
     # Who may take part, as told to the platform: languages, countries, approval_rate, completed.
-    eligibility = models.JSONField(_("who may take part"), default=dict, blank=True)
+    eligibility = models.JSONField(_("Who may take part"), default=dict, blank=True)
     lease_minutes = models.PositiveSmallIntegerField(
-        _("minutes until an untouched questionnaire is given to somebody else"),
+        _("Minutes until an untouched questionnaire goes to somebody else"),
         default=60,
-        validators=[MinValueValidator(1)],
+        validators=within(1, 32_767),
+        help_text=_("From the last sign of life. The answers are kept."),
     )
     questionnaires_per_person = models.PositiveSmallIntegerField(
-        _("questionnaires per person, at most"), null=True, blank=True, default=1
+        _("Questionnaires per person, at most"),
+        null=True,
+        blank=True,
+        default=1,
+        validators=within(1, 32_767),
+        help_text=_("Nobody gets an item twice. Empty: as many as there are."),
     )
-    # Screening: who is faster than this is looked at. Ten minutes in the paper (crowdrag25, 3.2.3).
+    # Ten minutes in the paper (crowdrag25, 3.2.3).
     minimum_seconds = models.PositiveIntegerField(
-        _("least seconds for a questionnaire"), null=True, blank=True, default=600
+        _("Seconds below which work is looked at"),
+        null=True,
+        blank=True,
+        default=600,
+        validators=within(0, 86_400),
+        help_text=_("Nobody is rejected by it: a person decides. Empty: none."),
     )
-    allows_comments = models.BooleanField(_("asks for comments at the end"), default=True)
+    allows_comments = models.BooleanField(_("Ask for comments at the end"), default=True)
     opened_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
 

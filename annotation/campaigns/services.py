@@ -4,14 +4,13 @@ A text that changes becomes a new version; what was read stays as it was.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from crowdrag.assignments.terms import set_terms
 from crowdrag.recruitment.models import PlatformStudy
 from crowdrag.studies import codes
 from crowdrag.studies.models import ConsentText, EntryLink, Study
@@ -41,31 +40,9 @@ SUGGESTED: Final[Mapping[str, Any]] = {
 PROMISED: Final = ("k", "minutes", "allows_comments")
 
 
-@dataclass(frozen=True)
-class Terms:
-    """What is asked for and what it pays; money in minor units of the study's currency.
-
-    `eligibility` is told to the recruitment platform: `languages` (ISO 639-1), `countries` (ISO 3166-1 alpha-2),
-    `approval_rate` in percent, `completed` tasks; what is missing is not asked for.
-    """
-
-    name: str
-    k: int = 5
-    pay: int | None = None
-    fee: int | None = None
-    tax: int | None = None
-    wage_floor: int | None = None
-    minutes: int = 25
-    lease_minutes: int = 60
-    questionnaires_per_person: int | None = 1
-    minimum_seconds: int | None = 600
-    allows_comments: bool = True
-    eligibility: Mapping[str, Any] = field(default_factory=dict)
-
-
-def terms_of(campaign: Campaign) -> Terms:
+def terms_of(campaign: Campaign) -> dict[str, Any]:
     """Return a campaign's terms."""
-    return Terms(**{name: getattr(campaign, name) for name in Terms.__dataclass_fields__})
+    return {name: getattr(campaign, name) for name in Campaign.TERMS}
 
 
 @transaction.atomic
@@ -76,7 +53,7 @@ def create_draft(
     kind: str = CampaignKind.PAIRWISE,
     now: datetime,
     source: Campaign | None = None,
-    terms: Terms | None = None,
+    terms: Mapping[str, Any] | None = None,
     design: Design | None = None,
 ) -> Campaign:
     """Make a campaign that nobody sees yet, with the usual questions, instructions and consent text.
@@ -88,7 +65,8 @@ def create_draft(
     source
         of an expert campaign: whose items are asked again.
     terms
-        besides the name; without them as the paper had them.
+        of `Campaign.TERMS` those that are not as usual. `eligibility` is what the recruitment platform is told:
+        `languages` (ISO 639-1), `countries` (ISO 3166-1 alpha-2), `approval_rate` in percent, `completed` tasks.
 
     Raises
     ------
@@ -104,8 +82,8 @@ def create_draft(
         created_at=now,
         is_simulated=study.is_simulated,
     )
-    terms_of_draft = terms or (Terms(name=name, k=3) if is_expert else Terms(name=name, eligibility=dict(SUGGESTED)))
-    _set_terms(campaign, replace(terms_of_draft, name=name), problems)
+    usual: dict[str, Any] = {"k": 3} if is_expert else {"eligibility": dict(SUGGESTED)}
+    _set_terms(campaign, usual | dict(terms or {}) | {"name": name}, problems)
     if problems:
         raise BadCampaign(problems)
     design_of_draft = _fitting(campaign, check_design(design or Design()))
@@ -121,7 +99,9 @@ def create_draft(
 
 
 @transaction.atomic
-def change_terms(*, campaign: Campaign, terms: Terms, design: Design | None = None, now: datetime) -> Campaign:
+def change_terms(
+    *, campaign: Campaign, terms: Mapping[str, Any], design: Design | None = None, now: datetime
+) -> Campaign:
     """Change a campaign's terms, and while it is a draft its design; another design drops what was drawn.
 
     Instructions that are the usual ones follow the design; those that somebody wrote stay.
@@ -241,25 +221,17 @@ def _source_problems(study: Study, kind: str, source: Campaign | None) -> dict[s
     return {}
 
 
-def _set_terms(campaign: Campaign, terms: Terms, problems: dict[str, str]) -> None:
-    values = asdict(terms) | {
-        "name": default_texts.clean_line(terms.name),
-        "eligibility": _eligibility(terms, problems),
-    }
-    for name, value in values.items():
-        setattr(campaign, name, value)
-        column: Any = campaign._meta.get_field(name)
-        try:
-            column.clean(value, campaign)
-        except ValidationError as error:
-            problems[name] = " ".join(error.messages)
-    for name in ("questionnaires_per_person", "k", "minutes", "lease_minutes"):
-        if getattr(terms, name) == 0:
-            problems.setdefault(name, _("At least 1."))
+def _set_terms(campaign: Campaign, terms: Mapping[str, Any], problems: dict[str, str]) -> None:
+    values = dict(terms)
+    if "name" in values:
+        values["name"] = default_texts.clean_line(values["name"])
+    if "eligibility" in values:
+        values["eligibility"] = _eligibility(values["eligibility"], problems)
+    problems |= set_terms(campaign, values)
 
 
-def _eligibility(terms: Terms, problems: dict[str, str]) -> dict[str, Any]:
-    values = {name: terms.eligibility.get(name) for name in SUGGESTED}
+def _eligibility(eligibility: Mapping[str, Any], problems: dict[str, str]) -> dict[str, Any]:
+    values = {name: eligibility.get(name) for name in SUGGESTED}
     for name, is_known in (("languages", codes.is_language), ("countries", codes.is_country)):
         if unknown := [code for code in values[name] or [] if not is_known(code)]:
             problems[name] = _("Unknown: %(unknown)s. Enter ISO codes with commas between them, as in %(codes)s.") % {
@@ -272,12 +244,12 @@ def _eligibility(terms: Terms, problems: dict[str, str]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in (None, [])}
 
 
-def _keep_promises(campaign: Campaign, before: Terms, problems: dict[str, str]) -> None:
+def _keep_promises(campaign: Campaign, before: Mapping[str, Any], problems: dict[str, str]) -> None:
     """Note what somebody was promised and would not get."""
     for name in PROMISED:
-        if getattr(campaign, name) != getattr(before, name):
+        if getattr(campaign, name) != before[name]:
             problems[name] = _("The campaign was opened: this stays as it is.")
-    if (campaign.pay or 0) < (before.pay or 0):
+    if (campaign.pay or 0) < (before["pay"] or 0):
         problems["pay"] = _("The campaign was opened: the pay can rise, and not fall.")
 
 

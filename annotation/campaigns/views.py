@@ -134,7 +134,7 @@ def delete(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     return redirect("campaign", campaign.study.slug, campaign.pk)
 
 
-def put(form: forms.Form, error: CampaignProblem) -> None:
+def put(form: forms.BaseForm, error: CampaignProblem) -> None:
     """Put what is wrong beside the fields that it is about."""
     problems = error.problems if isinstance(error, BadCampaign) else {"": str(error)}
     for field, problem in problems.items():
@@ -275,9 +275,7 @@ def expert_items(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         picked = tuple(sorted((set(kept.picked) - shown) | chosen))
         changed = replace(kept, picked=picked, rule=design.PICKED if picked else design.LEAST)
         try:
-            services.change_terms(
-                campaign=campaign, terms=services.terms_of(campaign), design=changed, now=timezone.now()
-            )
+            services.change_terms(campaign=campaign, terms={}, design=changed, now=timezone.now())
         except CampaignProblem as error:
             messages.error(request, str(error))
         else:

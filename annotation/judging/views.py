@@ -39,7 +39,7 @@ from . import (
 
 S = AssignmentState
 # A campaign's way, by what the address says.
-judging_page = consented_page("judging-{campaign}")
+judging_page = consented_page("judging-{campaign_id}")
 
 
 @judging_page

@@ -181,7 +181,7 @@ def _campaign(study: Study, campaign_id: int) -> Campaign:
     return get_object_or_404(campaigns.select_related("study"), pk=campaign_id)
 
 
-@consented_page("judging-{campaign}")
+@consented_page("judging-{campaign_id}")
 @never_cache
 def train(request: HttpRequest, participant: Participant, campaign_id: int) -> HttpResponse:
     """Show the next training item, or what was expected of the one that was answered; POST answers one."""

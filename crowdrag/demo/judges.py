@@ -32,10 +32,10 @@ from . import crowd, simulated_judgments, texts
 NAME: Final = "Try it: compare answers"
 LABEL: Final = "For whoever looks at the demo"
 # Few and short questionnaires: one is judged in ten minutes. Cents of a dollar. Nobody is kept from judging several.
-TERMS: Final = services.Terms(
-    name=NAME, k=3, pay=250, fee=0, tax=0, wage_floor=1200, minutes=10, lease_minutes=60,
-    questionnaires_per_person=None, minimum_seconds=120,
-)  # fmt: skip
+TERMS: Final[dict[str, Any]] = {
+    "k": 3, "pay": 250, "fee": 0, "tax": 0, "wage_floor": 1200, "minutes": 10, "lease_minutes": 60,
+    "questionnaires_per_person": None, "minimum_seconds": 120, "eligibility": {},
+}  # fmt: skip
 DESIGN: Final = design.Design(pairs_per_topic=2, items_per_questionnaire=3, seed=25, checks=1)
 SEED: Final = 25
 

@@ -26,9 +26,7 @@ from . import texts, typist
 PURPOSE: Final = "writing"
 LABEL: Final = "For whoever looks at the demo"
 # Half the usual length, so that one can try it in a quarter of an hour. Cents of a dollar.
-TERMS: Final = plans_services.Terms(
-    slots=2, pay=350, fee=0, tax=0, wage_floor=1200, minutes=15, lease_hours=24, tasks_per_person=None
-)
+TERMS: Final = {"slots": 2, "pay": 350, "wage_floor": 1200, "minutes": 15, "lease_hours": 24}
 SEED: Final = 25
 
 

@@ -147,7 +147,7 @@ def participant_page(view: View) -> View:
 def consented_page(way: str) -> Callable[[View], View]:
     """Let in who takes part and consented to the text of this activity; the view gets the participant, as above.
 
-    `way` may name arguments of the address in braces: `judging-{campaign}`.
+    `way` may name arguments of the address in braces: `judging-{campaign_id}`.
     """
 
     def decorate(view: View) -> View:

@@ -7,6 +7,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any, Final
 
 from django import forms
+from django.utils.translation import gettext as _
 
 # How many digits a currency's minor unit has, where it is not two (ISO 4217).
 MINOR_DIGITS: Final = dict.fromkeys(
@@ -17,6 +18,8 @@ MINOR_DIGITS: Final = dict.fromkeys(
 #: Work that took less says nothing of an hour: a questionnaire clicked through in 5 seconds would pay thousands.
 MIN_SECONDS: Final = 60
 _HOUR: Final = 3600
+#: The largest amount that a column holds, in minor units.
+MAX_AMOUNT: Final = 2_147_483_647
 
 
 class TooFineError(ValueError):
@@ -72,7 +75,7 @@ def hourly_rate(amount: float | None, seconds: float | None) -> float | None:
 
 
 class AmountField(forms.DecimalField):
-    """An amount in the currency's major units; cleaned to minor ones."""
+    """An amount as people write it, in the currency's major units; cleaned to minor ones."""
 
     def __init__(self, **options: Any):
         super().__init__(min_value=Decimal(0), max_digits=12, **options)
@@ -82,6 +85,11 @@ class AmountField(forms.DecimalField):
         """Say which currency is meant."""
         self.currency = currency
         self.label = f"{self.label} ({currency})"
+        self.widget.attrs["step"] = str(to_major(1, currency))
+
+    def prepare_value(self, value: Any) -> Any:
+        """Show what is kept in minor units in major ones; what somebody typed as they typed it."""
+        return to_major(value, self.currency) if isinstance(value, int) else value
 
     def clean(self, value: Any) -> int | None:
         """Return minor units."""
@@ -89,6 +97,14 @@ class AmountField(forms.DecimalField):
         if amount is None:
             return None
         try:
-            return to_minor(amount, self.currency)
+            minor = to_minor(amount, self.currency)
         except TooFineError as error:
             raise forms.ValidationError(str(error)) from error
+        if minor > MAX_AMOUNT:
+            largest = format_amount(MAX_AMOUNT, self.currency)
+            raise forms.ValidationError(_("At most %(amount)s.") % {"amount": largest})
+        return minor
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """Say whether another amount was entered than there was."""
+        return bool(super().has_changed(self.prepare_value(initial), data))

@@ -51,7 +51,7 @@ def test_the_campaign_is_open_and_some_of_it_waits_for_screening(study: Study) -
 
 def test_the_hasty_one_and_the_one_sided_one_can_be_told(study: Study) -> None:
     careful, _second, hasty, one_sided, _gone, _last = given(judges.campaign_of(study))
-    limit = judges.TERMS.minimum_seconds
+    limit = judges.TERMS["minimum_seconds"]
     assert hasty.seconds < limit < careful.seconds
     assert set(Judgment.objects.filter(assignment=one_sided).values_list("value", flat=True)) == {-1}
     passed = {

@@ -106,7 +106,7 @@ def test_writers_hand_in_trials_that_wait_for_review(study: Study, user: User) -
     assert not Response.objects.filter(study=study).included().exists()
     assert all(task.active_seconds > 10 for task in tasks)
     found = overview.overview(study)
-    assert (found.waiting, found.spending.paid) == (3, writers.TERMS.pay)
+    assert (found.waiting, found.spending.paid) == (3, writers.TERMS["pay"])
     assert [stage.people for stage in found.stages] == [0, 3, 3, 3, 3, 3, 1]
     before = list(tasks.order_by("id").values())
     assert writers.ensure(study=study, user=user, now=NOW) == link

@@ -31,9 +31,10 @@ def furnish_writing(study: Study) -> WritingPlan:
     plan = services.ensure_plan(study, now)
     topics = list(study.topics.order_by("id"))
     names = [each.style.name for each in plan.plan_styles.all()]
-    terms = services.Terms(
-        slots=3, pay=650, fee=65, tax=12, wage_floor=1200, minutes=25, lease_hours=24, tasks_per_person=5
-    )
+    terms = {
+        "slots": 3, "pay": 650, "fee": 65, "tax": 12, "wage_floor": 1200, "minutes": 25, "lease_hours": 24,
+        "tasks_per_person": 5,
+    }  # fmt: skip
     tried = [topic.external_id for topic in topics if topic.retrieved.exists()][:1]
     services.change_terms(plan=plan, terms=terms, style_names=names, trial_topics=tried, now=now)
     plan = services.open_plan(plan=plan, now=now)

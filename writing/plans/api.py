@@ -21,8 +21,7 @@ from crowdrag.studies.enums import Role
 from ..enums import SurveyKind
 from ..models import PlanStyle, WritingPlan
 from . import services, surveys
-from .forms import MOST
-from .services import BadPlan, Terms
+from .services import BadPlan
 
 CHANGED = Need(Role.EDITOR, Scope.WRITE)
 WITH = ("study", "instructions", "consent_text", "entry_survey", "exit_survey")
@@ -37,46 +36,32 @@ class PlanRow(serializers.ModelSerializer[WritingPlan]):
 
     class Meta:
         model = WritingPlan
-        fields = ["is_open", "styles", "slots", "tasks_per_person", "minutes", "lease_hours", "trial_topics", "pay",
-                  "fee", "tax", "wage_floor", "updated_at"]  # fmt: skip
-        extra_kwargs = {
-            "slots": {"help_text": "Responses per topic and style, by as many different people."},
-            "tasks_per_person": {"help_text": "At most; null: as many as there are."},
-            "minutes": {"help_text": "That a response takes, as people are told."},
-            "lease_hours": {"help_text": "Until an untouched task goes to somebody else."},
-            "pay": {"help_text": "Per response."},
-            "fee": {"help_text": "Of the platform, per response."},
-            "tax": {"help_text": "Per response."},
-            "wage_floor": {"help_text": "The least wage per hour; null: nobody is told who earns less."},
-        }
+        fields = ["is_open", "styles", "trial_topics", *WritingPlan.TERMS, "updated_at"]
 
     def get_styles(self, plan: WritingPlan) -> list[str]:
         """Return the names of the styles that are asked for."""
-        return list(plan.plan_styles.order_by("position", "id").values_list("style__name", flat=True))
+        return [style.name for style in services.styles_of(plan)]
 
     def get_trial_topics(self, plan: WritingPlan) -> list[str]:
         """Return the ids of the topics on which new writers are tried."""
         return list(plan.plan_trial_topics.order_by("position", "id").values_list("topic__external_id", flat=True))
 
 
-class ChangedPlan(RequestBody):
-    """What is to be asked for otherwise; what is left out stays."""
+class ChangedPlan(RequestBody, serializers.ModelSerializer[WritingPlan]):
+    """What is to be asked for otherwise; what is left out stays. Money is in minor units of the study's currency."""
 
     styles = serializers.ListField(
         child=serializers.CharField(max_length=100), required=False, max_length=1000,
         help_text="Names of the study's styles, or `bullet`, `essay`, `news`.",
     )  # fmt: skip
-    slots = serializers.IntegerField(min_value=1, max_value=1000, required=False)
-    tasks_per_person = serializers.IntegerField(min_value=1, max_value=30_000, required=False, allow_null=True)
-    minutes = serializers.IntegerField(min_value=1, max_value=600, required=False)
-    lease_hours = serializers.IntegerField(min_value=1, max_value=2000, required=False)
     trial_topics = serializers.ListField(
         child=serializers.CharField(max_length=200), required=False, max_length=services.MOST_TRIAL_TOPICS
     )
-    pay = serializers.IntegerField(min_value=0, max_value=MOST, required=False)
-    fee = serializers.IntegerField(min_value=0, max_value=MOST, required=False)
-    tax = serializers.IntegerField(min_value=0, max_value=MOST, required=False)
-    wage_floor = serializers.IntegerField(min_value=0, max_value=MOST, required=False, allow_null=True)
+
+    class Meta:
+        model = WritingPlan
+        fields = ["styles", "trial_topics", *WritingPlan.TERMS]
+        extra_kwargs: ClassVar = {name: {"required": False} for name in WritingPlan.TERMS}
 
 
 class PlanForecastRow(serializers.Serializer[Any]):
@@ -114,11 +99,9 @@ class Plan(Endpoint):
         """Change what is asked for and what it pays. Who has claimed a task keeps what was said then."""
         data = self.validated(ChangedPlan)
         with self.unchanged(plan_of_study(self), PlanRow) as held:
-            changed_terms = {**PlanRow(held).data, **data}
-            terms = Terms(**{name: changed_terms[name] for name in Terms.__dataclass_fields__})
-            styles, topics = changed_terms["styles"], changed_terms["trial_topics"]
-            who: dict[str, Any] = {"style_names": styles, "trial_topics": topics, "now": timezone.now()}
-            return Response(PlanRow(run_or_refuse(services.change_terms, plan=held, terms=terms, **who)).data)
+            styles, topics = data.pop("styles", None), data.pop("trial_topics", None)
+            which: dict[str, Any] = {"style_names": styles, "trial_topics": topics, "now": timezone.now()}
+            return Response(PlanRow(run_or_refuse(services.change_terms, plan=held, terms=data, **which)).data)
 
 
 class PlanForecast(Endpoint):

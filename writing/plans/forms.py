@@ -1,47 +1,25 @@
 """The forms of a writing plan, and a survey's questions as a table that somebody edits.
 
-Money is entered in major units, and handed on in minor ones. Rows of the table come, go and move before anything is
-saved.
+Rows of the table come, go and move before anything is saved.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any, Final, Protocol, TypeVar, cast
 
 from django import forms
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis.text.words import normalize
-from crowdrag.studies import codes, money
+from crowdrag.assignments.terms import TermsForm, form_field
+from crowdrag.studies import codes
 
 from ..corpus import versions
 from ..models import Style, WritingPlan
 from . import services, surveys
 
-# The column's limit, in minor units.
-MOST = 2_147_483_647
 LICENCES = ("CC-BY-4.0", "CC-BY-SA-4.0", "CC0-1.0", "CC-BY-NC-4.0")
-
-
-class MoneyField(forms.DecimalField):
-    """An amount in the study's currency, as people write it; cleaned to whole minor units."""
-
-    def __init__(self, *, currency: str, **options: Any):
-        digits = money.minor_digits(currency)
-        self.currency = currency
-        super().__init__(min_value=0, max_value=money.to_major(MOST, currency), decimal_places=digits, **options)
-
-    def prepare_value(self, value: Any) -> Any:
-        """Show what is kept in minor units in major ones; what somebody typed as they typed it."""
-        return money.to_major(value, self.currency) if isinstance(value, int) else value
-
-    def clean(self, value: Any) -> int | None:
-        """Return minor units."""
-        amount: Decimal | None = super().clean(value)
-        return None if amount is None else money.to_minor(amount, self.currency)
 
 
 class LicenceField(forms.CharField):
@@ -52,30 +30,16 @@ class LicenceField(forms.CharField):
         super().__init__(max_length=100, validators=[codes.validate_licence], widget=widget, **options)
 
 
-class PlanForm(forms.Form):
+class PlanForm(TermsForm):
     """What is asked for, and what it pays."""
+
+    TERMS = WritingPlan.TERMS
 
     styles = forms.MultipleChoiceField(
         label=gettext_lazy("Styles"),
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy("On each topic people write in each of these."),
     )
-    slots = forms.IntegerField(
-        label=gettext_lazy("Responses per topic and style"), min_value=1, max_value=1000,
-        help_text=gettext_lazy("By as many different people: nobody writes twice on a topic."),
-    )  # fmt: skip
-    tasks_per_person = forms.IntegerField(
-        label=gettext_lazy("Responses per person, at most"), min_value=1, max_value=30000, required=False,
-        help_text=gettext_lazy("Empty: as many as there are."),
-    )  # fmt: skip
-    minutes = forms.IntegerField(
-        label=gettext_lazy("Minutes that a response takes"), min_value=1, max_value=600,
-        help_text=gettext_lazy("What people are told; the wage is reckoned with it until somebody has written."),
-    )  # fmt: skip
-    lease_hours = forms.IntegerField(
-        label=gettext_lazy("Hours until an untouched task goes to somebody else"), min_value=1, max_value=2000,
-        help_text=gettext_lazy("From the last sign of life. The text is kept."),
-    )  # fmt: skip
     trial_topics = forms.CharField(
         label=gettext_lazy("Trial topics"), required=False, widget=forms.Textarea(attrs={"rows": 3, "class": "mono"}),
         help_text=gettext_lazy(
@@ -84,43 +48,20 @@ class PlanForm(forms.Form):
         ),
     )  # fmt: skip
 
+    class Meta:
+        model = WritingPlan
+        fields = WritingPlan.TERMS
+        formfield_callback = form_field
+
     def __init__(self, plan: WritingPlan, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
-        self.initial = {**_initial(plan), **self.initial}
-        currency = plan.study.currency
+        topics = plan.plan_trial_topics.order_by("position", "id").values_list("topic__external_id", flat=True)
+        names = [style.name for style in services.styles_of(plan)]
+        super().__init__(plan, *args, initial={"styles": names, "trial_topics": "\n".join(topics)}, **kwargs)
         self.fields["styles"].choices = _style_choices(plan)  # type: ignore[attr-defined]
-        self.fields["pay"] = MoneyField(
-            currency=currency, label=_("Pay per response, %(currency)s") % {"currency": currency}
-        )
-        self.fields["fee"] = MoneyField(
-            currency=currency, label=_("Platform's fee per response"), help_text=_("On top of the pay; 0 if none.")
-        )
-        self.fields["tax"] = MoneyField(
-            currency=currency, label=_("Tax per response"), help_text=_("On top of the pay and the fee; 0 if none.")
-        )
-        self.fields["wage_floor"] = MoneyField(
-            currency=currency,
-            required=False,
-            label=_("Least wage per hour"),
-            help_text=_("You are told who earns less, by the time that they took. Empty: nobody is told."),
-        )
 
     def clean_trial_topics(self) -> list[str]:
         """Return the ids."""
         return [each for each in re.split(r"[\s,;]+", self.cleaned_data["trial_topics"]) if each]
-
-    @property
-    def terms(self) -> services.Terms:
-        """What was entered."""
-        names = services.Terms.__dataclass_fields__
-        return services.Terms(**{name: self.cleaned_data[name] for name in names})
-
-
-def _initial(plan: WritingPlan) -> dict[str, Any]:
-    fields = {name: getattr(plan, name) for name in services.Terms.__dataclass_fields__}
-    style_names = plan.plan_styles.order_by("position", "id").values_list("style__name", flat=True)
-    tried = plan.plan_trial_topics.order_by("position", "id").values_list("topic__external_id", flat=True)
-    return fields | {"styles": list(style_names), "trial_topics": "\n".join(tried)}
 
 
 def _style_choices(plan: WritingPlan) -> list[tuple[str, str]]:

@@ -1,9 +1,9 @@
 """How a study has its responses written by people: instructions, surveys and their answers, the plan."""
 
-from django.core.validators import MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from crowdrag.assignments.terms import AmountColumn, within
 from crowdrag.studies.models import ConsentText, Study, Versioned
 
 from ..corpus.models import Style, Topic
@@ -51,26 +51,49 @@ class WritingPlan(models.Model):
     that held when it was claimed.
     """
 
+    TERMS = ("slots", "tasks_per_person", "minutes", "lease_hours", "pay", "fee", "tax", "wage_floor")
+
     study = models.OneToOneField(Study, models.CASCADE, related_name="writing_plan")
     is_open = models.BooleanField(_("open to writers"), default=False)
     styles = models.ManyToManyField(Style, through="PlanStyle", related_name="plans")
     slots = models.PositiveSmallIntegerField(
-        _("responses per topic and style"), default=1, validators=[MinValueValidator(1)]
+        _("Responses per topic and style"),
+        default=1,
+        validators=within(1, 1000),
+        help_text=_("By as many different people: nobody writes twice on a topic."),
     )
     instructions = models.ForeignKey(WritingInstructions, models.PROTECT, null=True, blank=True, related_name="plans")
     consent_text = models.ForeignKey(ConsentText, models.PROTECT, null=True, blank=True, related_name="writing_plans")
     entry_survey = models.ForeignKey(Survey, models.PROTECT, null=True, blank=True, related_name="entry_plans")
     exit_survey = models.ForeignKey(Survey, models.PROTECT, null=True, blank=True, related_name="exit_plans")
-    # Money in minor units of the study's currency; the platform's fee and tax stand apart.
-    pay = models.PositiveIntegerField(_("pay per response (minor units)"), default=0)
-    fee = models.PositiveIntegerField(_("platform's fee per response (minor units)"), default=0)
-    tax = models.PositiveIntegerField(_("tax per response (minor units)"), default=0)
-    wage_floor = models.PositiveIntegerField(_("least wage per hour (minor units)"), null=True, blank=True)
-    minutes = models.PositiveSmallIntegerField(_("minutes a response takes"), default=25)
-    lease_hours = models.PositiveSmallIntegerField(
-        _("hours until an untouched task is given to somebody else"), default=24, validators=[MinValueValidator(1)]
+    pay = AmountColumn(_("Pay per response"), default=0)
+    fee = AmountColumn(_("Platform's fee per response"), default=0, help_text=_("On top of the pay; 0 if none."))
+    tax = AmountColumn(_("Tax per response"), default=0, help_text=_("On top of the pay and the fee; 0 if none."))
+    wage_floor = AmountColumn(
+        _("Least wage per hour"),
+        null=True,
+        blank=True,
+        help_text=_("You are told who earns less, by the time that they took. Empty: nobody is told."),
     )
-    tasks_per_person = models.PositiveSmallIntegerField(_("responses per person, at most"), null=True, blank=True)
+    minutes = models.PositiveSmallIntegerField(
+        _("Minutes that a response takes"),
+        default=25,
+        validators=within(1, 600),
+        help_text=_("What people are told; the wage is computed with it until somebody has written."),
+    )
+    lease_hours = models.PositiveSmallIntegerField(
+        _("Hours until an untouched task goes to somebody else"),
+        default=24,
+        validators=within(1, 2000),
+        help_text=_("From the last sign of life. The text is kept."),
+    )
+    tasks_per_person = models.PositiveSmallIntegerField(
+        _("Responses per person, at most"),
+        null=True,
+        blank=True,
+        validators=within(1, 30_000),
+        help_text=_("Empty: as many as there are."),
+    )
     trial_topics = models.ManyToManyField(Topic, through="PlanTrialTopic", related_name="trial_plans")
     updated_at = models.DateTimeField()
 

@@ -4,15 +4,15 @@ A text that changes becomes a new version; what was read stays as it was. Money 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
+from crowdrag.assignments.terms import set_terms
 from crowdrag.studies import codes, money
 from crowdrag.studies.activities import Readiness, undisclosed
 from crowdrag.studies.models import ConsentText, Study
@@ -38,20 +38,6 @@ class BadPlan(ValueError):  # noqa: N818 -- it says what the plan would be
     def __init__(self, problems: Mapping[str, str]):
         self.problems = dict(problems)
         super().__init__("; ".join(f"{field}: {problem}" for field, problem in problems.items()))
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What is asked for and what it pays; money in minor units of the study's currency."""
-
-    slots: int
-    pay: int
-    fee: int
-    tax: int
-    wage_floor: int | None
-    minutes: int
-    lease_hours: int
-    tasks_per_person: int | None
 
 
 def get_plan(study: Study) -> WritingPlan | None:
@@ -82,9 +68,21 @@ def ensure_plan(study: Study, now: datetime) -> WritingPlan:
 
 @transaction.atomic
 def change_terms(
-    *, plan: WritingPlan, terms: Terms, style_names: Sequence[str], trial_topics: Sequence[str], now: datetime
+    *,
+    plan: WritingPlan,
+    terms: Mapping[str, Any],
+    style_names: Sequence[str] | None = None,
+    trial_topics: Sequence[str] | None = None,
+    now: datetime,
 ) -> WritingPlan:
     """Change what is asked for and what it pays; who has claimed a task keeps what was said then.
+
+    Parameters
+    ----------
+    terms
+        of `WritingPlan.TERMS` those that change; money in minor units of the study's currency.
+    style_names, trial_topics
+        None where they stay.
 
     Raises
     ------
@@ -92,27 +90,28 @@ def change_terms(
         with what is wrong by field; then nothing was changed.
     """
     plan = slots.lock_plan(plan)
-    problems: dict[str, str] = {}
-    chosen = _styles(plan, style_names, problems)
-    tried = _trial_topics(plan, trial_topics, problems)
-    for field, value in asdict(terms).items():
-        setattr(plan, field, value)
-        _check(plan, field, problems)
-    for field in ("minutes", "tasks_per_person"):
-        if getattr(terms, field) == 0:
-            problems.setdefault(field, _("At least 1."))
-    if plan.is_open and not terms.pay:
+    problems = set_terms(plan, terms)
+    chosen = _styles(plan, style_names, problems) if style_names is not None else styles_of(plan)
+    tried = _trial_topics(plan, trial_topics, problems) if trial_topics is not None else None
+    if plan.is_open and not plan.pay:
         problems["pay"] = _("People are writing by this plan: say what it pays, or close it first.")
     if plan.is_open and not chosen:
         problems["styles"] = _(CLOSE_FIRST)
     if problems:
         raise BadPlan(problems)
     _touch(plan, now)
-    _set_styles(plan, chosen)
-    _set_trial_topics(plan, tried)
+    if style_names is not None:
+        _set_styles(plan, chosen)
+    if tried is not None:
+        _set_trial_topics(plan, tried)
     if plan.is_open:
         slots.ensure(plan, now)
     return plan
+
+
+def styles_of(plan: WritingPlan) -> list[Style]:
+    """Return the styles that a plan asks for, in its order."""
+    return [each.style for each in plan.plan_styles.select_related("style").order_by("position", "id")]
 
 
 @transaction.atomic
@@ -189,12 +188,10 @@ def add_style(
     BadPlan
     """
     content = {"label": label.strip(), "instructions": _text(instructions), "target_words": target_words}
-    style = Style(study=plan.study, name=name, created_at=now, **content)
-    problems: dict[str, str] = {}
+    style = Style(study=plan.study, name=name, created_at=now)
+    problems = set_terms(style, content)
     if not surveys.NAME.fullmatch(name):
         problems["name"] = _("Small letters, digits and underscores only, beginning with a letter.")
-    for field in content:
-        _check(style, field, problems)
     if not content["instructions"]:
         problems["instructions"] = _("Say how to write in this style.")
     if not 0 < target_words <= 5000:
@@ -203,7 +200,7 @@ def add_style(
         raise BadPlan(problems)
     plan = slots.lock_plan(plan)
     style, _made = versions.ensure(Style, study=plan.study, name=name, now=now, **content)
-    styles = [each.style for each in plan.plan_styles.select_related("style").order_by("position", "id")]
+    styles = styles_of(plan)
     names = [each.name for each in styles]
     if name in names:
         styles[names.index(name)] = style
@@ -249,14 +246,6 @@ def _set_trial_topics(plan: WritingPlan, chosen: Sequence[Topic]) -> None:
     plan.plan_trial_topics.all().delete()
     rows = [PlanTrialTopic(plan=plan, topic=each, position=n) for n, each in enumerate(chosen)]
     PlanTrialTopic.objects.bulk_create(rows)
-
-
-def _check(row: Any, field: str, problems: dict[str, str]) -> None:
-    """Note what the model's own rules say of one field."""
-    try:
-        row._meta.get_field(field).clean(getattr(row, field), row)
-    except ValidationError as error:
-        problems[field] = " ".join(error.messages)
 
 
 def _touch(plan: WritingPlan, now: datetime) -> WritingPlan:

@@ -73,7 +73,7 @@ def preview(request: HttpRequest, study: Study) -> HttpResponse:
     plan = services.get_plan(study)
     if plan is None:
         return redirect("writing_progress", study.slug)
-    styles = [each.style for each in plan.plan_styles.select_related("style").order_by("position", "id")]
+    styles = services.styles_of(plan)
     return render(request, "writing/plans/preview.html", {"plan": plan, "styles": styles, "section": SECTION})
 
 
@@ -102,7 +102,7 @@ def _show_plan(request: HttpRequest, plan: WritingPlan, form: PlanForm, *, statu
         "costs": services.costs(plan),
         "wage": services.promised_wage(plan),
         "readiness": services.readiness(plan),
-        "styles": [each.style for each in plan.plan_styles.select_related("style").order_by("position", "id")],
+        "styles": services.styles_of(plan),
         "section": SECTION,
     }
     return render(request, "writing/plans/plan.html", context, status=status)

@@ -42,6 +42,6 @@ def draft(study: Study, name: str = "crowd", **fields: object) -> Campaign:
     design = {key: value for key, value in fields.items() if key in Design.__dataclass_fields__}
     terms = {"pay": 550, "wage_floor": 1200} | {key: value for key, value in fields.items() if key not in design}
     return services.create_draft(
-        study=study, name=name, now=NOW, terms=services.Terms(name=name, **terms),
+        study=study, name=name, now=NOW, terms={"eligibility": {}, **terms},
         design=Design(**design), **kind,
     )  # fmt: skip

@@ -209,7 +209,7 @@ class TestDrawing:
         campaign = draft(corpus(topics=4))
         questionnaires.build(campaign=campaign, now=NOW)
         terms = services.terms_of(campaign)
-        services.change_terms(campaign=campaign, terms=replace(terms, pay=700), design=Design(), now=NOW)
+        services.change_terms(campaign=campaign, terms=terms | {"pay": 700}, design=Design(), now=NOW)
         assert questionnaires.is_drawn(campaign)
         services.change_terms(campaign=campaign, terms=terms, design=Design(seed=9), now=NOW)
         assert not questionnaires.is_drawn(campaign)

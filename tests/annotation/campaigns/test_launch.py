@@ -1,7 +1,5 @@
 """Campaigns are opened once, with k places a questionnaire; what cannot be changed any more; what one is warned of."""
 
-from dataclasses import replace
-
 import pytest
 
 from annotation.campaigns import design, launch, problems, questionnaires, questions, services
@@ -62,8 +60,8 @@ class TestOpening:
                     refused()
             for promise in ({"pay": 1}, {"minutes": 99}, {"allows_comments": False}, {"k": 9}):
                 with pytest.raises(problems.BadCampaign):
-                    services.change_terms(campaign=campaign, terms=replace(terms, **promise), now=NOW)
-            services.change_terms(campaign=campaign, terms=replace(terms, pay=terms.pay + 1, fee=7), now=NOW)
+                    services.change_terms(campaign=campaign, terms=terms | promise, now=NOW)
+            services.change_terms(campaign=campaign, terms=terms | {"pay": terms["pay"] + 1, "fee": 7}, now=NOW)
         assert rows(campaign) == before
 
     def test_states_follow_one_another(self) -> None:

@@ -1,0 +1,70 @@
+"""Terms of paid work: stated by the columns of a model, and read there by forms, serializers and services.
+
+A model lists the names of its terms as `TERMS`. A term's label, help text, range and default are those of its column.
+Amounts of money are in minor units of the study's currency; forms show them in major units.
+"""
+
+import copy
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+
+from crowdrag.studies.money import AmountField
+
+
+def within(low: int, high: int) -> list[MinValueValidator | MaxValueValidator]:
+    """Return the validators of a column that takes whole numbers from `low` to `high`."""
+    return [MinValueValidator(low), MaxValueValidator(high)]
+
+
+def set_terms(row: models.Model, terms: Mapping[str, Any]) -> dict[str, str]:
+    """Set the terms of a row, without saving it, and return what is wrong by name."""
+    problems = {}
+    for name, value in terms.items():
+        setattr(row, name, value)
+        column: Any = row._meta.get_field(name)
+        try:
+            column.clean(value, row)
+        except ValidationError as error:
+            problems[name] = " ".join(error.messages)
+    return problems
+
+
+class AmountColumn(models.PositiveIntegerField):  # type: ignore[type-arg] # none at run time
+    """An amount of money in minor units of the study's currency."""
+
+    def formfield(self, **options: Any) -> Any:
+        """Return a form field that takes major units."""
+        return AmountField(label=self.verbose_name, help_text=self.help_text, required=not self.blank)
+
+
+def form_field(column: "models.Field[Any, Any]", **options: Any) -> Any:
+    """Return the form field of a term: whole numbers have the range of their column."""
+    if isinstance(column, models.IntegerField):
+        for validator in column.validators:
+            for kind, limit in ((MinValueValidator, "min_value"), (MaxValueValidator, "max_value")):
+                if isinstance(validator, kind):
+                    options.setdefault(limit, validator.limit_value)
+    return column.formfield(**options)
+
+
+class TermsForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
+    """The terms of a plan or a campaign, as its model states them. It changes nothing: `terms` goes to the service."""
+
+    TERMS: ClassVar[tuple[str, ...]]
+
+    def __init__(self, row: models.Model, *args: Any, **kwargs: Any):
+        # A copy: what is entered and refused must not be shown as if it were the row's.
+        super().__init__(*args, **{**kwargs, "instance": copy.copy(row)})
+        for field in self.fields.values():
+            if isinstance(field, AmountField):
+                field.of(row.study.currency)  # type: ignore[attr-defined] # each such model has its study
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """What was entered."""
+        return {name: self.cleaned_data[name] for name in self.TERMS if name in self.cleaned_data}
