@@ -56,7 +56,7 @@ def register_all() -> None:
         Invariant("annotation.k", "Each questionnaire has k slots, and at most k accepted judges.", k),
         Invariant("annotation.slots", "Who needs a slot holds one of the questionnaire, and nobody else.", slots),
         Invariant("annotation.twice", "Nobody is given a questionnaire or an item twice.", twice),
-        Invariant("annotation.own", "Nobody judges a response that they wrote.", own),
+        Invariant("annotation.own", "Nobody judges a response that they wrote.", own_responses),
         Invariant("annotation.assignments", "Each assignment's record leads to its state, by moves there are.", moves),
         Invariant("annotation.complete", "What was handed in is complete.", complete),
         Invariant("annotation.leases", "Each assignment in hand has a lease, and no other one does.", leases),
@@ -106,7 +106,7 @@ def twice(tally: Tally) -> None:
         tally.wrong(f"participant {participant}: item {item} was given to them twice")
 
 
-def own(tally: Tally) -> None:
+def own_responses(tally: Tally) -> None:
     """Compare judges with writers."""
     tally.saw(Slot.objects.filter(holder__isnull=False).count())
     for assignment, response in _rows(_OWN):

@@ -23,7 +23,7 @@ from writing.models import Response
 from ..inputs import queries, snapshots
 from ..inputs.arrays import Inputs
 from ..inputs.models import Snapshot
-from ..inputs.texts import Texts, TextsGoneError
+from ..inputs.texts import Texts, TextsMissingError
 from ..methods.reference_metrics import encodings as similarity
 from ..methods.registry import Results, compute
 from ..methods.reusable_fits import FITS
@@ -85,7 +85,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
     texts = Texts(run.study, inputs)
     try:
         results = compute(inputs, settings=settings, seed=run.seed, texts=texts, report=work.report)
-    except TextsGoneError as error:
+    except TextsMissingError as error:
         raise kinds.InputRejectedError([{"message": str(error)}]) from error
     return partial(_store, run, inputs, results, mark, taken_at)
 

@@ -169,19 +169,19 @@ class JudgingFiles:
         return Campaign.objects.filter(study=self._study, judges=judges, kind=kind).order_by().values("pk")  # type: ignore[return-value]
 
     def _included(self, judgments: "QuerySet[Judgment]") -> "QuerySet[Judgment]":
-        return self._kept(judgments, judgments.filter(assignment__is_included=True), EXCLUDED)
+        return self._keep(judgments, judgments.filter(assignment__is_included=True), EXCLUDED)
 
     def _first(self, judgments: "QuerySet[Judgment]") -> "QuerySet[Judgment]":
-        return self._kept(judgments, judgments.filter(repeat=0), REPEATED)
+        return self._keep(judgments, judgments.filter(repeat=0), REPEATED)
 
     def _pairs(self, judgments: "QuerySet[Judgment]", *, counts: bool = True) -> "QuerySet[Judgment]":
-        return self._kept(judgments, judgments.filter(item__pair__isnull=False), POINTWISE_OTHERS, counts=counts)
+        return self._keep(judgments, judgments.filter(item__pair__isnull=False), POINTWISE_OTHERS, counts=counts)
 
     def _of_models(self, inference: str, *, counts: bool = True) -> "QuerySet[Judgment]":
         judgments = self._judgments.filter(item__campaign__judges=Judges.MODEL, item__campaign__inference=inference)
         return self._pairs(judgments, counts=counts)
 
-    def _kept(
+    def _keep(
         self, judgments: "QuerySet[Judgment]", kept: "QuerySet[Judgment]", reason: str, *, counts: bool = True
     ) -> "QuerySet[Judgment]":
         """Return those kept; the others are left out for this reason."""
@@ -217,7 +217,7 @@ class JudgingFiles:
         same: Callable[[Row], tuple[Any, ...]] = lambda row: (row["assignment"], row["repeat"], row["item"])  # noqa: E731
         for _key, group in groupby(dicts, key=same):
             judged = {row["dimension"]: row for row in group}
-            held = self._held(judged, words, counts=counts)
+            held = self._layout_answer(judged, words, counts=counts)
             if not held:
                 continue
             answer = [held.get(name) for name in NAMES]
@@ -227,7 +227,7 @@ class JudgingFiles:
                 "judged_at": [row["judged_at"] if row else None for row in answer],
             }
 
-    def _held(self, judged: dict[str, Row], words: dict[int, Any], *, counts: bool) -> dict[str, Row]:
+    def _layout_answer(self, judged: dict[str, Row], words: dict[int, Any], *, counts: bool) -> dict[str, Row]:
         """Return what the layout holds of one answer, by dimension."""
         of_layout = {name: row for name, row in judged.items() if name in NAMES}
         held = {name: row for name, row in of_layout.items() if row["value"] in words}

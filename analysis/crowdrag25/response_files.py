@@ -44,7 +44,7 @@ def tasks(responses: "QuerySet[Response]", left_out: ExclusionCounts) -> Iterato
         answers_given: Row = {}
         for survey_answers in response.task.survey_answers.all() if response.task else ():
             answers_given |= survey_answers.answers
-        held = {name: value for name, value in answers_given.items() if name in QUESTIONS and _is_held(name, value)}
+        held = {name: value for name, value in answers_given.items() if name in QUESTIONS and _fits_layout(name, value)}
         left_out.add(OTHER_SURVEYS, len(answers_given) - len(held))
         yield {
             "response": response.external_id,
@@ -55,7 +55,7 @@ def tasks(responses: "QuerySet[Response]", left_out: ExclusionCounts) -> Iterato
         }
 
 
-def _is_held(question: str, answer: Any) -> bool:
+def _fits_layout(question: str, answer: Any) -> bool:
     try:
         record_schemas.TASK[question].clean(answer)
     except Mismatch:

@@ -226,13 +226,13 @@ class ExperimentForm(forms.Form):
         sent = {
             parameter.name: (parameter, cleaned.get(OWN + parameter.name))
             for parameter in self.experiment.declared
-            if self._is_sent(parameter)
+            if self._is_submitted(parameter)
         }
-        values = {name: value for name, (parameter, value) in sent.items() if _is_said(parameter, value)}
+        values = {name: value for name, (parameter, value) in sent.items() if _is_set(parameter, value)}
         common = {"generator": cleaned["generator"], "queries": cleaned.get("queries") or 0}
         return {"collection": self._collection(), **common, **values}
 
-    def _is_sent(self, parameter: Parameter) -> bool:
+    def _is_submitted(self, parameter: Parameter) -> bool:
         """Whether a control came with the form: one that did not has its default, not its choice ""."""
         name = OWN + parameter.name
         return not self.fields[name].widget.value_omitted_from_data(self.data, self.files, self.add_prefix(name))
@@ -297,7 +297,7 @@ def _help(parameter: Parameter) -> str:
     return f"{parameter.help} {bounds}".strip()
 
 
-def _is_said(parameter: Parameter, value: Any) -> bool:
+def _is_set(parameter: Parameter, value: Any) -> bool:
     """Whether a parameter was set; what is left empty has its default."""
     return value is not None and value != [] and (parameter.kind != "choice" or value in dict(parameter.choices))
 

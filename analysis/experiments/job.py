@@ -134,9 +134,9 @@ class Job:
     reporter: Report = field(default=lambda _done, _total, _message: None, repr=False)
     usage: Usage = field(default_factory=Usage)
     files: list[tuple[str, Path, str]] = field(default_factory=list)
-    _told: tuple[int, int, str] = field(default=(0, 0, ""), init=False, repr=False)
+    _last_report: tuple[int, int, str] = field(default=(0, 0, ""), init=False, repr=False)
     _by_answer: bool = field(default=False, init=False, repr=False)
-    _asked: int = field(default=0, init=False, repr=False)
+    _call_count: int = field(default=0, init=False, repr=False)
     _answered: int = field(default=0, init=False, repr=False)
 
     @property
@@ -201,26 +201,26 @@ class Job:
         by_answer : bool
             Whether each answer that comes from now on is a step of these.
         """
-        self._told, self._by_answer, self._answered = (done, total, message), by_answer, 0
+        self._last_report, self._by_answer, self._answered = (done, total, message), by_answer, 0
         self.look()
 
     def look(self) -> None:
         """Report the progress of the unit; raises `kinds.RunCancelledError` when the run is cancelled."""
-        done, total, message = self._told
+        done, total, message = self._last_report
         self.reporter(min(done + self._answered, total) if self._by_answer else done, total, message)
 
     def _begin(self, answers: int) -> None:
         """Note how many answers are requested."""
         if not self._by_answer:
-            self._asked, self._answered = answers, 0
+            self._call_count, self._answered = answers, 0
 
     def _on_answers(self, answers: int) -> None:
         """Count new answers."""
         self._answered += answers
-        if self._by_answer or self._told[1]:
+        if self._by_answer or self._last_report[1]:
             self.look()
         else:
-            self.reporter(min(self._answered, self._asked), self._asked, _("Asking the generator"))
+            self.reporter(min(self._answered, self._call_count), self._call_count, _("Asking the generator"))
 
     def publish(self, name: str, path: Path, media_type: str = "application/octet-stream") -> None:
         """Have a finished local file published as the run's, with what the unit found."""

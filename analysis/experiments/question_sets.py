@@ -301,7 +301,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-_kept: OrderedDict[int, Collection] = OrderedDict()
+_cached: OrderedDict[int, Collection] = OrderedDict()
 
 
 def of_run(run: Run, *, folds: Folds | None = None) -> Collection:
@@ -313,16 +313,16 @@ def of_run(run: Run, *, folds: Folds | None = None) -> Collection:
         If they are others than the run was planned with, or something of them was erased since.
     """
     if run.stale_at is not None:
-        _kept.pop(run.pk, None)
+        _cached.pop(run.pk, None)
         raise BadCollectionError(_("What this run asks about was erased in part: start it anew, without that."))
-    if run.pk not in _kept:
+    if run.pk not in _cached:
         questions = collection(run.parameters, run.study, seed=run.seed, folds=folds)
         if digest(questions) != run.inputs_digest:
             raise BadCollectionError(
                 _("The questions are others than when this run was started: start it anew, so that all is of one kind.")
             )
-        _kept[run.pk] = questions
-        while len(_kept) > KEPT:
-            _kept.popitem(last=False)
-    _kept.move_to_end(run.pk)
-    return _kept[run.pk]
+        _cached[run.pk] = questions
+        while len(_cached) > KEPT:
+            _cached.popitem(last=False)
+    _cached.move_to_end(run.pk)
+    return _cached[run.pk]

@@ -39,14 +39,14 @@ class ResponseInputs:
 
 def load_responses(study: Study) -> ResponseInputs:
     """Read all responses of a study that count."""
-    shown, passages = _shown(study)
+    shown, passages = _passages_of_topics(study)
     rankings = sorted(set(shown.values()))
     ranking_index = {ranking: i for i, ranking in enumerate(rankings)}
     responses, keys = _responses(study, {topic: ranking_index[ranking] for topic, ranking in shown.items()})
     return ResponseInputs(responses, passages, tuple(rankings), _answers(study, keys))
 
 
-def _shown(study: Study) -> tuple[dict[int, tuple[int, ...]], tuple[str, ...]]:
+def _passages_of_topics(study: Study) -> tuple[dict[int, tuple[int, ...]], tuple[str, ...]]:
     """The passages of each topic version that was written on, as places in a list of digests; -1 at a missing rank."""
     rows = RetrievedPassage.objects.filter(topic__in=Response.objects.filter(study=study).included().values("topic"))
     rankings: dict[int, list[str]] = {}

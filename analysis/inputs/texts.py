@@ -18,7 +18,7 @@ from writing.models import Passage, Response, RetrievedPassage
 from .arrays import Inputs
 
 
-class TextsGoneError(LookupError):
+class TextsMissingError(LookupError):
     """A text that the inputs name is not there any more."""
 
 
@@ -95,7 +95,7 @@ class Texts:
             response = about[index]
             text = texts.get(response.name, "")
             if response.text and digest(text) != response.text:
-                raise TextsGoneError(
+                raise TextsMissingError(
                     f"The text of response {response.name} is not there any more: it was erased after this run read "
                     "its inputs. Analyse again."
                 )
@@ -108,7 +108,9 @@ class Texts:
         names = {ranking: [self._name(index) for index in self.inputs.rankings[ranking]] for ranking in rankings}
         texts = self._texts_of_passages(rankings) | {"": ""}
         if missing := {name for shown in names.values() for name in shown} - set(texts):
-            raise TextsGoneError(f"{len(missing)} passages that this run read are not there any more. Analyse again.")
+            raise TextsMissingError(
+                f"{len(missing)} passages that this run read are not there any more. Analyse again."
+            )
         return {ranking: tuple(texts[name] for name in shown) for ranking, shown in names.items()}
 
     def _name(self, index: int) -> str:

@@ -122,7 +122,7 @@ def source_of_analysis(
     fits.sort(key=lambda fit: 0 not in fit.dimension.values)  # those that force a choice come last
     try:
         return _design(used, fitted, fits), _competence(fits), _findings(used, Fitted(fitted.pool, tuple(fits)), tables)
-    except calibration.NothingFoundError as error:
+    except calibration.NoEstimateError as error:
         raise UnusableSourceError(f"The analysis says too little: {error}.") from error
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from analysis.stats.calibration import NothingFoundError
+from analysis.stats.calibration import NoEstimateError
 from analysis.stats.designs import BadDesignError
 from analysis.stats.planning import MEASURES, analyse
 from analysis.stats.random_streams import named_rng
@@ -59,7 +59,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
     work.report(0, count, "Reading what to expect")
     try:
         expected = expectations.expectation(parameters, study_id=work.run.study_id, seed=work.run.seed)
-    except (BadPlanError, BadDesignError, NothingFoundError) as error:
+    except (BadPlanError, BadDesignError, NoEstimateError) as error:
         raise kinds.InputRejectedError([{"message": str(error)}]) from error
     rng = named_rng(work.run.seed, f"plan {k} {topics} {payload['round']}")
     rows: list[Row] = []

@@ -35,7 +35,7 @@ def planner(request: HttpRequest, study: Study) -> HttpResponse:
             return redirect(services.result_url(plan_run))
     else:
         form = PlanForm(initial=initial(known), **options)
-    run = _asked_for(request, study)
+    run = _requested_run(request, study)
     context = {"form": form, "may_plan": may_plan, "section": "planner", "run": run}
     status = 422 if form.is_bound else 200
     return render(request, "analysis/planning/planner.html", context | planner_queries.planner(run), status=status)
@@ -66,7 +66,7 @@ def chart(request: HttpRequest, study: Study, key: uuid.UUID, form: str) -> Http
     return response
 
 
-def _asked_for(request: HttpRequest, study: Study) -> Run | None:
+def _requested_run(request: HttpRequest, study: Study) -> Run | None:
     key = request.GET.get("run")
     try:
         return services.find(study, key=uuid.UUID(key) if key else None)

@@ -150,7 +150,7 @@ class Signal:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Candidate:
     level: Level
     value: float
     n: int
@@ -215,8 +215,8 @@ def signals(
     return results
 
 
-def _cannot_say(why: str, n: int = 0) -> _Found:
-    return _Found(Level.CANNOT_SAY, NAN, n, {"why": why})
+def _cannot_say(why: str, n: int = 0) -> _Candidate:
+    return _Candidate(Level.CANNOT_SAY, NAN, n, {"why": why})
 
 
 _UNSOURCED = "This log holds snapshots of the text: it does not say how a change came about."
@@ -224,7 +224,7 @@ _NO_PASSAGES = "Without the passages nobody can say where a text comes from."
 _NO_TEXT = "The log ends in an empty text."
 
 
-def _paste_from_elsewhere(facts: _Facts) -> _Found:
+def _paste_from_elsewhere(facts: _Facts) -> _Candidate:
     if not facts.origins.is_sourced:
         return _cannot_say(_UNSOURCED)
     if not facts.has_passages:
@@ -235,7 +235,7 @@ def _paste_from_elsewhere(facts: _Facts) -> _Found:
     return _of_arrivals(facts, pastes, facts.thresholds.elsewhere_note, facts.thresholds.elsewhere_strong)
 
 
-def _sudden_jumps(facts: _Facts) -> _Found:
+def _sudden_jumps(facts: _Facts) -> _Candidate:
     if not facts.log.changes:
         return _cannot_say(_NO_TEXT)
     jumps = [arrival for arrival in facts.origins.arrivals if arrival.origin in {Origin.AT_ONCE, Origin.EXTERNAL}]
@@ -247,10 +247,10 @@ def _sudden_jumps(facts: _Facts) -> _Found:
     if not facts.origins.is_sourced and level is Level.STRONG:
         level = Level.NOTE  # snapshots cannot tell a jump from a paste, of which nothing bad is known
     evidence = {"jumps": [_about(arrival) for arrival in jumps], "survived": finding.evidence["survived"]}
-    return _Found(level, finding.value, len(jumps), evidence, _spans(facts, jumps))
+    return _Candidate(level, finding.value, len(jumps), evidence, _spans(facts, jumps))
 
 
-def _uniform_rhythm(facts: _Facts) -> _Found:
+def _uniform_rhythm(facts: _Facts) -> _Candidate:
     if not facts.origins.is_sourced:
         return _cannot_say(_UNSOURCED)
     steps = process_pace.intervals(facts.log, thresholds=facts.thresholds)
@@ -265,10 +265,10 @@ def _uniform_rhythm(facts: _Facts) -> _Found:
         "standard_deviation_ms": deviation,
         "from_keys": bool(facts.log.keys),
     }
-    return _Found(level, variation, len(steps), evidence)
+    return _Candidate(level, variation, len(steps), evidence)
 
 
-def _no_corrections(facts: _Facts) -> _Found:
+def _no_corrections(facts: _Facts) -> _Candidate:
     if not facts.origins.is_sourced:
         return _cannot_say(_UNSOURCED)
     typed, deleted = facts.pace.typed, facts.pace.deleted
@@ -277,10 +277,10 @@ def _no_corrections(facts: _Facts) -> _Found:
     corrected = deleted / typed
     level = _below(corrected, facts.thresholds.corrected_note, facts.thresholds.corrected_strong)
     evidence = {"typed": typed, "deleted": deleted, "revisions": len(facts.pace.revisions)}
-    return _Found(level, corrected, typed, evidence)
+    return _Candidate(level, corrected, typed, evidence)
 
 
-def _transcription(facts: _Facts) -> _Found:
+def _transcription(facts: _Facts) -> _Candidate:
     if not facts.origins.is_sourced:
         return _cannot_say(_UNSOURCED)
     typed = process_pace.typing(facts.log, thresholds=facts.thresholds)
@@ -291,10 +291,10 @@ def _transcription(facts: _Facts) -> _Found:
     if linear >= facts.thresholds.linear:
         level = _below(thoughtful, facts.thresholds.thought_note, facts.thresholds.thought_strong)
     evidence = {"begun_after_pause": typed.after_pause, "linear_share": linear, "begun_without_pause_ms": typed.begun}
-    return _Found(level, thoughtful, typed.sentences, evidence)
+    return _Candidate(level, thoughtful, typed.sentences, evidence)
 
 
-def _away_before_paste(facts: _Facts) -> _Found:
+def _away_before_paste(facts: _Facts) -> _Candidate:
     if not facts.origins.is_sourced:
         return _cannot_say(_UNSOURCED)
     if not facts.has_passages:
@@ -313,7 +313,7 @@ def _away_before_paste(facts: _Facts) -> _Found:
         ],
         "absences": len(facts.log.absences),
     }
-    return _Found(level, finding.value, len(matching), evidence, finding.spans)
+    return _Candidate(level, finding.value, len(matching), evidence, finding.spans)
 
 
 def _is_foreign(arrival: Arrival, facts: _Facts) -> bool:
@@ -329,7 +329,7 @@ def _away_before(arrival: Arrival, facts: _Facts) -> Away | None:
     return None
 
 
-def _of_arrivals(facts: _Facts, arrivals: Sequence[Arrival], note: float, strong: float) -> _Found:
+def _of_arrivals(facts: _Facts, arrivals: Sequence[Arrival], note: float, strong: float) -> _Candidate:
     """Judge arrivals by the share of the final text that they make up."""
     total = len(facts.origins.text)
     share = sum(arrival.survived for arrival in arrivals) / total if total else 0.0
@@ -338,7 +338,7 @@ def _of_arrivals(facts: _Facts, arrivals: Sequence[Arrival], note: float, strong
         "pastes": [_about(arrival) for arrival in arrivals],
         "survived": sum(arrival.survived for arrival in arrivals),
     }
-    return _Found(level, share, len(arrivals), evidence, _spans(facts, arrivals))
+    return _Candidate(level, share, len(arrivals), evidence, _spans(facts, arrivals))
 
 
 def _about(arrival: Arrival) -> dict[str, Any]:
@@ -364,7 +364,7 @@ def _below(value: float, note: float, strong: float) -> Level:
     return Level.NOTE if value <= note else Level.NONE
 
 
-_LOOKS: dict[str, Callable[[_Facts], _Found]] = {
+_LOOKS: dict[str, Callable[[_Facts], _Candidate]] = {
     "paste_from_elsewhere": _paste_from_elsewhere,
     "sudden_jumps": _sudden_jumps,
     "uniform_rhythm": _uniform_rhythm,

@@ -295,7 +295,7 @@ class Files(ListEndpoint):
         return ReleaseFile.objects.filter(release=_release(self))
 
 
-class Sent(Endpoint):
+class FileResponse(Endpoint):
     """Something that is sent as it is, whatever form a script says it accepts."""
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
@@ -303,7 +303,7 @@ class Sent(Endpoint):
         return super().perform_content_negotiation(request, force=True)
 
 
-class OneFile(Sent):
+class OneFile(FileResponse):
     """A file of a release."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
@@ -322,7 +322,7 @@ class OneFile(Sent):
         return downloads.send_file(request._request, kept)
 
 
-class Zip(Sent):
+class Zip(FileResponse):
     """All files of a release."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
@@ -360,7 +360,7 @@ class LinkRow(serializers.ModelSerializer[ReleaseLink]):
         extra_kwargs = {"label": {"help_text": "For whom."}, "used_at": {"help_text": "When last, about."}}
 
 
-class MadeLink(LinkRow):
+class NewLinkRow(LinkRow):
     """A link that was just made."""
 
     address = serializers.SerializerMethodField(help_text="Said this once, and kept nowhere.")
@@ -391,7 +391,7 @@ class Links(ListEndpoint):
         """Return the links to the release that the address names."""
         return _links_of(self)
 
-    @extend_schema(request=NewLink, responses={201: MadeLink})
+    @extend_schema(request=NewLink, responses={201: NewLinkRow})
     def post(self, request: Request, study: str, number: int) -> Response:
         """Make a link that gives out the files of a release before, or instead of, publishing it.
 
@@ -429,7 +429,7 @@ class OneLink(Endpoint):
 
 
 def _serialize_link(link: ReleaseLink, address: str | None = None) -> Any:
-    return MadeLink(link, context={"address": address}).data
+    return NewLinkRow(link, context={"address": address}).data
 
 
 def _links_of(endpoint: Endpoint) -> QuerySet[ReleaseLink]:

@@ -56,7 +56,7 @@ def file(request: HttpRequest, released: str, number: int, path: str) -> HttpRes
     # What was taken out will not be there after the embargo either.
     if file_requested.removed_at is None and services.is_embargoed(shown_release, timezone.now()):
         return _refused(request, shown_release, status=FORBIDDEN)
-    return _for_all(sent(request, shown_release, path))
+    return _for_all(file_response(request, shown_release, path))
 
 
 @public_to_read
@@ -67,7 +67,7 @@ def everything(request: HttpRequest, released: str, number: int) -> HttpResponse
         return _refused(request, shown_release, status=GONE)
     if services.is_embargoed(shown_release, timezone.now()):
         return _refused(request, shown_release, status=FORBIDDEN)
-    return _for_all(sent_whole(request, shown_release))
+    return _for_all(zip_response(request, shown_release))
 
 
 @public_to_read
@@ -88,7 +88,7 @@ def private_file(request: HttpRequest, key: str, path: str) -> HttpResponseBase:
     """Send a file to the holder of a private link."""
     if (link := services.open_link(key, now=timezone.now())) is None:
         return _ended(request)
-    answer = sent(request, link.release, path)
+    answer = file_response(request, link.release, path)
     answer["X-Robots-Tag"] = "noindex"
     answer.setdefault("Cache-Control", "private, no-cache")
     return answer
@@ -99,20 +99,20 @@ def private_everything(request: HttpRequest, key: str) -> HttpResponseBase:
     """Send all files as one ZIP to the holder of a private link."""
     if (link := services.open_link(key, now=timezone.now())) is None:
         return _ended(request)
-    answer = sent_whole(request, link.release)
+    answer = zip_response(request, link.release)
     answer["X-Robots-Tag"] = "noindex"
     answer.setdefault("Cache-Control", "private, no-cache")
     return answer
 
 
-def sent_whole(request: HttpRequest, release: Release) -> HttpResponseBase:
+def zip_response(request: HttpRequest, release: Release) -> HttpResponseBase:
     """Send all files of a release as one ZIP; the caller has checked access."""
     if (bundle := storage.zip_bundle(release)) is None:
         return _refused(request, release, status=GONE)
     return downloads.send_zip(request, bundle.parts, name=bundle.name, tag=bundle.tag)
 
 
-def sent(request: HttpRequest, release: Release, path: str) -> HttpResponseBase:
+def file_response(request: HttpRequest, release: Release, path: str) -> HttpResponseBase:
     """Answer with a file of a release; who may have it was asked before."""
     file = get_object_or_404(release.files.all(), path=path)
     if file.removed_at is not None:

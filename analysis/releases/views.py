@@ -94,7 +94,7 @@ def show_progress(request: HttpRequest, study: Study, number: int) -> HttpRespon
 @audited(AuditedContent.FILE)
 def file(request: HttpRequest, study: Study, number: int, path: str) -> HttpResponseBase:
     """Send a file of a release, published or not."""
-    return public_views.sent(request, _release(study, number), path)
+    return public_views.file_response(request, _release(study, number), path)
 
 
 @study_page(Role.VIEWER)
@@ -102,7 +102,7 @@ def file(request: HttpRequest, study: Study, number: int, path: str) -> HttpResp
 @audited(AuditedContent.FILE)
 def everything(request: HttpRequest, study: Study, number: int) -> HttpResponseBase:
     """Send all files of a release as one ZIP, published or not."""
-    return public_views.sent_whole(request, _release(study, number))
+    return public_views.zip_response(request, _release(study, number))
 
 
 def action(role: Role) -> Callable[[Callable[..., Any]], View]:

@@ -141,7 +141,7 @@ def compare(old: Run, new: Run) -> Comparison:
         if name == "leaderboard":
             ranks = tuple(moved(*rows, naming))
     return Comparison(
-        made_by=tuple(_made_by(old, new)),
+        made_by=tuple(_provenance(old, new)),
         tables=tuple(changes),
         only_old=tuple(str(get(name).title) for name in before if name not in after),
         only_new=tuple(str(get(name).title) for name in after if name not in before),
@@ -187,7 +187,7 @@ def moved(old: list[Row], new: list[Row], naming: ValueLabels) -> Iterator[Chang
     rank_changes = []
     for key in (key for key in now if key in was and was[key]["rank"] != now[key]["rank"]):
         delta = float(now[key]["rank"] - was[key]["rank"])
-        before, after = (cell(rank, said_of(rank, row, naming, "leaderboard")) for row in (was[key], now[key]))
+        before, after = (cell(rank, displayed_value(rank, row, naming, "leaderboard")) for row in (was[key], now[key]))
         about = about_row(shape, keys, now[key], naming, "leaderboard")
         rank_changes.append(Change(about, rank.label, before, after, delta, abs(delta)))
     yield from sorted(rank_changes, key=lambda change: -change.size)[:SHOWN]
@@ -195,11 +195,11 @@ def moved(old: list[Row], new: list[Row], naming: ValueLabels) -> Iterator[Chang
 
 def about_row(shape: DisplayTable, keys: tuple[str, ...], row: Row, naming: ValueLabels, name: str) -> tuple[str, ...]:
     """Which row it is, in words; what all rows of a table leave empty is left out."""
-    cells = (cell(column, said_of(column, row, naming, name)) for column in shape.columns if column.key in keys)
+    cells = (cell(column, displayed_value(column, row, naming, name)) for column in shape.columns if column.key in keys)
     return tuple(shown_cell.text for shown_cell in cells if not shown_cell.is_undefined)
 
 
-def _made_by(old: Run, new: Run) -> Iterator[Difference]:
+def _provenance(old: Run, new: Run) -> Iterator[Difference]:
     """What made the results and differs: inputs, parameters, seed, code, environment."""
     pairs: list[tuple[str, Any, Any]] = [("inputs digest", old.inputs_digest, new.inputs_digest)]
     pairs += [
@@ -257,8 +257,8 @@ def _changes(
         yield Change(
             about,
             column.label,
-            cell(column, said_of(column, old, naming, name)),
-            cell(column, said_of(column, new, naming, name)),
+            cell(column, displayed_value(column, old, naming, name)),
+            cell(column, displayed_value(column, new, naming, name)),
             delta,
             size,
         )
@@ -268,7 +268,7 @@ def _parts(column: DisplayColumn, name: str) -> list[str]:
     return [key for key in (column.key, column.low, column.high) if key in get(name).column_names]
 
 
-def said_of(column: DisplayColumn, row: Row, naming: ValueLabels, name: str) -> dict[str, Value]:
+def displayed_value(column: DisplayColumn, row: Row, naming: ValueLabels, name: str) -> dict[str, Value]:
     """The values of one column of a row, in words."""
     words = next((declared_column for declared_column in get(name).columns if declared_column.key == column.key), None)
     declared = words or DeclaredColumn(column.key, column.label, column.digits)
@@ -354,6 +354,8 @@ def _lines(name: str, runs: Sequence[Run], of_runs: Sequence[list[Row]], naming:
         for column in shape.columns:
             if column.key in keys:
                 continue
-            values = [None if row is None else cell(column, said_of(column, row, naming, name)) for row in rows_of_key]
+            values = [
+                None if row is None else cell(column, displayed_value(column, row, naming, name)) for row in rows_of_key
+            ]
             if any(value is not None and value.text and not value.is_undefined for value in values):
                 yield Line(about, column.label, tuple(values))

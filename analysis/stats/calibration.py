@@ -37,7 +37,7 @@ _HARDEST = 3.0
 _FEW_DRAWS = Effort(chains=16, populations=1, steps=10, draws_kept=1, thin=3)
 
 
-class NothingFoundError(ValueError):
+class NoEstimateError(ValueError):
     """An analysis that tells too little to expect anything from it."""
 
 
@@ -117,7 +117,7 @@ def study_findings(
 
     Raises
     ------
-    NothingFoundError
+    NoEstimateError
         If no topic has two responses of one origin, or there is no label.
     """
     graded, labels = np.asarray(grade, dtype=np.float64), np.asarray(gold, dtype=np.int64)
@@ -127,7 +127,7 @@ def study_findings(
         _spread(np.asarray(estimate, dtype=np.float64), group, kind) for estimate in (merit, graded)
     )
     if np.isnan(spread) or not np.any(labels >= 0):
-        raise NothingFoundError("no topic has two graded responses of one origin: say what to expect instead")
+        raise NoEstimateError("no topic has two graded responses of one origin: say what to expect instead")
     differences = _apart(graded, group)
     by_style = [_apart(graded[kind == one], group[kind == one]) for one in np.unique(kind)]
     return StudyFindings(

@@ -65,7 +65,7 @@ CHANGED = Need(Role.EDITOR, Scope.WRITE)
 MOST = 2_000_000_000
 
 
-class AskedRow(serializers.ModelSerializer[CampaignDimension]):
+class CampaignQuestionRow(serializers.ModelSerializer[CampaignDimension]):
     """A question that a campaign asks."""
 
     dimension = serializers.CharField(source="dimension.name")
@@ -84,7 +84,7 @@ class CampaignRow(serializers.ModelSerializer[Campaign]):
     source = serializers.PrimaryKeyRelatedField[Campaign](  # type: ignore[assignment] # a field, and no attribute
         read_only=True, allow_null=True, help_text="The campaign whose items are asked again."
     )
-    asks = AskedRow(source="asked", many=True)
+    asks = CampaignQuestionRow(source="asked", many=True)
     instructions = serializers.CharField(source="instructions.text", default="", help_text="What judges are told.")
     consent_text = serializers.CharField(source="consent_text.text", default="")
     eligibility = serializers.DictField(help_text="Who may take part, as told to a recruitment platform.")
@@ -164,7 +164,7 @@ class Campaigns(ListEndpoint):
             services.create_draft, study=self.study, name=name, kind=kind, source=again, terms=data, now=now
         )
         where = request.build_absolute_uri(reverse("api_campaign", args=[self.study.slug, campaign.pk]))
-        return Response(_shown(self, campaign.pk), status=201, headers={"Location": where})
+        return Response(_campaign_data(self, campaign.pk), status=201, headers={"Location": where})
 
 
 class OneCampaign(Endpoint):
@@ -175,7 +175,7 @@ class OneCampaign(Endpoint):
 
     def get(self, request: Request, study: str, campaign: int) -> Response:
         """Show a campaign."""
-        return Response(_shown(self, campaign))
+        return Response(_campaign_data(self, campaign))
 
     @extend_schema(request=ChangedCampaign, responses=CampaignRow)
     def patch(self, request: Request, study: str, campaign: int) -> Response:
@@ -183,7 +183,7 @@ class OneCampaign(Endpoint):
         data = self.validated(ChangedCampaign)
         with self.unchanged(campaigns_of_people(self).filter(pk=campaign), CampaignRow) as held:
             run_or_refuse(services.change_terms, campaign=held, terms=data, now=timezone.now())
-            return Response(_shown(self, campaign))
+            return Response(_campaign_data(self, campaign))
 
     @extend_schema(request=None, responses={204: None})
     def delete(self, request: Request, study: str, campaign: int) -> Response:
@@ -213,7 +213,7 @@ class Cloned(Endpoint):
             services.clone_campaign, campaign=instance, name=self.validated(CopiedCampaign)["name"], now=timezone.now()
         )
         where = request.build_absolute_uri(reverse("api_campaign", args=[self.study.slug, copy.pk]))
-        return Response(_shown(self, copy.pk), status=201, headers={"Location": where})
+        return Response(_campaign_data(self, copy.pk), status=201, headers={"Location": where})
 
 
 class Step(Endpoint):
@@ -225,7 +225,7 @@ class Step(Endpoint):
     def _stepped(self, pk: int) -> Response:
         instance = self.one(campaigns_of_people(self), pk=pk)
         run_or_refuse(type(self).change, campaign=instance, now=timezone.now())
-        return Response(_shown(self, pk))
+        return Response(_campaign_data(self, pk))
 
 
 class Opened(Step):
@@ -272,7 +272,7 @@ class Reopened(Step):
         return self._stepped(campaign)
 
 
-def _shown(endpoint: Endpoint, pk: int) -> Any:
+def _campaign_data(endpoint: Endpoint, pk: int) -> Any:
     return CampaignRow(endpoint.one(campaigns_of_study(endpoint), pk=pk)).data
 
 

@@ -139,7 +139,7 @@ class Question(RequestBody):
     asks_justification = serializers.BooleanField(required=False)
 
 
-class Wanted(RequestBody):
+class QuestionList(RequestBody):
     """All that a campaign is to ask, in order."""
 
     questions = serializers.ListField(child=Question(), min_length=1, max_length=questions.MOST_QUESTIONS)
@@ -155,10 +155,10 @@ class Questions(Endpoint):
         """Show what a campaign asks of each item, in order."""
         return Response(QuestionsRow(self.one(api.campaigns_of_people(self), pk=campaign)).data)
 
-    @extend_schema(request=Wanted, responses=QuestionsRow)
+    @extend_schema(request=QuestionList, responses=QuestionsRow)
     def put(self, request: Request, study: str, campaign: int) -> Response:
         """Let a draft ask these questions in this order. Other questions drop what was drawn."""
-        terms = [questions.QuestionTerms(**each) for each in self.validated(Wanted)["questions"]]
+        terms = [questions.QuestionTerms(**each) for each in self.validated(QuestionList)["questions"]]
         with self.unchanged(api.campaigns_of_people(self).filter(pk=campaign), QuestionsRow) as held:
             done = api.run_or_refuse(questions.change_questions, campaign=held, terms=terms, now=timezone.now())
             return Response(QuestionsRow(done).data)

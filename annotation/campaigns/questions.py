@@ -51,7 +51,7 @@ def default_questions(campaign: Campaign, now: datetime) -> list[Dimension]:
     """
     if campaign.source is not None:
         return questions_of(campaign.source)
-    if questions := _own(campaign):
+    if questions := _dimensions_of_study(campaign):
         return questions
     if campaign.kind == CampaignKind.POINTWISE:
         return default_dimensions.ensure_pointwise(study=campaign.study, now=now)
@@ -153,7 +153,7 @@ def _is_pointwise(source: Campaign | None) -> bool:
     return source is not None and source.kind == CampaignKind.POINTWISE
 
 
-def _own(campaign: Campaign) -> list[Dimension]:
+def _dimensions_of_study(campaign: Campaign) -> list[Dimension]:
     """Return the study's latest versions of the paper's dimensions, as far as this kind can ask them.
 
     Those that only models were asked are left out: published ones could say "neither" where people must decide.

@@ -89,7 +89,7 @@ def create_draft(
     design_of_draft = _fitting(campaign, check_design(design or Design()))
     campaign.design = dump_design(design_of_draft, {})
     bulk.lock_imports(study)  # versions are counted up one after the other, and names are looked at
-    _refuse_taken(campaign)
+    _refuse_duplicate_name(campaign)
     campaign.save()
     questions.set_questions(campaign, questions.default_questions(campaign, now))
     campaign.instructions = _instructions(campaign, default_instructions(campaign), now)
@@ -124,7 +124,7 @@ def change_terms(
             raise NotDraft(campaign)
     if problems:
         raise BadCampaign(problems)
-    _refuse_taken(campaign)
+    _refuse_duplicate_name(campaign)
     if design is not None and (new_design := _fitting(campaign, check_design(design))) != was:
         is_usual = _has_usual_instructions(campaign)
         questionnaires.clear(campaign)
@@ -186,7 +186,7 @@ def default_instructions(campaign: Campaign) -> str:
 
 
 def _usual(campaign: Campaign, checks: int) -> str:
-    kind = CampaignKind.POINTWISE if _asks_of_one(campaign) else CampaignKind.PAIRWISE
+    kind = CampaignKind.POINTWISE if _is_pointwise(campaign) else CampaignKind.PAIRWISE
     items = read_design(campaign.design).items_per_questionnaire
     return default_texts.instructions(kind, questions.questions_of(campaign), items=items, checks=checks)
 
@@ -197,7 +197,7 @@ def _has_usual_instructions(campaign: Campaign) -> bool:
     return text in {_usual(campaign, checks) for checks in (0, 1)}
 
 
-def _asks_of_one(campaign: Campaign) -> bool:
+def _is_pointwise(campaign: Campaign) -> bool:
     return CampaignKind.POINTWISE in {campaign.kind, campaign.source.kind if campaign.source else None}
 
 
@@ -253,7 +253,7 @@ def _keep_promises(campaign: Campaign, before: Mapping[str, Any], problems: dict
         problems["pay"] = _("The campaign was opened: the pay can rise, and not fall.")
 
 
-def _refuse_taken(campaign: Campaign) -> None:
+def _refuse_duplicate_name(campaign: Campaign) -> None:
     same = Campaign.objects.filter(study=campaign.study_id, name=campaign.name).exclude(pk=campaign.pk)
     if same.exists():
         raise BadCampaign({"name": _("There is a campaign of this name in the study.")})

@@ -44,7 +44,7 @@ def longer_left(each: DrawnItem) -> int:
 
 def _walked(drawn: Sequence[DrawnItem], rng: Generator) -> list[DrawnItem]:
     edges: list[tuple[Node, Node]] = [(("text", each.a.key), ("text", each.b.key)) for each in drawn if each.b]
-    edges += _made_even(drawn)
+    edges += _even_degrees(drawn)
     ends: dict[Node, list[int]] = defaultdict(list)
     for index in rng.permutation(len(edges)):
         for node in edges[index]:
@@ -55,7 +55,7 @@ def _walked(drawn: Sequence[DrawnItem], rng: Generator) -> list[DrawnItem]:
     return [each if starts[index] == ("text", each.a.key) else each.reverse for index, each in enumerate(drawn)]
 
 
-def _made_even(drawn: Sequence[DrawnItem]) -> list[tuple[Node, Node]]:
+def _even_degrees(drawn: Sequence[DrawnItem]) -> list[tuple[Node, Node]]:
     """Return edges from each odd node to its origin's, and between those of origins that are odd then."""
     texts = {text.key: text for each in drawn for text in (each.a, each.b) if text}
     degree = Counter(text.key for each in drawn for text in (each.a, each.b) if text)

@@ -206,8 +206,8 @@ def instructions(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Change what judges are told."""
     text = campaign.instructions.text if campaign.instructions else ""
     usual = {"text": services.default_instructions(campaign)}
-    form = InstructionsForm(_sent(request), initial=usual if "usual" in request.GET else {"text": text})
-    if _is_sent(request, form) and _saved(
+    form = InstructionsForm(_posted(request), initial=usual if "usual" in request.GET else {"text": text})
+    if _is_to_save(request, form) and _saved(
         form, lambda: services.change_instructions(campaign=campaign, now=timezone.now(), **form.cleaned_data)
     ):
         return _back(request, campaign)
@@ -220,9 +220,9 @@ def consent(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     held, names = campaign.consent_text, ("text", "text_licence", "timing_licence")
     initial = {name: getattr(held, name, "") for name in names}
     form = ConsentForm(
-        _sent(request), initial=default_texts.consent(campaign.study) if "usual" in request.GET else initial
+        _posted(request), initial=default_texts.consent(campaign.study) if "usual" in request.GET else initial
     )
-    if _is_sent(request, form) and _saved(
+    if _is_to_save(request, form) and _saved(
         form, lambda: services.change_consent(campaign=campaign, now=timezone.now(), **form.cleaned_data)
     ):
         return _back(request, campaign)
@@ -297,11 +297,11 @@ def expert_items(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     return render(request, "annotation/campaigns/expert_items.html", context)
 
 
-def _sent(request: HttpRequest) -> Any:
+def _posted(request: HttpRequest) -> Any:
     return request.POST if request.method == "POST" else None
 
 
-def _is_sent(request: HttpRequest, form: forms.Form) -> bool:
+def _is_to_save(request: HttpRequest, form: forms.Form) -> bool:
     """Say whether a form is to be saved: it was sent, not just to be looked at, and is in order."""
     return request.method == "POST" and "preview" not in request.POST and form.is_valid()
 

@@ -21,7 +21,7 @@ from .lifecycle import ASSIGNMENTS
 def activities_of(study: Study) -> list[Activity]:
     """Return a study's campaigns in which people can take part: those that hand out questionnaires and were opened."""
     campaigns = Campaign.objects.filter(study=study, has_slots=True).exclude(state=CampaignState.DRAFT)
-    return [_way(campaign) for campaign in campaigns.select_related("consent_text").order_by("pk")]
+    return [_activity(campaign) for campaign in campaigns.select_related("consent_text").order_by("pk")]
 
 
 def title(campaign: Campaign) -> str:
@@ -97,7 +97,7 @@ def _size(campaign: Campaign) -> list[str]:
     return parts
 
 
-def _way(campaign: Campaign) -> Activity:
+def _activity(campaign: Campaign) -> Activity:
     is_expert = campaign.judges == Judges.EXPERT or campaign.kind == CampaignKind.EXPERT
     return Activity(
         name=claims.purpose(campaign),
@@ -132,21 +132,21 @@ def dashboard_section(campaign: Campaign, participant: Participant) -> dict[str,
     }
 
 
-def _theirs(campaign: Campaign, participant: Participant, about: str) -> Assignment | None:
+def _assignment_about(campaign: Campaign, participant: Participant, about: str) -> Assignment | None:
     theirs = Assignment.objects.filter(participant=participant, questionnaire__campaign=campaign)
     return theirs.filter(external_id=about).first() if about else None
 
 
 def review_url(campaign: Campaign, participant: Participant, about: str) -> str:
     """Return where a reviewer looks at this assignment, if it is this judge's."""
-    if _theirs(campaign, participant, about) is None:
+    if _assignment_about(campaign, participant, about) is None:
         return ""
     return reverse("screening_assignment", args=[participant.study.slug, campaign.pk, about])
 
 
 def reversal_url(campaign: Campaign, participant: Participant, about: str) -> str:
     """Return where a reviewer takes a rejection back, if this assignment of the judge's was rejected."""
-    assignment = _theirs(campaign, participant, about)
+    assignment = _assignment_about(campaign, participant, about)
     if assignment is None or assignment.state != AssignmentState.REJECTED:
         return ""
     return f"{review_url(campaign, participant, about)}?open=reverse"
@@ -154,7 +154,7 @@ def reversal_url(campaign: Campaign, participant: Participant, about: str) -> st
 
 def about_label(campaign: Campaign, participant: Participant, about: str) -> str:
     """Return what people call this assignment, if it is this judge's."""
-    assignment = _theirs(campaign, participant, about)
+    assignment = _assignment_about(campaign, participant, about)
     return _("A questionnaire of %(title)s") % {"title": f"“{title(campaign)}”"} if assignment else ""
 
 

@@ -130,7 +130,7 @@ def _stored(
     if not all(type(number) is int and -(2**31) <= number < 2**63 for number in numbers.values()):
         return None
     content = {"justification": justification, "now": now}
-    parameters = {**asks(assignment), **{name: Int8(number) for name, number in numbers.items()}, **content}
+    parameters = {**held_parameters(assignment), **{name: Int8(number) for name, number in numbers.items()}, **content}
     row = prepared_statements.row(_FIRST if revision == 1 else _NEXT, parameters)
     if row is None:
         return None
@@ -142,7 +142,7 @@ def _stored(
     )  # fmt: skip
 
 
-def asks(assignment: Assignment) -> dict[str, Any]:
+def held_parameters(assignment: Assignment) -> dict[str, Any]:
     """Return what `HELD` asks for."""
     return {"assignment": Int8(assignment.pk), "external_id": assignment.external_id, "takes": TAKEN}
 
@@ -316,10 +316,10 @@ def record_times(
     if not isinstance(times, Sequence):
         raise problems.BadAnswer(_("Times are told item by item."))
     # The last one counts, where an item is told of twice.
-    rows = dict(_told(each) for each in times)
+    rows = dict(_parse_times(each) for each in times)
     columns = zip(*((item, *numbers) for item, numbers in rows.items()), strict=True) if rows else ((),) * len(_COLUMNS)
     arrays = {name: prepared_statements.array(values) for name, values in zip(_COLUMNS, columns, strict=True)}
-    parameters = {**asks(assignment), **arrays, "visit": visit, "most": Int8(MOST_VISITS), "now": now}
+    parameters = {**held_parameters(assignment), **arrays, "visit": visit, "most": Int8(MOST_VISITS), "now": now}
     row = prepared_statements.row(_STORE, parameters)
     if row is None:
         _refuse(assignment)
@@ -340,7 +340,7 @@ def active_seconds(assignment: Assignment) -> float | None:
     return seconds
 
 
-def _told(each: Any) -> tuple[int, tuple[float | int, ...]]:
+def _parse_times(each: Any) -> tuple[int, tuple[float | int, ...]]:
     item = each.get("item") if isinstance(each, Mapping) else None
     if type(item) is not int or not 0 < item < 2**63:
         raise problems.BadAnswer(_("Times are told of items of this questionnaire."))

@@ -18,7 +18,7 @@ class BadBodyError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerSent:
+class AnswerData:
     """An answer to a dimension of an item."""
 
     item: int
@@ -29,7 +29,7 @@ class AnswerSent:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckSent:
+class CheckData:
     """An answer to an attention check."""
 
     check: int
@@ -38,34 +38,34 @@ class CheckSent:
 
 
 @dataclass(frozen=True, slots=True)
-class TimesSent:
+class TimesData:
     """The times of one visit so far."""
 
     visit: str
     times: list[dict[str, Any]]
 
 
-def answer(request: HttpRequest) -> AnswerSent:
+def answer(request: HttpRequest) -> AnswerData:
     """Read an answer."""
     fields = _body(request)
     numbers = (_number(fields, name) for name in ("item", "dimension", "value", "revision"))
     item, dimension, value, revision = numbers
-    return AnswerSent(item, dimension, value, _text(fields, "justification"), revision)
+    return AnswerData(item, dimension, value, _text(fields, "justification"), revision)
 
 
-def check(request: HttpRequest) -> CheckSent:
+def check(request: HttpRequest) -> CheckData:
     """Read an answer to an attention check."""
     fields = _body(request)
-    return CheckSent(*(_number(fields, name) for name in ("check", "value", "revision")))
+    return CheckData(*(_number(fields, name) for name in ("check", "value", "revision")))
 
 
-def times(request: HttpRequest) -> TimesSent:
+def times(request: HttpRequest) -> TimesData:
     """Read the times of a visit."""
     fields = _body(request)
     rows = fields.get("times")
     if not isinstance(rows, list) or len(rows) > MOST_TIMES or not all(isinstance(each, dict) for each in rows):
         raise BadBodyError(_("“times” is a list of objects, one an item."))
-    return TimesSent(_text(fields, "visit"), rows)
+    return TimesData(_text(fields, "visit"), rows)
 
 
 def comment(request: HttpRequest) -> str:

@@ -54,7 +54,7 @@ def lease_length(campaign: Campaign) -> timedelta:
     return timedelta(minutes=campaign.lease_minutes)
 
 
-def own_assignment(*, participant: Participant, campaign: int, external_id: str) -> Assignment | None:
+def find_assignment_of(*, participant: Participant, campaign: int, external_id: str) -> Assignment | None:
     """Return somebody's assignment in a campaign that has slots; nobody else's is found."""
     arguments = {"external_id": external_id, "participant": Int8(participant.pk), "campaign": Int8(campaign)}
     row = prepared_statements.row(_THEIRS, arguments) if external_id and campaign < 2**63 else None

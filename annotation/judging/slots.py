@@ -63,7 +63,7 @@ _TAKE = _CLAIMABLE + " FOR UPDATE SKIP LOCKED"
 _HOLD = "UPDATE annotation_slot SET holder_id = %(holder)s WHERE id = %(slot)s"
 
 
-class FewerPlaces(ValueError):  # noqa: N818 -- it says what was asked for
+class FewerSlots(ValueError):  # noqa: N818 -- it says what was asked for
     """A campaign was to ask for fewer judgments than it does."""
 
     def __init__(self, k: int):
@@ -90,13 +90,13 @@ def extend(*, campaign: Campaign, k: int | None = None, now: datetime) -> int:
 
     Raises
     ------
-    FewerPlaces
+    FewerSlots
         if k is less than what the campaign asks for: people may hold those slots.
     """
     held = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if k is not None and k != held.k:
         if k < held.k:
-            raise FewerPlaces(held.k)
+            raise FewerSlots(held.k)
         held.k = k
         held.save(update_fields=["k"])
     campaign.k = held.k
@@ -108,7 +108,7 @@ def count_free(campaign: Campaign) -> int:
     return Slot.objects.filter(campaign=campaign).open().count()
 
 
-def count_held(campaign: Campaign) -> int:
+def count_taken(campaign: Campaign) -> int:
     """Return how many slots somebody holds."""
     return Slot.objects.filter(campaign=campaign, holder__isnull=False).count()
 

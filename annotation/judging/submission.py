@@ -103,7 +103,7 @@ def submit(*, assignment: Assignment, comment: str = "", now: datetime) -> Assig
         raise LeftStudy(Assignment)
     if open_ := missing_answers(assignment):
         raise problems.Incomplete(open_)
-    changes = _told(assignment, comment, now)
+    changes = _submitted_values(assignment, comment, now)
     if assignment.state == S.ASSIGNED:
         return ASSIGNMENTS.move(assignment, S.SUBMITTED, "submitted", now=now, **changes)
     if _may_count(assignment):
@@ -125,7 +125,7 @@ def _may_count(assignment: Assignment) -> bool:
     return most is None or leases.count_judged(campaign, assignment.participant) < most
 
 
-def _told(assignment: Assignment, comment: str, now: datetime) -> dict[str, Any]:
+def _submitted_values(assignment: Assignment, comment: str, now: datetime) -> dict[str, Any]:
     begun = assignment.assigned_at
     return {
         "comment": storable_text(comment).strip()[:LONGEST_COMMENT],

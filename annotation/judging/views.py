@@ -206,7 +206,7 @@ def _stores(store: Callable[[HttpRequest, Assignment], dict[str, Any]]) -> Calla
     @require_POST
     @wraps(store)
     def page(request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str) -> HttpResponse:
-        held = _theirs(participant, campaign_id, assignment_id)
+        held = _find_assignment(participant, campaign_id, assignment_id)
         return _respond(lambda: store(request, held), held)
 
     return page
@@ -266,9 +266,9 @@ def submit(request: HttpRequest, participant: Participant, campaign_id: int, ass
         return HttpResponse(status=302, headers={"Location": _address("judging_questionnaire", held)})
 
 
-def _theirs(participant: Participant, campaign_id: int, external_id: str) -> Assignment:
+def _find_assignment(participant: Participant, campaign_id: int, external_id: str) -> Assignment:
     """As `own`, without what only pages show."""
-    held = leases.own_assignment(participant=participant, campaign=campaign_id, external_id=external_id)
+    held = leases.find_assignment_of(participant=participant, campaign=campaign_id, external_id=external_id)
     if held is None:
         raise Http404
     return held

@@ -17,7 +17,7 @@ from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import StrictBooleanFilter
 from crowdrag.jobs.api import RunRow
 from crowdrag.jobs.enums import RunState
-from crowdrag.jobs.run_orders.api import NEEDS_TO_START, Asked, Confirmed, OfCalls, OrderEndpoint
+from crowdrag.jobs.run_orders.api import NEEDS_TO_START, Confirmed, ModelOrderFields, OfCalls, OrderEndpoint
 from crowdrag.llm.models import Endpoint as Model
 from crowdrag.studies.enums import AuditedContent, Role
 
@@ -43,7 +43,7 @@ class JudgingOffer(serializers.Serializer[Any]):
     prompt = serializers.CharField(help_text="That was used last, or the usual one.")
 
 
-class AskedOfJudge(Asked):
+class JudgeOrderFields(ModelOrderFields):
     """Who is asked what of which campaign, told what."""
 
     campaign = serializers.IntegerField(
@@ -61,7 +61,7 @@ class AskedOfJudge(Asked):
     seed = serializers.IntegerField(min_value=0, max_value=2**31, required=False, default=0, help_text="Of the sample.")
 
 
-class JudgingOrder(AskedOfJudge):
+class JudgingOrder(JudgeOrderFields):
     """What a model is to judge."""
 
     which = serializers.ChoiceField(ItemSelection.choices, required=False, default=ItemSelection.BOTH_ORDERS)
@@ -78,7 +78,7 @@ class JudgingBegun(Confirmed, JudgingOrder):
     """What a model is to judge, as it is started."""
 
 
-class MeasuringOrder(AskedOfJudge):
+class MeasuringOrder(JudgeOrderFields):
     """How a judge is measured with planted texts."""
 
     dimension = serializers.CharField(max_length=100, help_text="The question that is looked at, by its name.")

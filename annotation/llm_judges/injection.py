@@ -330,7 +330,7 @@ class _TrialBatch:
             for case, way, is_fenced in variants
         ]
 
-        def heard(_answer: gateway.Answer) -> None:
+        def note_answer(_answer: gateway.Answer) -> None:
             self.done += 1
             self.work.report(min(self.done, self.total), self.total, "")
 
@@ -340,7 +340,7 @@ class _TrialBatch:
                 requests=requests,
                 study=self.work.run.study,
                 purpose=PURPOSE,
-                on_answer=heard,
+                on_answer=note_answer,
                 check=self.work.check,
             )
         except gateway.GatewayError as error:

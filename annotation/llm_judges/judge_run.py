@@ -143,7 +143,7 @@ def work(work: Work) -> Callable[[], None]:
     kept_at = began
     work.report(0, len(calls), forecasts.describe_wait(judge.endpoint))
 
-    def heard(answer: gateway.Answer) -> None:
+    def note_answer(answer: gateway.Answer) -> None:
         nonlocal done, kept_at
         call = calls[answer.index]
         if answer.fault not in forecasts.TRANSIENT_FAULTS:
@@ -180,7 +180,7 @@ def work(work: Work) -> Callable[[], None]:
             requests=requests,
             study=run.study,
             purpose=PURPOSE,
-            on_answer=heard,
+            on_answer=note_answer,
             check=check,
         )
     except gateway.GatewayError as error:

@@ -50,7 +50,7 @@ def classify(answer: Answer, *, questions: Sequence[Question]) -> Outcome:
     if answer.refusal is not None or answer.finish_reason == writing_outcomes.FILTERED:
         return Outcome(JudgingOutcome.REFUSED)
     if not answer.fault:
-        return Outcome(JudgingOutcome.JUDGED, _given(answer, questions))
+        return Outcome(JudgingOutcome.JUDGED, _chosen_options(answer, questions))
     if answer.fault != Fault.INVALID:
         return Outcome(JudgingOutcome.FAILED)
     if answer.is_cut:
@@ -63,7 +63,7 @@ def classify(answer: Answer, *, questions: Sequence[Question]) -> Outcome:
     return Outcome(JudgingOutcome.INVALID)
 
 
-def _given(answer: Answer, questions: Sequence[Question]) -> dict[int, ChosenOption]:
+def _chosen_options(answer: Answer, questions: Sequence[Question]) -> dict[int, ChosenOption]:
     options = {}
     for number, question in enumerate(questions, start=1):
         text = answer.data[prompts.key_of(number)]

@@ -166,7 +166,7 @@ def with_verdicts(rows: Iterable[JudgingAnswer]) -> list[AnswerRow]:
     return [
         AnswerRow(
             row,
-            _said(calls.get(row.digest)),
+            _text_of_call(calls.get(row.digest)),
             [
                 verdict
                 for verdict in verdicts.get((row.participant_id, row.item_id, row.repeat), [])
@@ -183,7 +183,7 @@ def _counted(rows: Any, what: str) -> dict[tuple[int, int], int]:
     return {(who, where): n for who, where, n in counted}
 
 
-def _said(call: Call | None) -> str | None:
+def _text_of_call(call: Call | None) -> str | None:
     return None if call is None else (call.refusal or call.text or call.error or "")
 
 

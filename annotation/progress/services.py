@@ -181,6 +181,6 @@ def _check(campaign: Campaign, k: int) -> None:
     if not campaign.has_slots or campaign.state == CampaignState.DRAFT:
         raise WrongState(campaign, CampaignState.OPEN)
     if k < campaign.k:
-        raise BadCampaign({"k": str(slots.FewerPlaces(campaign.k))})
+        raise BadCampaign({"k": str(slots.FewerSlots(campaign.k))})
     if k > slots.RANKS:
         raise BadCampaign({"k": _("At most %(most)s people can judge each questionnaire.") % {"most": slots.RANKS}})

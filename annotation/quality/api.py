@@ -73,14 +73,14 @@ class KnownLabelInput(RequestBody):
     explanation = serializers.CharField(max_length=LONGEST, required=False, allow_blank=True, default="")
 
 
-class SaidOfKnown(RequestBody):
+class KnownItemData(RequestBody):
     """All that is known of an item, and what it is for."""
 
     labels = serializers.ListField(child=KnownLabelInput(), min_length=1, max_length=100)
     teaches = serializers.BooleanField(required=False, default=False)
 
 
-class NewKnown(SaidOfKnown):
+class NewKnown(KnownItemData):
     """Which responses an item shows, and what is known of it."""
 
     responses = serializers.ListField(
@@ -151,10 +151,10 @@ class OneKnownItem(Endpoint):
         """Show which labels of an item are known, and what it is for."""
         return Response(KnownRow(self._one(item)).data)
 
-    @extend_schema(request=SaidOfKnown, responses=KnownRow)
+    @extend_schema(request=KnownItemData, responses=KnownRow)
     def put(self, request: Request, study: str, campaign: int, item: int) -> Response:
         """Say which labels are known, and what the item is for. In a draft; what was drawn is dropped."""
-        data, rows = self.validated(SaidOfKnown), api.campaigns_of_people(self).filter(pk=campaign)
+        data, rows = self.validated(KnownItemData), api.campaigns_of_people(self).filter(pk=campaign)
         self._one(item)
         # The campaign is held, and not the item: whoever changes items holds their campaign first.
         with self.unchanged(rows, _Known.of(item)) as held:

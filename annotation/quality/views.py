@@ -50,7 +50,7 @@ def add(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """Add an item whose labels are known: of a pair that was judged, or of two responses (one, where one is shown)."""
     campaign = _campaign(study, campaign_id)
     try:
-        item = _proposed(campaign, request.POST) or _own(request, campaign)
+        item = _proposed(campaign, request.POST) or _item_of_responses(request, campaign)
     except ChecksProblem as problem:
         messages.error(request, str(problem))
         item = None
@@ -162,7 +162,7 @@ def _proposed(campaign: Campaign, data: Any) -> Item | None:
     raise Http404("This pair is not among those that were agreed on.")
 
 
-def _own(request: HttpRequest, campaign: Campaign) -> Item | None:
+def _item_of_responses(request: HttpRequest, campaign: Campaign) -> Item | None:
     """Return the item of the responses that were named; None, with a message, where none were."""
     pointwise = campaign.kind == CampaignKind.POINTWISE
     form = ResponseForm(request.POST) if pointwise else PairForm(request.POST)

@@ -29,7 +29,7 @@ REPLY_RETENTION = timedelta(days=1)
 DELETED_AT_ONCE = 20
 
 
-class RequestUnderWayError(Exception):
+class RequestInProgressError(Exception):
     """Another request with this key is being answered at this moment."""
 
 
@@ -52,7 +52,7 @@ def find_reply(*, user: User, key: str, fingerprint: str, now: datetime) -> Idem
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_lock_number(user, key)])
         if not cursor.fetchone()[0]:
-            raise RequestUnderWayError
+            raise RequestInProgressError
     reply = IdempotentReply.objects.filter(user=user, key=key).first()
     if reply is not None and reply.stored_at <= now - REPLY_RETENTION:
         reply.delete()
@@ -122,7 +122,7 @@ def answer_once(request: Request, study: Study | None, do: Callable[[], HttpResp
     with transaction.atomic():
         try:
             before = find_reply(user=user, key=key, fingerprint=fingerprint, now=now)
-        except RequestUnderWayError:
+        except RequestInProgressError:
             raise Problem("under-way", headers={"Retry-After": RETRY_AFTER_SECONDS}) from None
         except KeyReusedError:
             raise Problem("key-reused") from None

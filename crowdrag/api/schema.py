@@ -45,11 +45,11 @@ class EndpointSchema(AutoSchema):
 
     def get_summary(self) -> str | None:
         """Return the first line of what the method says of itself; of a list, of its class."""
-        return self._said().splitlines()[0] if self._said() else None
+        return self._docstring().splitlines()[0] if self._docstring() else None
 
     def get_description(self) -> str:  # type: ignore[override] # as drf-spectacular has it
         """Return what the method says of itself, and what it needs."""
-        text = "\n".join(self._said().splitlines()[1:]).strip()
+        text = "\n".join(self._docstring().splitlines()[1:]).strip()
         need = self.view.needs.get(self.method) if isinstance(self.view, Endpoint) else None
         if need is None:
             return text
@@ -62,7 +62,7 @@ class EndpointSchema(AutoSchema):
         nouns = [step for step in self.path.strip("/").split("/")[2:] if "{" not in step]
         return [nouns[1] if len(nouns) > 1 else nouns[0]] if nouns else ["api"]
 
-    def _said(self) -> str:
+    def _docstring(self) -> str:
         method = getattr(type(self.view), self.method.lower(), None)
         has_own_method = method is not None and method is not ListEndpoint.get
         return (

@@ -151,7 +151,7 @@ def summary(platform_study: PlatformStudy) -> dict[str, Any]:
     requested = Counter(PlatformAction.objects.filter(platform_study=platform_study).values_list("state", flat=True))
     listener = listeners.listener_for(platform_study.purpose)
     needs = listener.needs(platform_study.study, platform_study.purpose) if listener else None
-    places = platform_studies.places_wanted(platform_study, still=needs.places) if needs else None
+    places = platform_studies.places_needed(platform_study, still=needs.places) if needs else None
     by_status = [(SubmissionStatus(name).label if name else _("not heard of"), n) for name, n in counted.most_common()]
     return {
         "by_status": by_status,

@@ -273,7 +273,7 @@ def take_step(*, platform_study: PlatformStudy, step: str, now: datetime) -> Pla
     return held
 
 
-def places_wanted(platform_study: PlatformStudy, *, still: int) -> int:
+def places_needed(platform_study: PlatformStudy, *, still: int) -> int:
     """Return how many places a study should have in all, so that `still` more people can come.
 
     Whoever returned, timed out or was rejected gave the place back there. An approved visit keeps its place, whatever

@@ -51,7 +51,7 @@ def recruitment_list(request: HttpRequest, study: Study) -> HttpResponse:
 @audited(AuditedContent.VISIT)
 def recruitment_page(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
     """Show how a way's newest study stands there and here; the part that asks the platform comes by itself."""
-    way, platform_study = _way(study, purpose), platform_actions.current_platform_study(study, purpose)
+    way, platform_study = _get_activity(study, purpose), platform_actions.current_platform_study(study, purpose)
     if "connection" in request.GET:
         context = {"connection": overview.connection(study, platform_study), "study": study}
         return render(request, "recruitment/_connection.html", context)
@@ -61,7 +61,7 @@ def recruitment_page(request: HttpRequest, study: Study, purpose: str) -> HttpRe
 @study_page(Role.EDITOR)
 def new_draft(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
     """Ask for the terms, and make the draft there."""
-    way, proposed = _way(study, purpose), platform_studies.proposed_terms(study, purpose)
+    way, proposed = _get_activity(study, purpose), platform_studies.proposed_terms(study, purpose)
     if proposed is None:
         raise Http404("This way is not set up.")
     form = DraftForm(study, request.POST or None, initial=DraftForm.initial_of(proposed, study))
@@ -197,7 +197,7 @@ def _show(
     return render(request, "recruitment/platform_study.html", context)
 
 
-def _way(study: Study, purpose: str) -> activities.Activity:
+def _get_activity(study: Study, purpose: str) -> activities.Activity:
     way = activities.get(study, purpose)
     if way is None:
         raise Http404("There is no such way of taking part.")

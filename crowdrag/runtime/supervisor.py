@@ -68,7 +68,7 @@ class Supervisor:
                 raise AlreadyRunning
             self._wait_for_lock()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, self._asked_to_stop)
+            signal.signal(number, self._on_stop_signal)
         before = data_folder.read_status(self.folder).get("services", {})
         # PostgreSQL and Valkey are asked to stop when they are started: killing them would cost a recovery.
         others = {name: entry for name, entry in before.items() if name not in ("postgres", "valkey")}
@@ -98,7 +98,7 @@ class Supervisor:
         if not self._lock.acquire(wait=self._patience):
             raise Problem(f"Commands still use {self.folder.root}. Try again when they have ended.")
 
-    def _asked_to_stop(self, _number: int, _frame: FrameType | None) -> None:
+    def _on_stop_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._signals += 1
 
     @property

@@ -234,7 +234,7 @@ def _refuse_or_redirect(request: HttpRequest, participant: Participant, name: st
     if participant.withdrawn_at or offer is None:
         problem, target = "withdrawn", reverse("participant_dashboard", args=[slug])
     else:
-        suffices = consents.is_given_to_some_version if as_json else consents.is_given
+        suffices = consents.is_given_to_any_version if as_json else consents.is_given
         if suffices(participant=participant, text=offer.consent_text):
             return None
         problem, target = "consent", f"{reverse('participant_consent', args=[slug])}?way={name}"

@@ -38,7 +38,7 @@ class WebhookRow(serializers.ModelSerializer[Webhook]):
         fields = ["key", "label", "address", "events", "state", "created_at", "succeeded_at", "failed_at"]
 
 
-class MadeWebhook(WebhookRow):
+class NewWebhookRow(WebhookRow):
     """A webhook with the secret that was made for it."""
 
     secret = serializers.SerializerMethodField(
@@ -111,7 +111,7 @@ class Webhooks(ListEndpoint):
     serializer_class = WebhookRow
     order = ("-created_at", "-id")
 
-    @extend_schema(request=NewWebhook, responses={201: MadeWebhook})
+    @extend_schema(request=NewWebhook, responses={201: NewWebhookRow})
     def post(self, request: Request, study: str) -> Response:
         """Have another system told; the answer holds the secret, this once."""
         fields = self.validated(NewWebhook)
@@ -157,7 +157,7 @@ class WebhookSecret(Endpoint):
 
     needs: ClassVar = {"POST": NEEDS_TO_CHANGE}
 
-    @extend_schema(request=None, responses=MadeWebhook)
+    @extend_schema(request=None, responses=NewWebhookRow)
     def post(self, request: Request, study: str, key: UUID) -> Response:
         """Make a new secret. For a day messages are signed with the earlier one too."""
         webhook = self.one(_get_webhook(self), key=key)
@@ -244,7 +244,7 @@ def _refused(error: ValueError) -> Problem:
 
 def _secret_once(created: services.CreatedWebhook, **options: Any) -> Response:
     """Answer with a secret that is kept nowhere: where the answer is given again, it is without it."""
-    response = Response(MadeWebhook(created.webhook, context={"secret": created.secret}).data, **options)
-    response.kept_data = MadeWebhook(created.webhook).data  # type: ignore[attr-defined]
+    response = Response(NewWebhookRow(created.webhook, context={"secret": created.secret}).data, **options)
+    response.kept_data = NewWebhookRow(created.webhook).data  # type: ignore[attr-defined]
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -21,7 +21,7 @@ from .enums import DeliveryState, WebhookState
 from .models import Delivery, Webhook
 
 
-def _nothing_under_way(now: datetime) -> Any:
+def _nothing_in_flight(now: datetime) -> Any:
     """Match what goes to an address to which nothing is being sent."""
     others = Delivery.objects.filter(webhook=OuterRef("webhook"), state=DeliveryState.SENDING, lease_until__gt=now)
     return ~Exists(others.exclude(pk=OuterRef("pk")))
@@ -33,7 +33,7 @@ QUEUE: Final = DeliveryQueue(
     lease=timedelta(minutes=2),
     related=("webhook__study", "message"),
     where=Q(webhook__state=WebhookState.ON),
-    is_ready=_nothing_under_way,
+    is_ready=_nothing_in_flight,
 )
 # Ten tries in about three days.
 BACKOFF: Final = Backoff(

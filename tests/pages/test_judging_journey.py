@@ -53,12 +53,12 @@ def set_up(page: Page, base: str) -> None:
     for label, value in (
         ("People who judge each questionnaire", K),
         ("Percent of pairs that are shown in both orders", 0),
-        ("Pay per questionnaire, USD", "5.50"),
+        ("Pay per questionnaire (USD)", "5.50"),
         ("Seconds below which work is looked at", 60),
     ):
         page.get_by_label(label).fill(str(value))
     with page.expect_navigation():
-        page.get_by_label("Pay per questionnaire, USD").press("Enter")
+        page.get_by_label("Pay per questionnaire (USD)").press("Enter")
     page.locator("main a[href$='/launch/']").first.press("Enter")
     with page.expect_navigation():
         page.locator("main form[method=post] button:visible").first.press("Enter")

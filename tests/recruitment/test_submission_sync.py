@@ -143,9 +143,9 @@ def test_places_wanted_counts_what_is_used_up_and_never_less_than_there_is(there
     said = {"a": "APPROVED", "b": "APPROVED", "c": "REJECTED", "d": "RETURNED", "e": "ACTIVE"}
     for session, status in said.items():
         submission_sync.record(made, SubmissionUpdate(session, status, NOW), now=NOW)
-    assert platform_studies.places_wanted(made, still=0) == 3
-    assert platform_studies.places_wanted(made, still=1) == 3  # the one at work may be the one
-    assert platform_studies.places_wanted(made, still=4) == 6  # two are used up, by approvals
+    assert platform_studies.places_needed(made, still=0) == 3
+    assert platform_studies.places_needed(made, still=1) == 3  # the one at work may be the one
+    assert platform_studies.places_needed(made, still=4) == 6  # two are used up, by approvals
 
 
 def test_whoever_had_everything_erased_is_forgotten_once_paid(there: Prolific, client_there: Client) -> None:

@@ -85,7 +85,7 @@ def resume(*, task: WritingTask, now: datetime) -> WritingTask:
 
     Raises
     ------
-    TakenByAnother
+    SlotTaken
         if somebody has it, or it is asked for no more.
     AnotherInHand
         if the person has begun something else.
@@ -104,16 +104,16 @@ def resume(*, task: WritingTask, now: datetime) -> WritingTask:
         raise problems.AnotherInHand(other)
     if task.slot is None:
         if not (task.is_trial and _still_tried(task)):
-            raise problems.TakenByAnother
+            raise problems.SlotTaken
     elif not slots.take_over(task):
-        raise problems.TakenByAnother
+        raise problems.SlotTaken
     try:
         with transaction.atomic():
             return TASKS.move(
                 task, TaskState.CLAIMED, "came back", now=now, lease_until=now + lease_length(task.study_id)
             )
     except IntegrityError as error:
-        raise problems.TakenByAnother from error
+        raise problems.SlotTaken from error
 
 
 def on_withdraw(participant: Participant, now: datetime) -> None:

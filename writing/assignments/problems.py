@@ -54,7 +54,7 @@ class TrialEnded(WorkProblem):
         )
 
 
-class TakenByAnother(WorkProblem):
+class SlotTaken(WorkProblem):
     """The lease is over, and somebody else has the slot or it is asked for no more."""
 
     def __init__(self) -> None:

@@ -109,14 +109,14 @@ class BrokenLog(ValueError):  # noqa: N818 -- it says what the log is
     """A log cannot be read, or its events do not fit together."""
 
 
-class _Kept(threading.local):
+class _Compressors(threading.local):
     """What each thread has of its own: making a compressor takes longer than packing what an editor sends."""
 
     def __init__(self) -> None:
         self.compressor = zstandard.ZstdCompressor(level=LEVEL)
 
 
-_kept = _Kept()
+_kept = _Compressors()
 
 
 def pack(events: list[Event], *, level: int = LEVEL) -> bytes:

@@ -55,11 +55,11 @@ def load_page(*, participant: Participant, task: str) -> EditorPage:
         raise NotDueError
     passages = task_begun.topic.retrieved.select_related("passage").order_by("rank", "id")
     if task_begun.revises_id:
-        return EditorPage(task=task_begun, passages=list(passages), note=_sent_back_with(task_begun))
+        return EditorPage(task=task_begun, passages=list(passages), note=_revision_note(task_begun))
     return EditorPage(task=task_begun, passages=list(passages), is_new=not task_begun.is_begun)
 
 
-def _sent_back_with(task: WritingTask) -> str:
+def _revision_note(task: WritingTask) -> str:
     """Return the words with which a revision was asked for: they stand where its task was made."""
     transitions = TaskTransition.objects.filter(task=task, before="").exclude(note="").order_by("pk")
     return transitions.values_list("note", flat=True).first() or ""

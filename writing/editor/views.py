@@ -117,7 +117,7 @@ def session(request: HttpRequest, participant: Participant, task_id: str) -> Htt
     def answer() -> dict[str, Any]:
         number = event_validation.parse_renewal(request_body(request))
         if number is not None:
-            return _told(sessions.renew_token(task=task, number=number, now=timezone.now()))
+            return _session_content(sessions.renew_token(task=task, number=number, now=timezone.now()))
         device = event_validation.parse_device(request_body(request))
         opened = sessions.open_session(task=task, device=device, now=timezone.now())
         return {
@@ -149,7 +149,7 @@ def finish(request: HttpRequest, participant: Participant, task_id: str) -> Http
     return respond(answer, closed_next=_step(participant, task_id))
 
 
-def _told(renewed: sessions.TokenRenewal) -> dict[str, Any]:
+def _session_content(renewed: sessions.TokenRenewal) -> dict[str, Any]:
     return {
         "session": renewed.session.number,
         "token": renewed.token,

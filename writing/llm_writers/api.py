@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from crowdrag.api.endpoints import ListEndpoint, Need
 from crowdrag.jobs.api import RunRow
-from crowdrag.jobs.run_orders.api import NEEDS_TO_START, Asked, Confirmed, OfCalls, OrderEndpoint
+from crowdrag.jobs.run_orders.api import NEEDS_TO_START, Confirmed, ModelOrderFields, OfCalls, OrderEndpoint
 from crowdrag.llm.models import Endpoint as Model
 from crowdrag.studies.enums import Role
 
@@ -33,7 +33,7 @@ class WritingOffer(serializers.Serializer[Any]):
     prompt = serializers.CharField(help_text="That was used last, or the usual one.")
 
 
-class WritingOrder(Asked):
+class WritingOrder(ModelOrderFields):
     """Who is to write what, told what. Topics without passages are left out."""
 
     styles = serializers.ListField(child=serializers.CharField(max_length=100), min_length=1, max_length=1000)

@@ -157,7 +157,7 @@ def work(work: Work) -> None:
     began = time.monotonic()
     work.report(0, total, forecasts.describe_wait(writer.endpoint))
 
-    def heard(answer: gateway.Answer) -> None:
+    def note_answer(answer: gateway.Answer) -> None:
         nonlocal done
         # Stored at once: writing takes long, and what is written stays if the run is cancelled after it.
         if answer.fault not in forecasts.TRANSIENT_FAULTS:
@@ -190,7 +190,7 @@ def work(work: Work) -> None:
             requests=[writer.request(slot) for slot in slots],
             study=run.study,
             purpose=PURPOSE,
-            on_answer=heard,
+            on_answer=note_answer,
             check=check,
         )
     except gateway.GatewayError as error:

@@ -125,7 +125,7 @@ def instructions(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
     """Change what writers are told."""
     initial = {"text": plan.instructions.text if plan.instructions else ""}
     form = InstructionsForm(request.POST or None, initial=initial)
-    if _is_sent(request, form):
+    if _is_to_save(request, form):
         saved = _saved(form, lambda: services.change_instructions(plan=plan, now=timezone.now(), **form.cleaned_data))
         if saved:
             messages.success(request, _("Saved. Whoever claims a task from now on is told this."))
@@ -140,7 +140,7 @@ def consent(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
     held = plan.consent_text
     names = ("text", "text_licence", "log_licence", "timing_licence")
     form = ConsentForm(request.POST or None, initial={name: getattr(held, name, "") for name in names})
-    if _is_sent(request, form):
+    if _is_to_save(request, form):
         saved = _saved(form, lambda: services.change_consent(plan=plan, now=timezone.now(), **form.cleaned_data))
         if saved:
             messages.success(request, _("Saved. Who agreed to another version is asked again before they go on."))
@@ -159,7 +159,7 @@ def style(request: HttpRequest, plan: WritingPlan, name: str = "") -> HttpRespon
     form = StyleForm(request.POST or None, initial={each: getattr(held, each) for each in fields} if held else {})
     if held:
         form.fields["name"].disabled = True
-    if _is_sent(request, form):
+    if _is_to_save(request, form):
         saved = _saved(form, lambda: services.add_style(plan=plan, now=timezone.now(), **form.cleaned_data))
         if saved:
             messages.success(request, _("Saved, and asked for."))
@@ -190,7 +190,7 @@ def questions(request: HttpRequest, plan: WritingPlan, kind: str) -> HttpRespons
                 plan=plan, kind=survey_kind, questions=plan_forms.questions(rows), now=timezone.now()
             )
             messages.success(request, _("Saved."))
-            return _sent_on(request, plan)
+            return _redirect(request, plan)
     context = {
         "plan": plan,
         "kind": survey_kind,
@@ -214,12 +214,12 @@ def _problems(rows: list[plan_forms.QuestionRow]) -> list[str]:
     return []
 
 
-def _sent_on(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
+def _redirect(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
     target = redirect("writing_plan", plan.study.slug)
     return HttpResponseClientRedirect(target.url) if request.htmx else target  # type: ignore[attr-defined]
 
 
-def _is_sent(request: HttpRequest, form: forms.Form) -> bool:
+def _is_to_save(request: HttpRequest, form: forms.Form) -> bool:
     """Say whether a form is to be saved: it was sent, not just to be looked at, and is in order."""
     return request.method == "POST" and "preview" not in request.POST and form.is_valid()
 

@@ -119,7 +119,7 @@ def overview(study: Study) -> Overview:
     plan = services.get_plan(study)
     tasks = queries.load_tasks(study)
     groups = queries.group_tasks(tasks)
-    styles = queries.counts_by_style(groups, _asked(plan))
+    styles = queries.counts_by_style(groups, _slots_by_style(plan))
     whole = queries.total(styles)
     floor = plan.wage_floor if plan else None
     responses = wages.pay_of_responses(tasks)
@@ -154,7 +154,7 @@ def study_card(study: Study) -> dict[str, Any]:
     """Return the essentials for the study's home."""
     plan = services.get_plan(study)
     groups = queries.count_groups(study)
-    whole = queries.total(queries.counts_by_style(groups, _asked(plan)))
+    whole = queries.total(queries.counts_by_style(groups, _slots_by_style(plan)))
     return {"plan": plan, "whole": whole, "waiting": _waiting(groups), "spending": spending(groups, plan, whole)}
 
 
@@ -164,7 +164,7 @@ def _waiting(groups: Iterable[TaskGroup]) -> int:
     return sum(group.n for group in waits if not group.is_imported and not group.is_erased)
 
 
-def _asked(plan: WritingPlan | None) -> dict[str, tuple[str, int]]:
+def _slots_by_style(plan: WritingPlan | None) -> dict[str, tuple[str, int]]:
     """Return how many responses the plan asks for, by style."""
     if plan is None:
         return {}

@@ -305,7 +305,7 @@ class NextOne(NextWork):
     )
 
 
-class OnADesk(review_endpoints.ReviewEndpoint):
+class ReviewEndpoint(review_endpoints.ReviewEndpoint):
     """Something that is done with a response that was handed in."""
 
     def work(self) -> WritingTask:
@@ -325,7 +325,7 @@ class OnADesk(review_endpoints.ReviewEndpoint):
         return self.shown()
 
 
-class Accepted(OnADesk):
+class Accepted(ReviewEndpoint):
     """A response that is accepted."""
 
     @extend_schema(request=WordsOfReview, responses=ReviewedRow)
@@ -335,7 +335,7 @@ class Accepted(OnADesk):
         return self.decided(lambda **who: services.accept(task=instance, **data, **who), reason="note")
 
 
-class Rejected(OnADesk):
+class Rejected(ReviewEndpoint):
     """A response that is rejected."""
 
     @extend_schema(request=ResponseRejection, responses=ReviewedRow)
@@ -345,7 +345,7 @@ class Rejected(OnADesk):
         return self.decided(lambda **who: services.reject(task=instance, **data, **who))
 
 
-class SentBack(OnADesk):
+class SentBack(ReviewEndpoint):
     """A response that is sent back."""
 
     @extend_schema(request=Note, responses=ReviewedRow)
@@ -355,7 +355,7 @@ class SentBack(OnADesk):
         return self.decided(lambda **who: services.send_back(task=instance, **data, **who), reason="note")
 
 
-class Reversed(OnADesk):
+class Reversed(ReviewEndpoint):
     """A rejection that is taken back."""
 
     @extend_schema(request=Note, responses=ReviewedRow)
@@ -365,7 +365,7 @@ class Reversed(OnADesk):
         return self.decided(lambda **who: services.reverse_rejection(task=instance, **data, **who), reason="note")
 
 
-class Included(OnADesk):
+class Included(ReviewEndpoint):
     """Whether a response counts."""
 
     @extend_schema(request=ResponseInclusion, responses=ReviewedRow)
@@ -376,7 +376,7 @@ class Included(OnADesk):
         return self.decided(lambda **who: choose(response=instance.response, reason=data["reason"], **who))
 
 
-class Paid(OnADesk):
+class Paid(ReviewEndpoint):
     """What a writer is paid beside."""
 
     @extend_schema(request=ResponsePayment, responses=ReviewedRow)
@@ -389,13 +389,13 @@ class Paid(OnADesk):
 @extend_schema_view(
     post=extend_schema(request=Hold, responses=ReviewedRow), delete=extend_schema(request=None, responses={204: None})
 )
-class Held(OnADesk, review_endpoints.ReviewLockEndpoint):
+class Held(ReviewEndpoint, review_endpoints.ReviewLockEndpoint):
     """A response that somebody has open."""
 
     review_lock = queue.REVIEW_LOCK
 
 
-class Following(OnADesk):
+class Following(ReviewEndpoint):
     """The response that is to be reviewed next."""
 
     @extend_schema(request=NextOne, responses=ReviewedRow)

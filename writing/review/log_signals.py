@@ -54,7 +54,7 @@ class ShownSignal:
         return self.tone == "warn"
 
     @property
-    def says_something(self) -> bool:
+    def is_informative(self) -> bool:
         """Whether the log can say anything of it."""
         return self.level != Level.CANNOT_SAY
 
@@ -69,7 +69,7 @@ def signals_of_log(log: WritingLog, passages: Sequence[str], text: str) -> list[
     """
     computed = _signals(log, passages, text)
     order = {Level.STRONG: 0, Level.NOTE: 1, Level.NONE: 2, Level.CANNOT_SAY: 3}
-    return [_shown(signal) for signal in sorted(computed, key=lambda signal: order[signal.level])]
+    return [_display(signal) for signal in sorted(computed, key=lambda signal: order[signal.level])]
 
 
 def signals_of_response(log: WritingLog | None, response: Response) -> list[ShownSignal] | None:
@@ -128,7 +128,7 @@ def _signals(log: WritingLog, passages: Sequence[str], text: str) -> list[Signal
         raise codec.BrokenLog(str(error)) from error
 
 
-def _shown(signal: Signal) -> ShownSignal:
+def _display(signal: Signal) -> ShownSignal:
     tones = {
         Level.STRONG: ("warn", _("stands out")),
         Level.NOTE: ("warn", _("have a look")),

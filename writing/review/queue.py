@@ -66,7 +66,7 @@ class QueueCounts:
 def list_tasks(study: Study, name: str, filters: QueueFilter) -> QuerySet[WritingTask]:
     """Return the tasks of one list: what waits, the oldest first; what was decided, the latest first."""
     order = ("submitted_at", "id") if name == "waiting" else ("-submitted_at", "-id")
-    tasks = _asked(study, filters).filter(_is_in(name))
+    tasks = _filtered(study, filters).filter(_is_in(name))
     return tasks.select_related(*SHOWN_WITH).only(*SHOWN).order_by(*order)
 
 
@@ -93,7 +93,7 @@ def take_next(
     `after`: what they have just put aside; the search goes on behind it and comes back to the beginning in the end.
     """
     filters = filters or QueueFilter()
-    candidates = with_log(_asked(study, filters).filter(response__erased_at__isnull=True))
+    candidates = with_log(_filtered(study, filters).filter(response__erased_at__isnull=True))
     return REVIEW_LOCK.take_next(candidates, by, now, after=after, fits=lambda tasks: filter_by_signals(tasks, filters))
 
 
@@ -122,7 +122,7 @@ def _is_in(name: str) -> Q:
     return {"waiting": _WAITS, "erased": _ERASED}.get(name, Q(state=LISTS[name]))
 
 
-def _asked(study: Study, filters: QueueFilter) -> QuerySet[WritingTask]:
+def _filtered(study: Study, filters: QueueFilter) -> QuerySet[WritingTask]:
     tasks = WritingTask.objects.filter(study=study, is_imported=False, response__isnull=False)
     if filters.style:
         tasks = tasks.filter(style__name=filters.style)

@@ -41,7 +41,7 @@ def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
     now = timezone.now()
     name = request.GET.get("list", "waiting")
     name = name if name in queue.LISTS else "waiting"
-    form, filters = _wanted(study, request.GET)
+    form, filters = _filter_form(study, request.GET)
     tasks: Any = queue.list_tasks(study, name, filters)
     if filters.signals:
         tasks = queue.filter_by_signals(list(tasks), filters)
@@ -50,7 +50,7 @@ def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
     signals = log_signals.flag_titles(rows)
     context = {
         "page": page,
-        "rows": [(task, signals.get(task.pk, []), _held(task, now)) for task in rows],
+        "rows": [(task, signals.get(task.pk, []), _is_locked(task, now)) for task in rows],
         "counts": queue.counts(study, now),
         "list": name,
         "lists": _lists(),
@@ -86,7 +86,7 @@ def review_lock(request: HttpRequest, study: Study, task_id: str) -> HttpRespons
             messages.success(request, _("It is yours now. Tell the other reviewer if you can."))
             name = request.POST.get("decision", "")
             if name in DECISIONS:  # refused because another reviewer had it open: as it was filled in
-                return _taken_over(request, study, _task(study, task_id), {name: DECISIONS[name](task, request.POST)})
+                return _take_over(request, study, _task(study, task_id), {name: DECISIONS[name](task, request.POST)})
         return redirect(_address("review_task", study, task_id, request.GET))
     is_held = queue.hold(task=task, by=_user(request), now=now)
     if not is_held:
@@ -95,7 +95,7 @@ def review_lock(request: HttpRequest, study: Study, task_id: str) -> HttpRespons
 
 
 @audited(AuditedContent.REVIEW)
-def _taken_over(request: HttpRequest, study: Study, task: WritingTask, forms: Mapping[str, Any]) -> HttpResponse:
+def _take_over(request: HttpRequest, study: Study, task: WritingTask, forms: Mapping[str, Any]) -> HttpResponse:
     """Answer with what is the reviewer's now, and with what they had typed."""
     return _show(request, task, forms)
 
@@ -207,7 +207,7 @@ def _accepted(task: WritingTask) -> str:
 
 
 def _to_next(request: HttpRequest, study: Study, after: WritingTask | None) -> HttpResponse:
-    _form, filters = _wanted(study, request.GET)
+    _form, filters = _filter_form(study, request.GET)
     following = queue.take_next(study=study, by=_user(request), now=timezone.now(), filters=filters, after=after)
     if following is None:
         messages.info(request, _("Nothing waits for you: all is decided, or open with another reviewer."))
@@ -224,7 +224,7 @@ def _show(
     response = responses.get(pk=task.response.pk)
     audit_subject(request, task.participant, response.pk)
     log = getattr(task, "log", None)
-    held = _held(task, timezone.now())
+    held = _is_locked(task, timezone.now())
     waits = task.state == TaskState.SUBMITTED
     context = {
         "task": task,
@@ -257,7 +257,7 @@ def _task(study: Study, external_id: str) -> WritingTask:
     return get_object_or_404(tasks, external_id=external_id)
 
 
-def _wanted(study: Study, query: QueryDict) -> tuple[QueueForm, queue.QueueFilter]:
+def _filter_form(study: Study, query: QueryDict) -> tuple[QueueForm, queue.QueueFilter]:
     styles = list(Style.objects.filter(study=study).values_list("name", "label").order_by("name", "version"))
     form = QueueForm(list(dict(styles).items()), query)
     return form, queue.QueueFilter(**form.cleaned_data) if form.is_valid() else queue.QueueFilter()
@@ -277,7 +277,7 @@ def _address(name: str, study: Study, task_id: str, query: QueryDict) -> str:
     return f"{address}{_query(query)}"
 
 
-def _held(task: WritingTask, now: Any) -> bool:
+def _is_locked(task: WritingTask, now: Any) -> bool:
     return (
         task.state == TaskState.SUBMITTED
         and task.reviewer_id is not None

@@ -37,7 +37,7 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
         order = list(dict.fromkeys(_name(row, labels) for row in model_rows))
         drawn: list[Any] = []
         for measure in declared.MEASURES:
-            shown = _shown(model_rows, measure, labels)
+            shown = _bars(model_rows, measure, labels)
             if not shown:
                 continue
             y = category("dimension", order, labels=not drawn, ticks=not drawn)
@@ -52,7 +52,7 @@ def _name(row: Row, labels: Labels) -> str:
     return gettext("Mean") if row["dimension"] == value_labels.ALL else labels.dimension(row)
 
 
-def _shown(rows: list[Row], measure: str, labels: Labels) -> list[Row]:
+def _bars(rows: list[Row], measure: str, labels: Labels) -> list[Row]:
     """What a measure says of each dimension and way of asking; what concerns both ways stands in the rows of either."""
     points = [
         {

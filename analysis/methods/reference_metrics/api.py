@@ -33,7 +33,7 @@ class EncodersRow(serializers.Serializer[Any]):
     results = EncoderRow(many=True)
 
 
-class EncoderWanted(RequestBody):
+class EncoderChoice(RequestBody):
     """With which model."""
 
     model = serializers.CharField(
@@ -55,11 +55,11 @@ class Bertscore(Endpoint):
         ]
         return Response(EncodersRow({"results": rows}).data)
 
-    @extend_schema(request=EncoderWanted, responses={202: RunRow})
+    @extend_schema(request=EncoderChoice, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
         """Compute the scores that are missing. Analyses take those that stand."""
         try:
-            run = bertscore_runs.start(study=self.study, by=self.user, **self.validated(EncoderWanted))
+            run = bertscore_runs.start(study=self.study, by=self.user, **self.validated(EncoderChoice))
         except BadParameterError as error:
             raise refusal({"model": [str(error)]}) from None
         except bertscore_runs.NothingToCompareError as error:

@@ -164,8 +164,8 @@ def keep(
     )
     SimilarityScore.objects.bulk_create(
         (
-            SimilarityScore(encoder=by, first=first, second=second, precision=_kept(score.precision),
-                     recall=_kept(score.recall), f1=_kept(score.f1))
+            SimilarityScore(encoder=by, first=first, second=second, precision=_rounded(score.precision),
+                     recall=_rounded(score.recall), f1=_rounded(score.f1))
             for (first, second), score in sorted(scores.items())
             if {first, second} <= current_texts
         ),
@@ -183,7 +183,7 @@ def forget(study: Study) -> None:
         rows.exclude(Exists(current_texts.filter(digest=OuterRef(side)))).delete()
 
 
-def _kept(value: float) -> float | None:
+def _rounded(value: float) -> float | None:
     return None if np.isnan(value) else round(value, DECIMALS) + 0.0
 
 

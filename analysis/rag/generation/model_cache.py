@@ -145,7 +145,7 @@ def one_job(device: Any, *, check: Callable[[], None] = look) -> Iterator[None]:
         yield
         return
     mark = _mark(device)
-    if mark in _held_devices():
+    if mark in _devices_in_use():
         yield
         return
     descriptor = _opened(Path(tempfile.gettempdir()) / f"crowdrag-device-{mark}.lock")
@@ -154,14 +154,14 @@ def one_job(device: Any, *, check: Callable[[], None] = look) -> Iterator[None]:
         while not _locked(descriptor):
             check()
             waiting.wait(LOOK)
-        _held_devices().add(mark)
+        _devices_in_use().add(mark)
         yield
     finally:
-        _held_devices().discard(mark)
+        _devices_in_use().discard(mark)
         os.close(descriptor)
 
 
-def _held_devices() -> set[str]:
+def _devices_in_use() -> set[str]:
     """Devices that this thread holds already: a job may use a second model."""
     devices: set[str] = _OWN.__dict__.setdefault("devices", set())
     return devices

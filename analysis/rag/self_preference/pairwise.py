@@ -173,7 +173,7 @@ def preferences(choices: Choices, average: Means, evaluator: str = "") -> list[R
                 trial for trial in _trials(choices, cases) if (trial[1].author, trial[1].other) == (author, other)
             ]
             for presentation in PRESENTATIONS:
-                resolved, unresolved = _shown(trials, presentation)
+                resolved, unresolved = _counted_readings(trials, presentation)
                 row: Row = {"case": case, "author": author, "other": other}
                 row |= {"whose": OWN if author == evaluator else OTHERS, "presentation": presentation}
                 row |= _columns(average, resolved, {"front": _front, "own": _chose_author}) | {"unresolved": unresolved}
@@ -196,7 +196,7 @@ def factuality(choices: Choices, average: Means, evaluator: str = "") -> list[Ro
             trials = [
                 trial for trial in _trials(choices, cases) if (trial[1].author, trial[1].other) == (author, other)
             ]
-            resolved, unresolved = _shown(trials, BOTH)
+            resolved, unresolved = _counted_readings(trials, BOTH)
             row: Row = {"case": case, "author": author, "other": other, "whose": OWN if author == evaluator else OTHERS}
             row |= _columns(average, resolved, {"factual": _factual, "own": _chose_author}) | {"unresolved": unresolved}
             rows.append(row)
@@ -216,7 +216,7 @@ def by_knowledge(choices: Choices, levels: Mapping[str, Knowledge], average: Mea
     rows: list[Row] = []
     for level in (Knowledge.NONE, Knowledge.PARTIAL, Knowledge.FULL, ALL):
         level_trials = [trial for trial in trials if level == ALL or levels.get(trial[0]) == level]
-        resolved, unresolved = _shown(level_trials, BOTH)
+        resolved, unresolved = _counted_readings(level_trials, BOTH)
         if level_trials:
             columns = _columns(average, resolved, {"factual": _factual})
             rows.append({"level": str(level)} | columns | {"unresolved": unresolved})
@@ -235,7 +235,9 @@ def styles(choices: Choices, average: Means) -> list[Row]:
     trials = _trials(choices, (Case.STYLE,))
     rows: list[Row] = []
     for style, author in dict.fromkeys((choice.style, choice.author) for _question, choice in trials):
-        resolved, unresolved = _shown([t for t in trials if (t[1].style, t[1].author) == (style, author)], BOTH)
+        resolved, unresolved = _counted_readings(
+            [t for t in trials if (t[1].style, t[1].author) == (style, author)], BOTH
+        )
         row: Row = {"style": style, "author": author}
         row |= _columns(average, resolved, {"styled": _chose_author, "front": _front}) | {"unresolved": unresolved}
         rows.append(row | _test(resolved, BOTH))
@@ -287,7 +289,7 @@ def _who(choices: Choices, cases: Sequence[Case]) -> Iterable[tuple[str, str]]:
     return dict.fromkeys((choice.author, choice.other) for _question, choice in _trials(choices, cases))
 
 
-def _shown(trials: Sequence[Trial], presentation: str) -> tuple[list[Trial], int]:
+def _counted_readings(trials: Sequence[Trial], presentation: str) -> tuple[list[Trial], int]:
     """The readings that count, and how many do not: of both orders, those of pairs that are resolved in both."""
     if presentation != BOTH:
         trials = [trial for trial in trials if trial[1].is_author_first == (presentation == FIRST)]

@@ -55,13 +55,17 @@ class ReleasedJudgments(judgment_files.JudgingFiles):
         """Yield the crowd's pointwise ratings."""
         for row in super().pointwise():
             ms = row["submitted_at"]
-            moment = None if ms is None else self._source.clock.milliseconds(ms, is_released=self._tells(row["worker"]))
+            moment = (
+                None
+                if ms is None
+                else self._source.clock.milliseconds(ms, is_released=self._releases_times(row["worker"]))
+            )
             yield self._name(row | {"submitted_at": moment})
 
     def experts(self) -> Iterator[Row]:
         """Yield the experts' votes."""
         for row in super().experts():
-            times_released = self._tells(row["prolific_pid"])
+            times_released = self._releases_times(row["prolific_pid"])
             times = {
                 name: [self._cut(time, is_released=times_released) for time in moments]
                 for name, moments in row["timestamps"].items()
@@ -74,9 +78,9 @@ class ReleasedJudgments(judgment_files.JudgingFiles):
     def _name(self, row: Row) -> Row:
         return row | {key: self._source.names.said_as(row[key]) for key in _PEOPLE if key in row}
 
-    def _tells(self, external_id: str) -> bool:
+    def _releases_times(self, external_id: str) -> bool:
         pk = self._source.names.key(external_id)
-        return pk is not None and told_by_all(self._source, pk)
+        return pk is not None and has_times_released(self._source, pk)
 
     def _cut(self, time: str, *, is_released: bool) -> str | None:
         moment = self._source.clock.time(datetime.fromisoformat(time), is_released=is_released)
@@ -89,7 +93,7 @@ class ReleasedJudgments(judgment_files.JudgingFiles):
         return blackout.text(TextSource.JUSTIFICATION, pk, text)
 
 
-def told_by_all(source: Source, person: int) -> bool:
+def has_times_released(source: Source, person: int) -> bool:
     """Whether a judge's times may be released in all campaigns in which they judged: rows here do not name theirs."""
     selection = source.selection
     return all(not selection.people.judge(person, campaign).timing for campaign in selection.judged_in.get(person, ()))

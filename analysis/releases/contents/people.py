@@ -43,7 +43,7 @@ class Permission:
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _Answer:
     name: str
     withdrawn: bool
     releases: tuple[bool, bool, bool]
@@ -57,7 +57,7 @@ class People:
         self._study = study
         text = choices.licence or study.text_licence
         self.licences = (text, choices.log_licence or text, choices.timing_licence or text)
-        self._known: dict[_Given, Permission] = {}
+        self._known: dict[_Answer, Permission] = {}
 
     def writer(self, pk: int, *, elsewhere: bool) -> Permission:
         """Return what may be released of what somebody wrote; `elsewhere`: it was not written in this system."""
@@ -71,7 +71,7 @@ class People:
         consents = [consent for consent in self._consents.get(pk, ()) if not name or consent.name == name]
         return self._permission(pk, consents, elsewhere=not handed_out)
 
-    def _permission(self, pk: int, consents: list[_Given], *, elsewhere: bool) -> Permission:
+    def _permission(self, pk: int, consents: list[_Answer], *, elsewhere: bool) -> Permission:
         if pk in self._erased:
             return _refused(ERASED)
         if pk not in self._persons:
@@ -80,12 +80,12 @@ class People:
             return self._cached_permission(consents[-1])
         return self._free if elsewhere else _refused(NEVER_ASKED)
 
-    def _cached_permission(self, consent: _Given) -> Permission:
+    def _cached_permission(self, consent: _Answer) -> Permission:
         if consent not in self._known:
             self._known[consent] = self._read(consent)
         return self._known[consent]
 
-    def _read(self, consent: _Given) -> Permission:
+    def _read(self, consent: _Answer) -> Permission:
         if consent.withdrawn:
             return _refused(WITHDRAWN)
         rows = zip(consent.releases, consent.licences, self.licences, strict=True)
@@ -108,13 +108,13 @@ class People:
         return frozenset(gone.values_list("pk", flat=True))
 
     @cached_property
-    def _consents(self) -> dict[int, list[_Given]]:
-        consents: dict[int, list[_Given]] = defaultdict(list)
+    def _consents(self) -> dict[int, list[_Answer]]:
+        consents: dict[int, list[_Answer]] = defaultdict(list)
         rows = Consent.objects.filter(participant__study=self._study).order_by("given_at", "pk")
-        kept: dict[_Given, _Given] = {}  # people say the same few things
+        kept: dict[_Answer, _Answer] = {}  # people say the same few things
         for consent in rows.select_related("text").iterator(chunk_size=2000):
             text = consent.text
-            terms = _Given(
+            terms = _Answer(
                 text.name,
                 consent.withdrawn_at is not None,
                 (consent.releases_text, consent.releases_log, consent.releases_timing),

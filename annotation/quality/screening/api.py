@@ -107,7 +107,7 @@ class NextQuestionnaire(NextWork):
     )
 
 
-class OnADesk(review_endpoints.ReviewEndpoint):
+class ScreeningEndpoint(review_endpoints.ReviewEndpoint):
     """Something that is done with a questionnaire that was handed in."""
 
     def work(self) -> Assignment:
@@ -119,7 +119,7 @@ class OnADesk(review_endpoints.ReviewEndpoint):
         return Response(screened(self, self.kwargs["campaign"], external_id or self.kwargs["assignment"]))
 
 
-class Decision(OnADesk):
+class Decision(ScreeningEndpoint):
     """A decision about a questionnaire."""
 
     def decided(self, do: Callable[..., object], **fields: str) -> Response:
@@ -172,7 +172,7 @@ class Paid(Decision):
         return self.decided(lambda **who: services.pay(**data, **who), pay_part="amount")
 
 
-class TakenUp(Decision):
+class Restored(Decision):
     """A surplus questionnaire that has a place."""
 
     @extend_schema(request=None, responses=ScreenedRow)
@@ -184,13 +184,13 @@ class TakenUp(Decision):
 @extend_schema_view(
     post=extend_schema(request=Hold, responses=ScreenedRow), delete=extend_schema(request=None, responses={204: None})
 )
-class Held(OnADesk, review_endpoints.ReviewLockEndpoint):
+class Held(ScreeningEndpoint, review_endpoints.ReviewLockEndpoint):
     """A questionnaire that somebody has open."""
 
     review_lock = queue.REVIEW_LOCK
 
 
-class Following(OnADesk):
+class Following(ScreeningEndpoint):
     """The questionnaire that is to be screened next."""
 
     @extend_schema(request=NextQuestionnaire, responses=ScreenedRow)

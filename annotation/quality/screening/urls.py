@@ -27,7 +27,7 @@ SCREENING_API = [
     path("reject/", api.Rejected.as_view(), name="api_assignment_reject"),
     path("inclusion/", api.Included.as_view(), name="api_assignment_inclusion"),
     path("pay/", api.Paid.as_view(), name="api_assignment_pay"),
-    path("take-up/", api.TakenUp.as_view(), name="api_assignment_take_up"),
+    path("take-up/", api.Restored.as_view(), name="api_assignment_take_up"),
     path("hold/", api.Held.as_view(), name="api_assignment_hold"),
 ]
 API: list[URLPattern | URLResolver] = [

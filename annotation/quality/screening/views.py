@@ -84,7 +84,9 @@ def accept_clean(request: HttpRequest, study: Study, campaign_id: int) -> HttpRe
             messages.error(request, _("Look at the list first, then accept."))
         return redirect("screening", study.slug, campaign_id)
     rows = [
-        row for row in queue.proposing(campaign, ProposedAction.ACCEPT, now) if not _theirs(row.assignment, request)
+        row
+        for row in queue.proposing(campaign, ProposedAction.ACCEPT, now)
+        if not _is_locked_by_another(row.assignment, request)
     ]
     context = {
         "campaign": campaign,
@@ -112,7 +114,7 @@ def lock(request: HttpRequest, study: Study, campaign_id: int, assignment_id: st
         if queue.REVIEW_LOCK.take_over(assignment, _user(request), now):
             messages.success(request, _("It is yours now. Tell the other reviewer if you can."))
             if form := _decision(assignment, request.POST):
-                return _taken_over(request, study, find(study, campaign_id, assignment_id), form)
+                return _take_over(request, study, find(study, campaign_id, assignment_id), form)
         return redirect(address("screening_assignment", assignment, request))
     is_held = queue.REVIEW_LOCK.hold(assignment, _user(request), now)
     if not is_held:
@@ -149,7 +151,7 @@ def show(
         "dossier": known,
         "waits": assignment.state == AssignmentState.SUBMITTED,
         "free": queue.free_places([assignment.questionnaire_id]).get(assignment.questionnaire_id, 0),
-        "held_by": assignment.reviewer if _theirs(assignment, request) else None,
+        "held_by": assignment.reviewer if _is_locked_by_another(assignment, request) else None,
         "owed": dossier.owed_if_accepted(assignment),
         "left": dossier.left_of_pay(assignment),
         "accept": forms_shown.get("accept") or AcceptForm(),
@@ -169,7 +171,7 @@ def show(
 
 
 @audited(AuditedContent.REVIEW)
-def _taken_over(request: HttpRequest, study: Study, assignment: Assignment, forms: Mapping[str, Any]) -> HttpResponse:
+def _take_over(request: HttpRequest, study: Study, assignment: Assignment, forms: Mapping[str, Any]) -> HttpResponse:
     """Answer with what is the reviewer's now, and with what they had typed."""
     return show(request, assignment, forms)
 
@@ -219,7 +221,7 @@ def _campaign(study: Study, campaign_id: int) -> Campaign:
     return get_object_or_404(campaigns, pk=campaign_id)
 
 
-def _theirs(assignment: Assignment, request: HttpRequest) -> bool:
+def _is_locked_by_another(assignment: Assignment, request: HttpRequest) -> bool:
     waits = assignment.state == AssignmentState.SUBMITTED
     return waits and review_locks.locked_by_another(assignment, _user(request), timezone.now())
 

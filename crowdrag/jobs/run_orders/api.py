@@ -27,7 +27,7 @@ NEEDS_TO_START = Need(Role.EDITOR, Scope.RUN)
 LONGEST_PROMPT = 50_000
 
 
-class Asked(RequestBody):
+class ModelOrderFields(RequestBody):
     """Which model is asked, told what, sampled how."""
 
     endpoint = serializers.CharField(max_length=100, help_text="A model that the operator allowed, by its name.")

@@ -21,7 +21,7 @@ def is_given(*, participant: Participant, text: ConsentText) -> bool:
     return Consent.objects.filter(participant=participant, text=text, withdrawn_at__isnull=True).exists()
 
 
-def is_given_to_some_version(*, participant: Participant, text: ConsentText) -> bool:
+def is_given_to_any_version(*, participant: Participant, text: ConsentText) -> bool:
     """Say whether this person consented to this text in any of its versions."""
     consents = Consent.objects.filter(participant=participant, text__study_id=text.study_id, withdrawn_at__isnull=True)
     return consents.filter(text__name=text.name).exists()

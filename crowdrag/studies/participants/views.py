@@ -50,7 +50,7 @@ def consent_page(request: HttpRequest, participant: Participant) -> HttpResponse
         "text": text,
         "form": form,
         "given": consent,
-        "earlier": not consent and consents.is_given_to_some_version(participant=participant, text=text),
+        "earlier": not consent and consents.is_given_to_any_version(participant=participant, text=text),
         "offer": offer,
         "start": way.address(participant.study),
     }
@@ -79,7 +79,7 @@ def show_key(
 
 @participant_page
 @never_cache
-def own_page(request: HttpRequest, participant: Participant) -> HttpResponse:
+def dashboard(request: HttpRequest, participant: Participant) -> HttpResponse:
     """Show somebody what there is for them and from them."""
     context = {
         "taking_part": participant.study,
@@ -93,7 +93,7 @@ def own_page(request: HttpRequest, participant: Participant) -> HttpResponse:
 @participant_page
 @require_POST
 @never_cache
-def renew_own_key(request: HttpRequest, participant: Participant) -> HttpResponse:
+def renew_personal_link(request: HttpRequest, participant: Participant) -> HttpResponse:
     """Give somebody a new personal link; the earlier ones stop working."""
     way = activities.latest(participant)
     if way is None:

@@ -70,7 +70,7 @@ class NewStudy(RequestBody):
     )
 
 
-class SaidOfStudy(RequestBody):
+class StudyChanges(RequestBody):
     """What a study says of itself; what is left out stays as it is."""
 
     title = serializers.CharField(max_length=200, required=False)
@@ -125,10 +125,10 @@ class StudyDetail(Endpoint):
         """Show a study."""
         return Response(StudyRow(self.study).data)
 
-    @extend_schema(request=SaidOfStudy, responses=StudyRow)
+    @extend_schema(request=StudyChanges, responses=StudyRow)
     def patch(self, request: Request, study: str) -> Response:
         """Change what a study says of itself and of those who ask."""
-        data = self.validated(SaidOfStudy)
+        data = self.validated(StudyChanges)
         studies = Study.objects.with_role(self.user).filter(pk=self.study.pk)
         with self.unchanged(studies, StudyRow) as held:
             services.describe(study=held, **data)

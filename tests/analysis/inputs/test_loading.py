@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 
 from analysis.inputs import arrays, queries
-from analysis.inputs.texts import Texts, TextsGoneError
+from analysis.inputs.texts import Texts, TextsMissingError
 from annotation.enums import AssignmentState, CampaignKind, Judges
 from annotation.models import Assignment, Judgment
 from crowdrag.studies.models import Study
@@ -169,7 +169,7 @@ def test_texts_are_read_as_they_were_digested_and_one_that_was_erased_is_an_erro
     gone = rows["t1-x"]
     gone.text, gone.erased_at = "", timezone.now()
     gone.save()
-    with pytest.raises(TextsGoneError, match="t1-x"):
+    with pytest.raises(TextsMissingError, match="t1-x"):
         list(Texts(study, found))
     assert arrays.unpack(found.pack()).digest == found.digest
 

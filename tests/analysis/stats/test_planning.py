@@ -182,7 +182,7 @@ def test_an_analysis_is_summed_up_by_hand():
     found = calibration.study_findings(merit, [0, 0, 0, 0], [0, 0, 1, 1], [[0], [1], [2], [1]], grade=grade)
     assert found.spread == pytest.approx(np.sqrt((1 + 1 + 4 + 4) / 2))
     assert (found.difference, found.neutral, found.correlation) == (2.0, 0.5, 0.0)
-    with pytest.raises(calibration.NothingFoundError):
+    with pytest.raises(calibration.NoEstimateError):
         calibration.study_findings([[0.0], [1.0]], [0, 0], [0, 1], [[0]], grade=[[1.0], [2.0]])
 
 

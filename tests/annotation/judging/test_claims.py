@@ -179,10 +179,10 @@ def test_places_are_made_once_and_can_grow_and_not_shrink() -> None:
     assert slots.extend(campaign=here.campaign, k=4, now=NOW) == 6
     assert slots.extend(campaign=here.campaign, k=4, now=NOW) == 0
     assert here.campaign.k == 4
-    with pytest.raises(slots.FewerPlaces):
+    with pytest.raises(slots.FewerSlots):
         slots.extend(campaign=here.campaign, k=3, now=NOW)
     claim(here, here.judge())
-    assert (slots.count_free(here.campaign), slots.count_held(here.campaign)) == (11, 1)
+    assert (slots.count_free(here.campaign), slots.count_taken(here.campaign)) == (11, 1)
     ranks = Slot.objects.filter(questionnaire=here.questionnaires[1]).order_by("number").values_list("rank", flat=True)
     assert list(ranks) == [1000, 1001, 1002, 1003]
     here.change(has_slots=False)

@@ -217,5 +217,5 @@ def test_places_are_made_once_while_others_claim() -> None:
     works: list[Callable[[], Any]] = [lambda: judging_slots.extend(campaign=here.campaign, k=2, now=NOW)] * COPIES
     together([*works, *(lambda p=p: claim(here, p) for p in people)])
     assert Slot.objects.count() == 10
-    held = judging_slots.count_held(here.campaign)
+    held = judging_slots.count_taken(here.campaign)
     assert held == Assignment.objects.count() >= 5

@@ -83,7 +83,7 @@ def test_if_somebody_else_has_it_the_text_is_kept_and_can_be_handed_in_as_surplu
         submission.submit_late(task=task, now=LATE)  # while it can be gone on with
     theirs = here.claim(here.writer(), LATE)
     assert offered(task) == (False, True)
-    with pytest.raises(problems.TakenByAnother):
+    with pytest.raises(problems.SlotTaken):
         leases.resume(task=task, now=LATE)
     response = submission.submit_late(task=task, now=LATE)
     assert submission.submit_late(task=task, now=LATE) == response
@@ -144,7 +144,7 @@ def test_a_slot_that_is_asked_for_no_more_is_not_resumed() -> None:
     leases.expire(now=LATE)
     assert WritingTask.objects.filter(state=TaskState.OPEN).count() == 1
     leases.resume(task=first, now=LATE)
-    with pytest.raises(problems.TakenByAnother):
+    with pytest.raises(problems.SlotTaken):
         leases.resume(task=second, now=LATE)
     assert submission.submit_late(task=second, now=LATE).text == "kept"
 

@@ -99,7 +99,7 @@ def test_a_late_owner_goes_on_in_the_wording_in_which_they_began() -> None:
     theirs = here.claim(here.writer())
     assert theirs.style.version == 2
     mine.refresh_from_db()
-    with pytest.raises(problems.TakenByAnother):
+    with pytest.raises(problems.SlotTaken):
         leases.resume(task=mine, now=NOW)
 
 

@@ -78,7 +78,7 @@ class Import(Endpoint):
         if unknown := sorted((set(request.data) | set(request.FILES)) - set(form.fields)):
             raise invalid({field: [(_("There is no such field here."), "unknown")] for field in unknown})
         if not form.is_valid():
-            raise invalid(_told(form))
+            raise invalid(_errors_of(form))
         run = importers.start(
             study=self.study, importer=importer, files=form.files_by_role, options=form.options, by=self.user
         )
@@ -95,6 +95,6 @@ def invalid(fields: dict[str, list[tuple[str, str]]]) -> Problem:
     return validation_problem(errors)
 
 
-def _told(form: forms.Form) -> dict[str, list[tuple[str, str]]]:
+def _errors_of(form: forms.Form) -> dict[str, list[tuple[str, str]]]:
     errors = form.errors.get_json_data()
     return {field: [(one["message"], one["code"]) for one in errors[field]] for field in errors}

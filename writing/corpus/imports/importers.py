@@ -266,14 +266,14 @@ def _worker(importer: Importer) -> Callable[[kinds.Work], kinds.Effect]:
                 stored = importer.store(unit.run.study, content, timezone.now())
             except BadInput as refused:
                 raise kinds.InputRejectedError(refused.as_rows(), is_final=True) from refused
-            lifecycle.note(run=unit.run, summary=_told(stored.summary), inputs_digest=digest, problems=stored.faults)
+            lifecycle.note(run=unit.run, summary=_summary(stored.summary), inputs_digest=digest, problems=stored.faults)
 
         return effect
 
     return work
 
 
-def _told(summary: dict[str, Any]) -> dict[str, Any]:
+def _summary(summary: dict[str, Any]) -> dict[str, Any]:
     """Return a summary as its run keeps it: what was made among the rest, and nothing that says nothing."""
     flat = {**summary.get("made", {}), **{name: value for name, value in summary.items() if name != "made"}}
     counts = {}

@@ -82,7 +82,7 @@ def read(member: Member, problems: Problems, *, report: json_lines.Report = json
     """Read topics from JSON lines: our own shape or the published corpus's (`study1_retrieval`)."""
     topics = []
     for row in json_lines.records(member, _shape, problems, limits=json_lines.KEPT, report=report):
-        passages = published_passages(row, problems) if "references_ids" in row.data else _own(row)
+        passages = published_passages(row, problems) if "references_ids" in row.data else _passages_of_row(row)
         if passages is None:
             continue
         data = row.data
@@ -156,7 +156,7 @@ def _shape(record: dict[str, Any]) -> json_lines.Shape:
     return PUBLISHED if "references_ids" in record or "references_texts" in record else OWN
 
 
-def _own(row: json_lines.Row) -> list[PassageInput]:
+def _passages_of_row(row: json_lines.Row) -> list[PassageInput]:
     return [
         PassageInput(p["id"], p["text"], p["title"] or "", p["url"] or "", p["score"]) for p in row.data["passages"]
     ]

@@ -41,7 +41,7 @@ def embedder(model: str, device: str | None = None) -> Embed:
         Raises `checkpoints.ModelMissingError` or `NeuralPartsMissingError` when it is called.
     """
 
-    return lambda texts: _kept(model, device).embed(texts)
+    return lambda texts: _cached_encoder(model, device).embed(texts)
 
 
 def text(document: Document) -> str:
@@ -49,7 +49,7 @@ def text(document: Document) -> str:
     return f"{document.title}. {document.text}" if document.title else document.text
 
 
-class _Kept:
+class _CachedEncoder:
     """An encoder with what it embedded last: splits and methods ask for the same questions and documents."""
 
     def __init__(self, encoder: encoders.Encoder) -> None:
@@ -74,8 +74,8 @@ class _Kept:
 
 
 @lru_cache(maxsize=2)
-def _kept(model: str, device: str | None) -> _Kept:
-    return _Kept(encoders.load(model, device=device))
+def _cached_encoder(model: str, device: str | None) -> _CachedEncoder:
+    return _CachedEncoder(encoders.load(model, device=device))
 
 
 if TYPE_CHECKING:
