@@ -109,9 +109,9 @@ def result_url(run: Run) -> str:
     return reverse("results", args=[run.study.slug]) + f"?run={run.key}"
 
 
-def register(told: Callable[[Run], dict[str, Any]]) -> None:
+def register(describe: Callable[[Run], dict[str, Any]]) -> None:
     """Register the run kind; called once when the app is ready."""
-    kinds.register(kinds.Kind(name=KIND, title=_("Analysis"), work=work, result_url=result_url, told=told))
+    kinds.register(kinds.Kind(name=KIND, title=_("Analysis"), work=work, result_url=result_url, describe=describe))
 
 
 def state(study: Study, *, key: uuid.UUID | None = None, live: bool = False) -> AnalysisState:

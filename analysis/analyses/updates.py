@@ -108,10 +108,10 @@ def updates_of(base: Run) -> Q:
     return Q(**{f"parameters__{UPDATE_OF}": str(base.key)})
 
 
-def register(result_url: Callable[[Run], str | None], told: Callable[[Run], dict[str, Any]]) -> None:
+def register(result_url: Callable[[Run], str | None], describe: Callable[[Run], dict[str, Any]]) -> None:
     """Register the run kind; called once when the app is ready."""
     title = gettext_lazy("Update of an analysis")
-    kinds.register(kinds.Kind(name=UPDATE, title=title, work=work, result_url=result_url, told=told))
+    kinds.register(kinds.Kind(name=UPDATE, title=title, work=work, result_url=result_url, describe=describe))
 
 
 #: Of one study at most one update in so much time; of one whose updates take long, so many times as long as one took.

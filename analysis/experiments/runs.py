@@ -334,7 +334,7 @@ def register(experiment: Experiment) -> None:
             plan=partial(plan, experiment),
             work=partial(work, experiment),
             result_url=result_url,
-            told=partial(wording.parameters_in_words, experiment),
+            describe=partial(wording.parameters_in_words, experiment),
         )
     )
 

@@ -119,10 +119,12 @@ def result_url(run: Run) -> str:
     return reverse("planner", args=[run.study.slug]) + f"?run={run.key}"
 
 
-def register(told: Callable[[Run], dict[str, Any]]) -> None:
+def register(describe: Callable[[Run], dict[str, Any]]) -> None:
     """Register the run kind; called once when the app is ready."""
     table.register(TABLES)
     figure.register(FIGURES)
     kinds.register(
-        kinds.Kind(name=KIND, title=_("Plan"), plan=units, work=work, finish=finish, result_url=result_url, told=told)
+        kinds.Kind(
+            name=KIND, title=_("Plan"), plan=units, work=work, finish=finish, result_url=result_url, describe=describe
+        )
     )

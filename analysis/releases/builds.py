@@ -456,6 +456,6 @@ def register() -> None:
             plan=plan,
             work=work,
             result_url=result_url,
-            told=lambda run: {str(_("Version")): run.parameters["release"]},
+            describe=lambda run: {str(_("Version")): run.parameters["release"]},
         )
     )

@@ -63,7 +63,9 @@ def work(work: kinds.Work) -> Callable[[], None]:
 def register() -> None:
     """Register the run kind; called once when the app is ready."""
     kinds.register(
-        kinds.Kind(name=KIND, title=_("Report as files"), work=work, result_url=result_url, told=_describe_parameters)
+        kinds.Kind(
+            name=KIND, title=_("Report as files"), work=work, result_url=result_url, describe=_describe_parameters
+        )
     )
 
 

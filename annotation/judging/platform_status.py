@@ -71,7 +71,7 @@ _HERE: Final = {
 
 def register() -> None:
     """Listen for all campaigns."""
-    listeners.register(PREFIX, on_status_changed, needs=visits_needed, here=local_status)
+    listeners.register(PREFIX, on_status_changed, needs=visits_needed, local_status=local_status)
 
 
 def on_status_changed(change: StatusChanged) -> None:

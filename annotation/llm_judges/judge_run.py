@@ -47,7 +47,7 @@ def register_kinds() -> None:
             work=work,
             finish=finish,
             result_url=queries.result_url,
-            told=queries.describe_parameters,
+            describe=queries.describe_parameters,
         )
     )
     register(
@@ -59,7 +59,7 @@ def register_kinds() -> None:
             work=injection.work,
             finish=injection.finish,
             result_url=queries.result_url,
-            told=queries.describe_parameters,
+            describe=queries.describe_parameters,
         )
     )
 

@@ -26,7 +26,7 @@ class DemoConfig(AppConfig):
                 work=writer_run.work,
                 finish=setup.after_writing,
                 result_url=queries.result_url,
-                told=queries.describe_parameters,
+                describe=queries.describe_parameters,
             )
         )
         register(

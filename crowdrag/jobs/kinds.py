@@ -125,7 +125,7 @@ class Kind:
         row.
     result_url
         where to read the result.
-    told
+    describe
         the run's parameters as people read them (`label_parameters`): what each is called, and its value in words;
         names instead of keys of rows. Kinds without it have no parameters.
     """
@@ -137,7 +137,7 @@ class Kind:
     plan: Callable[[Run], Iterable[dict[str, Any] | LaterUnit]] = one_unit
     finish: Callable[[Run], None] | None = None
     result_url: Callable[[Run], str | None] | None = None
-    told: Callable[[Run], dict[str, Any]] | None = None
+    describe: Callable[[Run], dict[str, Any]] | None = None
 
 
 _kinds: dict[str, Kind] = {}

@@ -126,7 +126,7 @@ def _columns(problems: list[dict[str, Any]]) -> list[str]:
 def _parameters(run: Run) -> dict[str, Any]:
     """Return what a run was asked for, in words where its kind has some."""
     try:
-        describe = kinds.get(run.kind).told
+        describe = kinds.get(run.kind).describe
     except kinds.UnknownKindError:
         describe = None
     if describe is not None:

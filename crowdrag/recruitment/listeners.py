@@ -45,12 +45,12 @@ Visit = tuple[str, int]
 
 @dataclass(frozen=True)
 class Listener:
-    """An app's part: what it does when something is heard, what it needs, how the work of visits stands here."""
+    """An app's part: what it does when a submission changes, what it needs, and how the work stands here."""
 
     prefix: str
-    heard: Callable[[StatusChanged], object]
+    on_change: Callable[[StatusChanged], object]
     needs: Callable[[Study, str], RecruitmentNeeds | None] = lambda _study, _purpose: None
-    here: Callable[[Study, str, Sequence[Visit]], dict[str, LocalStatus]] = lambda _study, _purpose, _visits: {}
+    local_status: Callable[[Study, str, Sequence[Visit]], dict[str, LocalStatus]] = lambda _study, _purpose, _visits: {}
 
 
 _listeners: dict[str, Listener] = {}
@@ -58,22 +58,22 @@ _listeners: dict[str, Listener] = {}
 
 def register(
     prefix: str,
-    heard: Callable[[StatusChanged], object],
+    on_change: Callable[[StatusChanged], object],
     *,
     needs: Callable[[Study, str], RecruitmentNeeds | None] | None = None,
-    here: Callable[[Study, str, Sequence[Visit]], dict[str, LocalStatus]] | None = None,
+    local_status: Callable[[Study, str, Sequence[Visit]], dict[str, LocalStatus]] | None = None,
 ) -> Listener:
     """Add an app's part; called once from its `ready`."""
     more: dict[str, Any] = {}
     if needs:
         more["needs"] = needs
-    if here:
-        more["here"] = here
-    listener = Listener(prefix, heard, **more)
+    if local_status:
+        more["local_status"] = local_status
+    listener = Listener(prefix, on_change, **more)
     _listeners[prefix] = listener
     return listener
 
 
 def listener_for(purpose: str) -> Listener | None:
-    """Return who answers for a way: its own name, or the part of it before a hyphen."""
+    """Return who answers for an activity: its own name, or the part of it before a hyphen."""
     return _listeners.get(purpose) or _listeners.get(purpose.partition("-")[0])

@@ -88,7 +88,7 @@ def _rows(platform_study: PlatformStudy, submissions: list[Submission]) -> list[
 def _local_statuses(platform_study: PlatformStudy, submissions: Sequence[Submission]) -> Mapping[str, LocalStatus]:
     listener = listeners.listener_for(platform_study.purpose)
     visits = [(row.external_id, row.participant_id) for row in submissions if row.participant_id]
-    return listener.here(platform_study.study, platform_study.purpose, visits) if listener and visits else {}
+    return listener.local_status(platform_study.study, platform_study.purpose, visits) if listener and visits else {}
 
 
 def _disagreement(row: Submission, here: LocalStatus | None, *, is_requested: bool) -> str:

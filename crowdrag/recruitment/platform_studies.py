@@ -51,8 +51,8 @@ class Terms:
 
 def proposed_terms(study: Study, purpose: str) -> Terms | None:
     """Return the terms that the way itself has; None where the study has not set it up."""
-    way = activities.get(study, purpose)
-    offer = way.offer(study) if way else None
+    activity = activities.get(study, purpose)
+    offer = activity.offer(study) if activity else None
     if offer is None:
         return None
     listener = listeners.listener_for(purpose)
@@ -76,8 +76,8 @@ def allowed_devices(link: EntryLink) -> list[str]:
 @transaction.atomic
 def prepare_draft(*, study: Study, purpose: str, terms: Terms, by: User | None, now: datetime) -> PlatformStudy:
     """Write down what is to be advertised, with its link and its codes. Nothing is sent."""
-    way = activities.get(study, purpose)
-    if way is None or way.offer(study) is None:
+    activity = activities.get(study, purpose)
+    if activity is None or activity.offer(study) is None:
         raise DraftError(_("This way of taking part is not set up."))
     _check_terms(terms)
     drawn = completion_codes.draw_codes(screens_out=terms.screen_out_reward is not None)

@@ -211,7 +211,7 @@ def _notify(platform_study: PlatformStudy, submission: Submission, now: datetime
     listener = listeners.listener_for(platform_study.purpose)
     if listener is None or submission.status_at is None:
         return
-    listener.heard(
+    listener.on_change(
         listeners.StatusChanged(
             study=platform_study.study,
             purpose=platform_study.purpose,

@@ -40,8 +40,8 @@ STEPS = {
 def recruitment_list(request: HttpRequest, study: Study) -> HttpResponse:
     """List the ways of taking part, each with how it stands on the platform."""
     rows = [
-        {"way": way, "found": platform_actions.current_platform_study(study, way.name)}
-        for way in activities.of_study(study)
+        {"activity": activity, "found": platform_actions.current_platform_study(study, activity.name)}
+        for activity in activities.of_study(study)
     ]
     return render(request, "recruitment/list.html", {"rows": rows, "section": "recruitment"})
 
@@ -51,17 +51,17 @@ def recruitment_list(request: HttpRequest, study: Study) -> HttpResponse:
 @audited(AuditedContent.VISIT)
 def recruitment_page(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
     """Show how a way's newest study stands there and here; the part that asks the platform comes by itself."""
-    way, platform_study = _get_activity(study, purpose), platform_actions.current_platform_study(study, purpose)
+    activity, platform_study = _get_activity(study, purpose), platform_actions.current_platform_study(study, purpose)
     if "connection" in request.GET:
         context = {"connection": overview.connection(study, platform_study), "study": study}
         return render(request, "recruitment/_connection.html", context)
-    return _show(request, study, way, platform_study)
+    return _show(request, study, activity, platform_study)
 
 
 @study_page(Role.EDITOR)
 def new_draft(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
     """Ask for the terms, and make the draft there."""
-    way, proposed = _get_activity(study, purpose), platform_studies.proposed_terms(study, purpose)
+    activity, proposed = _get_activity(study, purpose), platform_studies.proposed_terms(study, purpose)
     if proposed is None:
         raise Http404("This way is not set up.")
     form = DraftForm(study, request.POST or None, initial=DraftForm.initial_of(proposed, study))
@@ -78,7 +78,7 @@ def new_draft(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
             form.add_error(None, str(error))
         else:
             return _send_draft(request, platform_study)
-    context = {"form": form, "way": way, "section": "recruitment"}
+    context = {"form": form, "activity": activity, "section": "recruitment"}
     return render(request, "recruitment/new.html", context, status=422 if form.errors else 200)
 
 
@@ -166,13 +166,13 @@ def _send_draft(request: HttpRequest, platform_study: PlatformStudy) -> HttpResp
 
 
 def _show(
-    request: HttpRequest, study: Study, way: activities.Activity, platform_study: PlatformStudy | None
+    request: HttpRequest, study: Study, activity: activities.Activity, platform_study: PlatformStudy | None
 ) -> HttpResponse:
     context: dict[str, Any] = {
-        "way": way,
+        "activity": activity,
         "found": platform_study,
         "section": "recruitment",
-        "can_begin": bool(way.offer(study)),
+        "can_begin": bool(activity.offer(study)),
     }
     if platform_study is not None:
         every = overview.rows(platform_study)
@@ -189,7 +189,7 @@ def _show(
             "actions": list(requested.order_by("-created_at", "-pk")[:ACTIONS_SHOWN]),
             "steps": {name: value in platform_studies.possible_steps(platform_study) for name, value in STEPS.items()},
             "least_cost": platform_study.reward * platform_study.places,
-            "earlier": PlatformStudy.objects.filter(study=study, purpose=way.name)
+            "earlier": PlatformStudy.objects.filter(study=study, purpose=activity.name)
             .exclude(pk=platform_study.pk)
             .count(),
             **overview.summary(platform_study),
@@ -198,10 +198,10 @@ def _show(
 
 
 def _get_activity(study: Study, purpose: str) -> activities.Activity:
-    way = activities.get(study, purpose)
-    if way is None:
+    activity = activities.get(study, purpose)
+    if activity is None:
         raise Http404("There is no such way of taking part.")
-    return way
+    return activity
 
 
 def _newest_platform_study(study: Study, purpose: str) -> PlatformStudy:

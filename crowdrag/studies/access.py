@@ -144,17 +144,17 @@ def participant_page(view: View) -> View:
     return checked
 
 
-def consented_page(way: str) -> Callable[[View], View]:
+def consented_page(activity: str) -> Callable[[View], View]:
     """Let in who takes part and consented to the text of this activity; the view gets the participant, as above.
 
-    `way` may name arguments of the address in braces: `judging-{campaign_id}`.
+    `activity` may name arguments of the address in braces: `judging-{campaign_id}`.
     """
 
     def decorate(view: View) -> View:
         @participant_page
         @wraps(view)
         def checked(request: HttpRequest, participant: Participant, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            name = way.format(**kwargs)
+            name = activity.format(**kwargs)
             return _refuse_or_redirect(request, participant, name) or view(request, participant, *args, **kwargs)
 
         return checked
@@ -162,9 +162,9 @@ def consented_page(way: str) -> Callable[[View], View]:
     return decorate
 
 
-def register_audit_sink(witness: AuditSink) -> None:
+def register_audit_sink(sink: AuditSink) -> None:
     """Have everything noted that somebody is shown of people who take part; called once from an app's `ready`."""
-    _audit_sinks.append(witness)
+    _audit_sinks.append(sink)
 
 
 def audited(what: AuditedContent) -> Callable[[View], View]:
@@ -198,8 +198,8 @@ def record_access(request: HttpRequest, study: Study | None, what: AuditedConten
     if participant is not None and participant.kind in {ParticipantKind.MODEL, ParticipantKind.SYSTEM}:
         return
     page = request.resolver_match.view_name if request.resolver_match else ""
-    for witness in _audit_sinks:
-        witness(
+    for sink in _audit_sinks:
+        sink(
             by=request.user,
             study=study,
             content=what,
@@ -229,8 +229,8 @@ def forget_participant(request: HttpRequest, participant: Participant) -> None:
 def _refuse_or_redirect(request: HttpRequest, participant: Participant, name: str) -> HttpResponseBase | None:
     """Return where somebody goes who may not work on yet, or no longer; None for whoever may."""
     slug, as_json = participant.study.slug, request.content_type == "application/json"
-    way = activities.get_for(participant, name)
-    offer = way.offer(participant.study) if way else None
+    activity = activities.get_for(participant, name)
+    offer = activity.offer(participant.study) if activity else None
     if participant.withdrawn_at or offer is None:
         problem, target = "withdrawn", reverse("participant_dashboard", args=[slug])
     else:

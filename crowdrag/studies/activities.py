@@ -117,21 +117,23 @@ def register_activities(prefix: str, provider: ActivityProvider) -> None:
     _providers[prefix] = provider
 
 
-def register_activity(way: Activity) -> None:
+def register_activity(activity: Activity) -> None:
     """Add an activity that every study has; called once from an app's `ready`."""
-    register_activities(way.name, lambda _study: [way])
+    register_activities(activity.name, lambda _study: [activity])
 
 
 def of_study(study: Study) -> list[Activity]:
     """Return all activities of a study, in the order in which the apps registered them."""
-    return [way for provider in _providers.values() for way in provider(study)]
+    return [activity for provider in _providers.values() for activity in provider(study)]
 
 
 def get(study: Study, name: str) -> Activity | None:
     """Return the study's activity of this name, if it has one."""
     # Only those are asked that may know it: this stands in the way of every page of people who take part.
-    matching = (way for prefix, provider in _providers.items() if name.startswith(prefix) for way in provider(study))
-    return next((way for way in matching if way.name == name), None)
+    matching = (
+        activity for prefix, provider in _providers.items() if name.startswith(prefix) for activity in provider(study)
+    )
+    return next((activity for activity in matching if activity.name == name), None)
 
 
 def of_participant(participant: Participant) -> list[Activity]:
@@ -142,24 +144,24 @@ def of_participant(participant: Participant) -> list[Activity]:
     """
     came_for = set(participant.arrivals.values_list("link__purpose", flat=True))
     activities = of_study(participant.study)
-    theirs = [way for way in activities if way.name in came_for]
-    if theirs and all(way.is_by_link_only for way in theirs):
-        return [way for way in activities if way in theirs or way.erasure(participant)]
-    return [way for way in activities if way.name in came_for or not way.is_by_link_only]
+    theirs = [activity for activity in activities if activity.name in came_for]
+    if theirs and all(activity.is_by_link_only for activity in theirs):
+        return [activity for activity in activities if activity in theirs or activity.erasure(participant)]
+    return [activity for activity in activities if activity.name in came_for or not activity.is_by_link_only]
 
 
 def get_for(participant: Participant, name: str) -> Activity | None:
     """Return the activity of this name, if the study has it and this person may know of it."""
-    way = get(participant.study, name)
-    if way is None or (way.is_by_link_only and not participant.arrivals.filter(link__purpose=name).exists()):
+    activity = get(participant.study, name)
+    if activity is None or (activity.is_by_link_only and not participant.arrivals.filter(link__purpose=name).exists()):
         return None
-    return way
+    return activity
 
 
 def latest(participant: Participant) -> Activity | None:
     """Return the activity for which somebody came last; the first that the study offers, where that is not known."""
     purpose = participant.arrivals.order_by("-last_at", "-pk").values_list("link__purpose", flat=True).first()
-    offered = (way for way in of_participant(participant) if way.offer(participant.study))
+    offered = (activity for activity in of_participant(participant) if activity.offer(participant.study))
     return get(participant.study, purpose or "") or next(offered, None)
 
 
@@ -171,22 +173,24 @@ def about_label(participant: Participant, about: str, known: list[Activity] | No
     if not about:
         return ""
     known_activities = of_study(participant.study) if known is None else known
-    return next(filter(None, (way.about_label(participant, about) for way in known_activities)), about)
+    return next(filter(None, (activity.about_label(participant, about) for activity in known_activities)), about)
 
 
 def owed(participant: Participant) -> int:
     """Return what somebody has earned in all activities, in minor units of the study's currency."""
-    return sum(way.owed(participant) for way in of_study(participant.study))
+    return sum(activity.owed(participant) for activity in of_study(participant.study))
 
 
 def pending(participant: Participant) -> int:
     """Return what waits for a decision in all activities, in minor units of the study's currency."""
-    return sum(way.awaited(participant) for way in of_study(participant.study))
+    return sum(activity.awaited(participant) for activity in of_study(participant.study))
 
 
 def erasure_notes(participant: Participant) -> list[str]:
     """Return what becomes of what somebody gave if they have it erased, each sentence once."""
-    return list(dict.fromkeys(note for way in of_study(participant.study) for note in way.erasure(participant)))
+    return list(
+        dict.fromkeys(note for activity in of_study(participant.study) for note in activity.erasure(participant))
+    )
 
 
 def on_withdraw(leaver: ParticipantHook) -> None:

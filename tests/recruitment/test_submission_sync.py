@@ -129,7 +129,7 @@ def test_what_does_not_agree_is_said(there: Prolific, client_there: Client) -> N
             came(made, person, session)
             here[session] = stands
         there.move(session, status, code)
-    with listening_with(lambda _heard: None, here=lambda _study, _purpose, _visits: here):
+    with listening_with(lambda _heard: None, local_status=lambda _study, _purpose, _visits: here):
         polling.poll(client_there, made, now=NOW)
         found = {row.submission.external_id: row.disagrees for row in overview.rows(made)}
     *disagreeing, agreeing = (found[session] for session in sessions)

@@ -133,7 +133,7 @@ _FIRST: Final = (
 
 def register() -> None:
     """Listen for writing."""
-    listeners.register(ACTIVITY, on_status_changed, needs=visits_needed, here=local_status)
+    listeners.register(ACTIVITY, on_status_changed, needs=visits_needed, local_status=local_status)
 
 
 def on_status_changed(change: StatusChanged) -> None:

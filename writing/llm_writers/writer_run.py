@@ -44,7 +44,7 @@ def register_kind() -> None:
             work=work,
             finish=finish,
             result_url=queries.result_url,
-            told=queries.describe_parameters,
+            describe=queries.describe_parameters,
         )
     )
 

@@ -211,7 +211,7 @@ def register() -> None:
             plan=plan,
             work=work,
             result_url=_result_url,
-            told=_describe_parameters,
+            describe=_describe_parameters,
         )
     )
 

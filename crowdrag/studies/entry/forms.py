@@ -38,7 +38,7 @@ class LinkForm(forms.Form):
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.fields["purpose"].choices = [(way.name, way.label) for way in activities.of_study(study)]  # type: ignore[attr-defined]
+        self.fields["purpose"].choices = [(activity.name, activity.label) for activity in activities.of_study(study)]  # type: ignore[attr-defined]
 
     def expires_at(self, now: datetime) -> datetime | None:
         """Return when the link ends."""

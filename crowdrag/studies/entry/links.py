@@ -151,10 +151,10 @@ def create_personal(
     *, study: Study, purpose: str, labels: list[str], by: User | None, now: datetime, expires_at: datetime | None = None
 ) -> list[LinkWithKey]:
     """Invite people: a participant and a personal link for each label. Labels never leave the system."""
-    way = _activity_for(study, purpose)
+    registered = _activity_for(study, purpose)
     links = []
     for label in labels:
-        person = Participant.objects.create(study=study, kind=way.kind, external_id=uuid4().hex, created_at=now)
+        person = Participant.objects.create(study=study, kind=registered.kind, external_id=uuid4().hex, created_at=now)
         links.append(_create_personal(person, purpose, label, by, now, expires_at))
     return links
 

@@ -57,15 +57,15 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         caller = _visitor(request, link)
     except links.PlatformParametersError as error:
         return _refuse(request, "platform", 400, link, reason=str(error))
-    way = activities.get(link.study, link.purpose)
-    offer = way.offer(link.study) if way else None
+    activity = activities.get(link.study, link.purpose)
+    offer = activity.offer(link.study) if activity else None
     if caller.person and caller.person.erased_at:
         return _refuse(request, "gone", 410, link)
     takes_people = enrolment.is_open(link, timezone.now()) and offer is not None and offer.is_open
     comes_back = caller.comes_back
     if not takes_people and not caller.came_before and not comes_back:
         return _refuse(request, "closed", 410, link)
-    if way and not caller.came_before and not comes_back and way.is_full():
+    if activity and not caller.came_before and not comes_back and activity.is_full():
         return _refuse(request, "full", 410, link)
     usable = enrolment.allowed_devices(link)
     if enrolment.device_of(request.headers) not in usable:
@@ -126,8 +126,8 @@ def _enrol(request: HttpRequest, caller: Visitor) -> HttpResponse:
     # Whoever knew the session's key before learns nothing by it from now on.
     request.session.cycle_key()
     remember_participant(request, participant)
-    way = activities.get(link.study, link.purpose)
-    offer = way.offer(link.study) if way else None
+    activity = activities.get(link.study, link.purpose)
+    offer = activity.offer(link.study) if activity else None
     if participant.withdrawn_at or offer is None or consents.is_given(participant=participant, text=offer.consent_text):
         return redirect("participant_dashboard", link.study.slug)
     return redirect(f"{reverse('participant_consent', args=[link.study.slug])}?way={link.purpose}")
@@ -158,7 +158,7 @@ class LinkRow:
     """A link as the page shows it."""
 
     link: EntryLink
-    way: Any
+    activity: Any
     funnel: links.Funnel
     is_open: bool
     address: str

@@ -87,14 +87,14 @@ def _review_address(message: ParticipantMessage, known: list[activities.Activity
     """Return where the work is looked at that a message is about, whichever way knows it."""
     if not message.about:
         return ""
-    return next(filter(None, (way.review_url(message.participant, message.about) for way in known)), "")
+    return next(filter(None, (activity.review_url(message.participant, message.about) for activity in known)), "")
 
 
 def _remedy_address(message: ParticipantMessage, known: list[activities.Activity]) -> str:
     """Return where the rejection that a message contests is taken back, for as long as it stands."""
     if message.kind != MessageKind.CONTEST or not message.about:
         return ""
-    return next(filter(None, (way.remedy(message.participant, message.about) for way in known)), "")
+    return next(filter(None, (activity.remedy(message.participant, message.about) for activity in known)), "")
 
 
 def _show_messages(request: HttpRequest, study: Study, refused: tuple[int, AnswerForm] | None = None) -> HttpResponse:

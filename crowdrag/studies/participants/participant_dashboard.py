@@ -24,7 +24,7 @@ class ActivitySection:
     `title` is what it is called to them, which for an activity of many is not what the researchers call it.
     """
 
-    way: activities.Activity
+    activity: activities.Activity
     title: str
     card: dict[str, Any]
     has_consented: bool
@@ -43,14 +43,14 @@ def build(participant: Participant) -> ParticipantDashboard:
     """Return the parts of every activity that the study offers, or by which this person came."""
     came_for = set(participant.arrivals.values_list("link__purpose", flat=True))
     parts = []
-    for way in activities.of_participant(participant):
-        offer = way.offer(participant.study)
-        if offer is None and way.name not in came_for:
+    for activity in activities.of_participant(participant):
+        offer = activity.offer(participant.study)
+        if offer is None and activity.name not in came_for:
             continue
         consented = offer is not None and consents.is_given(participant=participant, text=offer.consent_text)
-        card = {"template": way.template, **way.context(participant)}
-        title = offer.title if offer else str(way.label)
-        parts.append(ActivitySection(way, title, card, consented, offer is not None and offer.is_open))
+        card = {"template": activity.template, **activity.context(participant)}
+        title = offer.title if offer else str(activity.label)
+        parts.append(ActivitySection(activity, title, card, consented, offer is not None and offer.is_open))
     return ParticipantDashboard(parts, sum(part.card.get("earned", 0) for part in parts))
 
 

@@ -29,9 +29,9 @@ from .models import Consent, Participant
 @never_cache
 def consent_page(request: HttpRequest, participant: Participant) -> HttpResponse:
     """Show what is recorded and under which licence it is released; keep what somebody agrees to, and nothing else."""
-    way = activities.get_for(participant, request.GET.get("way", "")) or activities.latest(participant)
-    offer = way.offer(participant.study) if way else None
-    if way is None or offer is None or participant.withdrawn_at:
+    activity = activities.get_for(participant, request.GET.get("way", "")) or activities.latest(participant)
+    offer = activity.offer(participant.study) if activity else None
+    if activity is None or offer is None or participant.withdrawn_at:
         return redirect("participant_dashboard", participant.study.slug)
     if "decline" in request.POST:
         return decline(request, participant)
@@ -43,8 +43,8 @@ def consent_page(request: HttpRequest, participant: Participant) -> HttpResponse
     if request.method == "POST" and form.is_valid():
         releases = {name: form.cleaned_data.get(name, False) for name in released}
         consents.give(participant=participant, text=text, now=timezone.now(), **releases)
-        link = links.first_key(participant=participant, purpose=way.name, now=timezone.now())
-        return show_key(request, participant, link, way) if link else redirect(way.address(participant.study))
+        link = links.first_key(participant=participant, purpose=activity.name, now=timezone.now())
+        return show_key(request, participant, link, activity) if link else redirect(activity.address(participant.study))
     context = {
         "taking_part": participant.study,
         "text": text,
@@ -52,7 +52,7 @@ def consent_page(request: HttpRequest, participant: Participant) -> HttpResponse
         "given": consent,
         "earlier": not consent and consents.is_given_to_any_version(participant=participant, text=text),
         "offer": offer,
-        "start": way.address(participant.study),
+        "start": activity.address(participant.study),
     }
     return render(request, "studies/entry/consent.html", context, status=422 if form.errors else 200)
 
@@ -65,14 +65,14 @@ def decline(request: HttpRequest, participant: Participant) -> HttpResponse:
 
 
 def show_key(
-    request: HttpRequest, participant: Participant, link: links.LinkWithKey, way: activities.Activity
+    request: HttpRequest, participant: Participant, link: links.LinkWithKey, activity: activities.Activity
 ) -> HttpResponse:
     """Show somebody's own key, this once: only its hash is kept."""
     context = {
         "taking_part": participant.study,
         "address": request.build_absolute_uri(reverse("join", args=[link.key])),
         "code": links.group_key(link.key),
-        "start": way.address(participant.study),
+        "start": activity.address(participant.study),
     }
     return render(request, "studies/participants/personal_link.html", context)
 
@@ -95,11 +95,11 @@ def dashboard(request: HttpRequest, participant: Participant) -> HttpResponse:
 @never_cache
 def renew_personal_link(request: HttpRequest, participant: Participant) -> HttpResponse:
     """Give somebody a new personal link; the earlier ones stop working."""
-    way = activities.latest(participant)
-    if way is None:
+    activity = activities.latest(participant)
+    if activity is None:
         return redirect("participant_dashboard", participant.study.slug)
-    link = links.renew(participant=participant, purpose=way.name, now=timezone.now())
-    return show_key(request, participant, link, way)
+    link = links.renew(participant=participant, purpose=activity.name, now=timezone.now())
+    return show_key(request, participant, link, activity)
 
 
 @participant_page

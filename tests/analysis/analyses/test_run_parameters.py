@@ -33,7 +33,7 @@ def shown(run: Run) -> dict[str, object]:
 
 def test_every_kind_of_run_has_names_for_its_parameters() -> None:
     known = {name for name in kinds._kinds if not name.startswith("test.")}
-    assert {name for name in known if kinds.get(name).told is None} <= WITHOUT_PARAMETERS
+    assert {name for name in known if kinds.get(name).describe is None} <= WITHOUT_PARAMETERS
 
 
 @pytest.mark.usefixtures("own_files")
@@ -78,6 +78,6 @@ def test_the_demos_model_shows_its_endpoint_and_styles_by_name() -> None:
     kind = kinds.get("demo.write")
     endpoint = Endpoint.objects.create(name="a small model", base_url="https://models.example/v1", model="m")
     parameters = {"endpoint": endpoint.pk, "which": TopicSelection.NOBODY.value, "styles": []}
-    assert kind.told is not None
-    told = kind.told(Run(study=StudyFactory(), kind=kind.name, parameters=parameters))
+    assert kind.describe is not None
+    told = kind.describe(Run(study=StudyFactory(), kind=kind.name, parameters=parameters))
     assert list(told.values()) == ["a small model", [], TopicSelection.NOBODY.label]

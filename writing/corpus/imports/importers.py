@@ -191,7 +191,7 @@ def register(importer: Importer) -> None:
             title=importer.title,
             work=_worker(importer),
             result_url=_result_url,
-            told=partial(describe, importer),
+            describe=partial(describe, importer),
         )
     )
 
