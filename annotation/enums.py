@@ -1,4 +1,4 @@
-"""Choices of judging."""
+"""Enumerations of judging."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _

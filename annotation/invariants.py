@@ -1,4 +1,4 @@
-"""What must hold of slots, assignments and judgments at any moment (`manage.py check_invariants`)."""
+"""Invariants of slots, assignments and judgments (`manage.py check_invariants`)."""
 
 from itertools import groupby
 from typing import Any

@@ -1,4 +1,4 @@
-"""All tables of judging, where Django looks for them; each feature has its own."""
+"""All models of judging, where Django looks for them. Each feature has its own."""
 
 from .campaigns.models import (
     Campaign,

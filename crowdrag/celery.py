@@ -1,4 +1,4 @@
-"""Celery carries the work; the database holds the truth about it (docs/adr/0001)."""
+"""The Celery application. The database holds the state of all work (docs/adr/0001)."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Lines of the log: what people wrote is in none, whatever went wrong.
+"""The log formatter: no text of a person gets into the log.
 
 Behind the first line of what it says about a failure, the database quotes the row or the statement.
 """

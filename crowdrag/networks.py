@@ -1,4 +1,4 @@
-"""Addresses of clients, as limits count them."""
+"""Client addresses, grouped as rate limits count them."""
 
 import ipaddress
 from typing import Final

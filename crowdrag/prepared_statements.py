@@ -1,4 +1,4 @@
-"""Statements that come so often that the database should keep them parsed and planned."""
+"""Frequent statements that the database keeps prepared."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

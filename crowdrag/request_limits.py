@@ -1,4 +1,4 @@
-"""What a request may bring along: a port that there is, and as much as is taken here while there is room on the disk.
+"""Limits on requests: body size, free disk space, valid ports.
 
 Everything here is decided by what the head of a request says, before its body is read. A page takes as much as a form
 needs. A page that takes files says so (`studies.access.study_page(role, most_bytes=...)`), and asks who somebody is

@@ -1,4 +1,4 @@
-"""Sessions in the database, as Django keeps them, read by a statement that stays prepared.
+"""Django's database sessions, read by a prepared statement.
 
 Every page of everybody begins with reading one, and people who write or judge send something every few seconds.
 """

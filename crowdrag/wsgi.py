@@ -1,4 +1,4 @@
-"""The web's entry point."""
+"""The WSGI entry point."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""Converters of addresses."""
+"""URL converters."""
 
 from typing import Final
 

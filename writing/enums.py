@@ -1,4 +1,4 @@
-"""Choices of writing, and the limit of its texts."""
+"""Enumerations of writing, and the limit on texts."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Erasing what somebody wrote, on their own wish: nothing of their words, of how they wrote, or of when, is left."""
+"""Erase everything that a participant wrote, with its logs."""
 
 import re
 from datetime import datetime

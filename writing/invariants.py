@@ -1,4 +1,4 @@
-"""What must hold of tasks and their logs at any moment (`manage.py check_invariants`)."""
+"""Invariants of tasks and logs (`manage.py check_invariants`)."""
 
 from collections.abc import Iterator
 from itertools import groupby

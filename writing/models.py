@@ -1,4 +1,4 @@
-"""All tables of writing, where Django looks for them; each feature has its own."""
+"""All models of writing, where Django looks for them. Each feature has its own."""
 
 from .assignments.models import TaskPayment, TaskTransition, WritingTask
 from .corpus.models import Citation, Passage, Response, ResponseDecision, RetrievedPassage, Statement, Style, Topic

@@ -1,4 +1,4 @@
-"""Questionnaires of what is drawn: equally long, with topics, origins and sides spread over them.
+"""Allocate items to questionnaires of equal length, with topics, origins and sides balanced.
 
 `measure` says what was reached.
 """

@@ -1,4 +1,4 @@
-"""Campaigns of judgments: what there are, a new one, its terms, its forecast, and letting people judge.
+"""Endpoints of campaigns: list, create, terms, forecast, launch.
 
 How endpoints find campaigns, and how what a domain function refuses is answered, stands here too.
 """

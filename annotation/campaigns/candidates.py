@@ -1,4 +1,4 @@
-"""What there is to judge: responses by filter, and the items of another campaign by rule."""
+"""Candidates for judging: responses by filter, or items of another campaign by rule."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How a campaign's questionnaires are drawn, what they ask, and what judges are told: changed while it is a draft."""
+"""Endpoints of a campaign's content: design, questions, instructions, consent, checks."""
 
 from dataclasses import replace
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""What judges are told unless the study says otherwise, and texts as they come from outside, made storable."""
+"""Default instructions and consent text for judges; texts from outside, made storable."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""How a campaign's questionnaires are made: what is kept in `Campaign.design`, read and written here alone.
+"""The design of a campaign: how its questionnaires are built. Stored in `Campaign.design`.
 
 | key | what | default |
 |---|---|---|

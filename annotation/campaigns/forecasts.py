@@ -1,4 +1,4 @@
-"""What a campaign comes to before launch: people, hours, money in minor units of the study's currency."""
+"""Forecast of a campaign before launch: people, hours, money in minor units of the study's currency."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

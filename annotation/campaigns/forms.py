@@ -1,4 +1,4 @@
-"""The forms of a campaign before it is launched, and its questions as a table that somebody edits."""
+"""Forms of a campaign, and its questions as an editable table."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a campaign lacks before people can judge; opening, pausing, closing."""
+"""Launch a campaign: what it lacks; open, pause, close."""
 
 import re
 from datetime import datetime

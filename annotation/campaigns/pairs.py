@@ -1,4 +1,4 @@
-"""Texts, pairs of them, which pairs of a topic are judged, and which of them in both orders."""
+"""Which pairs of a topic's responses are judged, and which of them in both orders."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

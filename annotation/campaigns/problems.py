@@ -1,4 +1,4 @@
-"""What cannot be done with a campaign, and why; in words that a researcher reads."""
+"""Problems of campaigns, with messages for researchers."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,4 +1,4 @@
-"""Making a campaign's questionnaires from its design, and what they will come to; drawn anew while it is a draft."""
+"""Build a campaign's questionnaires from its design, and measure them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

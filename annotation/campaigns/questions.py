@@ -1,4 +1,4 @@
-"""What a campaign asks of each item: the study's dimensions, picked, ordered, added and reworded as new versions."""
+"""The questions of a campaign: dimensions of the study, ordered, added, reworded as new versions."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Making a campaign, changing, copying and deleting it.
+"""Create, change, copy and delete campaigns.
 
 A text that changes becomes a new version; what was read stays as it was.
 """

@@ -1,4 +1,4 @@
-"""Who stands left.
+"""Balance sides: each response is shown left and right about equally often.
 
 Pairs are edges of a graph whose nodes are texts; to put one of the two left is to give its edge a direction. Along a
 walk that uses each edge once and comes back (Euler's), every node is left as often as it is entered. Nodes with an odd

@@ -1,4 +1,4 @@
-"""A campaign before it is launched: making it, its texts and questions, its preview, what it comes to, opening it."""
+"""Pages of a campaign before launch: terms, texts, questions, preview, launch."""
 
 from collections.abc import Callable
 from dataclasses import replace

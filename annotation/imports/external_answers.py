@@ -1,4 +1,4 @@
-"""Storing answers to questionnaires that were collected elsewhere: campaigns, pairs, items, assignments, judgments."""
+"""Store judgments that were collected elsewhere, with campaigns, pairs, items and assignments."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

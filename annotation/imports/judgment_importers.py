@@ -1,4 +1,4 @@
-"""The imports of judging."""
+"""The importers of judging."""
 
 from datetime import datetime
 

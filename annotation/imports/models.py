@@ -1,4 +1,4 @@
-"""What a recruitment platform said about a submission."""
+"""Submissions on a recruitment platform, as imported."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""What campaigns offer to people who judge, said before they decide anything; and their part of their own page."""
+"""Judging as an activity: the offer to participants, and the section on their dashboard."""
 
 from functools import partial
 from typing import Any

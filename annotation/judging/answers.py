@@ -1,4 +1,4 @@
-"""Answers as they are given, one by one: stored at once, changeable until the questionnaire is handed in.
+"""Store answers one by one. They can be changed until the questionnaire is submitted.
 
 And how long somebody looks at each item, as the browser sums it up; what comes late or twice changes nothing.
 """

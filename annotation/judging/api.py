@@ -1,4 +1,4 @@
-"""Questionnaires that people were given, all that is known of one, and judgments as they were given, by pseudonym."""
+"""Endpoints of assignments and judgments, by pseudonym."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""A person claims a questionnaire: k people get each and never one more, under any number of connections at once.
+"""Claim a questionnaire: exactly k people get each, however many claim at once.
 
 Many claim at the same moment, and most of those who come last get nothing; so a claim is a few statements that the
 database keeps prepared, and whoever gets nothing is told so after the first. The person's row is locked before the

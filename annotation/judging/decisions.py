@@ -1,4 +1,4 @@
-"""What researchers decide. Accepting, paying and including are apart, each with its reason.
+"""Decisions about assignments. Acceptance, payment and inclusion are separate, each with its reason.
 
 An accepted assignment is one of the k. A rejected one is none: its slot is free, and somebody else judges. What was
 erased at its judge's wish can still be paid, and nothing else.

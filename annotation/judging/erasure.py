@@ -1,4 +1,4 @@
-"""Erasing what somebody judged, on their own wish, and what others quoted of what somebody wrote."""
+"""Erase what a participant judged, and what others quoted of what they wrote."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What a questionnaire's page sends: JSON, read strictly. What it means is for `domain.assignments` to say."""
+"""Validate the JSON that a questionnaire's page sends."""
 
 import json
 from dataclasses import dataclass

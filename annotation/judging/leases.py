@@ -1,4 +1,4 @@
-"""What somebody has in hand, and for how long it is theirs; giving it back, and what becomes of it when they leave."""
+"""Leases of assignments: what a judge has in hand, until when, and how it is given back."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""The life of an assignment: what may follow on what, and with it the slot that it holds."""
+"""The lifecycle of an assignment, and of the slot that it holds."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Assignments, the slots that they hold, judgments, and how long somebody looked at each item."""
+"""Assignments, slots, judgments, and viewing times of items."""
 
 from datetime import datetime
 from typing import Any, ClassVar, Final

@@ -1,4 +1,4 @@
-"""Judging as a recruitment platform sees it: what is freed when somebody gives up, who is needed, how work stands.
+"""Judging as a recruitment platform sees it: freed places, needed people, state of the work.
 
 A slot is freed only where nothing was handed in.
 """

@@ -1,4 +1,4 @@
-"""What cannot be done with an assignment in particular (`crowdrag.assignments.problems` has the rest)."""
+"""Problems of assignments alone (`crowdrag.assignments.problems` has the shared ones)."""
 
 from typing import Any
 

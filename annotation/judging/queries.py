@@ -1,4 +1,4 @@
-"""What a judge reads of their questionnaires: what became of each, what they were told, and what they earned."""
+"""A judge's own questionnaires: state, messages, earnings."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""What a questionnaire asks and shows: one place for people's pages, the preview, training, and models as judges.
+"""The content of a questionnaire, for people's pages, preview, training and models as judges.
 
 Nothing here says who wrote a response, by what kind of writer it is, or which item's labels are known.
 """

@@ -1,4 +1,4 @@
-"""How a response is laid out where it is judged: its lines, lists and citations, and nothing else.
+"""The layout of a response where it is judged: lines, lists, citations.
 
 Responses are hostile text and of many makers. What people write for layout is understood (lists, headings, bold,
 citation markers), everything else stays the text that it is; no HTML is made here, templates escape every piece. All

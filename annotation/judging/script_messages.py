@@ -1,4 +1,4 @@
-"""What the scripts of a questionnaire say, in the reader's language (static/js/editor/script-messages.js).
+"""Messages of a questionnaire's scripts, in the reader's language (static/js/editor/script-messages.js).
 
 Names in braces are filled in by the scripts. What counts something comes as `name.one` and `name.other`.
 """

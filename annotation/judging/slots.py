@@ -1,4 +1,4 @@
-"""Places: k for each questionnaire of a campaign, free or held by one assignment (annotation/judging/models.py).
+"""Slots: k for each questionnaire, each free or held by one assignment (annotation/judging/models.py).
 
 Who holds a slot is one of the k people whose judgments count. `ensure` and `extend` make slots, `claimable` finds the
 next free one for a person, `take` gives one to an assignment and `let_go` takes it away. None is ever removed.

@@ -1,4 +1,4 @@
-"""A questionnaire is handed in once, however often it is sent; a late one counts while a slot is free, and is kept."""
+"""Submit a questionnaire once, however often it is sent. A late one counts while a slot is free."""
 
 from datetime import datetime
 from typing import Any, Final, NamedTuple

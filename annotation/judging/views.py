@@ -1,4 +1,4 @@
-"""A judge's pages: what comes next, the questionnaire and what it sends while it is open, what became of it."""
+"""A judge's pages: start, questionnaire with its requests, outcome."""
 
 from collections.abc import Callable
 from functools import wraps

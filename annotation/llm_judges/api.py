@@ -1,4 +1,4 @@
-"""Models as judges: what may be ordered, what it would come to, starting it, answers, and measurements."""
+"""Endpoints of models as judges: estimate, start, answers, injection tests."""
 
 from math import isfinite
 from typing import Any, ClassVar

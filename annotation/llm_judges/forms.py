@@ -1,4 +1,4 @@
-"""The forms by which a model is asked to judge, and by which it is measured with planted texts."""
+"""Forms that order judging by a model, or an injection test."""
 
 from datetime import datetime
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""A run that measures how a judge takes to texts which tell it what to say, and what the fence around texts costs.
+"""The injection test: how often planted instructions sway a model judge, with and without delimiters.
 
 The texts, harmless words of the same length, and how they are planted in a response stand here too.
 """

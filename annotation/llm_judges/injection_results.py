@@ -1,4 +1,4 @@
-"""What a measurement with planted texts found: how often they won, and what the fence costs and keeps out."""
+"""Results of an injection test: how often planted texts won, and what the delimiters cost and prevent."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

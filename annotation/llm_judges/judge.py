@@ -1,4 +1,4 @@
-"""A model as a judge: which model, told what, with which parameters; what it is asked of an item."""
+"""A model as a judge: endpoint, prompt, parameters, and its request for an item."""
 
 import hashlib
 import json

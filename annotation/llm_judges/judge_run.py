@@ -1,4 +1,4 @@
-"""A run in which a model judges: its units, its work, what came of it; and the kinds of runs of models as judges."""
+"""The run in which a model judges: units, work, outcome."""
 
 import hashlib
 import json

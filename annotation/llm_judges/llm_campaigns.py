@@ -1,4 +1,4 @@
-"""The campaign that models' judgments stand in: the people's campaign asked again, with the items that are judged."""
+"""The campaign that holds a model's judgments: a copy of the people's campaign that is asked again."""
 
 from collections.abc import Sequence
 from datetime import datetime

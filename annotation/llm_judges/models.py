@@ -1,4 +1,4 @@
-"""Prompts of models that judge, what they answered, and trials with planted texts."""
+"""Prompts of model judges, their answers, and trials of injection tests."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _

@@ -1,4 +1,4 @@
-"""What is asked of a model that judges, as it is kept with its run; and what it would come to."""
+"""An order of judging by a model, as stored with its run, and its estimate."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What a model's answer comes to, and storing it with the judgments: each once, however often the work is repeated.
+"""Classify a model's answer, and store it with the judgments, once.
 
 Nothing is guessed: what does not fit is kept as what it is.
 """

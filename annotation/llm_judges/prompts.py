@@ -1,4 +1,4 @@
-"""What a model that judges is told: a text in versions with places that are filled in for each item."""
+"""Prompts of model judges: versioned texts with placeholders for each item."""
 
 import re
 from collections.abc import Sequence

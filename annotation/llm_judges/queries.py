@@ -1,4 +1,4 @@
-"""What pages show of models as judges: who judged what, with which outcomes, in which runs."""
+"""Model judges, their outcomes and runs, for pages."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

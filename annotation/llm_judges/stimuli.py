@@ -1,4 +1,4 @@
-"""Which of a campaign's items a model judges, and in which orders."""
+"""Which items of a campaign a model judges, and in which orders."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

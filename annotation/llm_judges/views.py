@@ -1,4 +1,4 @@
-"""Models as judges: who judged what, what an order would cost, what came of it, and planted texts."""
+"""Pages of models as judges: runs, order, answers, injection tests."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""Agreement and competence from a campaign's judgments so far: the judgments as arrays, and pure functions of them."""
+"""Agreement and competence of a running campaign: judgments as arrays, and pure functions of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How campaigns stand at a glance: for the list of a study's campaigns, and its home."""
+"""Summaries of campaigns, for the list and the study's home."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

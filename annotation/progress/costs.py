@@ -1,4 +1,4 @@
-"""What a campaign cost so far, what is promised, and what is to come. Money in minor units of the study's currency."""
+"""Costs of a campaign: spent, promised, expected. Money in minor units of the study's currency."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The tables of a campaign's page to download. People go by their pseudonyms; money in major units."""
+"""Tables of a campaign's page as CSV. Participants appear by pseudonym; money in major units."""
 
 from collections.abc import Callable, Sequence
 from math import isnan

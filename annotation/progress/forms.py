@@ -1,4 +1,4 @@
-"""How many people are to judge each questionnaire, once a campaign runs."""
+"""The form that asks for more judgments of each questionnaire."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How many people come how far in a campaign; what each judge did, earned, and how far they can be trusted."""
+"""The funnel of a campaign's judges, and each judge's work, pay and competence."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

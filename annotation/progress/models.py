@@ -1,4 +1,4 @@
-"""What can be said of a campaign while its judgments come in; computed again and again."""
+"""Live figures of a campaign, computed again as judgments come in."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""All that the page of a running campaign shows."""
+"""Figures of a running campaign's page."""
 
 import hashlib
 from dataclasses import dataclass

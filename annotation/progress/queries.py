@@ -1,4 +1,4 @@
-"""A campaign's assignments and questionnaires: collected against asked, what was lost on the way."""
+"""A campaign's assignments and questionnaires: collected, asked for, lost."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Agreement and competence are computed again as judgments come in; and asking for more judgments."""
+"""Compute live agreement and competence, and ask for more judgments."""
 
 import logging
 from collections.abc import Collection, Iterable

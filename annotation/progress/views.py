@@ -1,4 +1,4 @@
-"""A study's campaigns, how one stands, and pausing, closing, reopening and extending it.
+"""Pages of campaigns: list, one campaign; pause, close, reopen, extend.
 
 Everybody who may read them sees them; people go by their pseudonyms.
 """

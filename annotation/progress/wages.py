@@ -1,4 +1,4 @@
-"""How long a questionnaire takes, and what it pays an hour.
+"""Time and hourly pay of questionnaires.
 
 Whole time is from claim to submission, active time that with the page in front. Counted are questionnaires that were
 handed in and stand: what was paid for a rejected one is no wage for the work that was asked for.

@@ -1,4 +1,4 @@
-"""Items whose labels are known: those that questionnaires hold (gold), and those that new judges learn from."""
+"""Endpoints of items with known labels: gold items and training items."""
 
 from typing import Any, ClassVar
 

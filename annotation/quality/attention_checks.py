@@ -1,4 +1,4 @@
-"""Attention checks that follow the platforms' rules, and where they stand.
+"""Attention checks that follow the platforms' rules, and their positions.
 
 Two kinds are allowed by Prolific's rules: a question that says which answer to give, and a statement that is nonsense
 to everybody, asked without a neutral option. Neither tests memory: all that is needed to pass stands in the check

@@ -1,4 +1,4 @@
-"""How checks and gold items were answered, for many assignments at once."""
+"""Results of attention checks and gold items, for many assignments at once."""
 
 from collections import defaultdict
 from collections.abc import Collection

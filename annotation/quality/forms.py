@@ -1,4 +1,4 @@
-"""The forms of checks, known labels and training, and the answers to a training item."""
+"""Forms of checks, known labels and training, and of an answer to a training item."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

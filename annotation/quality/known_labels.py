@@ -1,4 +1,4 @@
-"""Items with known labels: where the labels come from, and where the items stand.
+"""Items with known labels: where labels come from, and in which questionnaires items are placed.
 
 Labels are a researcher's own, or those that experts, or nearly all of a crowd, agreed on.
 """

@@ -1,4 +1,4 @@
-"""Attention checks, known labels, training items and their answers, and flags as reviewers were shown them."""
+"""Attention checks, known labels, training items with answers, and flags shown to reviewers."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _

@@ -1,4 +1,4 @@
-"""What cannot be done with checks, gold items or training, in words; and the lock of a draft that may be changed."""
+"""Problems of checks, gold items and training, and the lock of a draft."""
 
 from django.utils.translation import gettext as _
 

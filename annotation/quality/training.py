@@ -1,4 +1,4 @@
-"""Training: items to learn from before the first questionnaire, with the expected answer and why.
+"""Training before the first questionnaire: items with the expected answer and the reason.
 
 The first answer stays: it says how well somebody judged before they were told. It is no judgment.
 """

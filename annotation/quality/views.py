@@ -1,4 +1,4 @@
-"""Where a researcher sets attention checks, known labels and training in a draft; and where a judge is trained."""
+"""Pages of checks, known labels and training for researchers, and training for judges."""
 
 from typing import Any
 

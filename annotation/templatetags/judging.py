@@ -1,4 +1,4 @@
-"""Parts of a questionnaire's page, kept as they were rendered.
+"""Template tags for parts of a questionnaire's page, cached as rendered.
 
 All who judge see the same responses and the same questions, and a questionnaire has hundreds of them; responses and
 questions never change (another version is another text), so what was made of one once is made for all. What is kept is

@@ -1,4 +1,4 @@
-"""How users are known: on pages by e-mail address and password, in the API by token.
+"""Authentication: email and password on pages, a token in the API.
 
 Passwords are checked as Django does it, but not as often as somebody likes (`login_limits`). Whoever is signed in on
 pages is known to the API too, for the page on which endpoints are tried.

@@ -1,4 +1,4 @@
-"""Choices of accounts."""
+"""Enumerations of accounts."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _

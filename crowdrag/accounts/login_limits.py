@@ -1,4 +1,4 @@
-"""Sign-ins that fail: noted, and no more of them than a person makes by mistake.
+"""Limits on failed sign-ins.
 
 Who fails ten times at one account from one address waits until the first of these is a quarter of an hour old; so does
 who fails fifty times from one address at whatever accounts. A right password is not looked at either while somebody

@@ -1,4 +1,4 @@
-"""What users sign in with and fail to: API tokens, what each may be used for, and sign-ins that failed."""
+"""API tokens with their scopes, and failed sign-ins."""
 
 import uuid
 

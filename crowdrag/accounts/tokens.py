@@ -1,4 +1,4 @@
-"""API tokens: issued, found and revoked by the person whose they are."""
+"""API tokens: issue, find, revoke."""
 
 import hmac
 import uuid

@@ -1,4 +1,4 @@
-"""Signing in and out, changing one's password, and one's own tokens.
+"""Pages to sign in and out, change the password, and manage one's tokens.
 
 The first are Django's own views, marked with who may open them.
 """

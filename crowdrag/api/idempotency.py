@@ -1,4 +1,4 @@
-"""Requests that may be sent again without being done twice: those that carry an Idempotency-Key.
+"""Idempotency keys: a request that is sent again gets the stored reply.
 
 What was answered the first time is kept for a day, and answered again.
 """

@@ -1,4 +1,4 @@
-"""Tables of the API: replies that are kept to be given again, and how much somebody has asked for lately."""
+"""Tables of the API: stored replies of idempotent requests, and rate limits."""
 
 from django.conf import settings
 from django.db import models

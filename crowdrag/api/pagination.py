@@ -1,4 +1,4 @@
-"""Lists a page at a time: each page says where the next begins, however many rows there are before it.
+"""Keyset pagination of lists.
 
 A cursor names the last row that was given, by the values that the list is ordered by. The database goes there by an
 index, and rows that came or went meanwhile move nothing. (The framework's own cursor counts rows of equal values one by

@@ -1,4 +1,4 @@
-"""How much one person's scripts may ask for: so many requests a minute, and some saved up.
+"""Rate limits of the API: requests a minute, with a burst.
 
 Each request moves the moment until which its sender's allowance is used up (the generic cell rate algorithm): one
 statement, atomic in the database, for however many web processes there are.

@@ -1,4 +1,4 @@
-"""Endpoints for work that reviewers have open, so that no two of them read the same (`assignments.review_locks`).
+"""Endpoints of review locks (`assignments.review_locks`).
 
 It is held, put back, and given out.
 """

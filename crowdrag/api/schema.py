@@ -1,4 +1,4 @@
-"""How endpoints describe themselves (OpenAPI): what they share is said once, here."""
+"""The OpenAPI description of endpoints: what all of them share."""
 
 from copy import deepcopy
 from typing import Any

@@ -1,4 +1,4 @@
-"""What endpoints read: bodies of JSON as far as they can be kept, and the fields and filters that they share.
+"""Request bodies, fields and filters that all endpoints share.
 
 A body's field that nobody named is refused, and a filter's value that is none of its kind; the libraries' own would
 let both pass in silence.

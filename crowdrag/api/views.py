@@ -1,4 +1,4 @@
-"""The API's description (OpenAPI), the page on which it is tried, and what its problems mean."""
+"""Pages of the API: the OpenAPI description, the explorer, the list of problems."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse

@@ -1,4 +1,4 @@
-"""What reviewers decide. Accepting, paying and counting are decided apart, each with its reason.
+"""Decisions of reviewers: accept, reject, include, exclude. Each has its reason and is recorded on its own.
 
 Whether something counts in the analysis is kept at its *subject*: the response that was written, or the assignment
 itself. What was erased at somebody's wish can still be paid, and nothing else.

@@ -1,4 +1,4 @@
-"""One kind of paid work and its life: locks, changes of state with their cause, leases that run out, payments."""
+"""The lifecycle of one kind of paid work: row locks, allowed changes of state, leases, payments."""
 
 import logging
 from collections.abc import Callable, Mapping

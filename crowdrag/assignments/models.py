@@ -1,4 +1,4 @@
-"""What pieces of paid work have in common: a writing task, and an assignment of a questionnaire."""
+"""Abstract models that writing tasks and judging assignments share."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar

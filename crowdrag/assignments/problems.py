@@ -1,4 +1,4 @@
-"""What cannot be done with paid work, each in words for whoever tried; views show them and say what to do."""
+"""Why something cannot be done with paid work, with a message for the person who tried."""
 
 from django.utils.translation import gettext as _
 

@@ -1,4 +1,4 @@
-"""Who has a piece of work open for review, so that several reviewers at once do not decide about the same one.
+"""Review locks: while one reviewer has an item open, no other reviewer decides about it.
 
 Whoever opens it has it for some minutes, renewed while they look at it. Who gets it is decided by the database: of two
 requests at the same moment one succeeds. The model has `reviewer`, `reviewing_until`, `state` and `submitted_at`.

@@ -1,4 +1,4 @@
-"""The audit log's table: who looked at what people who take part gave."""
+"""The audit log: who viewed which personal data of participants."""
 
 import pgtrigger
 from django.conf import settings

@@ -1,4 +1,4 @@
-"""The audit log and failed sign-ins as they are looked through: filtered, to take along, and what has expired."""
+"""Read the audit log and failed sign-ins: filter, export, find expired rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

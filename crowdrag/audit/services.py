@@ -1,4 +1,4 @@
-"""Writing the audit log: who was shown what of people who take part."""
+"""Write the audit log."""
 
 from datetime import datetime, timedelta
 from typing import Any

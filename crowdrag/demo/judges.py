@@ -1,4 +1,4 @@
-"""People who judge in the demo: a campaign that is open to whoever looks at the demo, and simulated judges to screen.
+"""Judging in the demo: an open campaign, and simulated judges to screen.
 
 They judge through the calls that the page uses: claim, answer, say how long they looked, hand in. What they hand in
 waits for a person to decide, so the figures of the simulated crowd stay what they are.

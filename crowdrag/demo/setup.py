@@ -1,4 +1,4 @@
-"""Setting up the demo study: its people, its texts by the importers that everybody uses, and the work that follows.
+"""Create the demo study: people, imported texts, and the runs that follow.
 
 The long work: a simulated crowd judges, the local model writes what is open, and that is judged as well. Each step
 starts the next one when it ends, in the transaction that ends it, so that a demo that was killed anywhere goes on where

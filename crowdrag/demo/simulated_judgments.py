@@ -1,4 +1,4 @@
-"""The simulated crowd's judgments as rows, marked as simulated wherever they show."""
+"""Judgments of the simulated crowd as rows, marked as simulated."""
 
 import json
 from dataclasses import replace

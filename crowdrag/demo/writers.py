@@ -1,4 +1,4 @@
-"""People who write in the demo: a plan that is open to whoever looks at the demo, and simulated writers to review.
+"""Writing in the demo: an open plan, and simulated writers to review.
 
 What they write are trial responses, in a style of its own: kept apart from the corpus that the crowd judges, and from
 what the local model writes.

@@ -1,4 +1,4 @@
-"""Endpoints of runs: what there are, one, its files; cancel and resume; files handed in for runs to read."""
+"""Endpoints of runs: list, detail, files, cancel, resume, and uploads for runs."""
 
 import uuid
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""A run ends here, once: done, failed, or rejected; and whoever registered is told.
+"""The end of a run: done, failed or rejected. Registered listeners are called once.
 
 Apps above register listeners, so that long work need not know them. They are called in the transaction that ends the
 run, with its row held: they write to the database and are quick, and what they write is kept if, and only if, the run

@@ -1,4 +1,4 @@
-"""What is sent or handled once in effect: rows are taken under a lease, tried again later, and given up in the end.
+"""A queue of rows that are sent or handled once: lease, retry with backoff, give up.
 
 Webhook deliveries, what a recruitment platform is to do, and what it tells by itself are such rows. One worker at a
 time has a row: it is taken with `SKIP LOCKED`, and every write names the attempt, so that whoever was away for longer

@@ -1,4 +1,4 @@
-"""Sending a file of the storage: whole, a part of it, or by sending whoever asks there; a broken download goes on."""
+"""Send a stored file: whole, a range, or by a redirect to the storage. Broken downloads can be resumed."""
 
 import hashlib
 import re

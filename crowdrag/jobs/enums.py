@@ -1,4 +1,4 @@
-"""Choices of long work."""
+"""Enumerations of runs and their units."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _

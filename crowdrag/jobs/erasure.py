@@ -1,4 +1,4 @@
-"""Erasing what a participant gave, as a run; and what runs themselves keep of people's words then: nothing.
+"""The run that erases a participant's data, and the removal of their words from what runs keep.
 
 The request that asks for an erasure answers at once, and the erasure always ends: whoever fails or cancels such a run
 delays it, for what was asked for and is not done is begun again every minute. Afterwards the tables are vacuumed, so

@@ -1,4 +1,4 @@
-"""Files come under their name only when they are whole, and are never held in memory; several of them as one ZIP.
+"""Write files so that they appear only when complete, in constant memory; several files as one ZIP.
 
 The ZIP is made while it is sent: none of its files is in memory or on a disk whole. The standard library writes to a
 stream that cannot go back: sizes and sums follow each file, and the list of all comes last, as ZIP has it. The same

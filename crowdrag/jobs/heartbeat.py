@@ -1,4 +1,4 @@
-"""Heartbeats: a thread that keeps a claim alive while the work goes on, and signs of life of workers."""
+"""Heartbeats: a thread that renews leases during long work, and signs of life of workers."""
 
 import logging
 import threading

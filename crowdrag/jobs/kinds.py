@@ -1,4 +1,4 @@
-"""Kinds of runs: each app registers what it can do for long, in its `AppConfig.ready`."""
+"""Kinds of runs. Each app registers its own in `AppConfig.ready`."""
 
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Units change hands here, under leases: claim, renew, complete, give back, fail, return what was lost.
+"""Leases of units: claim, renew, complete, give back, fail, recover what was lost.
 
 Two rules make it safe (docs/adr/0009-runs.md). Every write to a claimed unit is fenced: it names the claim's fence and
 changes nothing if another claim was made since. And locks are taken in one order: whoever holds a unit's row never

@@ -1,4 +1,4 @@
-"""Start, cancel, resume and await runs; a run notes the code and the packages that make its results."""
+"""Start, cancel, resume and await runs. A run records the code and packages that it ran with."""
 
 import platform
 import subprocess

@@ -1,4 +1,4 @@
-"""Tables of long work: runs, their units and files, input files, signs of life of workers, scheduled tasks."""
+"""Tables of runs: runs, units, files, uploads, heartbeats of workers, scheduled tasks."""
 
 import uuid
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""How far a run is, and how long it will take."""
+"""Progress of a run, and an estimate of the time left."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Files of runs: artifacts that they make, and uploads that people hand in for them to read."""
+"""Files of runs: artifacts that runs make, and uploads that runs read."""
 
 import uuid
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What must be done from time to time: each app registers it in `AppConfig.ready`, and the sweep does what is due.
+"""Scheduled tasks. Each app registers its own in `AppConfig.ready`; the sweep runs what is due.
 
 It is short and safe to do again: whoever took it on may die in the middle of it, and then it is done when it is due
 next. Of several sweeps one takes it on.

@@ -1,4 +1,4 @@
-"""The sweep finds what is due, stale or only waits to be concluded: whatever a message should have said and did not.
+"""The sweep finds work that is due, lost or finished but not concluded, in case a message was lost.
 
 And it does what must be done from time to time (`crowdrag.jobs.schedules`)."""
 

@@ -1,4 +1,4 @@
-"""Celery carries the work; it knows nothing of it. A message only says: something may be due in this queue."""
+"""Celery tasks of runs. A message carries no data: it only says that a queue may have work."""
 
 import logging
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Pages of runs: a study's list, one run, the latest on the study's home; the operator's page of workers and queues."""
+"""Pages of runs: the list, one run, the card on the study's home, and the operator's page of workers."""
 
 import uuid
 from typing import Any

@@ -1,4 +1,4 @@
-"""Claim, work, effect: what a worker does with due units. Commands await a run, and work where nobody else does."""
+"""A worker: claim a unit, do its work, commit its effect."""
 
 import logging
 import os

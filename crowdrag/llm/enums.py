@@ -1,4 +1,4 @@
-"""Choices of calls to language models."""
+"""Enumerations of calls to language models."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _

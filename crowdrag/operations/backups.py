@@ -1,4 +1,4 @@
-"""Backups that were made, and drills: restores that were rehearsed."""
+"""Backups, and drills (rehearsed restores)."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

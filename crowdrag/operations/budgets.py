@@ -1,4 +1,4 @@
-"""Budgets for models and what was spent, by study and endpoint."""
+"""Budgets for models and spending, by study and endpoint."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal

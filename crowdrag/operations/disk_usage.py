@@ -1,4 +1,4 @@
-"""How full disks are, and what takes the room."""
+"""Free disk space, and what uses it."""
 
 import shutil
 from collections import defaultdict

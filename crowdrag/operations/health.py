@@ -1,4 +1,4 @@
-"""Whether this process lives, and whether what it needs of others is there: asked by supervisors and proxies.
+"""Health checks of this process (live) and of what it depends on (ready).
 
 Two questions, since two are asked (docs/adr/0024-deployment.md). May a proxy send people here? That takes the database
 with the tables that this release wants, and its static files, and no more: whoever writes or judges is served without a

@@ -1,4 +1,4 @@
-"""Machines and their devices: each says about once a minute how it is, through the database that all share."""
+"""Machines and their devices. Each reports to the database about once a minute."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Figures for a monitoring system, as Prometheus reads them, and the rates and latencies that operators see.
+"""Metrics for Prometheus, and the rates and latencies on the operator's page.
 
 What web processes answer is counted in each of them (`count_requests`); with `PROMETHEUS_MULTIPROC_DIR` set, all
 processes of a machine count into files there, and whichever is asked answers for all. All else is asked of the database

@@ -1,4 +1,4 @@
-"""Whether migrations can be applied while the release before goes on serving (docs/adr/0024-deployment.md).
+"""Whether migrations can run while the earlier release is serving (docs/adr/0024-deployment.md).
 
 Tables are first *expanded*: what is added must be nothing that the earlier release has to know of. When nobody runs it
 any more, a later release *contracts* them: what nothing has used for a release goes. Between the two, either release

@@ -1,4 +1,4 @@
-"""The first page: is anything wrong, and where."""
+"""The operator's overview: what is wrong, and where."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What is kept no longer than said, and erasure on somebody's wish: what would go is shown, then it goes, and is noted.
+"""Retention: show what would be removed, remove it, and record the removal.
 
 The rehearsal of an erasure is the erasure itself, in a transaction that is rolled back: what it says is what would
 happen, whichever apps had a part in it, and not what somebody thought of when they wrote this.

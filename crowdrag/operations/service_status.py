@@ -1,4 +1,4 @@
-"""Services and queues: who serves, what waits, how the stores are, and which units of work hang.
+"""Status of services and queues: workers, waiting work, stores, stalled units.
 
 A unit hangs whose worker vanished, that takes far longer than its kind does, that waits for long, or that failed.
 """

@@ -1,4 +1,4 @@
-"""Workers say how their machines are, at the beat that Celery's heart gives them."""
+"""The Celery task in which a machine reports its state."""
 
 import logging
 import time

@@ -1,4 +1,4 @@
-"""The operator's dashboards, in the frame of Django's admin.
+"""The operator's dashboards, in the layout of Django's admin.
 
 Each asks its part of operations. The audit log can be filtered and taken along; what retention or an erasure would
 remove is shown first, then it is removed, and that is noted.

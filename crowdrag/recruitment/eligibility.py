@@ -1,4 +1,4 @@
-"""Who may take part, in the platform's words: filters, whose ids and values the platform itself is asked for.
+"""Eligibility as the platform's filters, whose ids and values are read from the platform.
 
 A campaign says `languages` and `countries` (by their ISO codes, or as the platform writes them), `approval_rate`
 (least, in per cent) and `completed` (least number of approved submissions). What the platform has no filter for is not

@@ -1,4 +1,4 @@
-"""Choices of recruitment, in the words that Prolific itself uses on the wire."""
+"""Enumerations of recruitment, with the values of Prolific's API."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _

@@ -1,4 +1,4 @@
-"""What researchers say of a study on the platform."""
+"""Forms for a study on the platform."""
 
 from decimal import Decimal
 from typing import Any

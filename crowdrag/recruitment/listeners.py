@@ -1,4 +1,4 @@
-"""Who wants to know what a platform says, and who can say how the work stands here.
+"""What apps register for recruitment: callbacks for changed submissions, and the state of the work here.
 
 Each app registers for its own ways, by the beginning of their names (`judging` for `judging-12`). Listeners are called
 inside the transaction that writes the status down, once for each change, and must be safe to call again.

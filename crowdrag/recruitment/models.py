@@ -1,4 +1,4 @@
-"""Studies and submissions as a platform has them, what it is told to do, and what it told by itself."""
+"""Studies and submissions on the platform, actions to be sent there, and events received from it."""
 
 from typing import ClassVar
 

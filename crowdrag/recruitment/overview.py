@@ -1,4 +1,4 @@
-"""What researchers see of a way on the platform: how things stand there and here, and what does not agree."""
+"""What researchers see of an activity's study on the platform: both sides, and where they disagree."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Sending requested actions: one worker at a time, under a lease, once in effect whatever is lost on the way.
+"""Send requested actions: one worker at a time, under a lease, each once in effect.
 
 Before anything is sent it is looked how things stand there, so that nothing is done twice. What the platform says
 decides: an approval of somebody approved is done, a rejection of somebody approved fails and waits for a person. What

@@ -1,4 +1,4 @@
-"""A study on the platform: a row here with its link, then a draft there; published, paused, started, stopped."""
+"""A study on the platform: its row here, its draft there, publish, pause, start, stop."""
 
 import math
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""One exchange with the platform: what it told is handled, what was requested is sent, how things stand is asked."""
+"""One synchronisation with the platform: handle events, send actions, poll."""
 
 import logging
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""Asking the platform how its studies and their submissions stand: what webhooks tell sooner, this tells surely."""
+"""Poll the state of studies and submissions, in case a webhook did not arrive."""
 
 import logging
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Writing down what the platform says of a submission, and telling listeners, whatever way it was heard.
+"""Record the state of a submission, from whatever source, and call listeners when it changed.
 
 Which of two things heard holds is the same whatever order they come in, and however often. A decision is final
 (docs.prolific.com: "once the status is changed, it can not be restored"), so what came before it never undoes it,

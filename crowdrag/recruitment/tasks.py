@@ -1,4 +1,4 @@
-"""Celery carries the talk with the platform; the database knows what there is to say."""
+"""Celery tasks of recruitment. The database holds what is to be sent."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""What the platform tells by itself: subscribed to, proved to be its own, stored, and handled afterwards.
+"""Webhooks from the platform: subscribe, verify, store, handle.
 
 The signature is over the bytes as they came (docs.prolific.com/api-reference/webhooks/verifying): HMAC-SHA256 of the
 request's timestamp and the body, in base64. Events are handled in any order, once or many times, soon or late.

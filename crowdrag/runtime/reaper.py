@@ -1,4 +1,4 @@
-"""The supervisor's last will: when it dies, end what it started. Run by path, with the standard library alone.
+"""The reaper: when the supervisor dies, it ends what the supervisor started. Run by path, standard library alone.
 
 It reads lines from a pipe that only the supervisor writes to: `+ GROUP SIGNAL` for a process group that was started,
 `- GROUP` for one that has gone. The pipe's end is the supervisor's end, whatever ended it. Each group left then gets

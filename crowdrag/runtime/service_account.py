@@ -1,4 +1,4 @@
-"""PostgreSQL refuses to run as root: under root it gets an account of its own, and a place that account can read."""
+"""An account of its own for PostgreSQL, which refuses to run as root."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""A service, and what keeps it alive: started, asked for signs of life, started again when it dies or falls silent."""
+"""A supervised service: start it, check it, restart it when it dies or hangs."""
 
 import signal
 import subprocess

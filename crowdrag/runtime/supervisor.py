@@ -1,4 +1,4 @@
-"""The one process that starts everything in order, keeps it alive, and stops it in order.
+"""The supervisor: starts all services in order, keeps them alive, stops them in order.
 
 python -m crowdrag.runtime.supervisor --stores     PostgreSQL and Valkey alone, until no command uses them
 """

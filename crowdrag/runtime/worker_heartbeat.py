@@ -1,4 +1,4 @@
-"""Loaded by Celery's workers: a sign of life for the supervisor, and no children without a parent.
+"""Loaded by Celery workers: heartbeats for the supervisor, and no child outlives its parent.
 
 Celery sends heartbeats from the loop that also fetches tasks, so a hanging worker sends none. One failure hides from
 that: after trouble with the broker a worker has been seen that beats and fetches nothing (celery #10205). So a worker

@@ -1,4 +1,4 @@
-"""What a person can take part in: each app registers its activities, so that pages for people need not know the apps.
+"""Activities: what a participant can do in a study. Each app registers its own.
 
 An activity is what an entry link is for (`EntryLink.purpose`). It says what it offers before anything else happens, and
 shows its part of the participant's own page. A study may have several activities of one kind: writing is one, each

@@ -1,4 +1,4 @@
-"""Choices of studies and people."""
+"""Enumerations of studies and participants."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _

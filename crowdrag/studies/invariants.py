@@ -1,4 +1,4 @@
-"""What must hold of the data at any moment, checked by looking: read only, while everything runs.
+"""Invariants of the data, checked read-only while everything runs.
 
 Each app registers its own in `AppConfig.ready`; `manage.py check_invariants` asks them all. An invariant that a
 constraint keeps is checked as well: a constraint may be missing.

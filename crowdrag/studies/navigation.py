@@ -1,4 +1,4 @@
-"""A study's tabs and the cards on its home: each app registers its own, so that lower apps need not know upper ones."""
+"""A study's tabs and the cards on its home. Each app registers its own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

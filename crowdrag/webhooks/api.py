@@ -1,4 +1,4 @@
-"""Who is told when something of a study ends: webhooks, and what was sent to them."""
+"""Endpoints of webhooks and their deliveries."""
 
 from typing import Any, ClassVar
 from uuid import UUID

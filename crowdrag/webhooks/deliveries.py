@@ -1,4 +1,4 @@
-"""Sending what is due, again and again until it is taken or given up; one worker at a time, under a lease.
+"""Send due deliveries under a lease, with retries, until accepted or given up.
 
 An address that took nothing from the first try of a message to its last, and nothing else meanwhile, is switched off:
 it failed for days. Somebody has to switch it on again.

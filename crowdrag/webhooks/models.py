@@ -1,4 +1,4 @@
-"""Webhooks, the messages that they are sent, and how far each delivery has got."""
+"""Webhooks, messages, and the state of each delivery."""
 
 import uuid
 

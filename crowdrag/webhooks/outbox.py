@@ -1,4 +1,4 @@
-"""What is to be told is written down in the transaction of what happened: told if it happened, and only then.
+"""The outbox: an event is stored in the transaction that causes it, and sent afterwards.
 
 Messages are thin on purpose, names and states of a researcher's things and where the API tells the rest: whoever reads
 one asks the API, with a token, for what it may know. Nothing that a participant gave leaves the system in a message.

@@ -1,4 +1,4 @@
-"""Who is told: making, changing and ending webhooks. A secret is returned when it is made, and never again."""
+"""Create, change and end webhooks. A secret is returned once, when it is created."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Secrets of webhooks, and how messages are signed with them: as the Standard Webhooks specification says.
+"""Secrets and signatures of webhooks, by the Standard Webhooks specification.
 
 Source: https://github.com/standard-webhooks/standard-webhooks, symmetric signatures (`v1`).
 """

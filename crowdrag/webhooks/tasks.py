@@ -1,4 +1,4 @@
-"""Celery carries the sending; the database knows what there is to send."""
+"""Celery tasks of webhooks. The database holds what is to be sent."""
 
 from datetime import datetime
 

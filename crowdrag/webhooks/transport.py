@@ -1,4 +1,4 @@
-"""One message sent once over HTTPS, to a checked address: nothing is read of the answer but its status.
+"""Send one message over HTTPS to a checked address. Only the status of the response is read.
 
 What a name leads to is looked up and checked when a message is sent, as with language models
 (crowdrag/llm/addresses.py), and the checked address is the one connected to: checking it once when it is entered would

@@ -1,4 +1,4 @@
-"""The pages of a study's webhooks: the list, and one with what was sent to it and what can be done with it."""
+"""Pages of webhooks: the list, and one webhook with its deliveries."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""What a study offers to writers, said before they decide anything, and their part of their own page.
+"""Writing as an activity: the offer to participants, and the section on their dashboard.
 
 And writing as a recruitment platform sees it: what is freed when somebody gives up, who is needed, how work stands.
 """

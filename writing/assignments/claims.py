@@ -1,4 +1,4 @@
-"""A person claims a task: exactly one gets each, under any number of connections at once.
+"""Claim a writing task: exactly one participant gets each, however many claim at once.
 
 New writers first write on the trial topics, are paid for it, and go on when all they wrote was accepted.
 """

@@ -1,4 +1,4 @@
-"""What somebody has in hand, and for how long it is theirs.
+"""Leases of writing tasks: what a writer has in hand, and until when.
 
 A claim holds for hours after the last sign of life, so that a laptop may sleep; and somebody may come back late.
 """

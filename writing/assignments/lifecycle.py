@@ -1,4 +1,4 @@
-"""The life of a writing task: what may follow on what. A slot that is free again is a new row; the old one stays."""
+"""The lifecycle of a writing task. A slot that becomes free again gets a new row."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""One response to be written."""
+"""Writing tasks, their transitions and payments."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""Having what a writer is owed paid by the platform that sent them."""
+"""Have a writer paid by the platform that sent them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What cannot be done with a writing task in particular (`crowdrag.assignments.problems` has the rest)."""
+"""Problems of writing tasks alone (`crowdrag.assignments.problems` has the shared ones)."""
 
 from django.utils.translation import gettext as _
 

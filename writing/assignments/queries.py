@@ -1,4 +1,4 @@
-"""What a writer reads of their tasks: what became of each, what they were told, and what they earned."""
+"""A writer's own tasks: state, messages, earnings."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""One live task for each slot that the plan asks for: per topic and style as many as it says.
+"""Slots: one live task for each response that the plan asks for.
 
 A slot is a topic, a style and a number, whatever the versions of topic and style: a new wording takes over the slots of
 the old one. The unique index goes by rows, so it cannot see that two tasks in two wordings stand in one slot. What

@@ -1,4 +1,4 @@
-"""What is due next of a task: questions before writing, the editor, questions after it."""
+"""The next step of a task: questions, editor, questions."""
 
 from datetime import datetime
 from enum import Enum

@@ -1,4 +1,4 @@
-"""A finished text becomes a response: once, however often it is sent; with how long it took, by the log."""
+"""Submit a text: it becomes a response once, however often it is sent."""
 
 import math
 from collections.abc import Mapping

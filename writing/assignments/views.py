@@ -1,4 +1,4 @@
-"""A writer's pages around the editor: what comes next, the questions, what became of it."""
+"""A writer's pages around the editor: start, questions, return, outcome."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Topics and their passages, responses with what they cite, and the logs of how they were written."""
+"""Endpoints of topics, passages, responses and writing logs."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""What a page shows of a response: its statements in order, each with the passages it cites."""
+"""A response for display: statements in order, each with its cited passages."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Rows of texts that never change, in versions: the same content again is the same version; and the default styles."""
+"""Versioned texts: equal content is the same version. Also the default styles."""
 
 from collections.abc import Iterable
 from datetime import datetime

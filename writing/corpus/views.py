@@ -1,4 +1,4 @@
-"""A study's topics, one with its passages and responses, and one response with the passages that it cites."""
+"""Pages of topics and responses."""
 
 from django.core.paginator import Paginator
 from django.db.models import Count

@@ -1,4 +1,4 @@
-"""Events by columns, which compress to less than half: each kind's fields lie together, times and positions as steps.
+"""The codec of editor events: stored by columns, which compress to less than half.
 
 Events are grouped by kind and length. The form is a JSON object:
 

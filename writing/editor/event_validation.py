@@ -1,4 +1,4 @@
-"""What the editor sends, checked before anything is stored: every event's kind, each field's type and range."""
+"""Validate what the editor sends, before anything is stored."""
 
 import json
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What the editor records: one list, from which the check of what comes in, the docs and the consent text are made.
+"""The list of events that the editor records. Validation, docs and consent text follow from it.
 
 An event is a JSON array: its kind, milliseconds since the log's start, and its fields in the order given here.
 Positions and lengths are Unicode code points. A place is a passage's rank (0 and up), -1 for the writer's own text,

@@ -1,4 +1,4 @@
-"""Taking in what an editor sends: once, in order, and acknowledged when it is stored for good.
+"""Store batches of editor events: once, in order, acknowledged after the commit.
 
 Many small batches become few large ones when nothing is added any more: the same events in a tenth of the rows.
 """

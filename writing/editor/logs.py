@@ -1,4 +1,4 @@
-"""Storing and reading writing logs: the events that led to the text, and the branches beside them."""
+"""Store and read writing logs: the main log and its branches."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The append-only record of what happened in the editor."""
+"""Writing logs, sessions and batches of events, which are only appended."""
 
 import pgtrigger
 from django.db import models

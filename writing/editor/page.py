@@ -1,4 +1,4 @@
-"""What the editor's page shows: a topic, its passages, the instructions, and what is asked for."""
+"""The content of the editor's page: topic, passages, instructions, terms."""
 
 from dataclasses import dataclass
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Sessions of the editor: opening, renewing tokens, and saying that the text is done.
+"""Editing sessions: open, renew the token, finish.
 
 The row of the task is the lock of all that happens to its log. A new session goes on where the last one stands, and
 fences it.

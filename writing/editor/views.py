@@ -1,4 +1,4 @@
-"""The editor's page, and what it sends and asks while it is open: JSON, every refusal with its name."""
+"""The editor's page and its JSON requests."""
 
 from collections.abc import Callable
 from typing import Any

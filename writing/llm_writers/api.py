@@ -1,4 +1,4 @@
-"""Models as writers: what may be ordered, what it would come to, starting it, and what a run's model answered."""
+"""Endpoints of models as writers: estimate, start, answers."""
 
 from typing import Any, ClassVar
 

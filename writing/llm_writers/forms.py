@@ -1,4 +1,4 @@
-"""The forms by which a model is asked for many things: which model, told what, sampled how, to write what."""
+"""Forms that order work from a model: endpoint, prompt, sampling, targets."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What models answered when asked for a response."""
+"""Answers of models that were asked for a response."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _

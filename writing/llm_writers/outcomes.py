@@ -1,4 +1,4 @@
-"""What a model's answer comes to, and storing it with the response: each once, however often the run is resumed.
+"""Classify a model's answer, and store it with its response, once.
 
 Nothing is thrown away: an answer that is no response is kept and marked.
 """

@@ -1,4 +1,4 @@
-"""What a model is told: a text in versions with places that are filled in for each topic and style."""
+"""Prompts of models as writers: versioned texts with placeholders for topic and style."""
 
 import re
 from collections.abc import Sequence

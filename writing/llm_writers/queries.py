@@ -1,4 +1,4 @@
-"""What pages show of runs in which models wrote, of what these answered, and of what a run was asked for."""
+"""Runs of models as writers, and their answers, for pages."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is to be written: topics in styles."""
+"""The topics and styles that a model is to write."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

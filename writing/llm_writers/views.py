@@ -1,4 +1,4 @@
-"""Models as writers: campaigns, what they would cost, what came of them."""
+"""Pages of models as writers: runs, order, answers."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""A model as a writer: which model, told what, answering in which form, with which parameters."""
+"""A model as a writer: endpoint, prompt, answer format, parameters."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""A run in which a model writes for many topics and styles: its order, units, work, and what it would cost."""
+"""The run in which a model writes: order, units, work, estimate."""
 
 import hashlib
 import json

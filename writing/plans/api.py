@@ -1,4 +1,4 @@
-"""A study's writing plan: what is asked for and paid, forecast, opening and closing, and what writers read."""
+"""Endpoints of the writing plan: terms, forecast, open and close, texts, questions, styles."""
 
 from collections.abc import Callable
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""What a study tells writers unless it says something else: instructions, and what they are asked to agree to.
+"""Default instructions and consent text for writers.
 
 The part of the consent text that says what is recorded is made from the list by which the editor's record is checked
 (`writing.editor.events`), so that it can neither fall behind nor promise too much.

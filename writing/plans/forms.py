@@ -1,4 +1,4 @@
-"""The forms of a writing plan, and a survey's questions as a table that somebody edits.
+"""Forms of a writing plan, and a survey's questions as an editable table.
 
 Rows of the table come, go and move before anything is saved.
 """

@@ -1,4 +1,4 @@
-"""How a study has its responses written by people: instructions, surveys and their answers, the plan."""
+"""Instructions, surveys with answers, and the writing plan."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _

@@ -1,4 +1,4 @@
-"""Making a plan and changing it, what it costs, opening and closing it.
+"""Create and change a plan, compute its costs, open and close it.
 
 A text that changes becomes a new version; what was read stays as it was. Money in minor units of the study's currency.
 """

@@ -1,4 +1,4 @@
-"""Questions before and after writing: the study's to change, checked when they are set and when they are answered."""
+"""Surveys before and after writing: validate questions and answers."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A study's writing plan: what is asked for and what it pays, what people are told and asked; opening and closing."""
+"""Pages of the writing plan."""
 
 from collections.abc import Callable
 from functools import wraps

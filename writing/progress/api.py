@@ -1,4 +1,4 @@
-"""How far the writing of a study is, who wrote what, and bringing somebody's pay up to the least wage."""
+"""Endpoints of progress: counts, writers, top-ups."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""How many people come how far: from invited to accepted.
+"""The funnel of writers, from invited to accepted.
 
 Every line from the second on counts people who have reached at least this step: whoever handed in a response has taken
 a task, whether or not the row that would say so is still there. So each of these lines is a part of the one above.

@@ -1,4 +1,4 @@
-"""All that the page on a study's writing shows, and the same as tables to download; and the study's home.
+"""Figures of the progress page, also as tables to download, and of the study's home.
 
 What was spent and what is to come is in minor units of the study's currency.
 """

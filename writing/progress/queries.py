@@ -1,4 +1,4 @@
-"""A study's tasks as progress is reckoned from them, and where they stand by style."""
+"""A study's tasks for progress, and their counts by style."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How far the writing of a study is: for everybody who may read it; people go by their pseudonyms."""
+"""Pages of progress. Participants appear by pseudonym."""
 
 from django.contrib import messages
 from django.core.paginator import Paginator

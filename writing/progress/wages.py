@@ -1,4 +1,4 @@
-"""Time and pay an hour, by response and by writer; who earns less than the study's floor, and topping that up.
+"""Time and hourly pay, by response and by writer; who earns less than the floor; top-ups.
 
 Time is active time by the log: without pauses away from it. A revision counts with the response that it revises: the
 writer worked on both and is paid once. Rejected responses are left out: what they were paid is no wage for the work

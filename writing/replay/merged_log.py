@@ -1,4 +1,4 @@
-"""A writing log as one line of events: the chain of its sessions, on one clock that never runs backwards."""
+"""Merge the sessions of a writing log into one sequence of events on one clock."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""One JSON document of a writing log, from which the player shows any moment of it (docs/guides/reviewing.md).
+"""The JSON document from which the player shows any moment of a log (docs/guides/reviewing.md).
 
 Times are continuous milliseconds (`linear`). Positions and lengths in `changes` and `carets` are UTF-16 units, as
 browsers count. Of keys only how many went down in each second is told.

@@ -1,4 +1,4 @@
-"""How a response was written: the player's page, and the log that it plays."""
+"""The page of the player, and the log that it loads."""
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render

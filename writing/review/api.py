@@ -1,4 +1,4 @@
-"""Responses that were handed in: which wait for a reviewer, all that is known of one, and what reviewers decide."""
+"""Endpoints of review: queue, one response, decisions."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar

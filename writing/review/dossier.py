@@ -1,4 +1,4 @@
-"""All that a reviewer sees of a response beside its text: answers, history, the writer's record, an earlier version."""
+"""What a reviewer sees of a response beside its text: answers, history, the writer's record, earlier versions."""
 
 from dataclasses import dataclass
 from typing import Any

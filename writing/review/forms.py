@@ -1,4 +1,4 @@
-"""The forms of review. Paying and including are two decisions, and two forms."""
+"""Forms of review. Payment and inclusion are decided separately."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Signals of a log in words, with the moments to look at. None of them is a verdict."""
+"""Review signals of a log, with the moments to look at. None of them is a verdict."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

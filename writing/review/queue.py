@@ -1,4 +1,4 @@
-"""Which responses wait for a reviewer, and who has which one open.
+"""The review queue, and review locks of responses.
 
 Whoever opens a response for review has it for some minutes, so that several reviewers at once do not read the same one
 (`crowdrag.assignments.review_locks`).

@@ -1,4 +1,4 @@
-"""What reviewers decide. Paying and including are two decisions, each with its reason.
+"""Decisions of reviewers about responses. Payment and inclusion are decided separately.
 
 What was erased at its writer's wish can still be paid, and nothing else: nobody can judge it, and it never counts
 again.

@@ -1,4 +1,4 @@
-"""What changed between two texts, word by word, in time that grows with their length and not with its square.
+"""The difference of two texts by words, in time that is linear in their length.
 
 The words that stand once in both texts are matched first, in the longest order that both share (Bram Cohen's patience
 diff); between them difflib compares word by word. A long stretch without such words counts as replaced.

@@ -1,4 +1,4 @@
-"""Review: the queue, one response with all that is known of it, and the decisions."""
+"""Pages of review: queue, one response, decisions."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The published corpus in memory: read once, checked record by record; nothing of it is in the database yet."""
+"""The published corpus in memory, read once and checked record by record."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

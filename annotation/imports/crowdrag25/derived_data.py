@@ -1,4 +1,4 @@
-"""What the corpus publishes as derived data, compared with what follows from its raw files. Nothing of it is stored."""
+"""Compare the corpus's derived data with what follows from its raw files. Nothing of it is stored."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

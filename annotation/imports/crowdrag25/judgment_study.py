@@ -1,4 +1,4 @@
-"""The second study of the corpus: the judgments of the crowd, of experts and of a model."""
+"""Store the corpus's second study: judgments of crowd, experts and a model."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The corpus's judgments in one form, whatever file they are from."""
+"""The corpus's judgments in one form, from whatever file."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The first study of the corpus: topics, writing tasks with surveys and logs, responses of people and of a model."""
+"""Store the corpus's first study: topics, tasks with surveys and logs, responses."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What reviewers decide about a questionnaire that was handed in: whether it is taken, counted, paid."""
+"""Endpoints of screening: queue, one questionnaire, decisions."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""All that a reviewer sees of a questionnaire: each item with answers beside others', times, checks, history."""
+"""What a reviewer sees of a questionnaire: items with answers beside others', times, checks, history."""
 
 from collections import Counter
 from collections.abc import Mapping

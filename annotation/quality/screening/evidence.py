@@ -1,4 +1,4 @@
-"""What is known of questionnaires that were handed in, read for many at once."""
+"""Evidence about submitted questionnaires, read for many at once."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What speaks against questionnaires, as reviewers were shown it, and what that proposes. A person decides."""
+"""Flags of questionnaires as reviewers saw them, and the proposed decision. A person decides."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The forms of screening. Paying and including are two decisions, and two forms."""
+"""Forms of screening. Payment and inclusion are decided separately."""
 
 from typing import Any
 

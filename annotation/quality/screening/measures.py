@@ -1,4 +1,4 @@
-"""Figures of one questionnaire that was handed in: pure functions of what is known of it."""
+"""Measures of one questionnaire: pure functions of its evidence."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

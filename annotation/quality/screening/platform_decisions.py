@@ -1,4 +1,4 @@
-"""What a recruitment platform is told when somebody decides about a questionnaire of a person whom it sent.
+"""What a recruitment platform is told about a decision.
 
 Orders are written down in the decision's own transaction and sent afterwards (`crowdrag.recruitment.platform_actions`):
 nobody is paid there for what was not decided here, and nothing that was decided is forgotten.

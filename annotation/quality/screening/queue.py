@@ -1,4 +1,4 @@
-"""Which questionnaires of a campaign wait for a decision, what speaks against each, and who has which one open."""
+"""The screening queue, with flags and review locks."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a person decides about a questionnaire that was handed in, with what the platform is told, in one transaction.
+"""Decisions about a questionnaire, with what the platform is told, in one transaction.
 
 What stands in the way of a decision is said in words.
 """

@@ -1,4 +1,4 @@
-"""What speaks against a questionnaire that was handed in: figures that are uncommon, each with innocent causes.
+"""Signals against a questionnaire: unusual figures, each with innocent explanations.
 
 And what signals are called, what they mean, and what harmless causes they have.
 """

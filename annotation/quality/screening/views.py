@@ -1,4 +1,4 @@
-"""Screening: what waits for a decision, one questionnaire with all that is known of it, and the decisions."""
+"""Pages of screening: queue, one questionnaire, decisions."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Endpoints at which runs are ordered: the estimate of an order, then the start of what was estimated."""
+"""Endpoints that order a run: first the estimate, then the start."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What an order is, and a form that it is typed in."""
+"""Protocols of an order and of its form."""
 
 from datetime import datetime
 from typing import Any, Protocol, TypeVar

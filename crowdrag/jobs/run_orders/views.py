@@ -1,4 +1,4 @@
-"""The page on which a run is ordered: the form, then what it would come to, then the run."""
+"""The page that orders a run: the form, the estimate, the start."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What pages of runs say about values that kinds made up."""
+"""Template filters for values of runs."""
 
 import json
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""The operator's account with the platform: read from the environment when it is needed, stored and shown nowhere."""
+"""The operator's account: the token is read from the environment when needed, and never stored or shown."""
 
 import os
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Requests to the platform: to checked addresses only, with patience where it asks for it, and a plain word on the end.
+"""HTTP requests to the platform: checked addresses, rate limits respected, clear errors.
 
 What may be repeated is repeated here, a few times and briefly: reading, and writing that says where things should
 stand. What may not (paying) is sent once, and an answer that is lost is said to be lost. The connection checks

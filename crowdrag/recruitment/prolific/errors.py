@@ -1,4 +1,4 @@
-"""What can go wrong with the platform: each kind says what is known of the outcome."""
+"""Errors of the platform. Each kind says what is known of the outcome."""
 
 from django.utils.translation import gettext as _
 

@@ -1,4 +1,4 @@
-"""Coming in by a link: finding or making the participant, once, however often and however fast somebody knocks.
+"""Enrolment by a link: find or create the participant, once.
 
 On which devices people may take part is known to whoever advertises a link: a recruitment platform's terms. They
 register here (`register_device_source`).

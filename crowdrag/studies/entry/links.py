@@ -1,4 +1,4 @@
-"""The links by which people come in (docs/adr/0014): making, finding and closing them, and where they lead at the end.
+"""Entry links (docs/adr/0014): create, find, close; and where participants go afterwards.
 
 The keys in them are random, kept as a hash, and read forgivingly. A key has 140 bits. Guessing one is hopeless at any
 rate of asking, so nothing counts attempts; and since it is that long and random, a plain SHA-256 is enough to keep it

@@ -1,4 +1,4 @@
-"""How people come in: links that let a participant into a study, and who came by which."""
+"""Entry links, and who came by which link."""
 
 from django.conf import settings
 from django.db import models

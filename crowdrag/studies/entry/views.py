@@ -1,4 +1,4 @@
-"""Coming in by a link, coming back with a personal key, and a researcher's page of all links."""
+"""Pages to join by a link, return by a personal key, and manage links."""
 
 import secrets
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What participants ask the researchers, and what they are answered."""
+"""Messages of participants to researchers, with the answers."""
 
 from django.conf import settings
 from django.db import models

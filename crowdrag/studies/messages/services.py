@@ -1,4 +1,4 @@
-"""Asking the researchers, and their answers."""
+"""Ask the researchers a question, and answer it."""
 
 from dataclasses import dataclass
 from datetime import datetime

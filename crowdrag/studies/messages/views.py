@@ -1,4 +1,4 @@
-"""Asking the researchers, and answering."""
+"""Pages for participants' questions and researchers' answers."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse

@@ -1,4 +1,4 @@
-"""Giving somebody nothing more: a decision about a person, with its reason, apart from pay and from what counts."""
+"""Blocks: a blocked participant gets no more work. Pay and earlier work are not affected."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Giving consent, and asking whether it was given.
+"""Record consent, and check it.
 
 Consent is to one version of a text. What a person begins needs consent to the version that holds now; what they began
 under an earlier version they may finish under it.

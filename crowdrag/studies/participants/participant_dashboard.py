@@ -1,4 +1,4 @@
-"""Where a participant stands in a study, and where all of them do.
+"""A participant's progress and earnings in a study.
 
 The first is their own page, with each activity's part of it and what they earned in all; the second the card of people
 on a study's home.

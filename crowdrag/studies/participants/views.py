@@ -1,4 +1,4 @@
-"""Pages of people who take part: their own page, agreeing or not, and withdrawing (by the personal link alone, too).
+"""Pages for participants: dashboard, consent, withdrawal.
 
 And a researcher's decision that somebody is given nothing more.
 """

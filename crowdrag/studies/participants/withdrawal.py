@@ -1,4 +1,4 @@
-"""Withdrawing from a study: stopping, or stopping and having everything erased."""
+"""Withdrawal from a study, with or without erasure."""
 
 from datetime import datetime
 

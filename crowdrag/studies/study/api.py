@@ -1,4 +1,4 @@
-"""Endpoints of studies (those that somebody may read, one, a new one, what one says of itself) and of members."""
+"""Endpoints of studies and members."""
 
 import django_filters
 from django.db.models import QuerySet

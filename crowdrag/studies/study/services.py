@@ -1,4 +1,4 @@
-"""Making and describing studies, and saying who may do what in them."""
+"""Create and describe studies, and set the roles of members."""
 
 from datetime import datetime
 from typing import Any, Final

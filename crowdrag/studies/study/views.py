@@ -1,4 +1,4 @@
-"""My studies, a new one, a study's home, what it says of itself, and its members."""
+"""Pages: my studies, new study, home, description, members."""
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied

@@ -1,4 +1,4 @@
-"""Imports: what there are, and starting one with its files."""
+"""Endpoints of imports."""
 
 from typing import Any, ClassVar
 

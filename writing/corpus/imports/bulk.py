@@ -1,4 +1,4 @@
-"""What all imports share when they write."""
+"""Bulk writes that all imports share."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime

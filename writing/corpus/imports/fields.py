@@ -1,4 +1,4 @@
-"""What a field of an input must be: small checkers that say what they expected."""
+"""Field checkers for input records. Each says what it expected."""
 
 import math
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""What can be imported: each app registers its importers; each is a kind of run, a command and a page."""
+"""Importers. Each app registers its own; each is a kind of run, a command and a page."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence

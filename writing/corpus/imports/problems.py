@@ -1,4 +1,4 @@
-"""What is wrong with an input: file, line, field, what was expected and what was found, up to 100 of them."""
+"""Problems of an input: file, line, field, expected and actual value; at most 100 are kept."""
 
 from collections import Counter, defaultdict
 from copy import deepcopy

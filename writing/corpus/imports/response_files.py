@@ -1,4 +1,4 @@
-"""Responses from elsewhere, as JSON lines: of RAG systems (also as TREC RAG writes them), of models, of people."""
+"""Read responses of RAG systems, models and people from JSON lines (TREC RAG's format too)."""
 
 import uuid
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Where an import reads from: a folder, single files, or an archive whose members are read as streams.
+"""Sources of an import: a folder, files, or an archive whose members are streamed.
 
 Compressed files are unpacked while they are read: never more than a small piece of them is in memory.
 """

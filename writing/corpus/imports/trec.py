@@ -1,4 +1,4 @@
-"""TREC's files: topics, a run, and the passages that it retrieved."""
+"""Read TREC files: topics, a run, and its passages."""
 
 import math
 import re

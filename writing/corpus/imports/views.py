@@ -1,4 +1,4 @@
-"""Importing in the browser: choose what, hand in the files, and watch the run."""
+"""Import pages: choose an importer, upload, follow the run."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render

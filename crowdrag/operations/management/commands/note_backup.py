@@ -1,4 +1,4 @@
-"""Note that a backup was made or a restore rehearsed; told as JSON on standard input, by the commands that did it."""
+"""Record a backup or a drill from JSON on standard input. The backup commands call it."""
 
 import json
 import sys

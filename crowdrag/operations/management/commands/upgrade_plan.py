@@ -1,4 +1,4 @@
-"""Say which migrations this release still has to apply, and whether the release before can serve meanwhile."""
+"""List the migrations that this release must apply, and whether the earlier release can serve meanwhile."""
 
 import sys
 from typing import Any

@@ -1,4 +1,4 @@
-"""Look at the connection with Prolific, and have it tell by itself what happens."""
+"""Check the connection with Prolific, and subscribe to its webhooks."""
 
 from typing import Any
 

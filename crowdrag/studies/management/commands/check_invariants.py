@@ -1,4 +1,4 @@
-"""Look whether what must hold of the data holds: nothing is changed, and it may run at any time."""
+"""Check the invariants of the data. It changes nothing and may run at any time."""
 
 from typing import Any
 
