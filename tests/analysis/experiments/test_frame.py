@@ -68,7 +68,7 @@ def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, ser
 
 def test_questions_that_changed_meanwhile_end_the_run(experiment, study, endpoint):
     run = services.start(order(experiment, study))
-    question_sets._kept.clear()
+    question_sets._cached.clear()
     TopicFactory(study=study, external_id="t0", version=2, query="ok:changed")
     run = lifecycle.wait(run)
     assert run.state == "FAILED"

@@ -175,7 +175,7 @@ def test_a_run_from_before_goes_on_with_the_documents_that_it_began_with_and_say
     for _unit in range(3):
         assert worker.work_next(run)
     lifecycle.cancel(run=run)
-    question_sets._kept.clear()  # another process goes on
+    question_sets._cached.clear()  # another process goes on
     run = lifecycle.wait(lifecycle.resume(run=run))
     assert run.inputs_digest != services.start(made).inputs_digest
     tested = texts_of(run)

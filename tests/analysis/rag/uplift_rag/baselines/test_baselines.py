@@ -189,7 +189,7 @@ def test_what_was_embedded_is_not_embedded_again_and_not_all_is_kept(model, monk
     real = encoders.Encoder.embed
     monkeypatch.setattr(encoders.Encoder, "embed", lambda self, texts: asked.extend(texts) or real(self, texts))
     monkeypatch.setattr(embeddings, "KEPT", 2)
-    embeddings._kept.cache_clear()
+    embeddings._cached_encoder.cache_clear()
     embed = embeddings.embedder(model, "cpu")
     for texts in (["cat", "dog", "cat"], ["dog", "mat"], ["mat", "cat"]):
         embed(texts)
