@@ -1,5 +1,6 @@
 """The operator's view of endpoints, calls and attempts. Keys are shown nowhere."""
 
+import os
 from typing import Any
 
 from django import forms
@@ -10,8 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.admin import OfPeople, ReadOnlyAdmin
 
-from . import addresses, client, ledger
-from .errors import GatewayError
+from . import GatewayError, addresses, ledger
 from .models import Attempt, Call, Endpoint, StudySpend
 
 
@@ -52,7 +52,7 @@ class EndpointAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # Django's clas
     @admin.display(boolean=True, description=_("key is set"))
     def has_key(self, endpoint: Endpoint) -> bool | None:
         """Whether its variable is set; nothing where it needs no key."""
-        return client.has_key(endpoint) if endpoint.key_variable else None
+        return bool(os.environ.get(endpoint.key_variable)) if endpoint.key_variable else None
 
 
 @admin.register(Call)
@@ -60,17 +60,8 @@ class CallAdmin(OfPeople, ReadOnlyAdmin):
     """Calls, to read."""
 
     list_display = (
-        "digest",
-        "endpoint",
-        "model",
-        "purpose",
-        "study",
-        "state",
-        "fault",
-        "finish_reason",
-        "cost",
-        "created_at",
-    )
+        "digest", "endpoint", "model", "purpose", "study", "state", "fault", "finish_reason", "cost", "created_at"
+    )  # fmt: skip
     list_filter = ("state", "fault", "endpoint", "purpose", "usage_estimated", "study")
     list_select_related = ("endpoint", "study")
     search_fields = ("digest",)
@@ -83,18 +74,8 @@ class AttemptAdmin(OfPeople, ReadOnlyAdmin):
     """Attempts, to read; those of unknown outcome can be settled once the provider's bill is there."""
 
     list_display = (
-        "id",
-        "call",
-        "endpoint",
-        "study",
-        "state",
-        "fault",
-        "http_status",
-        "cost",
-        "currency",
-        "latency",
-        "started_at",
-    )
+        "id", "call", "endpoint", "study", "state", "fault", "http_status", "cost", "currency", "latency", "started_at"
+    )  # fmt: skip
     list_filter = ("state", "fault", "endpoint", "study")
     list_select_related = ("endpoint", "study", "call")
     date_hierarchy = "started_at"

@@ -99,35 +99,29 @@ class Endpoint(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=~models.Q(name=""), name="endpoint_name_not_empty"),
-            models.CheckConstraint(condition=~models.Q(model=""), name="endpoint_model_not_empty"),
-            models.CheckConstraint(condition=models.Q(base_url__regex=r"^https?://"), name="endpoint_base_url_is_http"),
+            models.CheckConstraint(condition=~Q(name=""), name="endpoint_name_not_empty"),
+            models.CheckConstraint(condition=~Q(model=""), name="endpoint_model_not_empty"),
+            models.CheckConstraint(condition=Q(base_url__regex=r"^https?://"), name="endpoint_base_url_is_http"),
             models.CheckConstraint(
-                condition=models.Q(is_local=True) | models.Q(base_url__startswith="https://"),
+                condition=Q(is_local=True) | Q(base_url__startswith="https://"),
                 name="endpoint_remote_uses_tls",
             ),
             models.CheckConstraint(
-                condition=models.Q(key_variable="") | models.Q(key_variable__regex=KEY_VARIABLE),
+                condition=Q(key_variable="") | Q(key_variable__regex=KEY_VARIABLE),
                 name="endpoint_key_variable_has_prefix",
             ),
+            models.CheckConstraint(condition=Q(key_variable="") | ~Q(key_host=""), name="endpoint_key_bound_to_a_host"),
             models.CheckConstraint(
-                condition=models.Q(key_variable="") | ~models.Q(key_host=""), name="endpoint_key_bound_to_a_host"
+                condition=Q(input_price__gte=0, output_price__gte=0), name="endpoint_prices_not_negative"
             ),
+            models.CheckConstraint(condition=Q(currency__regex=r"^[A-Z]{3}$"), name="endpoint_currency_is_a_code"),
             models.CheckConstraint(
-                condition=models.Q(input_price__gte=0, output_price__gte=0), name="endpoint_prices_not_negative"
+                condition=Q(concurrency__gte=1, concurrency__lte=1000), name="endpoint_concurrency_in_range"
             ),
+            models.CheckConstraint(condition=Q(timeout__gte=1, timeout__lte=3600), name="endpoint_timeout_in_range"),
+            models.CheckConstraint(condition=Q(max_tokens__gte=1), name="endpoint_max_tokens_positive"),
             models.CheckConstraint(
-                condition=models.Q(currency__regex=r"^[A-Z]{3}$"), name="endpoint_currency_is_a_code"
-            ),
-            models.CheckConstraint(
-                condition=models.Q(concurrency__gte=1, concurrency__lte=1000), name="endpoint_concurrency_in_range"
-            ),
-            models.CheckConstraint(
-                condition=models.Q(timeout__gte=1, timeout__lte=3600), name="endpoint_timeout_in_range"
-            ),
-            models.CheckConstraint(condition=models.Q(max_tokens__gte=1), name="endpoint_max_tokens_positive"),
-            models.CheckConstraint(
-                condition=models.Q(token_parameter__in=TokenParameter.values), name="endpoint_token_parameter_known"
+                condition=Q(token_parameter__in=TokenParameter.values), name="endpoint_token_parameter_known"
             ),
         ]
 
