@@ -1,9 +1,7 @@
 """The operator's view of endpoints, calls and attempts. Keys are shown nowhere."""
 
 import os
-from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -11,38 +9,14 @@ from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.admin import OfPeople, ReadOnlyAdmin
 
-from . import GatewayError, addresses, ledger
+from . import ledger
 from .models import Attempt, Call, Endpoint, StudySpend
-
-
-class EndpointForm(forms.ModelForm):  # type: ignore[type-arg] # Django's class takes no argument
-    """Checks address and key host of an endpoint when they are entered; they are checked again at every call."""
-
-    class Meta:
-        model = Endpoint
-        exclude: tuple[str, ...] = ()
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse addresses that would be refused when a call is sent, and a key that is bound to another host."""
-        cleaned = super().clean() or self.cleaned_data
-        url = cleaned.get("base_url")
-        if url:
-            try:
-                host, _port = addresses.check_url(url, is_local=bool(cleaned.get("is_local")))
-            except GatewayError as error:
-                raise forms.ValidationError({"base_url": str(error)}) from error
-            if cleaned.get("key_variable") and cleaned.get("key_host", "").lower() != host:
-                raise forms.ValidationError(
-                    {"key_host": _("The key will be sent to %s only if that host stands here.") % host}
-                )
-        return cleaned
 
 
 @admin.register(Endpoint)
 class EndpointAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # Django's class takes no argument
     """Endpoints are the operator's."""
 
-    form = EndpointForm
     list_display = ("name", "model", "base_url", "has_key", "is_local", "is_allowed", "concurrency", "currency")
     list_filter = ("is_allowed", "is_local", "supports_json_schema", "supports_logprobs")
     search_fields = ("name", "model", "base_url")

@@ -27,7 +27,6 @@ from crowdrag.studies.models import Study
 from . import GatewayError, ledger
 from .enums import AttemptState, CallState, Fault
 from .models import Attempt, Call, Endpoint
-from .replies import Outcome
 from .requests import Answer, Question, compose, stored_answer
 from .retry_policy import RetryPolicy
 
@@ -40,6 +39,11 @@ FREE_SLOTS_SQL = """
     ) FROM llm_endpoint e WHERE id = %s
 """
 SERIALISE_SQL = "SELECT pg_advisory_xact_lock(hashtext('crowdrag.llm.room'), %s)"
+
+# What an outcome has under the names of columns: of both calls and attempts, of calls, of attempts.
+SHARED_COLUMNS = ("fault", "error", "prompt_tokens", "completion_tokens", "usage_estimated")
+ANSWER_COLUMNS = ("text", "refusal", "finish_reason", "logprobs", "data")
+ATTEMPT_COLUMNS = ("state", "http_status", "retry_after", "latency")
 
 
 class EndpointNotAllowedError(GatewayError):
@@ -70,6 +74,36 @@ class StartedAttempt:
     body: dict[str, Any]
     bound: ledger.TokenUsage
     invalid_answers: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an attempt.
+
+    Fields that are columns of an attempt or a call have their names. `logprobs` are those of the answer's tokens as the
+    server says them; or, where `prompt_logprobs` were asked for (vLLM), a pair of text and log probability for each
+    token of the prompt, without the first, which has none. `is_transient` says whether asking again may help,
+    `reported` is the usage as the server says it. `replies.judge` adds the tokens that are booked, `data`, and whether
+    the question is settled.
+    """
+
+    state: AttemptState
+    fault: Fault = Fault.NONE
+    error: str = ""
+    is_transient: bool = False
+    http_status: int | None = None
+    retry_after: float | None = None
+    latency: float = 0.0
+    text: str | None = None
+    refusal: str | None = None
+    finish_reason: str = ""
+    logprobs: Any = None
+    data: Any = None
+    reported: Any = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    usage_estimated: bool = False
+    is_settled: bool = True
 
 
 @dataclass
@@ -210,7 +244,7 @@ def _draft(
         invalid = [attempt for attempt in attempts if attempt.fault == Fault.INVALID]
         complaint = (invalid[-1].reply or "", invalid[-1].error) if invalid else None
         body, bound = compose(question, context.endpoint, complaint)
-        amount = ledger.price(endpoint=context.endpoint, prompt=bound.prompt, completion=bound.completion)
+        amount = ledger.price(endpoint=context.endpoint, prompt=bound.prompt_tokens, completion=bound.completion_tokens)
         attempt = Attempt(
             call=call, study=context.study, endpoint=context.endpoint, fence=call.fence, bound=amount, cost=amount,
             number=attempts[-1].number + 1 if attempts else 1, currency=context.endpoint.currency, started_at=now,
@@ -249,21 +283,14 @@ def finish(*, context: CallContext, finished: Sequence[tuple[StartedAttempt, Out
         answers: dict[Attempt, Answer] = {}
         lost: dict[Attempt, str] = {}
         for started, outcome in sorted(finished, key=lambda pair: pair[0].attempt.call_id or 0):
-            attempt, cost = started.attempt, _cost(context, started, outcome)
-            figures: dict[str, Any] = {"fault": outcome.fault, "error": outcome.error}
-            if usage := outcome.usage:
-                figures |= {
-                    "prompt_tokens": usage.prompt, "completion_tokens": usage.completion,
-                    "usage_estimated": usage.estimated,
-                }  # fmt: skip
+            attempt, cost = started.attempt, _cost(context, started.attempt, outcome)
             if outcome.is_settled:
-                if answer := _store_answer(context, attempt, outcome, figures | {"cost": cost if usage else None}, now):
+                if answer := _store_answer(context, attempt, outcome, cost, now):
                     answers[attempt] = answer
                 else:
                     lost[attempt] = started.question.digest
             # No row: an operator settled it by the provider's bill meanwhile.
-            is_booked = _book(attempt, outcome, figures | {"cost": cost}, now)
-            if is_booked and outcome.state != AttemptState.UNKNOWN:
+            if _book(attempt, outcome, cost, now) and outcome.state != AttemptState.UNKNOWN:
                 freed += attempt.bound
                 spent += cost
         ledger.settle(study=context.study, bound=freed, cost=spent)
@@ -274,51 +301,40 @@ def finish(*, context: CallContext, finished: Sequence[tuple[StartedAttempt, Out
     return answers | {attempt: stored[digest] for attempt, digest in lost.items() if digest in stored}
 
 
-def _cost(context: CallContext, started: StartedAttempt, outcome: Outcome) -> Decimal:
+def _cost(context: CallContext, attempt: Attempt, outcome: Outcome) -> Decimal:
     """Return what an attempt is booked with."""
     if outcome.state == AttemptState.UNKNOWN:
-        return started.attempt.bound
-    if outcome.usage is None:
-        return ledger.ZERO
-    return ledger.price(endpoint=context.endpoint, prompt=outcome.usage.prompt, completion=outcome.usage.completion)
+        return attempt.bound
+    return ledger.price(
+        endpoint=context.endpoint, prompt=outcome.prompt_tokens or 0, completion=outcome.completion_tokens or 0
+    )
 
 
 def _store_answer(
-    context: CallContext, attempt: Attempt, outcome: Outcome, figures: dict[str, Any], now: datetime
+    context: CallContext, attempt: Attempt, outcome: Outcome, cost: Decimal, now: datetime
 ) -> Answer | None:
     """Store what settles a question, and let go of it; None where it is not ours any more."""
-    reply = outcome.reply
-    fields: dict[str, Any] = {
+    fields: dict[str, Any] = {name: getattr(outcome, name) for name in (*SHARED_COLUMNS, *ANSWER_COLUMNS)}
+    fields |= {
         "state": CallState.FAILED if outcome.fault else CallState.ANSWERED,
         "answered_at": now,
-        "text": reply.text if reply else None,
-        "refusal": reply.refusal if reply else None,
-        "finish_reason": reply.finish_reason if reply else "",
-        "logprobs": reply.logprobs if reply else None,
-        "data": outcome.data,
-        "prompt_tokens": None,
-        "completion_tokens": None,
-        "usage_estimated": False,
+        "cost": None if outcome.prompt_tokens is None else cost,
         "claimed_by": None,
         "claimed_until": None,
-    } | figures
+    }
     ours = Call.objects.filter(
         pk=attempt.call_id or 0, claimed_by=context.token, fence=attempt.fence, state=CallState.OPEN, erased_at=None
     )
     return stored_answer(Call(pk=attempt.call_id, **fields), cached=False) if ours.update(**fields) else None
 
 
-def _book(attempt: Attempt, outcome: Outcome, figures: dict[str, Any], now: datetime) -> int:
-    # An answer that does not fit its schema is kept: the next question quotes it.
-    invalid = outcome.reply if outcome.fault == Fault.INVALID else None
+def _book(attempt: Attempt, outcome: Outcome, cost: Decimal, now: datetime) -> int:
     return Attempt.objects.filter(pk=attempt.pk, state__in=ledger.OPEN_STATES).update(
-        state=outcome.state,
-        reply=(invalid.text or "") if invalid else None,
-        http_status=outcome.status,
-        retry_after=outcome.retry_after,
-        latency=outcome.latency,
+        **{name: getattr(outcome, name) for name in (*SHARED_COLUMNS, *ATTEMPT_COLUMNS)},
+        # An answer that does not fit its schema: the next question quotes it.
+        reply=(outcome.text or "") if outcome.fault == Fault.INVALID else None,
+        cost=cost,
         ended_at=now,
-        **figures,
     )
 
 

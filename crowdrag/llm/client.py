@@ -13,20 +13,17 @@ import threading
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from queue import Empty, SimpleQueue
 from typing import Any, Self
 
 import httpx2
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from . import GatewayError, addresses, replies
-from .attempts import StartedAttempt, prefetch_limit
+from .attempts import Outcome, StartedAttempt, prefetch_limit
 from .enums import AttemptState, Fault
 from .models import KEY_VARIABLE, Endpoint
-from .replies import Outcome
 from .retry_policy import RetryPolicy
 
 # While enough attempts are written ahead, more replies are waited for so long: a transaction costs more than what is
@@ -54,9 +51,9 @@ class Client:
 
         self._endpoint = endpoint
         self._policy = policy
-        self._key = read_key(endpoint)
         timeout = httpx2.Timeout(endpoint.timeout, connect=min(CONNECT_SECONDS, endpoint.timeout), pool=None)
         transport = CheckedTransport(endpoint=endpoint, resolver=resolver)
+        self._key = transport.key
         self._openai = openai.AsyncOpenAI(
             api_key="the-transport-adds-it",
             base_url=endpoint.base_url,
@@ -70,7 +67,7 @@ class Client:
         self._slots = asyncio.Semaphore(endpoint.concurrency)
         self._tasks: set[asyncio.Task[Outcome | None]] = set()
         self._is_stopped = False
-        self._resting_until: datetime | None = None
+        self._resting_until = 0.0
         self._closing = asyncio.Event()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run_loop, name="llm-gateway", daemon=True)
@@ -103,9 +100,7 @@ class Client:
 
     def rest_seconds(self) -> float:
         """Return for how long the endpoint has asked to be sent nothing."""
-        if self._resting_until is None:
-            return 0.0
-        return max((self._resting_until - timezone.now()).total_seconds(), 0.0)
+        return max(self._resting_until - time.monotonic(), 0.0)
 
     def stop(self) -> None:
         """Send nothing more; what is in flight goes on."""
@@ -131,8 +126,8 @@ class Client:
             began = time.monotonic()
             outcome = replace(await self._post(body), latency=time.monotonic() - began)
             if outcome.retry_after:  # nothing more is sent for so long, also of what is on record already
-                until = timezone.now() + timedelta(seconds=min(outcome.retry_after, self._policy.longest_wait))
-                self._resting_until = max(self._resting_until or until, until)
+                seconds = min(outcome.retry_after, self._policy.longest_wait)
+                self._resting_until = max(self._resting_until, time.monotonic() + seconds)
             return replace(outcome, error=replies.clean(scrub_key(outcome.error, key=self._key)))
 
     async def _post(self, body: dict[str, Any]) -> Outcome:
@@ -175,7 +170,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
     def __init__(self, *, endpoint: Endpoint, resolver: addresses.Resolver) -> None:
         self._is_local = endpoint.is_local
         self._host, self._port = addresses.check_url(endpoint.base_url, is_local=endpoint.is_local)
-        self._key = read_key(endpoint)
+        self.key = read_key(endpoint)
         self._resolver = resolver
         self._addresses: list[str] = []
         self._resolved_at = float("-inf")
@@ -224,8 +219,8 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         """Return the request with the address in its URL, and the name where the server and its certificate look."""
         headers = {name: request.headers[name] for name in KEPT_HEADERS if name in request.headers}
         headers |= {"user-agent": "CrowdRAG", "accept-encoding": "identity"}
-        if self._key is not None:
-            headers["authorization"] = f"Bearer {self._key}"
+        if self.key is not None:
+            headers["authorization"] = f"Bearer {self.key}"
         extensions = {**request.extensions, "sni_hostname": self._host}
         url = request.url.copy_with(host=address)
         return httpx2.Request(request.method, url, headers=headers, content=body, extensions=extensions)

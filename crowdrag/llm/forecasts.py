@@ -29,30 +29,15 @@ RECENT_ANSWERS: Final = 50
 
 @dataclass(frozen=True)
 class Speed:
-    """What an endpoint takes.
+    """What an endpoint takes."""
 
-    Attributes
-    ----------
-    prompt, completion
-        Seconds a token that it reads, and one that it writes.
-    overlap
-        How many calls were on their way at once, on average: answers that come one by one are 1.
-    read, written
-        Tokens read for each token of the upper bound, and written for each that an answer may have; 1 where nothing
-        tells.
-    asks
-        How often a question was sent until its answer fitted.
-    call
-        Seconds that a call takes whatever its size: the network, a queue.
-    """
-
-    prompt: float
-    completion: float
-    overlap: float = 1.0
-    read: float = 1.0
-    written: float = 1.0
-    asks: float = 1.0
-    call: float = 0.0
+    prompt: float  # seconds a token that it reads
+    completion: float  # seconds a token that it writes
+    overlap: float = 1.0  # calls on their way at once, on average: answers that come one by one are 1
+    read: float = 1.0  # tokens read for each token of the upper bound; 1 where nothing tells
+    written: float = 1.0  # tokens written for each that an answer may have; 1 where nothing tells
+    asks: float = 1.0  # how often a question was sent until its answer fitted
+    call: float = 0.0  # seconds that a call takes whatever its size: the network, a queue
 
     def seconds(self, *, calls: float, prompt_tokens: float, completion_tokens: float) -> float:
         """Return how long so many calls take that read and write so many tokens together."""
@@ -132,8 +117,8 @@ def _shares(attempts: Sequence[Attempt], endpoint: Endpoint) -> tuple[float, flo
         bound = ledger.bound_tokens(messages=request["messages"], extra=request["schema"], completion=limit)
         read += attempt.prompt_tokens or 0
         written += attempt.completion_tokens or 0
-        most_read += bound.prompt
-        most_written += bound.completion
+        most_read += bound.prompt_tokens
+        most_written += bound.completion_tokens
     return (read / most_read if most_read else 1.0), (written / most_written if most_written else 1.0)
 
 
@@ -199,13 +184,10 @@ def forecast(
     left = None if endpoint.is_free else ledger.remaining(study=study)
     open_calls = estimate.requests - estimate.stored
     speed = measure_speed(endpoint, purpose)
-    seconds = (
-        None
-        if speed is None
-        else speed.at_once(open_calls, endpoint).seconds_within(
-            calls=open_calls, prompt_tokens=estimate.prompt_tokens, completion_tokens=estimate.completion_tokens
-        )
-    )
+    seconds = None
+    if speed is not None:
+        tokens = {"prompt_tokens": estimate.prompt_tokens, "completion_tokens": estimate.completion_tokens}
+        seconds = speed.at_once(open_calls, endpoint).seconds_within(calls=open_calls, **tokens)
     return Forecast(len(requests) if wanted is None else wanted, estimate, seconds, left, problem, sampled)
 
 

@@ -28,27 +28,18 @@ from django.utils.translation import gettext as _
 from crowdrag.studies.models import Study
 
 from . import GatewayError, addresses, attempts, ledger, replies
-from .attempts import CallContext, EndpointNotAllowedError, StartedAttempt, prefetch_limit
+from .attempts import CallContext, EndpointNotAllowedError, Outcome, StartedAttempt, prefetch_limit
 from .client import Client, Result
 from .enums import Fault
 from .ledger import BudgetError, BudgetExceededError
 from .models import Endpoint
-from .replies import Outcome
 from .requests import Answer, Question, Request, RequestError, compose, prepare
 from .retry_policy import RetryPolicy
 
 __all__ = [
-    "Answer",
-    "BudgetError",
-    "BudgetExceededError",
-    "EndpointNotAllowedError",
-    "Estimate",
-    "GatewayError",
-    "Request",
-    "RequestError",
-    "complete_many",
-    "estimate",
-]
+    "Answer", "BudgetError", "BudgetExceededError", "EndpointNotAllowedError", "Estimate", "GatewayError", "Request",
+    "RequestError", "complete_many", "estimate",
+]  # fmt: skip
 
 DEFAULT_POLICY = RetryPolicy()
 # So many questions are prepared and looked up at once, or as many as the endpoint takes: long enough to cost little,
@@ -80,7 +71,8 @@ def estimate(*, endpoint: Endpoint, requests: Iterable[Request]) -> Estimate:
     questions = {question.digest: question for question in prepared}
     known = attempts.look_up(digests=list(questions))
     bounds = [compose(question, endpoint)[1] for digest, question in questions.items() if digest not in known]
-    prompt, completion = sum(bound.prompt for bound in bounds), sum(bound.completion for bound in bounds)
+    prompt = sum(bound.prompt_tokens for bound in bounds)
+    completion = sum(bound.completion_tokens for bound in bounds)
     cost = ledger.price(endpoint=endpoint, prompt=prompt, completion=completion)
     return Estimate(len(prepared), len(prepared) - len(bounds), prompt, completion, cost, endpoint.currency)
 
@@ -109,155 +101,122 @@ def complete_many(
         What for, in a word or two ("write", "judge"); kept with the call.
     on_answer
         Called in this thread with each `Answer` once it is stored, in the order in which they come; `Answer.index` is
-        its place in `requests`. If it raises (a cancelled run), nothing more is sent, what is in flight is brought
-        home and booked, and the exception goes on to the caller.
+        its place in `requests`. If it raises (a cancelled run), nothing more is sent, what is in flight is awaited and
+        booked, and the exception goes on to the caller.
     check
-        Called in this thread twice a second, also while no answer comes. If it raises (a cancelled run), nothing more
-        is sent, and the exception goes on to the caller. What is in flight is cut off: at once where calls are free,
-        else after `RetryPolicy.grace`. It is booked as unknown, at its upper bound.
+        Called in this thread twice a second, also while no answer comes. If it raises (a cancelled run), it is as with
+        `on_answer`, but what is in flight is cut off: at once where calls are free, else after `RetryPolicy.grace`. It
+        is booked as unknown, at its upper bound.
 
     Returns
     -------
     list of Answer
-        One for each request. A question that failed for good has `fault` and `error` set: failures of the server or
-        the network are asked again when the same is asked another time; an answer that did not fit its schema five
-        times is stored as a failure and is not.
+        One for each request. A question that failed for good has `fault` and `error`. Failures of the server or the
+        network are asked again another time; an answer that did not fit its schema five times is stored as a failure.
 
     Raises
     ------
     GatewayError
-        Nothing could be asked, or not all (`BudgetExceededError`, a `RequestError` further on): what was answered until
-        then is stored.
+        Nothing could be asked, or not all (`BudgetExceededError`, a `RequestError` further on); answers are stored.
     RuntimeError
         Called inside a transaction: what is sent must be on record even if the caller rolls back.
     """
-    context = CallContext(uuid4(), endpoint, study, purpose, policy)
-    questions = _Questions(context, requests, on_answer)
-    if first := questions.next_slice():
-        with Client(endpoint=endpoint, policy=policy, resolver=resolver) as client:
-            _Exchange(context, client, questions, first, check).run()
-    return [answer for answer in questions.answers if answer is not None]
+    exchange = _Exchange(CallContext(uuid4(), endpoint, study, purpose, policy), requests, on_answer, check)
+    exchange.run(resolver)
+    return [answer for answer in exchange.answers if answer is not None]
 
 
-class _Questions:
-    """The questions of the requests, taken up in slices: what is stored is answered, the rest is to be asked."""
+class _Exchange:
+    """Brings requests to their answers, in the thread that asks: it alone uses the database."""
 
     def __init__(
-        self, context: CallContext, requests: Iterable[Request], on_answer: Callable[[Answer], None] | None
+        self,
+        context: CallContext,
+        requests: Iterable[Request],
+        on_answer: Callable[[Answer], None] | None,
+        check: Callable[[], None] | None,
     ) -> None:
-        self._context = context
+        self._context, self._endpoint, self._policy = context, context.endpoint, context.policy
         self._requests = iter(requests)
         self._on_answer = on_answer
-        self._is_admitted = context.study is None
-        self._size = max(SLICE, context.endpoint.concurrency)
-        self._indexes: dict[str, list[int]] = {}
+        self._check = check
+        self._capacity = self._endpoint.concurrency + prefetch_limit(self._endpoint.concurrency)
+        self._indexes: dict[str, list[int]] = {}  # of the requests that are one question, by its digest
         self.answers: list[Answer | None] = []
+        self._is_admitted = False
+        self._is_last_slice = False
+        self._ready: deque[Question] = deque()
+        # Questions to try again, with the moment from when on: they failed, or another process is asking the same.
+        self._later: list[tuple[float, int, Question]] = []
+        self._order = count()
+        self._under_way = 0  # attempts that are written and not yet booked
+        self._failures: Counter[str] = Counter()  # by digest: how often a question failed since its last answer
+        self._begin_at = now = time.monotonic()
+        self._renew_at = now + self._policy.lease / 3
+        self._check_at = now + self._policy.heed if check else float("inf")
+        self._cut_at = float("inf")
 
-    def next_slice(self) -> list[Question]:
-        """Return the next questions that must be asked; none only where there are no more."""
-        while requests := list(islice(self._requests, self._size)):
-            questions = self._prepare(requests)
-            known = attempts.look_up(digests=list(questions))
-            for digest, answer in known.items():
-                self.deliver(questions[digest], answer)
-            if missing := [question for digest, question in questions.items() if digest not in known]:
-                self._admit()
-                return missing
-        return []
+    def run(self, resolver: addresses.Resolver) -> None:
+        """Ask until all is answered; what stops it is raised once all in flight is booked."""
+        self._take_up()
+        if not self._ready:
+            return
+        with Client(endpoint=self._endpoint, policy=self._policy, resolver=resolver) as self._client:
+            try:
+                while self._ready or self._later or self._under_way or not self._is_last_slice:
+                    self._keep_up()
+                    self._take_up()
+                    self._begin()
+                    self._settle(self._client.results(self._patience()))
+            except Exception:
+                self._wind_up()
+                raise
 
-    def deliver(self, question: Question, answer: Answer) -> None:
-        """Give an answer to all requests that are this question."""
-        for index in self._indexes[question.digest]:
-            self._set(index, answer)
-            answer = replace(answer, cached=True)  # only one of several equal requests was sent
-
-    def _set(self, index: int, answer: Answer) -> None:
-        self.answers[index] = answer = replace(answer, index=index)
-        if self._on_answer is not None:
-            self._on_answer(answer)
+    def _take_up(self) -> None:
+        """Have questions ready for all that may be sent; what was put off may have been answered meanwhile."""
+        while len(self._ready) < self._capacity and not self._is_last_slice:
+            requests = list(islice(self._requests, max(SLICE, self._endpoint.concurrency)))
+            self._is_last_slice = not requests
+            self._sort_out(self._prepare(requests))
+        due: dict[str, Question] = {}
+        while self._later and self._later[0][0] <= time.monotonic():
+            _moment, _number, question = heapq.heappop(self._later)
+            due[question.digest] = question
+        self._sort_out(due)
 
     def _prepare(self, requests: list[Request]) -> dict[str, Question]:
-        """Prepare a slice; of equal questions the first stands for all, whenever the others come."""
+        """Make questions of a slice, by digest; of equal ones the first stands for all, whenever the others come."""
         questions: dict[str, Question] = {}
         for request in requests:
-            question = prepare(endpoint=self._context.endpoint, request=request)
+            question = prepare(endpoint=self._endpoint, request=request)
             indexes = self._indexes.setdefault(question.digest, [])
             indexes.append(len(self.answers))
             self.answers.append(None)
             if len(indexes) == 1:
                 questions[question.digest] = question
             elif (answer := self.answers[indexes[0]]) is not None:
-                self._set(indexes[-1], replace(answer, cached=True))
+                self._set_answer(indexes[-1], replace(answer, cached=True))
         return questions
+
+    def _sort_out(self, questions: dict[str, Question]) -> None:
+        """Deliver the answers that are stored; the other questions are to be asked."""
+        answers = attempts.look_up(digests=list(questions))
+        self._deliver(answers)
+        missing = [question for digest, question in questions.items() if digest not in answers]
+        if missing and not self._is_admitted:
+            self._admit()
+        self._ready.extend(missing)
 
     def _admit(self) -> None:
         """Check once, before anything is sent, that the study may ask the endpoint."""
-        endpoint, study = self._context.endpoint, self._context.study
-        if self._is_admitted or study is None:
-            return
-        if not endpoint.is_allowed:
-            raise EndpointNotAllowedError(_("The endpoint “%s” is not allowed. An operator can allow it.") % endpoint)
-        study.refresh_from_db(fields=["llm_budget", "currency"])
-        ledger.admit(study=study, endpoint=endpoint)
+        if (study := self._context.study) is not None:
+            if not self._endpoint.is_allowed:
+                raise EndpointNotAllowedError(
+                    _("The endpoint “%s” is not allowed. An operator can allow it.") % self._endpoint
+                )
+            study.refresh_from_db(fields=["llm_budget", "currency"])
+            ledger.admit(study=study, endpoint=self._endpoint)
         self._is_admitted = True
-
-
-class _Exchange:
-    """Brings questions to their answers, in the thread that asks: it alone uses the database."""
-
-    def __init__(
-        self,
-        context: CallContext,
-        client: Client,
-        questions: _Questions,
-        first: list[Question],
-        check: Callable[[], None] | None,
-    ) -> None:
-        self._context = context
-        self._policy = context.policy
-        self._client = client
-        self._questions = questions
-        self._check = check
-        self._capacity = context.endpoint.concurrency + prefetch_limit(context.endpoint.concurrency)
-        self._ready = deque(first)
-        self._is_last_slice = False
-        # Questions to try again, with the moment from when on: they failed, or another process is asking the same.
-        self._later: list[tuple[float, int, Question]] = []
-        self._order = count()
-        self._under_way = 0  # attempts that are written and not yet booked
-        self._failures: Counter[str] = Counter()  # by digest: how often a question failed since its last answer
-        now = time.monotonic()
-        self._begin_at = now
-        self._renew_at = now + self._policy.lease / 3
-        self._check_at = now + self._policy.heed if check else float("inf")
-        self._cut_at = float("inf")
-
-    def run(self) -> None:
-        """Ask until all is answered; what stops it is raised once all in flight is booked."""
-        try:
-            while self._ready or self._later or self._under_way or not self._is_last_slice:
-                self._keep_up()
-                self._take_up()
-                self._begin()
-                self._settle(self._client.results(self._patience()))
-        except Exception:
-            self._wind_up()
-            raise
-
-    def _take_up(self) -> None:
-        """Have questions ready for all that may be sent; what was put off may have been answered meanwhile."""
-        while len(self._ready) < self._capacity and not self._is_last_slice:
-            questions = self._questions.next_slice()
-            self._is_last_slice = not questions
-            self._ready.extend(questions)
-        due: dict[str, Question] = {}
-        while self._later and self._later[0][0] <= time.monotonic():
-            _moment, _number, question = heapq.heappop(self._later)
-            due[question.digest] = question
-        if due:
-            answers = attempts.look_up(digests=list(due))
-            self._ready.extend(question for digest, question in due.items() if digest not in answers)
-            self._deliver([(due[digest], answer) for digest, answer in answers.items()])
 
     def _begin(self) -> None:
         """Write attempts for as many questions as there is room for, and send them."""
@@ -272,8 +231,7 @@ class _Exchange:
                 self._put_off(question, self._policy.poll)
             if begun.unstarted:
                 self._begin_at = time.monotonic() + begun.wait * (1 + 0.2 * random.random())
-            by_digest = {question.digest: question for question in questions}
-            self._deliver([(by_digest[digest], answer) for digest, answer in begun.answers.items()])
+            self._deliver(begun.answers)
 
     def _settle(self, results: list[Result]) -> None:
         """Book what has come back, deliver the answers, and see to it that the rest is asked again."""
@@ -292,19 +250,12 @@ class _Exchange:
             for started, outcome in finished:
                 if started.attempt not in answers:
                     self._ask_again(started.question, outcome)
-            self._deliver(
-                [(started.question, answers[started.attempt]) for started, _ in finished if started.attempt in answers]
-            )
+            digests = {started.attempt: started.question.digest for started, _outcome in finished}
+            self._deliver({digests[attempt]: answer for attempt, answer in answers.items()})
 
     def _judge(self, started: StartedAttempt, outcome: Outcome) -> Outcome:
-        return replies.judge(
-            outcome,
-            question=started.question,
-            bound=started.bound,
-            failures=self._failures[started.question.digest],
-            invalid_answers=started.invalid_answers,
-            policy=self._policy,
-        )
+        failures = self._failures[started.question.digest]
+        return replies.judge(started, outcome, failures=failures, policy=self._policy)
 
     def _ask_again(self, question: Question, outcome: Outcome) -> None:
         if outcome.is_settled:  # our lease had run out, and whoever has the question now has not answered it yet
@@ -320,16 +271,23 @@ class _Exchange:
     def _put_off(self, question: Question, seconds: float) -> None:
         heapq.heappush(self._later, (time.monotonic() + seconds, next(self._order), question))
 
-    def _deliver(self, answers: list[tuple[Question, Answer]]) -> None:
-        """Deliver answers that are stored; if one cannot be delivered, the others still are."""
+    def _deliver(self, answers: dict[str, Answer]) -> None:
+        """Give stored answers, by digest, to all requests; if one cannot be delivered, the others still are."""
         failure: Exception | None = None
-        for question, answer in answers:
+        for digest, answer in answers.items():
             try:
-                self._questions.deliver(question, answer)
+                for number, index in enumerate(self._indexes[digest]):
+                    # Only the first of several equal requests was sent.
+                    self._set_answer(index, replace(answer, cached=answer.cached or number > 0))
             except Exception as error:  # noqa: BLE001 - raised below
                 failure = failure or error
         if failure is not None:
             raise failure
+
+    def _set_answer(self, index: int, answer: Answer) -> None:
+        self.answers[index] = answer = replace(answer, index=index)
+        if self._on_answer is not None:
+            self._on_answer(answer)
 
     def _patience(self) -> float:
         """Return for how many seconds there is nothing to do unless a reply comes."""
@@ -352,7 +310,7 @@ class _Exchange:
                 self._check()
             except Exception:
                 self._check_at = float("inf")
-                self._cut_at = now + (0.0 if self._context.endpoint.is_free else self._policy.grace)
+                self._cut_at = now + (0.0 if self._endpoint.is_free else self._policy.grace)
                 raise
 
     def _wind_up(self) -> None:

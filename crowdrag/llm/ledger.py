@@ -33,11 +33,11 @@ CREDIBLE_FACTOR = 4
 
 @dataclass(frozen=True)
 class TokenUsage:
-    """The tokens that a call is booked with, or their bound; `estimated` where the server's figures were not used."""
+    """The tokens that a call is booked with, or their bound; estimated where the server's figures were not used."""
 
-    prompt: int
-    completion: int
-    estimated: bool = False
+    prompt_tokens: int
+    completion_tokens: int
+    usage_estimated: bool = False
 
 
 def bound_tokens(*, messages: Sequence[dict[str, str]], extra: Any, completion: int) -> TokenUsage:
@@ -63,11 +63,11 @@ def read_usage(reported: Any, *, most: TokenUsage, text: str | None) -> TokenUsa
     text cannot be true. A figure over the bound but not absurd is what will be billed: it is believed and marked.
     """
     figures = reported if isinstance(reported, dict) else {}
-    prompt, guessed_prompt = _credible_count(figures.get("prompt_tokens"), least=1, most=most.prompt)
+    prompt, guessed_prompt = _credible_count(figures.get("prompt_tokens"), least=1, most=most.prompt_tokens)
     completion, guessed_completion = _credible_count(
-        figures.get("completion_tokens"), least=1 if text else 0, most=most.completion
+        figures.get("completion_tokens"), least=1 if text else 0, most=most.completion_tokens
     )
-    return TokenUsage(prompt, completion, estimated=guessed_prompt or guessed_completion)
+    return TokenUsage(prompt, completion, usage_estimated=guessed_prompt or guessed_completion)
 
 
 def _credible_count(value: Any, *, least: int, most: int) -> tuple[int, bool]:

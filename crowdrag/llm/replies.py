@@ -8,7 +8,7 @@ validated strictly and never guessed.
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -20,8 +20,8 @@ from django.utils.translation import gettext as _
 
 from . import ledger, retry_policy
 from .addresses import BlockedAddressError
+from .attempts import Outcome, StartedAttempt
 from .enums import AttemptState, Fault
-from .requests import Question
 from .retry_policy import RetryPolicy
 
 # Asked again: the server was late, in conflict, overrun or failing.
@@ -30,50 +30,14 @@ TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})
 AMBIGUOUS_STATUSES = frozenset({408, 499, 502, 504, 520, 522, 524})
 
 
-@dataclass(frozen=True)
-class Reply:
-    """What the model said.
-
-    `logprobs` are those of its answer's tokens as the server says them; or, where `prompt_logprobs` were asked for
-    (vLLM), a pair of text and log probability for each token of the prompt, without the first, which has none.
-    """
-
-    text: str | None
-    refusal: str | None
-    finish_reason: str
-    logprobs: Any
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of an attempt.
-
-    `is_transient` says whether asking again may help, `reported` is the usage as the server says it. `judge` fills in
-    the rest: the tokens that are booked, the document that the answer is, and whether the question is settled.
-    """
-
-    state: AttemptState
-    fault: Fault = Fault.NONE
-    error: str = ""
-    is_transient: bool = False
-    status: int | None = None
-    retry_after: float | None = None
-    reply: Reply | None = None
-    reported: Any = None
-    latency: float = 0.0
-    usage: ledger.TokenUsage | None = None
-    data: Any = None
-    is_settled: bool = True
-
-
 def read_response(response: httpx2.Response) -> Outcome:
     """Return what a server's response means."""
     status = response.status_code
     if 200 <= status < 300:
-        return replace(_read_completion(response.content), status=status)
+        return replace(_read_completion(response.content), http_status=status)
     if 300 <= status < 400:
         message = _("The server points elsewhere, and redirects are not followed. Enter the final address.")
-        return Outcome(AttemptState.FAILED, Fault.REDIRECTED, message, status=status)
+        return Outcome(AttemptState.FAILED, Fault.REDIRECTED, message, http_status=status)
     text = response.content.decode("utf-8", "replace")
     error = _stated_error(text)
     state = AttemptState.FAILED
@@ -98,7 +62,7 @@ def _read_completion(content: bytes) -> Outcome:
             # Some servers put a late failure under status 200; what was done until then may be billed.
             state = AttemptState.ANSWERED if "usage" in body else AttemptState.UNKNOWN
             return Outcome(state, Fault.SERVER, _message(body), is_transient=True, reported=body.get("usage"))
-        return Outcome(AttemptState.ANSWERED, reply=_parse_completion(body), reported=body.get("usage"))
+        return _parse_completion(body)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         problem = _("The reply is not a chat completion (%(problem)s): %(quoted)s") % {
             "problem": f"{type(error).__name__} {error}",
@@ -124,7 +88,7 @@ def read_failure(error: Exception, *, timeout: float) -> Outcome:
     return Outcome(AttemptState.UNKNOWN, Fault.CUT, message, is_transient=True)
 
 
-def _parse_completion(body: Any) -> Reply:
+def _parse_completion(body: Any) -> Outcome:
     """Return what a chat completion says, or raise for what is none."""
     choice = body["choices"][0]
     message = choice["message"]
@@ -137,11 +101,13 @@ def _parse_completion(body: Any) -> Reply:
     logprobs = choice.get("logprobs")
     of_answer = logprobs.get("content") if isinstance(logprobs, dict) else None
     of_prompt = body.get("prompt_logprobs")
-    return Reply(
+    return Outcome(
+        AttemptState.ANSWERED,
         text=None if text is None else clean(text),
         refusal=clean(refusal) if refusal else None,
         finish_reason=reason,
         logprobs=clean(_prompt_tokens(of_prompt) if of_prompt else of_answer),
+        reported=body.get("usage"),
     )
 
 
@@ -180,32 +146,23 @@ def _message(body: dict[str, Any]) -> str:
     return str((error.get("message") if isinstance(error, dict) else None) or error)
 
 
-def judge(
-    outcome: Outcome,
-    *,
-    question: Question,
-    bound: ledger.TokenUsage,
-    failures: int,
-    invalid_answers: int,
-    policy: RetryPolicy,
-) -> Outcome:
+def judge(started: StartedAttempt, outcome: Outcome, *, failures: int, policy: RetryPolicy) -> Outcome:
     """Say what an attempt came to: its tokens, its document, and whether the question is settled by it.
 
-    `failures` and `invalid_answers` are how often the question failed before in each of the two ways.
+    `failures` is how often servers or connections failed at the question before.
     """
-    reply = outcome.reply
     if outcome.state == AttemptState.ANSWERED:
-        usage = ledger.read_usage(outcome.reported, most=bound, text=reply.text if reply else None)
-        outcome = replace(outcome, usage=usage)
+        usage = ledger.read_usage(outcome.reported, most=started.bound, text=outcome.text)
+        outcome = replace(outcome, **vars(usage))
     if outcome.fault:
         return replace(outcome, is_settled=not outcome.is_transient or failures + 1 >= policy.tries)
-    assert reply is not None
-    if question.schema is None or reply.refusal is not None:
+    schema = started.question.schema
+    if schema is None or outcome.refusal is not None:
         return outcome
     try:
-        return replace(outcome, data=clean(parse_document(reply.text, question.schema)))
+        return replace(outcome, data=clean(parse_document(outcome.text, schema)))
     except InvalidAnswerError as error:
-        is_settled = invalid_answers + 1 >= policy.asks
+        is_settled = started.invalid_answers + 1 >= policy.asks
         return replace(outcome, fault=Fault.INVALID, error=str(error), is_settled=is_settled)
 
 
@@ -222,7 +179,7 @@ def parse_document(text: str | None, schema: Mapping[str, Any]) -> Any:
     if not text or not text.strip():
         raise InvalidAnswerError("The answer is empty.")
     try:
-        document = json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_no_duplicates)
+        document = json.loads(text, parse_constant=_finite, parse_float=_finite, object_pairs_hook=_no_duplicates)
     except (ValueError, RecursionError) as error:
         raise InvalidAnswerError(f"The answer is not one JSON document: {error}") from error
     validator = _validator(json.dumps(schema, sort_keys=True))
@@ -242,14 +199,10 @@ def _validator(schema: str) -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(json.loads(schema), registry=referencing.Registry())
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON.")
-
-
 def _finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise ValueError(f"{digits} is too large.")
+        raise ValueError(f"{digits} is not a finite number.")
     return number
 
 

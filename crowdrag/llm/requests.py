@@ -62,18 +62,7 @@ class Answer:
     cached: bool = False
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    usage_estimated: bool = False
     cost: Decimal = Decimal(0)
-
-    @property
-    def ok(self) -> bool:
-        """Whether the model answered and did not refuse."""
-        return not self.fault and self.refusal is None
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the model answered with nothing."""
-        return not self.fault and not (self.text or "").strip()
 
     @property
     def is_cut(self) -> bool:
@@ -122,21 +111,11 @@ def prepare(*, endpoint: Endpoint, request: Request) -> Question:
 def stored_answer(call: Call, *, cached: bool = True) -> Answer:
     """Return the answer that a settled call holds; whoever delivers it gives it its index."""
     return Answer(
-        index=0,
-        call=call.pk,
-        text=call.text,
-        data=call.data,
-        refusal=call.refusal,
-        finish_reason=call.finish_reason,
-        logprobs=call.logprobs,
-        error=call.error,
-        fault=call.fault,
-        cached=cached,
-        prompt_tokens=call.prompt_tokens or 0,
-        completion_tokens=call.completion_tokens or 0,
-        usage_estimated=call.usage_estimated,
+        index=0, call=call.pk, text=call.text, data=call.data, refusal=call.refusal, finish_reason=call.finish_reason,
+        logprobs=call.logprobs, error=call.error, fault=call.fault, cached=cached,
+        prompt_tokens=call.prompt_tokens or 0, completion_tokens=call.completion_tokens or 0,
         cost=call.cost or Decimal(0),
-    )
+    )  # fmt: skip
 
 
 Complaint = tuple[str, str]

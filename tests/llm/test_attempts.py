@@ -8,11 +8,9 @@ import pytest
 from django.utils import timezone
 
 from crowdrag.llm import attempts, erasure, gateway, ledger
-from crowdrag.llm.attempts import CallContext
+from crowdrag.llm.attempts import CallContext, Outcome
 from crowdrag.llm.enums import AttemptState, CallState
-from crowdrag.llm.ledger import TokenUsage
 from crowdrag.llm.models import Attempt, Call
-from crowdrag.llm.replies import Outcome, Reply
 from crowdrag.llm.requests import prepare
 from crowdrag.llm.retry_policy import RetryPolicy
 from crowdrag.studies.models import Study
@@ -41,7 +39,7 @@ def asker(endpoint, study, **policy):
 
 
 def said(text):
-    return Outcome(AttemptState.ANSWERED, reply=Reply(text, None, "stop", None), usage=TokenUsage(7, 1))
+    return Outcome(AttemptState.ANSWERED, text=text, prompt_tokens=7, completion_tokens=1)
 
 
 def check_books(study):

@@ -137,7 +137,6 @@ def test_usage_that_cannot_be_true_is_counted_at_the_upper_bound_and_marked(ask,
     [answer] = ask(_usage(usage))
     [attempt] = attempts()
     assert answer.text == "yes"
-    assert answer.usage_estimated
     assert attempt.usage_estimated
     assert attempt.completion_tokens in {50, 2, 3}
     assert attempt.prompt_tokens >= 64  # the bound: its overhead alone is more

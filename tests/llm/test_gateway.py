@@ -8,11 +8,9 @@ import pytest
 from django.db import transaction
 
 from crowdrag.llm import attempts, gateway, ledger
-from crowdrag.llm.attempts import CallContext
+from crowdrag.llm.attempts import CallContext, Outcome
 from crowdrag.llm.enums import AttemptState, CallState, Fault
-from crowdrag.llm.ledger import TokenUsage
 from crowdrag.llm.models import Attempt, Call
-from crowdrag.llm.replies import Outcome, Reply
 from crowdrag.llm.requests import prepare
 from crowdrag.llm.retry_policy import RetryPolicy
 
@@ -59,20 +57,20 @@ def test_the_endpoint_is_never_asked_more_at_once_than_it_takes(ask, endpoint, s
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "text", "refusal", "reason", "empty", "cut"),
+    ("behaviour", "text", "refusal", "reason"),
     [
-        ("empty", "", None, "stop", True, False),
-        ("nothing", None, None, "stop", True, False),
-        ("cut_short", "and then", None, "length", False, True),
-        ("refuse", None, "I would rather not.", "stop", True, False),
-        ("filtered", "", "content_filter", "content_filter", True, False),
+        ("empty", "", None, "stop"),
+        ("nothing", None, None, "stop"),
+        ("cut_short", "and then", None, "length"),
+        ("refuse", None, "I would rather not.", "stop"),
+        ("filtered", "", "content_filter", "content_filter"),
     ],
 )
-def test_refusals_empty_and_cut_answers_are_kept_and_marked(ask, server, behaviour, text, refusal, reason, empty, cut):
+def test_refusals_empty_and_cut_answers_are_kept_and_marked(ask, server, behaviour, text, refusal, reason):
     for cached in (False, True):
         [answer] = ask(behaviour)
         assert (answer.text, answer.refusal, answer.finish_reason) == (text, refusal, reason)
-        assert (answer.is_empty, answer.is_cut, answer.ok, answer.cached) == (empty, cut, refusal is None, cached)
+        assert (answer.is_cut, answer.fault, answer.cached) == (reason == "length", "", cached)
     assert len(server.seen) == 1
 
 
@@ -160,7 +158,7 @@ def test_a_late_writer_does_not_overwrite_its_successor(endpoint, study, server)
     quick = CallContext(uuid4(), endpoint, study, "test", RetryPolicy())
 
     def finish(context, started, text):
-        outcome = Outcome(AttemptState.ANSWERED, reply=Reply(text, None, "stop", None), usage=TokenUsage(7, 1))
+        outcome = Outcome(AttemptState.ANSWERED, text=text, prompt_tokens=7, completion_tokens=1)
         return attempts.finish(context=context, finished=[(started, outcome)]).get(started.attempt)
 
     [first] = attempts.begin(context=slow, questions=[question]).started
@@ -220,7 +218,7 @@ def test_requests_that_no_model_should_be_sent_are_refused(endpoint, study, serv
 
 def test_failures_are_asked_again_another_time(ask, server):
     [answer] = ask("bad_request,ok")
-    assert (answer.fault, answer.ok) == (Fault.REJECTED, False)
+    assert answer.fault == Fault.REJECTED
     assert answer.error
     [again] = ask("bad_request,ok")
     assert (again.text, again.cached) == ("yes", False)

@@ -143,8 +143,8 @@ def test_pauses_double_with_jitter_up_to_a_limit():
 
 def test_bytes_bound_tokens_and_prices_are_exact():
     bound = ledger.bound_tokens(messages=[{"role": "user", "content": "é" * 100}], extra=None, completion=7)
-    assert bound.prompt == 200 + ledger.TOKENS_PER_MESSAGE + ledger.TOKENS_PER_REQUEST
-    assert bound.completion == 7
+    assert bound.prompt_tokens == 200 + ledger.TOKENS_PER_MESSAGE + ledger.TOKENS_PER_REQUEST
+    assert bound.completion_tokens == 7
     endpoint = Endpoint(input_price=Decimal("0.0001"), output_price=Decimal("15.0000"))
     assert ledger.price(endpoint=endpoint, prompt=1, completion=3) == Decimal("0.0000450001")
 
