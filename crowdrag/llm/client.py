@@ -141,10 +141,11 @@ class Client:
         try:
             # The client's own limits count each read; this one counts them all.
             async with asyncio.timeout(self._endpoint.timeout):
-                response = await self._openai.post("/chat/completions", body=body, cast_to=httpx2.Response)
+                try:
+                    response = await self._openai.post("/chat/completions", body=body, cast_to=httpx2.Response)
+                except openai.APIStatusError as error:
+                    response = error.response
             return replies.read_response(response)
-        except openai.APIStatusError as error:
-            return replies.read_response(error.response)
         except asyncio.CancelledError:
             reason = _("The job was cancelled before the answer came.")
             return Outcome(AttemptState.UNKNOWN, Fault.CUT, reason, is_transient=True)
