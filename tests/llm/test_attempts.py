@@ -7,8 +7,9 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from crowdrag.llm import attempts, erasure, gateway, ledger
+from crowdrag.llm import addresses, attempts, erasure, gateway, ledger
 from crowdrag.llm.attempts import CallContext, Outcome
+from crowdrag.llm.client import Client
 from crowdrag.llm.enums import AttemptState, CallState
 from crowdrag.llm.models import Attempt, Call
 from crowdrag.llm.requests import prepare
@@ -84,6 +85,17 @@ def test_what_stood_ahead_when_it_was_stopped_is_taken_back(ask, wide, server, s
     assert check_books(study).held == 0
     assert len(ask(*[f"slow:0.2 {n}" for n in range(50)])) == 50
     assert len(server.seen) == 50
+
+
+def test_what_is_cut_off_before_it_was_sent_comes_back_unsent(wide, study):
+    context = asker(wide, study)
+    ledger.admit(study=study, endpoint=wide)
+    begun = begin(context, "ok")
+    client = Client(endpoint=wide, policy=context.policy, resolver=addresses.system_resolver)
+    client.send(begun.started)
+    client.cut_off()  # in the same turn of the event loop
+    with client:
+        assert client.results(10) == [(begun.started[0], None)]
 
 
 def test_what_stands_ahead_rests_too_when_the_server_asks_for_it(ask, wide, server, study):
