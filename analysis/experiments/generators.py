@@ -7,8 +7,9 @@ A name is `endpoint:NAME` or `model:NAME`, with options after a question mark: `
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -84,7 +85,7 @@ class EndpointGenerator:
         crowdrag.llm.gateway.GatewayError
             If nothing may be asked (no budget, not allowed, a message that no server takes).
         """
-        answers = self._complete(gateway.LazyRequests(prompts, self.request))
+        answers = self._complete(map(self.request, prompts))
         return [_output(prompt, answer) for prompt, answer in zip(prompts, answers, strict=True)]
 
     def request(self, prompt: Prompt) -> gateway.Request:
@@ -141,7 +142,7 @@ class EndpointGenerator:
                 f"{self.endpoint} does not say how likely a given text is: most chat servers score only what they "
                 f"write themselves. vLLM does; so does a model in this process (“model:NAME”).{server_message}"
             )
-        answers = self._complete(gateway.LazyRequests(list(pairs.values()), lambda pair: _scored(*pair)))
+        answers = self._complete(starmap(_scored, pairs.values()))
         tokens = [np.zeros(0)] * len(prompts)
         for (index, (_prompt, text)), known in zip(pairs.items(), answers, strict=True):
             tokens[index] = _spelling(known.logprobs or [], text.strip())
@@ -154,7 +155,7 @@ class EndpointGenerator:
         """Return this generator with a callback for each new answer; what the callback raises ends the calls."""
         return replace(self, on_answers=on_answers)
 
-    def _complete(self, requests: Sequence[gateway.Request]) -> list[gateway.Answer]:
+    def _complete(self, requests: Iterable[gateway.Request]) -> list[gateway.Answer]:
         answers = gateway.complete_many(
             endpoint=self.endpoint, requests=requests, study=self.study, purpose=self.purpose,
             on_answer=lambda _answer: self.on_answers(1), check=lambda: self.on_answers(0),

@@ -173,11 +173,10 @@ def work(work: Work) -> Callable[[], None]:
         shown = stimuli.show_stimulus(call.thing, texts)
         return judge.request(shown=shown, campaign_questions=questions, questions=call.questions, repeat=call.repeat)
 
-    requests = gateway.LazyRequests(calls, request)
     try:
         answers = gateway.complete_many(
             endpoint=judge.endpoint,
-            requests=requests,
+            requests=map(request, calls),
             study=run.study,
             purpose=PURPOSE,
             on_answer=note_answer,

@@ -5,3 +5,7 @@ after), `client` (what is sent), `replies` (what came back). `ledger` keeps the 
 question is asked again, `addresses` where calls may go.
 Beside them: `endpoints`, `forecasts`, `erasure`, `prompt_delimiters`.
 """
+
+
+class GatewayError(Exception):
+    """A model cannot be asked; the message says what to do. Each kind stands beside the function that raises it."""

@@ -1,6 +1,6 @@
 """Where calls may go: an endpoint's name is resolved once, each address is checked, and a checked one is connected to.
 
-Checking a name when it is entered is not enough, for it may point elsewhere a second later; so what is checked is the
+Checking a name when it is entered is not enough, for it may point elsewhere a second later. So what is checked is the
 address that the connection then uses (client.py).
 """
 
@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from .errors import GatewayError
+from . import GatewayError
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Sequence[str]]
 
 # Never, local or not: they lead to the metadata of cloud machines, to many machines at once, or to nowhere.
@@ -74,25 +73,25 @@ def check_url(url: str, *, is_local: bool) -> tuple[str, int]:
 
 def system_resolver(host: str, port: int) -> list[str]:
     """Return the addresses of a host as the system knows them."""
-    answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in answers))
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 def resolve(host: str, port: int, *, is_local: bool, resolver: Resolver = system_resolver) -> list[str]:
     """Return the addresses of a host, all of them checked: if one is not allowed, none is."""
     try:
-        answers = list(resolver(host, port))
+        resolved = list(resolver(host, port))
     except (OSError, UnicodeError) as error:
         raise ConnectionError(f"{host} has no address: {error}") from error
-    if not answers:
+    if not resolved:
         raise ConnectionError(f"{host} has no address.")
-    for address in answers:
+    for address in resolved:
         if problem := why_forbidden(address, is_local=is_local):
             raise BlockedAddressError(
                 _("%(host)s leads to %(address)s, which is %(problem)s.")
                 % {"host": host, "address": address, "problem": problem}
             )
-    return answers
+    return resolved
 
 
 def why_forbidden(address: str, *, is_local: bool) -> str:
@@ -103,19 +102,11 @@ def why_forbidden(address: str, *, is_local: bool) -> str:
         return _("no address")
     if isinstance(parsed, ipaddress.IPv6Address) and parsed.scope_id:
         return _("bound to one link")
-    return _why_not(parsed, is_local=is_local)
-
-
-def _why_not(address: Address, *, is_local: bool) -> str:
-    if _within(address, FORBIDDEN_NETWORKS):
+    if any(parsed in network for network in FORBIDDEN_NETWORKS):
         return _("reserved")
-    if _within(address, LOCAL_NETWORKS):
+    if any(parsed in network for network in LOCAL_NETWORKS):
         return "" if is_local else _("on this machine or in a private network (an operator can mark it as local)")
-    if _within(address, IPV4_IN_IPV6_NETWORKS):
+    if any(parsed in network for network in IPV4_IN_IPV6_NETWORKS):
         return _("another address in disguise")
     # What the lists above do not know, Python's own registry may.
-    return "" if address.is_global else _("reserved")
-
-
-def _within(address: Address, blocks: Sequence[ipaddress.IPv4Network | ipaddress.IPv6Network]) -> bool:
-    return any(address in block for block in blocks if block.version == address.version)
+    return "" if parsed.is_global else _("reserved")

@@ -1,8 +1,7 @@
 """The operator's view of endpoints, calls and attempts. Keys are shown nowhere."""
 
-from typing import Any
+import os
 
-from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -10,39 +9,14 @@ from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.admin import OfPeople, ReadOnlyAdmin
 
-from . import addresses, client, ledger
-from .errors import GatewayError
+from . import ledger
 from .models import Attempt, Call, Endpoint, StudySpend
-
-
-class EndpointForm(forms.ModelForm):  # type: ignore[type-arg] # Django's class takes no argument
-    """Checks address and key host of an endpoint when they are entered; they are checked again at every call."""
-
-    class Meta:
-        model = Endpoint
-        exclude: tuple[str, ...] = ()
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse addresses that would be refused when a call is sent, and a key that is bound to another host."""
-        cleaned = super().clean() or self.cleaned_data
-        url = cleaned.get("base_url")
-        if url:
-            try:
-                host, _port = addresses.check_url(url, is_local=bool(cleaned.get("is_local")))
-            except GatewayError as error:
-                raise forms.ValidationError({"base_url": str(error)}) from error
-            if cleaned.get("key_variable") and cleaned.get("key_host", "").lower() != host:
-                raise forms.ValidationError(
-                    {"key_host": _("The key will be sent to %s only if that host stands here.") % host}
-                )
-        return cleaned
 
 
 @admin.register(Endpoint)
 class EndpointAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # Django's class takes no argument
     """Endpoints are the operator's."""
 
-    form = EndpointForm
     list_display = ("name", "model", "base_url", "has_key", "is_local", "is_allowed", "concurrency", "currency")
     list_filter = ("is_allowed", "is_local", "supports_json_schema", "supports_logprobs")
     search_fields = ("name", "model", "base_url")
@@ -52,7 +26,7 @@ class EndpointAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # Django's clas
     @admin.display(boolean=True, description=_("key is set"))
     def has_key(self, endpoint: Endpoint) -> bool | None:
         """Whether its variable is set; nothing where it needs no key."""
-        return client.has_key(endpoint) if endpoint.key_variable else None
+        return bool(os.environ.get(endpoint.key_variable)) if endpoint.key_variable else None
 
 
 @admin.register(Call)
@@ -60,17 +34,8 @@ class CallAdmin(OfPeople, ReadOnlyAdmin):
     """Calls, to read."""
 
     list_display = (
-        "digest",
-        "endpoint",
-        "model",
-        "purpose",
-        "study",
-        "state",
-        "fault",
-        "finish_reason",
-        "cost",
-        "created_at",
-    )
+        "digest", "endpoint", "model", "purpose", "study", "state", "fault", "finish_reason", "cost", "created_at"
+    )  # fmt: skip
     list_filter = ("state", "fault", "endpoint", "purpose", "usage_estimated", "study")
     list_select_related = ("endpoint", "study")
     search_fields = ("digest",)
@@ -83,18 +48,8 @@ class AttemptAdmin(OfPeople, ReadOnlyAdmin):
     """Attempts, to read; those of unknown outcome can be settled once the provider's bill is there."""
 
     list_display = (
-        "id",
-        "call",
-        "endpoint",
-        "study",
-        "state",
-        "fault",
-        "http_status",
-        "cost",
-        "currency",
-        "latency",
-        "started_at",
-    )
+        "id", "call", "endpoint", "study", "state", "fault", "http_status", "cost", "currency", "latency", "started_at"
+    )  # fmt: skip
     list_filter = ("state", "fault", "endpoint", "study")
     list_select_related = ("endpoint", "study", "call")
     date_hierarchy = "started_at"

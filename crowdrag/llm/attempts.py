@@ -10,7 +10,7 @@ themselves.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -19,15 +19,14 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Study
 
-from . import ledger
+from . import GatewayError, ledger
 from .enums import AttemptState, CallState, Fault
-from .errors import GatewayError
 from .models import Attempt, Call, Endpoint
-from .replies import Verdict
 from .requests import Answer, Question, compose, stored_answer
 from .retry_policy import RetryPolicy
 
@@ -40,6 +39,11 @@ FREE_SLOTS_SQL = """
     ) FROM llm_endpoint e WHERE id = %s
 """
 SERIALISE_SQL = "SELECT pg_advisory_xact_lock(hashtext('crowdrag.llm.room'), %s)"
+
+# What an outcome has under the names of columns: of both calls and attempts, of calls, of attempts.
+SHARED_COLUMNS = ("fault", "error", "prompt_tokens", "completion_tokens", "usage_estimated")
+ANSWER_COLUMNS = ("text", "refusal", "finish_reason", "logprobs", "data")
+ATTEMPT_COLUMNS = ("state", "http_status", "retry_after", "latency")
 
 
 class EndpointNotAllowedError(GatewayError):
@@ -56,31 +60,50 @@ class CallContext:
     purpose: str
     policy: RetryPolicy
 
+    def lease(self, now: datetime) -> dict[str, Any]:
+        """Return the columns of a call that this context holds."""
+        return {"claimed_by": self.token, "claimed_until": now + timedelta(seconds=self.policy.lease)}
+
 
 @dataclass(frozen=True)
 class StartedAttempt:
-    """An attempt that is on record and may be sent.
-
-    `invalid_answers` counts the answers so far that did not fit the schema; `amount` is the money that is held.
-    """
+    """An attempt that is on record and may be sent; `invalid_answers` before it did not fit the schema."""
 
     question: Question
-    call: int
-    fence: int
-    attempt: int
-    number: int
-    invalid_answers: int
+    attempt: Attempt
     body: dict[str, Any]
-    bound: ledger.TokenBound
-    amount: Decimal
+    bound: ledger.TokenUsage
+    invalid_answers: int
 
 
 @dataclass(frozen=True)
-class FreeSlots:
-    """How many attempts may be started now; where none may, how many seconds to wait."""
+class Outcome:
+    """What became of an attempt.
 
-    count: int
-    wait: float = 0.0
+    Fields that are columns of an attempt or a call have their names. `logprobs` are those of the answer's tokens as the
+    server says them; or, where `prompt_logprobs` were asked for (vLLM), a pair of text and log probability for each
+    token of the prompt, without the first, which has none. `is_transient` says whether asking again may help,
+    `reported` is the usage as the server says it. `replies.judge` adds the tokens that are booked, `data`, and whether
+    the question is settled.
+    """
+
+    state: AttemptState
+    fault: Fault = Fault.NONE
+    error: str = ""
+    is_transient: bool = False
+    http_status: int | None = None
+    retry_after: float | None = None
+    latency: float = 0.0
+    text: str | None = None
+    refusal: str | None = None
+    finish_reason: str = ""
+    logprobs: Any = None
+    data: Any = None
+    reported: Any = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    usage_estimated: bool = False
+    is_settled: bool = True
 
 
 @dataclass
@@ -107,8 +130,8 @@ def prefetch_limit(concurrency: int) -> int:
     return concurrency // 2
 
 
-def free_slots(context: CallContext, now: datetime) -> FreeSlots:
-    """Return how many attempts there is room for.
+def free_slots(context: CallContext, now: datetime) -> tuple[int, float]:
+    """Return how many attempts may be started now; where none may, also how many seconds to wait.
 
     The endpoint may rest, or be as busy as it may be with the calls of all processes. While nobody else asks it, some
     attempts may be written ahead: the client sends no more at once than the endpoint takes. With others about, each
@@ -123,19 +146,16 @@ def free_slots(context: CallContext, now: datetime) -> FreeSlots:
         )
     _allowed, paused_until, concurrency, in_flight, is_shared = row
     if paused_until is not None and paused_until > now:
-        return FreeSlots(0, (paused_until - now).total_seconds())
+        return 0, (paused_until - now).total_seconds()
     is_alone = not is_shared and concurrency == context.endpoint.concurrency
-    count: int = concurrency + (prefetch_limit(concurrency) if is_alone else 0) - in_flight
-    return FreeSlots(count) if count > 0 else FreeSlots(0, context.policy.poll)
+    count = concurrency + (prefetch_limit(concurrency) if is_alone else 0) - in_flight
+    return (count, 0.0) if count > 0 else (0, context.policy.poll)
 
 
 def look_up(*, digests: Sequence[str]) -> dict[str, Answer]:
     """Return the answers that are stored already, by digest."""
-    answers: dict[str, Answer] = {}
-    for start in range(0, len(digests), 1000):
-        calls = Call.objects.settled().filter(digest__in=digests[start : start + 1000]).defer("request")
-        answers |= {call.digest: stored_answer(call) for call in calls.order_by("id")}
-    return answers
+    calls = Call.objects.settled().defer("request").in_bulk(digests, field_name="digest")
+    return {digest: stored_answer(call) for digest, call in calls.items()}
 
 
 def begin(*, context: CallContext, questions: Sequence[Question]) -> Begun:
@@ -149,39 +169,30 @@ def begin(*, context: CallContext, questions: Sequence[Question]) -> Begun:
         There is no money for the first of them, and none will become free.
     """
     with transaction.atomic(durable=True):
-        now = context.policy.clock()
-        _serialise(context.endpoint)
-        slots = free_slots(context, now)
-        chosen = questions[: slots.count]
-        begun = Begun(unstarted=list(questions[slots.count :]), wait=slots.wait or context.policy.poll)
-        if not chosen:
-            return begun
-        claims = _claim(context, chosen, now)
-        ours = [question for question in chosen if claims[question.digest].claimed_by == context.token]
-        if len(ours) < len(chosen):
-            others = [question for question in chosen if claims[question.digest].claimed_by != context.token]
+        now = timezone.now()
+        # Processes write attempts for one endpoint one after another, so that each counts what the other has written.
+        # The lock goes by name and not by the endpoint's row: others write that row while they hold calls.
+        with connection.cursor() as cursor:
+            cursor.execute(SERIALISE_SQL, [context.endpoint.pk])
+        count, wait = free_slots(context, now)
+        chosen = questions[:count]
+        begun = Begun(unstarted=list(questions[count:]), wait=wait or context.policy.poll)
+        claims = _claim(context, chosen, now) if chosen else {}
+        if others := [question for question in chosen if question.digest not in claims]:
             begun.answers = look_up(digests=[question.digest for question in others])
             begun.held = [question for question in others if question.digest not in begun.answers]
-        if ours:
-            drafts = _draft(context, ours, claims)
-            count = _hold_money(context, [draft.amount for draft in drafts], now)
-            begun.started = _write_attempts(context, drafts[:count], now)
-            begun.unstarted = ours[count:] + begun.unstarted
+        if claims:
+            ours = [question for question in chosen if question.digest in claims]
+            drafts = _draft(context, ours, claims, now)
+            count = _hold_money(context, [draft.attempt.bound for draft in drafts], now)
+            begun.started, begun.unstarted = drafts[:count], ours[count:] + begun.unstarted
+            Attempt.objects.bulk_create(draft.attempt for draft in begun.started)
     return begun
 
 
-def _serialise(endpoint: Endpoint) -> None:
-    """Let processes write attempts for one endpoint one after another, so that each counts what the other has written.
-
-    The lock goes by name and not by the endpoint's row: others write that row while they hold calls.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(SERIALISE_SQL, [endpoint.pk])
-
-
 def _claim(context: CallContext, questions: Sequence[Question], now: datetime) -> dict[str, Call]:
-    """Store new questions, claim all that nobody else asks, and return their rows, locked, by digest."""
-    lease = {"claimed_by": context.token, "claimed_until": now + timedelta(seconds=context.policy.lease)}
+    """Store new questions, claim all that nobody else asks, and return the rows of the claimed, locked, by digest."""
+    lease = context.lease(now)
     contents = {question.digest: question for question in sorted(questions, key=lambda question: question.digest)}
     Call.objects.bulk_create(
         (
@@ -195,8 +206,8 @@ def _claim(context: CallContext, questions: Sequence[Question], now: datetime) -
         ignore_conflicts=True,
     )  # fmt: skip
     rows = Call.objects.select_for_update(no_key=True).filter(digest__in=list(contents)).order_by("digest")
-    calls = {call.digest: call for call in rows.only("digest", "claimed_by", "claimed_until", "fence", "erased_at")}
-    for digest, call in calls.items():
+    claims = {}
+    for call in rows.only("digest", "claimed_by", "claimed_until", "fence", "erased_at"):
         row = Call.objects.filter(pk=call.pk)
         if call.claimed_by == context.token and call.erased_at is None:
             if call.claimed_until != lease["claimed_until"]:
@@ -207,34 +218,38 @@ def _claim(context: CallContext, questions: Sequence[Question], now: datetime) -
             fault=Fault.NONE,
             error="",
             erased_at=None,
-            request=contents[digest].content,
+            request=contents[call.digest].content,
             **lease,
         ):
             call.fence += 1
-            call.claimed_by = context.token
         else:
-            call.claimed_by = None
-    return calls
+            continue
+        claims[call.digest] = call
+    return claims
 
 
-def _draft(context: CallContext, questions: Sequence[Question], claims: dict[str, Call]) -> list[StartedAttempt]:
+def _draft(
+    context: CallContext, questions: Sequence[Question], claims: dict[str, Call], now: datetime
+) -> list[StartedAttempt]:
     """Compose the next attempt of each claimed question, after what was tried before: by us, or by a lost process."""
-    calls = [claims[question.digest].pk for question in questions]
-    earlier: dict[int, list[Attempt]] = {}
+    calls = [claims[question.digest] for question in questions]
+    earlier: dict[int | None, list[Attempt]] = {}
     for attempt in Attempt.objects.filter(call__in=calls).order_by("number", "id"):
-        earlier.setdefault(attempt.call_id or 0, []).append(attempt)
+        earlier.setdefault(attempt.call_id, []).append(attempt)
     if any(attempt.state == AttemptState.INTENDED for attempts in earlier.values() for attempt in attempts):
-        ledger.give_up(Attempt.objects.filter(call__in=calls, state=AttemptState.INTENDED), context.policy.clock())
+        ledger.give_up(Attempt.objects.filter(call__in=calls, state=AttemptState.INTENDED), now)
     drafts = []
-    for question in questions:
-        call = claims[question.digest]
+    for question, call in zip(questions, calls, strict=True):
         attempts = earlier.get(call.pk, [])
         invalid = [attempt for attempt in attempts if attempt.fault == Fault.INVALID]
         complaint = (invalid[-1].reply or "", invalid[-1].error) if invalid else None
         body, bound = compose(question, context.endpoint, complaint)
-        amount = ledger.price(endpoint=context.endpoint, prompt=bound.prompt, completion=bound.completion)
-        number = attempts[-1].number + 1 if attempts else 1
-        drafts.append(StartedAttempt(question, call.pk, call.fence, 0, number, len(invalid), body, bound, amount))
+        amount = ledger.price(endpoint=context.endpoint, prompt=bound.prompt_tokens, completion=bound.completion_tokens)
+        attempt = Attempt(
+            call=call, study=context.study, endpoint=context.endpoint, fence=call.fence, bound=amount, cost=amount,
+            number=attempts[-1].number + 1 if attempts else 1, currency=context.endpoint.currency, started_at=now,
+        )  # fmt: skip
+        drafts.append(StartedAttempt(question, attempt, body, bound, len(invalid)))
     return drafts
 
 
@@ -256,112 +271,77 @@ def _hold_money(context: CallContext, amounts: Sequence[Decimal], now: datetime)
     raise ledger.budget_exceeded(study=context.study, currency=context.endpoint.currency, amount=amounts[0])
 
 
-def _write_attempts(context: CallContext, drafts: Sequence[StartedAttempt], now: datetime) -> list[StartedAttempt]:
-    rows = Attempt.objects.bulk_create(
-        Attempt(
-            call_id=draft.call, study=context.study, endpoint=context.endpoint, number=draft.number, fence=draft.fence,
-            bound=draft.amount, cost=draft.amount, currency=context.endpoint.currency, started_at=now,
-        )
-        for draft in drafts
-    )  # fmt: skip
-    return [replace(draft, attempt=row.pk) for draft, row in zip(drafts, rows, strict=True)]
-
-
-def finish(*, context: CallContext, finished: Sequence[tuple[StartedAttempt, Verdict]]) -> dict[int, Answer]:
+def finish(*, context: CallContext, finished: Sequence[tuple[StartedAttempt, Outcome]]) -> dict[Attempt, Answer]:
     """Book attempts, and store the answer of each question that is settled and still ours to answer.
 
     Returns the answers that are now stored, by attempt. A settled question without one was taken over by another
     process, which has not answered it yet.
     """
     with transaction.atomic(durable=True):
-        now = context.policy.clock()
-        freed = cost = ledger.ZERO
-        answers: dict[int, Answer] = {}
-        for started, verdict in sorted(finished, key=lambda one: one[0].call):
-            if verdict.settled and (answer := _store_answer(context, started, verdict, now)):
-                answers[started.attempt] = answer
+        now = timezone.now()
+        freed = spent = ledger.ZERO
+        answers: dict[Attempt, Answer] = {}
+        lost: dict[Attempt, str] = {}
+        for started, outcome in sorted(finished, key=lambda pair: pair[0].attempt.call_id or 0):
+            attempt, cost = started.attempt, _cost(context, started.attempt, outcome)
+            if outcome.is_settled:
+                if answer := _store_answer(context, attempt, outcome, cost, now):
+                    answers[attempt] = answer
+                else:
+                    lost[attempt] = started.question.digest
             # No row: an operator settled it by the provider's bill meanwhile.
-            if _book(context, started, verdict, now) and verdict.sent.state != AttemptState.UNKNOWN:
-                freed += started.amount
-                cost += attempt_cost(context, started, verdict)
-        ledger.settle(study=context.study, bound=freed, cost=cost)
-        if rest := max((verdict.rest for _started, verdict in finished), default=0.0):
-            until = now + timedelta(seconds=rest)
+            if _book(attempt, outcome, cost, now) and outcome.state != AttemptState.UNKNOWN:
+                freed += attempt.bound
+                spent += cost
+        ledger.settle(study=context.study, bound=freed, cost=spent)
+        if rest := max((outcome.retry_after or 0.0 for _started, outcome in finished), default=0.0):
+            until = now + timedelta(seconds=min(rest, context.policy.longest_wait))
             Endpoint.objects.filter(pk=context.endpoint.pk).update(paused_until=Greatest("paused_until", until))
-        lost = {
-            started.attempt: started.question.digest
-            for started, verdict in finished
-            if verdict.settled and started.attempt not in answers
-        }
-        stored = look_up(digests=list(lost.values())) if lost else {}
+        stored = look_up(digests=list(lost.values()))
     return answers | {attempt: stored[digest] for attempt, digest in lost.items() if digest in stored}
 
 
-def attempt_cost(context: CallContext, started: StartedAttempt, verdict: Verdict) -> Decimal:
+def _cost(context: CallContext, attempt: Attempt, outcome: Outcome) -> Decimal:
     """Return what an attempt is booked with."""
-    if verdict.sent.state == AttemptState.UNKNOWN:
-        return started.amount
-    if verdict.usage is None:
-        return ledger.ZERO
-    return ledger.price(endpoint=context.endpoint, prompt=verdict.usage.prompt, completion=verdict.usage.completion)
+    if outcome.state == AttemptState.UNKNOWN:
+        return attempt.bound
+    return ledger.price(
+        endpoint=context.endpoint, prompt=outcome.prompt_tokens or 0, completion=outcome.completion_tokens or 0
+    )
 
 
-def _usage_fields(verdict: Verdict) -> dict[str, Any]:
-    usage = verdict.usage
-    if usage is None:
-        return {}
-    return {
-        "prompt_tokens": usage.prompt, "completion_tokens": usage.completion, "usage_estimated": usage.estimated
-    }  # fmt: skip
-
-
-def _store_answer(context: CallContext, started: StartedAttempt, verdict: Verdict, now: datetime) -> Answer | None:
+def _store_answer(
+    context: CallContext, attempt: Attempt, outcome: Outcome, cost: Decimal, now: datetime
+) -> Answer | None:
     """Store what settles a question, and let go of it; None where it is not ours any more."""
-    reply = verdict.sent.reply
-    fields: dict[str, Any] = {
-        "state": CallState.FAILED if verdict.fault else CallState.ANSWERED,
-        "fault": verdict.fault,
-        "error": verdict.error,
+    fields: dict[str, Any] = {name: getattr(outcome, name) for name in (*SHARED_COLUMNS, *ANSWER_COLUMNS)}
+    fields |= {
+        "state": CallState.FAILED if outcome.fault else CallState.ANSWERED,
         "answered_at": now,
-        "text": reply.text if reply else None,
-        "refusal": reply.refusal if reply else None,
-        "finish_reason": reply.finish_reason if reply else "",
-        "logprobs": reply.logprobs if reply else None,
-        "data": verdict.data if reply else None,
-        "prompt_tokens": None,
-        "completion_tokens": None,
-        "usage_estimated": False,
-        "cost": attempt_cost(context, started, verdict) if verdict.usage else None,
+        "cost": None if outcome.prompt_tokens is None else cost,
         "claimed_by": None,
         "claimed_until": None,
-    } | _usage_fields(verdict)
+    }
     ours = Call.objects.filter(
-        pk=started.call, claimed_by=context.token, fence=started.fence, state=CallState.OPEN, erased_at__isnull=True
+        pk=attempt.call_id or 0, claimed_by=context.token, fence=attempt.fence, state=CallState.OPEN, erased_at=None
     )
-    return stored_answer(Call(pk=started.call, **fields), cached=False) if ours.update(**fields) else None
+    return stored_answer(Call(pk=attempt.call_id, **fields), cached=False) if ours.update(**fields) else None
 
 
-def _book(context: CallContext, started: StartedAttempt, verdict: Verdict, now: datetime) -> int:
-    sent = verdict.sent
-    return Attempt.objects.filter(pk=started.attempt, state__in=ledger.OPEN_STATES).update(
-        state=sent.state,
-        cost=attempt_cost(context, started, verdict),
-        fault=verdict.fault,
-        error=verdict.error,
-        # A reply that could not be used: the next question quotes it.
-        reply=(sent.reply.text or "") if verdict.problem and sent.reply else None,
-        http_status=sent.status,
-        retry_after=sent.retry_after,
-        latency=sent.latency,
+def _book(attempt: Attempt, outcome: Outcome, cost: Decimal, now: datetime) -> int:
+    return Attempt.objects.filter(pk=attempt.pk, state__in=ledger.OPEN_STATES).update(
+        **{name: getattr(outcome, name) for name in (*SHARED_COLUMNS, *ATTEMPT_COLUMNS)},
+        # An answer that does not fit its schema: the next question quotes it.
+        reply=(outcome.text or "") if outcome.fault == Fault.INVALID else None,
+        cost=cost,
         ended_at=now,
-        **_usage_fields(verdict),
     )
 
 
 def withdraw(*, context: CallContext, attempts: Sequence[StartedAttempt]) -> None:
     """Take back attempts that were never sent: their rows go, and their money is free."""
     with transaction.atomic(durable=True):
-        rows = Attempt.objects.filter(pk__in=[one.attempt for one in attempts], state=AttemptState.INTENDED)
+        rows = Attempt.objects.filter(pk__in=[started.attempt.pk for started in attempts], state=AttemptState.INTENDED)
         bounds = dict(rows.select_for_update().order_by("call", "pk").values_list("pk", "bound"))
         Attempt.objects.filter(pk__in=bounds).delete()
         ledger.settle(study=context.study, bound=sum(bounds.values(), ledger.ZERO), cost=ledger.ZERO)
@@ -369,8 +349,7 @@ def withdraw(*, context: CallContext, attempts: Sequence[StartedAttempt]) -> Non
 
 def renew(*, context: CallContext) -> None:
     """Renew the leases of all that this context holds."""
-    until = context.policy.clock() + timedelta(seconds=context.policy.lease)
-    Call.objects.filter(claimed_by=context.token).update(claimed_until=until)
+    Call.objects.filter(claimed_by=context.token).update(**context.lease(timezone.now()))
 
 
 def release(*, context: CallContext) -> None:

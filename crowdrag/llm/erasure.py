@@ -10,46 +10,47 @@ from django.utils import timezone
 
 from .models import Attempt, Call, CallQuerySet
 
-# Looking for so many texts one after the other is faster than going through a string letter by letter.
-_FEW = 20
-_CHUNK = 200
+# Up to so many texts, looking for one after the other is faster than going through a string letter by letter.
+FEW_TEXTS = 20
+CHUNK = 200
 
 
 @transaction.atomic
 def erase(*, calls: CallQuerySet, now: datetime | None = None) -> int:
-    """Erase question and answer of calls, and what their attempts kept of them; return how many calls it were.
+    """Erase question and answer of calls, and the replies and errors of their attempts; return how many calls.
 
     The digest stays and says nothing of the text. Whoever still holds the same text and asks again is answered anew.
     """
-    now = now or timezone.now()
     ids = list(calls.filter(erased_at__isnull=True).values_list("pk", flat=True))
     Attempt.objects.filter(call_id__in=ids).exclude(reply__isnull=True, error="").update(reply=None, error="")
     return Call.objects.filter(pk__in=ids).update(
-        request=None, text=None, data=None, logprobs=None, refusal=None, error="", erased_at=now
+        request=None, text=None, data=None, logprobs=None, refusal=None, error="", erased_at=now or timezone.now()
     )
 
 
 def erase_containing(texts: Collection[str], *, now: datetime | None = None) -> int:
-    """Erase all calls whose question, answer or error contains one of these texts; return how many it were.
+    """Erase all calls whose question, answer or error contains one of these texts; return how many.
 
     Reads every call once, however many texts there are, so it is not for pages.
     """
     if not texts:
         return 0
-    contains, contains_quoted = container_test(texts), container_test({_quoted(text) for text in texts})
-    call_ids: set[int] = set()
-    calls = Call.objects.filter(erased_at__isnull=True).annotate(
-        request_text=Cast("request", models.TextField()), data_text=Cast("data", models.TextField())
+    contains = container_test(texts)
+    # As the texts stand within JSON strings.
+    contains_quoted = container_test({json.dumps(text, ensure_ascii=False)[1:-1] for text in texts})
+    ids: set[int] = set()
+    calls = Call.objects.filter(erased_at__isnull=True).values_list(
+        "pk", Cast("request", models.TextField()), Cast("data", models.TextField()), "text", "refusal"
     )
-    for pk, *columns in calls.values_list("pk", "request_text", "data_text", "text", "refusal").iterator(_CHUNK):
+    for pk, *columns in calls.iterator(CHUNK):
         is_quoted = any(contains_quoted(column) for column in columns[:2] if column)
         if is_quoted or any(contains(column) for column in columns[2:] if column):
-            call_ids.add(pk)
+            ids.add(pk)
     attempts = Attempt.objects.filter(call__erased_at__isnull=True).values_list("call", "reply", "error")
-    for pk, *columns in attempts.iterator(_CHUNK):
-        if pk not in call_ids and any(contains(column) for column in columns if column):
-            call_ids.add(pk)
-    return erase(calls=Call.objects.filter(pk__in=call_ids), now=now)
+    for pk, *columns in attempts.iterator(CHUNK):
+        if pk not in ids and any(contains(column) for column in columns if column):
+            ids.add(pk)
+    return erase(calls=Call.objects.filter(pk__in=ids), now=now)
 
 
 def container_test(texts: Collection[str]) -> Callable[[str], bool]:
@@ -57,7 +58,7 @@ def container_test(texts: Collection[str]) -> Callable[[str], bool]:
 
     Texts that all begin alike are told apart one by one.
     """
-    if len(texts) <= _FEW:
+    if len(texts) <= FEW_TEXTS:
         return lambda string: any(text in string for text in texts)
     size = min(map(len, texts))
     by_beginning: dict[str, list[str]] = {}
@@ -65,13 +66,10 @@ def container_test(texts: Collection[str]) -> Callable[[str], bool]:
         by_beginning.setdefault(text[:size], []).append(text)
 
     def contains(string: str) -> bool:
-        beginnings = (by_beginning.get(string[at : at + size], ()) for at in range(len(string) - size + 1))
-        candidates = enumerate(beginnings)
-        return any(string.startswith(text, at) for at, text_candidates in candidates for text in text_candidates)
+        return any(
+            string.startswith(text, start)
+            for start in range(len(string) - size + 1)
+            for text in by_beginning.get(string[start : start + size], ())
+        )
 
     return contains
-
-
-def _quoted(text: str) -> str:
-    """A text as it stands within a JSON string."""
-    return json.dumps(text, ensure_ascii=False)[1:-1]

@@ -8,7 +8,6 @@ and how often a question was asked.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 from decimal import Decimal
 from math import ceil
 from typing import Any, Final
@@ -22,7 +21,7 @@ from crowdrag.studies.models import Study
 from . import gateway, ledger
 from .enums import AttemptState, Fault
 from .models import Attempt, Endpoint
-from .requests import LIMITS
+from .requests import output_limit
 
 # So many of an endpoint's latest answers say how fast it is.
 RECENT_ANSWERS: Final = 50
@@ -30,30 +29,15 @@ RECENT_ANSWERS: Final = 50
 
 @dataclass(frozen=True)
 class Speed:
-    """What an endpoint takes.
+    """What an endpoint takes."""
 
-    Attributes
-    ----------
-    prompt, completion
-        Seconds a token that it reads, and one that it writes.
-    overlap
-        How many calls were on their way at once, on average: answers that come one by one are 1.
-    read, written
-        Tokens read for each token of the upper bound, and written for each that an answer may have; 1 where nothing
-        tells.
-    asks
-        How often a question was sent until its answer fitted.
-    call
-        Seconds that a call takes whatever its size: the network, a queue.
-    """
-
-    prompt: float
-    completion: float
-    overlap: float = 1.0
-    read: float = 1.0
-    written: float = 1.0
-    asks: float = 1.0
-    call: float = 0.0
+    prompt: float  # seconds a token that it reads
+    completion: float  # seconds a token that it writes
+    overlap: float = 1.0  # calls on their way at once, on average: answers that come one by one are 1
+    read: float = 1.0  # tokens read for each token of the upper bound; 1 where nothing tells
+    written: float = 1.0  # tokens written for each that an answer may have; 1 where nothing tells
+    asks: float = 1.0  # how often a question was sent until its answer fitted
+    call: float = 0.0  # seconds that a call takes whatever its size: the network, a queue
 
     def seconds(self, *, calls: float, prompt_tokens: float, completion_tokens: float) -> float:
         """Return how long so many calls take that read and write so many tokens together."""
@@ -89,30 +73,26 @@ def measure_speed(endpoint: Endpoint, purpose: str) -> Speed | None:
     attempts = list(answered.filter(call__purpose=purpose)[:RECENT_ANSWERS]) or list(answered[:RECENT_ANSWERS])
     if not attempts:
         return None
-    tokens = np.array([(each.prompt_tokens, each.completion_tokens or 0) for each in attempts], dtype=np.float64)
-    latency = np.array([each.latency for each in attempts], dtype=np.float64)
-    # An attempt begins when it is written down; sent it is when there is a place for it.
-    ends = [
-        (each.ended_at, each.latency) for each in attempts if each.ended_at is not None and each.latency is not None
-    ]
-    spans = [(ended - timedelta(seconds=latency), ended) for ended, latency in ends]
+    tokens = np.array([(row.prompt_tokens, row.completion_tokens or 0) for row in attempts], dtype=np.float64)
+    latency = np.array([row.latency for row in attempts], dtype=np.float64)
+    # An attempt is written down before it is sent, which is when there is a slot for it.
+    ends = [row.ended_at.timestamp() for row in attempts if row.ended_at is not None]
     # A clock may be set back, and servers answer in no time.
-    busy = max(_busy_seconds(spans), float(latency.max()))
+    busy = max(_busy_seconds(np.array(ends), latency), float(latency.max()))
     call, prompt, completion = _seconds_a_call_and_token(tokens, latency)
     read, written = _shares(attempts, endpoint)
-    known = [each.call_id for each in attempts if each.call_id is not None]
-    asks = len(known) / len(set(known)) if known else 1.0
+    calls = [row.call_id for row in attempts if row.call_id is not None]
+    asks = len(calls) / len(set(calls)) if calls else 1.0
     return Speed(prompt, completion, max(float(latency.sum()) / busy, 1.0), read, written, asks, call)
 
 
-def _busy_seconds(spans: Sequence[tuple[datetime, datetime]]) -> float:
+def _busy_seconds(ends: NDArray[np.float64], latency: NDArray[np.float64]) -> float:
     """Count the seconds in which at least one call was on its way."""
-    total, until = 0.0, None
-    for begun, ended in sorted(span for span in spans if span[1] > span[0]):
-        begin = begun if until is None else max(begun, until)
-        total += max((ended - begin).total_seconds(), 0.0)
-        until = ended if until is None else max(until, ended)
-    return total
+    order = np.argsort(ends - latency)
+    begins, ends = (ends - latency)[order], ends[order]
+    # A call counts from when all that began before it had ended.
+    earlier = np.maximum.accumulate(np.append(begins[0], ends[:-1]))
+    return float(np.maximum(ends - np.maximum(begins, earlier), 0.0).sum())
 
 
 def _seconds_a_call_and_token(tokens: NDArray[np.float64], latency: NDArray[np.float64]) -> tuple[float, float, float]:
@@ -133,14 +113,12 @@ def _shares(attempts: Sequence[Attempt], endpoint: Endpoint) -> tuple[float, flo
         request: dict[str, Any] | None = attempt.call.request if attempt.call is not None else None
         if request is None:
             continue
-        limit = next((request["parameters"][name] for name in LIMITS if name in request["parameters"]), None)
-        bound = ledger.bound_tokens(
-            messages=request["messages"], extra=request["schema"], completion=limit or endpoint.max_tokens
-        )
+        limit = output_limit(request["parameters"], endpoint)
+        bound = ledger.bound_tokens(messages=request["messages"], extra=request["schema"], completion=limit)
         read += attempt.prompt_tokens or 0
         written += attempt.completion_tokens or 0
-        most_read += bound.prompt
-        most_written += bound.completion
+        most_read += bound.prompt_tokens
+        most_written += bound.completion_tokens
     return (read / most_read if most_read else 1.0), (written / most_written if most_written else 1.0)
 
 
@@ -197,7 +175,7 @@ def forecast(
     estimate = gateway.estimate(endpoint=endpoint, requests=requests)
     sampled = len(requests) if calls is not None and calls > len(requests) else None
     if sampled and calls:
-        estimate = _scale(estimate, calls)
+        estimate = estimate.scaled(calls)
     problem = ""
     try:
         ledger.admit(study=study, endpoint=endpoint)
@@ -208,11 +186,8 @@ def forecast(
     speed = measure_speed(endpoint, purpose)
     seconds = None
     if speed is not None:
-        seconds = speed.at_once(open_calls, endpoint).seconds_within(
-            calls=open_calls,
-            prompt_tokens=estimate.prompt_tokens,
-            completion_tokens=estimate.completion_tokens,
-        )
+        tokens = {"prompt_tokens": estimate.prompt_tokens, "completion_tokens": estimate.completion_tokens}
+        seconds = speed.at_once(open_calls, endpoint).seconds_within(calls=open_calls, **tokens)
     return Forecast(len(requests) if count is None else count, estimate, seconds, left, problem, sampled)
 
 
@@ -225,23 +200,6 @@ def describe_wait(endpoint: Endpoint, seconds: float = 0.0) -> str:
 
 
 def check_answered(endpoint: Endpoint, answers: Sequence[gateway.Answer]) -> None:
-    """Raise where a server failed for now, so that a unit of work is tried again.
-
-    Raises
-    ------
-    UnansweredError
-    """
-    if passing := [answer for answer in answers if answer.fault in TRANSIENT_FAULTS]:
-        raise UnansweredError(f"{endpoint} did not answer {len(passing)} of {len(answers)}: {passing[0].error}")
-
-
-def _scale(estimate: gateway.Estimate, calls: int) -> gateway.Estimate:
-    factor = Decimal(calls) / max(estimate.requests, 1)
-    return replace(
-        estimate,
-        requests=calls,
-        stored=int(estimate.stored * factor),
-        prompt_tokens=int(estimate.prompt_tokens * factor),
-        completion_tokens=int(estimate.completion_tokens * factor),
-        cost=estimate.cost * factor,
-    )
+    """Raise `UnansweredError` where a server failed for now, so that a unit of work is tried again."""
+    if failed := [answer for answer in answers if answer.fault in TRANSIENT_FAULTS]:
+        raise UnansweredError(f"{endpoint} did not answer {len(failed)} of {len(answers)}: {failed[0].error}")

@@ -13,15 +13,14 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Case, F, QuerySet, Subquery, Sum, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models import F, Q, QuerySet, Subquery, Sum
 from django.utils.translation import gettext as _
 
 from crowdrag.studies import money
 from crowdrag.studies.models import Study
 
+from . import GatewayError
 from .enums import AttemptState, Fault
-from .errors import GatewayError
 from .models import Attempt, Endpoint, StudySpend
 
 MILLION = Decimal(1_000_000)
@@ -33,31 +32,23 @@ CREDIBLE_FACTOR = 4
 
 
 @dataclass(frozen=True)
-class TokenBound:
-    """The most tokens that a call can be billed for, if the server keeps to what it was asked."""
-
-    prompt: int
-    completion: int
-
-
-@dataclass(frozen=True)
 class TokenUsage:
-    """The tokens that a call is booked with; `estimated` where the server's figures could not be used."""
+    """The tokens that a call is booked with, or their bound; estimated where the server's figures were not used."""
 
-    prompt: int
-    completion: int
-    estimated: bool = False
+    prompt_tokens: int
+    completion_tokens: int
+    usage_estimated: bool = False
 
 
-def bound_tokens(*, messages: Sequence[dict[str, str]], extra: Any, completion: int) -> TokenBound:
-    """Return the upper bound of a call's tokens.
+def bound_tokens(*, messages: Sequence[dict[str, str]], extra: Any, completion: int) -> TokenUsage:
+    """Return the most tokens that a call can be billed for, if the server keeps to what it was asked.
 
     No tokeniser in use makes more tokens than a text has bytes (they all fall back to bytes), so bytes are a bound
     that needs no tokeniser; `extra` is whatever else is sent that may count (a schema).
     """
     size = sum(len(message["content"].encode()) for message in messages)
     size += len(json.dumps(extra, ensure_ascii=False).encode()) if extra is not None else 0
-    return TokenBound(size + TOKENS_PER_MESSAGE * len(messages) + TOKENS_PER_REQUEST, completion)
+    return TokenUsage(size + TOKENS_PER_MESSAGE * len(messages) + TOKENS_PER_REQUEST, completion)
 
 
 def price(*, endpoint: Endpoint, prompt: int, completion: int) -> Decimal:
@@ -65,18 +56,18 @@ def price(*, endpoint: Endpoint, prompt: int, completion: int) -> Decimal:
     return (prompt * endpoint.input_price + completion * endpoint.output_price) / MILLION
 
 
-def read_usage(reported: Any, *, most: TokenBound, text: str | None) -> TokenUsage:
+def read_usage(reported: Any, *, most: TokenUsage, text: str | None) -> TokenUsage:
     """Return the tokens that a server reported, each replaced by its upper bound where it cannot be true.
 
     Missing, negative, fractional and absurd figures, no input tokens, and no output tokens for an answer that has
     text cannot be true. A figure over the bound but not absurd is what will be billed: it is believed and marked.
     """
     figures = reported if isinstance(reported, dict) else {}
-    prompt, guessed_prompt = _credible_count(figures.get("prompt_tokens"), least=1, most=most.prompt)
+    prompt, guessed_prompt = _credible_count(figures.get("prompt_tokens"), least=1, most=most.prompt_tokens)
     completion, guessed_completion = _credible_count(
-        figures.get("completion_tokens"), least=1 if text else 0, most=most.completion
+        figures.get("completion_tokens"), least=1 if text else 0, most=most.completion_tokens
     )
-    return TokenUsage(prompt, completion, estimated=guessed_prompt or guessed_completion)
+    return TokenUsage(prompt, completion, usage_estimated=guessed_prompt or guessed_completion)
 
 
 def _credible_count(value: Any, *, least: int, most: int) -> tuple[int, bool]:
@@ -167,14 +158,13 @@ def settle(*, study: Study | None, bound: Decimal, cost: Decimal) -> None:
 @transaction.atomic
 def settle_unknown(*, attempts: Iterable[Attempt], cost: Decimal = ZERO) -> int:
     """Settle attempts whose outcome was unknown at what the provider's bill says (nothing, by default)."""
-    settled = 0
     ids = [attempt.pk for attempt in attempts]
-    for attempt in Attempt.objects.select_for_update().unsettled().filter(pk__in=ids).order_by("id"):
+    unknown = list(Attempt.objects.select_for_update().unsettled().filter(pk__in=ids).order_by("id"))
+    for attempt in unknown:
         settle(study=attempt.study, bound=attempt.bound, cost=cost)
         attempt.state, attempt.cost = AttemptState.FAILED, cost
         attempt.save(update_fields=["state", "cost"])
-        settled += 1
-    return settled
+    return len(unknown)
 
 
 def give_up(attempts: QuerySet[Attempt], now: datetime) -> int:
@@ -191,9 +181,9 @@ def give_up_lost(*, now: datetime) -> int:
 
 def audit(*, study: Study) -> tuple[Totals, Totals]:
     """Return what the study's attempts sum to and what its counter says; they are equal, always."""
+    is_open = Q(state__in=OPEN_STATES)
     sums = Attempt.objects.filter(study=study).aggregate(
-        held=Coalesce(Sum(Case(When(state__in=OPEN_STATES, then=F("cost")), default=Value(ZERO))), ZERO),
-        settled=Coalesce(Sum(Case(When(state__in=OPEN_STATES, then=Value(ZERO)), default=F("cost"))), ZERO),
+        held=Sum("cost", filter=is_open, default=ZERO), settled=Sum("cost", filter=~is_open, default=ZERO)
     )
     counter = StudySpend.objects.filter(study=study).first() or StudySpend(study=study)
     return Totals(sums["held"], sums["settled"]), Totals(Decimal(counter.held), Decimal(counter.settled))

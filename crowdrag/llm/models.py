@@ -2,22 +2,31 @@
 
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
 import pgtrigger
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import CheckConstraint, F, Q
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies import codes
 from crowdrag.studies.models import Study
 
+from . import GatewayError, addresses
 from .enums import ATTEMPT_MOVES, AttemptState, CallState, Fault, TokenParameter
 
 # Only variables of this form are ever read, so that no endpoint can be pointed at another secret of the system.
 KEY_VARIABLE = r"^CROWDRAG_LLM_KEY_[A-Z0-9_]+$"
+UNCLAIMED = Q(claimed_by__isnull=True, claimed_until__isnull=True)
+PRICE: Any = {"max_digits": 16, "decimal_places": 4, "default": 0, "validators": [MinValueValidator(0)]}
+
+
+def _check(name: str, condition: Q) -> CheckConstraint:
+    return CheckConstraint(condition=condition, name=name)
 
 
 class EndpointQuerySet(models.QuerySet["Endpoint"]):
@@ -26,10 +35,6 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
     def allowed(self) -> "EndpointQuerySet":
         """Keep those that the operator allows to be asked."""
         return self.filter(is_allowed=True)
-
-    def free(self) -> "EndpointQuerySet":
-        """Keep those that cost nothing."""
-        return self.filter(input_price=0, output_price=0)
 
 
 class Endpoint(models.Model):
@@ -54,20 +59,8 @@ class Endpoint(models.Model):
     key_host = models.CharField(
         _("host of the key"), max_length=255, blank=True, help_text=_("The one host that the key may be sent to.")
     )
-    input_price = models.DecimalField(
-        _("price per million input tokens (minor units)"),
-        max_digits=16,
-        decimal_places=4,
-        default=0,
-        validators=[MinValueValidator(0)],
-    )
-    output_price = models.DecimalField(
-        _("price per million output tokens (minor units)"),
-        max_digits=16,
-        decimal_places=4,
-        default=0,
-        validators=[MinValueValidator(0)],
-    )
+    input_price = models.DecimalField(_("price per million input tokens (minor units)"), **PRICE)
+    output_price = models.DecimalField(_("price per million output tokens (minor units)"), **PRICE)
     currency = models.CharField(_("currency"), max_length=3, default="USD", validators=[codes.validate_currency])
     concurrency = models.PositiveSmallIntegerField(
         _("calls at once"), default=4, validators=[MinValueValidator(1), MaxValueValidator(1000)]
@@ -99,40 +92,34 @@ class Endpoint(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=~models.Q(name=""), name="endpoint_name_not_empty"),
-            models.CheckConstraint(condition=~models.Q(model=""), name="endpoint_model_not_empty"),
-            models.CheckConstraint(condition=models.Q(base_url__regex=r"^https?://"), name="endpoint_base_url_is_http"),
-            models.CheckConstraint(
-                condition=models.Q(is_local=True) | models.Q(base_url__startswith="https://"),
-                name="endpoint_remote_uses_tls",
-            ),
-            models.CheckConstraint(
-                condition=models.Q(key_variable="") | models.Q(key_variable__regex=KEY_VARIABLE),
-                name="endpoint_key_variable_has_prefix",
-            ),
-            models.CheckConstraint(
-                condition=models.Q(key_variable="") | ~models.Q(key_host=""), name="endpoint_key_bound_to_a_host"
-            ),
-            models.CheckConstraint(
-                condition=models.Q(input_price__gte=0, output_price__gte=0), name="endpoint_prices_not_negative"
-            ),
-            models.CheckConstraint(
-                condition=models.Q(currency__regex=r"^[A-Z]{3}$"), name="endpoint_currency_is_a_code"
-            ),
-            models.CheckConstraint(
-                condition=models.Q(concurrency__gte=1, concurrency__lte=1000), name="endpoint_concurrency_in_range"
-            ),
-            models.CheckConstraint(
-                condition=models.Q(timeout__gte=1, timeout__lte=3600), name="endpoint_timeout_in_range"
-            ),
-            models.CheckConstraint(condition=models.Q(max_tokens__gte=1), name="endpoint_max_tokens_positive"),
-            models.CheckConstraint(
-                condition=models.Q(token_parameter__in=TokenParameter.values), name="endpoint_token_parameter_known"
-            ),
+            _check("endpoint_name_not_empty", ~Q(name="")),
+            _check("endpoint_model_not_empty", ~Q(model="")),
+            _check("endpoint_base_url_is_http", Q(base_url__regex=r"^https?://")),
+            _check("endpoint_remote_uses_tls", Q(is_local=True) | Q(base_url__startswith="https://")),
+            _check("endpoint_key_variable_has_prefix", Q(key_variable="") | Q(key_variable__regex=KEY_VARIABLE)),
+            _check("endpoint_key_bound_to_a_host", Q(key_variable="") | ~Q(key_host="")),
+            _check("endpoint_prices_not_negative", Q(input_price__gte=0, output_price__gte=0)),
+            _check("endpoint_currency_is_a_code", Q(currency__regex=r"^[A-Z]{3}$")),
+            _check("endpoint_concurrency_in_range", Q(concurrency__gte=1, concurrency__lte=1000)),
+            _check("endpoint_timeout_in_range", Q(timeout__gte=1, timeout__lte=3600)),
+            _check("endpoint_max_tokens_positive", Q(max_tokens__gte=1)),
+            _check("endpoint_token_parameter_known", Q(token_parameter__in=TokenParameter.values)),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        """Refuse an address that would be refused when a call is sent, and a key that is bound to another host."""
+        if not self.base_url:
+            return
+        try:
+            host, _port = addresses.check_url(self.base_url, is_local=self.is_local)
+        except GatewayError as error:
+            raise ValidationError({"base_url": str(error)}) from error
+        if self.key_variable and self.key_host.lower() != host:
+            message = _("The key will be sent to %s only if that host stands here.") % host
+            raise ValidationError({"key_host": message})
 
     @property
     def is_free(self) -> bool:
@@ -213,33 +200,28 @@ class Call(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=Q(digest__regex=r"^[0-9a-f]{64}$"), name="call_digest_is_sha256"),
-            models.CheckConstraint(condition=Q(state__in=CallState.values), name="call_state_known"),
-            models.CheckConstraint(condition=Q(fault__in=Fault.values), name="call_fault_known"),
-            models.CheckConstraint(
-                condition=Q(state=CallState.FAILED) ^ Q(fault=Fault.NONE), name="call_failed_has_a_fault"
-            ),
-            models.CheckConstraint(
-                condition=~Q(state=CallState.ANSWERED)
+            _check("call_digest_is_sha256", Q(digest__regex=r"^[0-9a-f]{64}$")),
+            _check("call_state_known", Q(state__in=CallState.values)),
+            _check("call_fault_known", Q(fault__in=Fault.values)),
+            _check("call_failed_has_a_fault", Q(state=CallState.FAILED) ^ Q(fault=Fault.NONE)),
+            _check(
+                "call_answered_has_its_figures",
+                ~Q(state=CallState.ANSWERED)
                 | Q(
                     answered_at__isnull=False,
                     prompt_tokens__isnull=False,
                     completion_tokens__isnull=False,
                     cost__isnull=False,
                 ),
-                name="call_answered_has_its_figures",
             ),
-            models.CheckConstraint(
-                condition=Q(state=CallState.OPEN) | Q(claimed_by__isnull=True, claimed_until__isnull=True),
-                name="call_claimed_only_while_open",
+            _check("call_claimed_only_while_open", Q(state=CallState.OPEN) | UNCLAIMED),
+            _check(
+                "call_claim_and_lease_go_together",
+                UNCLAIMED | Q(claimed_by__isnull=False, claimed_until__isnull=False),
             ),
-            models.CheckConstraint(
-                condition=Q(claimed_by__isnull=True, claimed_until__isnull=True)
-                | Q(claimed_by__isnull=False, claimed_until__isnull=False),
-                name="call_claim_and_lease_go_together",
-            ),
-            models.CheckConstraint(
-                condition=Q(erased_at__isnull=True, request__isnull=False)
+            _check(
+                "call_erased_has_no_texts",
+                Q(erased_at__isnull=True, request__isnull=False)
                 | Q(
                     erased_at__isnull=False,
                     request__isnull=True,
@@ -249,9 +231,8 @@ class Call(models.Model):
                     refusal__isnull=True,
                     error="",
                 ),
-                name="call_erased_has_no_texts",
             ),
-            models.CheckConstraint(condition=Q(cost__isnull=True) | Q(cost__gte=0), name="call_cost_not_negative"),
+            _check("call_cost_not_negative", Q(cost__isnull=True) | Q(cost__gte=0)),
         ]
         indexes = [
             models.Index(fields=["study", "state"], name="call_study_state"),
@@ -279,10 +260,6 @@ class AttemptQuerySet(models.QuerySet["Attempt"]):
     def unsettled(self) -> "AttemptQuerySet":
         """Keep those that are charged at their upper bound because their outcome is not known."""
         return self.filter(state=AttemptState.UNKNOWN)
-
-    def failed(self) -> "AttemptQuerySet":
-        """Keep those that brought no usable answer."""
-        return self.exclude(fault=Fault.NONE)
 
 
 class Attempt(models.Model):
@@ -319,23 +296,20 @@ class Attempt(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["call", "number"], name="attempt_number_unique_per_call"),
-            models.CheckConstraint(condition=Q(state__in=AttemptState.values), name="attempt_state_known"),
-            models.CheckConstraint(condition=Q(fault__in=Fault.values), name="attempt_fault_known"),
-            models.CheckConstraint(condition=Q(number__gte=1), name="attempt_number_positive"),
-            models.CheckConstraint(condition=Q(cost__gte=0, bound__gte=0), name="attempt_cost_not_negative"),
-            models.CheckConstraint(
-                condition=~Q(state__in=[AttemptState.INTENDED, AttemptState.UNKNOWN]) | Q(cost=F("bound")),
-                name="attempt_unknown_costs_its_bound",
+            _check("attempt_state_known", Q(state__in=AttemptState.values)),
+            _check("attempt_fault_known", Q(fault__in=Fault.values)),
+            _check("attempt_number_positive", Q(number__gte=1)),
+            _check("attempt_cost_not_negative", Q(cost__gte=0, bound__gte=0)),
+            _check(
+                "attempt_unknown_costs_its_bound",
+                ~Q(state__in=[AttemptState.INTENDED, AttemptState.UNKNOWN]) | Q(cost=F("bound")),
             ),
-            models.CheckConstraint(
-                condition=Q(state=AttemptState.INTENDED) ^ Q(ended_at__isnull=False),
-                name="attempt_ended_unless_on_its_way",
+            _check("attempt_ended_unless_on_its_way", Q(state=AttemptState.INTENDED) ^ Q(ended_at__isnull=False)),
+            _check(
+                "attempt_failed_has_a_fault",
+                ~Q(state__in=[AttemptState.FAILED, AttemptState.UNKNOWN]) | ~Q(fault=Fault.NONE),
             ),
-            models.CheckConstraint(
-                condition=~Q(state__in=[AttemptState.FAILED, AttemptState.UNKNOWN]) | ~Q(fault=Fault.NONE),
-                name="attempt_failed_has_a_fault",
-            ),
-            models.CheckConstraint(condition=Q(currency__regex=r"^[A-Z]{3}$"), name="attempt_currency_is_a_code"),
+            _check("attempt_currency_is_a_code", Q(currency__regex=r"^[A-Z]{3}$")),
         ]
         indexes = [
             models.Index(fields=["endpoint"], condition=Q(state=AttemptState.INTENDED), name="attempt_on_its_way"),
@@ -375,7 +349,7 @@ class StudySpend(models.Model):
     class Meta:
         verbose_name_plural = "spend"
         constraints = [
-            models.CheckConstraint(condition=Q(held__gte=0, settled__gte=0), name="spend_not_negative"),
+            _check("spend_not_negative", Q(held__gte=0, settled__gte=0)),
         ]
 
     @property

@@ -1,7 +1,7 @@
 """Texts of workers and passages enter prompts as data, between marks that their writers cannot know.
 
 The mark is a keyed hash of the texts and the purpose: nobody without the key can put it into a text beforehand, and
-the same prompt has the same mark whenever it is made again, so that its answer is found in the store.
+the same prompt always has the same mark, so that its answer is found in the store.
 """
 
 import hashlib
@@ -45,12 +45,7 @@ class Delimiters:
 
 
 def delimit(*texts: str, purpose: str) -> Delimiters:
-    """Return the fence for the texts of one prompt.
-
-    >>> marks = delimit(left, right, purpose="judge")                           # doctest: +SKIP
-    >>> prompt = "\\n\\n".join([instructions, fence.note, fence.wrap(left, "Response A"),
-    ...                        fence.wrap(right, "Response B"), fence.reminder])  # doctest: +SKIP
-    """
+    """Return the marks for the texts of one prompt."""
     content = hashlib.sha256()
     for text in (purpose, *texts):
         # Lengths keep ("ab", "c") apart from ("a", "bc").
@@ -61,6 +56,6 @@ def delimit(*texts: str, purpose: str) -> Delimiters:
 
 
 def _mark(content: bytes, turn: int) -> str:
-    # The pseudonym key: it outlives the key of sessions, and a new mark would make every prompt a new question.
+    # The pseudonym key outlives the key of sessions, and a new mark would make every prompt a new question.
     message = b"fence\0" + turn.to_bytes(4, "big") + content
     return hmac.new(settings.PSEUDONYM_KEY.encode(), message, hashlib.sha256).hexdigest()[:20]

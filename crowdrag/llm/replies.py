@@ -8,20 +8,20 @@ validated strictly and never guessed.
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import httpx2
 import jsonschema
 import referencing
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from . import ledger, retry_policy
 from .addresses import BlockedAddressError
+from .attempts import Outcome, StartedAttempt
 from .enums import AttemptState, Fault
-from .requests import Question
 from .retry_policy import RetryPolicy
 
 # Asked again: the server was late, in conflict, overrun or failing.
@@ -30,46 +30,16 @@ TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})
 AMBIGUOUS_STATUSES = frozenset({408, 499, 502, 504, 520, 522, 524})
 
 
-@dataclass(frozen=True)
-class Reply:
-    """What the model said.
-
-    `logprobs` are those of its answer's tokens as the server says them; or, where `prompt_logprobs` were asked for
-    (vLLM), a pair of text and log probability for each token of the prompt, without the first, which has none.
-    """
-
-    text: str | None
-    refusal: str | None
-    finish_reason: str
-    logprobs: Any
-
-
-@dataclass(frozen=True)
-class SendResult:
-    """What became of one sending; `again` says whether another one may do better."""
-
-    state: AttemptState
-    latency: float
-    fault: Fault = Fault.NONE
-    error: str = ""
-    status: int | None = None
-    retry_after: float | None = None
-    reply: Reply | None = None
-    usage: Any = None
-    again: bool = False
-
-
-def read_response(
-    status: int, headers: Mapping[str, str], content: bytes, *, now: datetime, latency: float
-) -> SendResult:
+def read_response(response: httpx2.Response) -> Outcome:
     """Return what a server's response means."""
+    status = response.status_code
     if 200 <= status < 300:
-        return _read_completion(status, content, latency)
+        return replace(_read_completion(response.content), http_status=status)
     if 300 <= status < 400:
         message = _("The server points elsewhere, and redirects are not followed. Enter the final address.")
-        return SendResult(AttemptState.FAILED, latency, Fault.REDIRECTED, message, status)
-    text = content.decode("utf-8", "replace")
-    error = _error_message(text)
+        return Outcome(AttemptState.FAILED, Fault.REDIRECTED, message, http_status=status)
+    text = response.content.decode("utf-8", "replace")
+    error = _stated_error(text)
     state = AttemptState.FAILED
     if status in AMBIGUOUS_STATUSES or (status >= 500 and status != 503 and error is None):
         state = AttemptState.UNKNOWN
@@ -80,49 +50,45 @@ def read_response(
     else:
         fault = Fault.REJECTED
     # An exhausted account answers 429 for ever; asking again only delays the news.
-    again = (status in TRANSIENT_STATUSES or status >= 500) and "insufficient_quota" not in text
-    wait = retry_policy.retry_after(headers, now=now)
-    return SendResult(state, latency, fault, f"HTTP {status}: {error or text[:300]}", status, wait, again=again)
+    is_transient = (status in TRANSIENT_STATUSES or status >= 500) and "insufficient_quota" not in text
+    wait = retry_policy.retry_after(response.headers, now=timezone.now())
+    return Outcome(state, fault, f"HTTP {status}: {error or text[:300]}", is_transient, status, wait)
 
 
-def _read_completion(status: int, content: bytes, latency: float) -> SendResult:
+def _read_completion(content: bytes) -> Outcome:
     try:
         body = json.loads(content)
         if isinstance(body, dict) and body.get("error"):
             # Some servers put a late failure under status 200; what was done until then may be billed.
-            usage = body.get("usage")
             state = AttemptState.ANSWERED if "usage" in body else AttemptState.UNKNOWN
-            return SendResult(state, latency, Fault.SERVER, _message(body), status, usage=usage, again=True)
-        reply = parse_completion(body)
+            return Outcome(state, Fault.SERVER, _message(body), is_transient=True, reported=body.get("usage"))
+        return _parse_completion(body)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         problem = _("The reply is not a chat completion (%(problem)s): %(quoted)s") % {
             "problem": f"{type(error).__name__} {error}",
             "quoted": content[:200].decode("utf-8", "replace"),
         }
-        return SendResult(AttemptState.UNKNOWN, latency, Fault.GARBAGE, problem, status, again=True)
-    return SendResult(AttemptState.ANSWERED, latency, status=status, reply=reply, usage=body.get("usage"))
+        return Outcome(AttemptState.UNKNOWN, Fault.GARBAGE, problem, is_transient=True)
 
 
-def read_failure(error: Exception, *, timeout: float, latency: float) -> SendResult:
+def read_failure(error: Exception, *, timeout: float) -> Outcome:
     """Return what it means that no response came."""
-    causes: list[BaseException] = []
-    cause: BaseException | None = error
-    while cause is not None and cause not in causes:
+    causes: list[BaseException] = [error]
+    while (cause := causes[-1].__cause__) is not None and cause not in causes:
         causes.append(cause)
-        cause = cause.__cause__
     for cause in causes:
         if isinstance(cause, BlockedAddressError):
-            return SendResult(AttemptState.FAILED, latency, Fault.BLOCKED, str(cause))
+            return Outcome(AttemptState.FAILED, Fault.BLOCKED, str(cause))
     message = f"{type(causes[-1]).__name__}: {causes[-1]}"
     if any(isinstance(c, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.UnsupportedProtocol) for c in causes):
-        return SendResult(AttemptState.FAILED, latency, Fault.UNREACHABLE, message, again=True)
+        return Outcome(AttemptState.FAILED, Fault.UNREACHABLE, message, is_transient=True)
     if any(isinstance(c, TimeoutError | httpx2.TimeoutException) for c in causes):
         message = _("No answer within %s seconds.") % timeout
-        return SendResult(AttemptState.UNKNOWN, latency, Fault.TIMEOUT, message, again=True)
-    return SendResult(AttemptState.UNKNOWN, latency, Fault.CUT, message, again=True)
+        return Outcome(AttemptState.UNKNOWN, Fault.TIMEOUT, message, is_transient=True)
+    return Outcome(AttemptState.UNKNOWN, Fault.CUT, message, is_transient=True)
 
 
-def parse_completion(body: Any) -> Reply:
+def _parse_completion(body: Any) -> Outcome:
     """Return what a chat completion says, or raise for what is none."""
     choice = body["choices"][0]
     message = choice["message"]
@@ -135,16 +101,18 @@ def parse_completion(body: Any) -> Reply:
     logprobs = choice.get("logprobs")
     of_answer = logprobs.get("content") if isinstance(logprobs, dict) else None
     of_prompt = body.get("prompt_logprobs")
-    return Reply(
+    return Outcome(
+        AttemptState.ANSWERED,
         text=None if text is None else clean(text),
         refusal=clean(refusal) if refusal else None,
         finish_reason=reason,
         logprobs=clean(_prompt_tokens(of_prompt) if of_prompt else of_answer),
+        reported=body.get("usage"),
     )
 
 
 def _prompt_tokens(tokens: list[dict[str, dict[str, Any]] | None]) -> list[list[Any]]:
-    """Text and log probability of each token; of several words at a place the prompt's own is said first."""
+    """Return text and log probability of each token; of several candidates the prompt's own comes first."""
     prompt_tokens = [next(iter(token.values())) for token in tokens if token]
     return [[str(token["decoded_token"]), float(token["logprob"])] for token in prompt_tokens]
 
@@ -164,7 +132,7 @@ def clean(value: Any) -> Any:
             return value
 
 
-def _error_message(content: str) -> str | None:
+def _stated_error(content: str) -> str | None:
     """Return the error that a server states in JSON; None where it states none."""
     try:
         body = json.loads(content)
@@ -175,59 +143,27 @@ def _error_message(content: str) -> str | None:
 
 def _message(body: dict[str, Any]) -> str:
     error = body["error"]
-    if isinstance(error, dict):
-        return str(error.get("message") or error)
-    return str(error)
+    return str((error.get("message") if isinstance(error, dict) else None) or error)
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What an attempt came to, and whether the question is thereby settled."""
-
-    sent: SendResult
-    usage: ledger.TokenUsage | None = None
-    data: Any = None
-    problem: str = ""  # the answer does not fit its schema
-    settled: bool = True
-    rest: float = 0.0  # the server asked everybody to wait for so long
-
-    @property
-    def fault(self) -> Fault:
-        """Why there is no usable answer, if there is none."""
-        return Fault.INVALID if self.problem else self.sent.fault
-
-    @property
-    def error(self) -> str:
-        """The same in words."""
-        return self.problem or self.sent.error
-
-
-def judge(
-    sent: SendResult,
-    *,
-    question: Question,
-    bound: ledger.TokenBound,
-    failures: int,
-    invalid_answers: int,
-    policy: RetryPolicy,
-) -> Verdict:
+def judge(started: StartedAttempt, outcome: Outcome, *, failures: int, policy: RetryPolicy) -> Outcome:
     """Say what an attempt came to: its tokens, its document, and whether the question is settled by it.
 
-    `failures` and `invalid_answers` are how often the question failed before in each of the two ways.
+    `failures` is how often servers or connections failed at the question before.
     """
-    usage = None
-    if sent.state == AttemptState.ANSWERED:
-        usage = ledger.read_usage(sent.usage, most=bound, text=sent.reply.text if sent.reply else None)
-    if sent.fault:
-        rest = min(sent.retry_after or 0.0, policy.longest_wait)
-        return Verdict(sent, usage, settled=not sent.again or failures + 1 >= policy.tries, rest=rest)
-    assert sent.reply is not None
-    if question.schema is None or sent.reply.refusal is not None:
-        return Verdict(sent, usage)
+    if outcome.state == AttemptState.ANSWERED:
+        usage = ledger.read_usage(outcome.reported, most=started.bound, text=outcome.text)
+        outcome = replace(outcome, **vars(usage))
+    if outcome.fault:
+        return replace(outcome, is_settled=not outcome.is_transient or failures + 1 >= policy.tries)
+    schema = started.question.schema
+    if schema is None or outcome.refusal is not None:
+        return outcome
     try:
-        return Verdict(sent, usage, data=clean(parse_document(sent.reply.text, question.schema)))
+        return replace(outcome, data=clean(parse_document(outcome.text, schema)))
     except InvalidAnswerError as error:
-        return Verdict(sent, usage, problem=str(error), settled=invalid_answers + 1 >= policy.asks)
+        is_settled = started.invalid_answers + 1 >= policy.asks
+        return replace(outcome, fault=Fault.INVALID, error=str(error), is_settled=is_settled)
 
 
 class InvalidAnswerError(ValueError):
@@ -240,15 +176,10 @@ def parse_document(text: str | None, schema: Mapping[str, Any]) -> Any:
     The whole answer must be one JSON document that is valid under the schema; nothing is cut out of surrounding words,
     repaired or filled in.
     """
-    if not (text or "").strip():
+    if not text or not text.strip():
         raise InvalidAnswerError("The answer is empty.")
     try:
-        document = json.loads(
-            text,  # type: ignore[arg-type] # an empty answer was refused above
-            parse_constant=_no_constant,
-            parse_float=_finite,
-            object_pairs_hook=_no_duplicates,
-        )
+        document = json.loads(text, parse_constant=_finite, parse_float=_finite, object_pairs_hook=_no_duplicates)
     except (ValueError, RecursionError) as error:
         raise InvalidAnswerError(f"The answer is not one JSON document: {error}") from error
     validator = _validator(json.dumps(schema, sort_keys=True))
@@ -268,14 +199,10 @@ def _validator(schema: str) -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(json.loads(schema), registry=referencing.Registry())
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON.")
-
-
 def _finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise ValueError(f"{digits} is too large.")
+        raise ValueError(f"{digits} is not a finite number.")
     return number
 
 

@@ -1,23 +1,20 @@
-"""What is asked of a model: requests, the questions that are kept of them, and the bodies that are sent."""
+"""What a model is asked, and what comes of it: requests, the questions stored for them, bodies to send, answers."""
 
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, TypeVar, overload
+from typing import Any
 
 import jsonschema
 from django.utils.translation import gettext as _
 
-from . import ledger
-from .enums import CallState
-from .errors import GatewayError
+from . import GatewayError, ledger
 from .models import Call, Endpoint
 
-T = TypeVar("T")
 ROLES = frozenset({"system", "developer", "user", "assistant"})
 # The gateway's own to set, or what would make one call be billed as several.
 RESERVED = frozenset(
@@ -45,26 +42,6 @@ class Request:
     sample: int = 0
 
 
-class LazyRequests(Sequence[Request]):
-    """Requests that are made of something when they are read: shortly before they are sent, and not all beforehand."""
-
-    def __init__(self, of: Sequence[T], make: Callable[[T], Request]) -> None:
-        self._of = of
-        self._make: Callable[[Any], Request] = make
-
-    def __len__(self) -> int:
-        return len(self._of)
-
-    @overload
-    def __getitem__(self, index: int) -> Request: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Request]: ...
-    def __getitem__(self, index: int | slice) -> Request | Sequence[Request]:
-        if isinstance(index, slice):
-            return LazyRequests(self._of[index], self._make)
-        return self._make(self._of[index])
-
-
 @dataclass(frozen=True)
 class Answer:
     """What became of a request; `index` is its place among those asked together.
@@ -85,27 +62,12 @@ class Answer:
     cached: bool = False
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    usage_estimated: bool = False
     cost: Decimal = Decimal(0)
-
-    @property
-    def ok(self) -> bool:
-        """Whether the model answered and did not refuse."""
-        return not self.fault and self.refusal is None
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the model answered with nothing."""
-        return not self.fault and not (self.text or "").strip()
 
     @property
     def is_cut(self) -> bool:
         """Whether the answer ended because it grew too long."""
         return self.finish_reason == "length"
-
-    def at(self, index: int, *, cached: bool) -> "Answer":
-        """Return the same answer for another place in the list."""
-        return replace(self, index=index, cached=cached)
 
 
 @dataclass(frozen=True)
@@ -123,11 +85,6 @@ class Question:
         """What is kept of it beside endpoint and sample."""
         return {"messages": self.messages, "parameters": self.parameters, "schema": self.schema}
 
-    @property
-    def is_deterministic(self) -> bool:
-        """Whether asking the same again would bring the same answer."""
-        return self.parameters.get("temperature") == 0 or "seed" in self.parameters
-
 
 def prepare(*, endpoint: Endpoint, request: Request) -> Question:
     """Check a request and return it in canonical form with its digest.
@@ -136,7 +93,7 @@ def prepare(*, endpoint: Endpoint, request: Request) -> Question:
     parameters, schema and sample number, so that the same question has the same digest whoever asks, at any time.
     """
     messages, parameters = _messages(request.messages), _parameters(endpoint, request.parameters)
-    schema = _schema(request.schema)
+    schema = None if request.schema is None else _checked_schema(json.dumps(_canonical(request.schema)))
     if isinstance(request.sample, bool) or not isinstance(request.sample, int) or request.sample < 0:
         raise RequestError(_("The sample number must be a whole number from 0 up."))
     key = {
@@ -147,34 +104,18 @@ def prepare(*, endpoint: Endpoint, request: Request) -> Question:
         "schema": schema,
         "sample": request.sample,
     }
-    digest = hashlib.sha256(_canonical_json(key)).hexdigest()
-    return Question(digest, messages, parameters, schema, request.sample)
+    text = json.dumps(key, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return Question(hashlib.sha256(text.encode()).hexdigest(), messages, parameters, schema, request.sample)
 
 
-def stored_answer(call: Call, *, index: int = 0, cached: bool = True) -> Answer:
-    """Return the answer that a settled call holds."""
-    answered = call.state == CallState.ANSWERED
+def stored_answer(call: Call, *, cached: bool = True) -> Answer:
+    """Return the answer that a settled call holds; whoever delivers it gives it its index."""
     return Answer(
-        index=index,
-        call=call.pk,
-        text=call.text,
-        data=call.data,
-        refusal=call.refusal,
-        finish_reason=call.finish_reason,
-        logprobs=call.logprobs,
-        error=call.error or ("" if answered else call.get_fault_display()),
-        fault=call.fault,
-        cached=cached,
-        prompt_tokens=call.prompt_tokens or 0,
-        completion_tokens=call.completion_tokens or 0,
-        usage_estimated=call.usage_estimated,
+        index=0, call=call.pk, text=call.text, data=call.data, refusal=call.refusal, finish_reason=call.finish_reason,
+        logprobs=call.logprobs, error=call.error, fault=call.fault, cached=cached,
+        prompt_tokens=call.prompt_tokens or 0, completion_tokens=call.completion_tokens or 0,
         cost=call.cost or Decimal(0),
-    )
-
-
-def output_limit(question: Question, endpoint: Endpoint) -> int:
-    """Return how many tokens the answer may have: as asked, or the endpoint's own limit."""
-    return next((question.parameters[name] for name in LIMITS if name in question.parameters), endpoint.max_tokens)
+    )  # fmt: skip
 
 
 Complaint = tuple[str, str]
@@ -187,23 +128,27 @@ LONGEST_QUOTE = 2000
 
 def compose(
     question: Question, endpoint: Endpoint, complaint: Complaint | None = None
-) -> tuple[dict[str, Any], ledger.TokenBound]:
+) -> tuple[dict[str, Any], ledger.TokenUsage]:
     """Return the body to send and the upper bound of its tokens.
 
     `complaint` is the last reply and what was wrong with it.
     """
-    limit = output_limit(question, endpoint)
+    limit = output_limit(question.parameters, endpoint)
     messages = _build_messages(question, endpoint, complaint)
     parameters = {name: value for name, value in question.parameters.items() if name not in LIMITS}
     if "seed" in parameters:
         parameters["seed"] += question.sample
     body: dict[str, Any] = {"model": endpoint.model, "messages": messages, endpoint.token_parameter: limit}
-    schema = None
     if question.schema is not None and endpoint.supports_json_schema:
-        strict = is_strict(question.schema)
-        schema = {"type": "json_schema", "json_schema": {"name": "answer", "schema": question.schema, "strict": strict}}
-        body["response_format"] = schema
-    return body | parameters, ledger.bound_tokens(messages=messages, extra=schema, completion=limit)
+        schema = {"name": "answer", "schema": question.schema, "strict": is_strict(question.schema)}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    bound = ledger.bound_tokens(messages=messages, extra=body.get("response_format"), completion=limit)
+    return body | parameters, bound
+
+
+def output_limit(parameters: Mapping[str, Any], endpoint: Endpoint) -> int:
+    """Return how many tokens an answer may have: as the parameters say, or the endpoint's own limit."""
+    return next((parameters[name] for name in LIMITS if name in parameters), endpoint.max_tokens)
 
 
 def _build_messages(question: Question, endpoint: Endpoint, complaint: Complaint | None) -> list[dict[str, str]]:
@@ -221,7 +166,8 @@ def _build_messages(question: Question, endpoint: Endpoint, complaint: Complaint
             messages[-1]["content"] += "\n\n" + INSTRUCTION + schema
         else:
             messages.append({"role": "user", "content": INSTRUCTION + schema})
-    if complaint and question.is_deterministic:
+    is_deterministic = question.parameters.get("temperature") == 0 or "seed" in question.parameters
+    if complaint and is_deterministic:
         reply, problem = complaint
         messages.append({"role": "assistant", "content": reply[:LONGEST_QUOTE] or "(nothing)"})
         messages.append({"role": "user", "content": f"That is not valid: {problem}\n\n{INSTRUCTION}{schema}"})
@@ -270,10 +216,6 @@ def _parameters(endpoint: Endpoint, parameters: Mapping[str, Any]) -> dict[str, 
     return canonical
 
 
-def _schema(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return None if schema is None else _checked_schema(json.dumps(_canonical(schema)))
-
-
 # Thousands of questions share a schema, and checking one takes longer than all else that is done with a question.
 @lru_cache(maxsize=256)
 def _checked_schema(text: str) -> dict[str, Any]:
@@ -290,31 +232,23 @@ def _canonical(value: Any) -> Any:
     match value:
         case Mapping():
             return {str(key): _canonical(inner) for key, inner in value.items()}
-        case str() | bool() | None:
-            if isinstance(value, str) and not _is_storable(value):
-                raise RequestError(_("A request holds a NUL character or half a surrogate pair; remove it."))
+        case str() if not _is_storable(value):
+            raise RequestError(_("A request holds a NUL character or half a surrogate pair; remove it."))
+        case float() if not math.isfinite(value):
+            raise RequestError(_("A request holds a number that is not finite."))
+        case float() if value.is_integer():
+            return int(value)
+        case str() | bool() | int() | float() | None:
             return value
-        case int():
-            return value
-        case float():
-            if not math.isfinite(value):
-                raise RequestError(_("A request holds a number that is not finite."))
-            return int(value) if value.is_integer() else value
         case list() | tuple():
             return [_canonical(inner) for inner in value]
         case _:
             raise RequestError(_("A request holds something that JSON cannot: %s.") % type(value).__name__)
 
 
-def _canonical_json(value: Any) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
-
-
 def _is_storable(text: str) -> bool:
-    if "\0" in text:
-        return False
     try:
         text.encode()  # refuses halves of surrogate pairs; faster than a look at each character
     except UnicodeEncodeError:
         return False
-    return True
+    return "\0" not in text

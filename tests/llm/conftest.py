@@ -1,5 +1,4 @@
 import os
-import random
 import socket
 import subprocess
 import sys
@@ -51,16 +50,18 @@ def study(db):
 
 @pytest.fixture
 def slept():
-    """The seconds that the gateway would have slept."""
+    """The seconds that the gateway would have waited."""
     return []
 
 
 @pytest.fixture
 def policy(slept):
-    async def sleep(seconds):
-        slept.append(seconds)
+    class Recorded(RetryPolicy):
+        def delay(self, **failure):
+            slept.append(super().delay(**failure))
+            return 0.0
 
-    return RetryPolicy(sleep=sleep, lease=2.0, poll=0.02)
+    return Recorded(lease=2.0, poll=0.02)
 
 
 @pytest.fixture
@@ -73,8 +74,7 @@ def ask(endpoint, study, policy):
             for text in texts
         ]
         return gateway.complete_many(
-            endpoint=endpoint, requests=requests, study=study, purpose="test", on_answer=on_answer, policy=policy,
-            rng=random.Random(1),
+            endpoint=endpoint, requests=requests, study=study, purpose="test", on_answer=on_answer, policy=policy
         )  # fmt: skip
 
     return _ask

@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.forms import modelform_factory
 
 from crowdrag.llm import addresses, gateway
 from crowdrag.llm import client as llm_client
-from crowdrag.llm.admin import EndpointForm
 from crowdrag.llm.enums import Fault
 from crowdrag.llm.models import Endpoint
 from crowdrag.llm.retry_policy import RetryPolicy
@@ -208,10 +208,11 @@ def test_no_other_secret_of_the_system_can_be_named_as_a_key():
 
 @pytest.mark.django_db
 def test_the_admin_refuses_what_a_call_would_refuse(endpoint):
-    data = {name: getattr(endpoint, name) for name in EndpointForm(instance=endpoint).fields}
+    endpoint_form = modelform_factory(Endpoint, fields="__all__")
+    data = {name: getattr(endpoint, name) for name in endpoint_form(instance=endpoint).fields}
 
     def form(**changes):
-        return EndpointForm({**data, **changes}, instance=Endpoint.objects.get())
+        return endpoint_form({**data, **changes}, instance=Endpoint.objects.get())
 
     assert form().is_valid(), form().errors
     assert "base_url" in form(base_url="ftp://x").errors

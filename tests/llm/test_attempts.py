@@ -7,12 +7,11 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from crowdrag.llm import attempts, erasure, gateway, ledger
-from crowdrag.llm.attempts import CallContext, FreeSlots
+from crowdrag.llm import addresses, attempts, erasure, gateway, ledger
+from crowdrag.llm.attempts import CallContext, Outcome
+from crowdrag.llm.client import Client
 from crowdrag.llm.enums import AttemptState, CallState
-from crowdrag.llm.ledger import TokenUsage
 from crowdrag.llm.models import Attempt, Call
-from crowdrag.llm.replies import Reply, SendResult, Verdict
 from crowdrag.llm.requests import prepare
 from crowdrag.llm.retry_policy import RetryPolicy
 from crowdrag.studies.models import Study
@@ -41,7 +40,7 @@ def asker(endpoint, study, **policy):
 
 
 def said(text):
-    return Verdict(SendResult(AttemptState.ANSWERED, 0.1, reply=Reply(text, None, "stop", None)), TokenUsage(7, 1))
+    return Outcome(AttemptState.ANSWERED, text=text, prompt_tokens=7, completion_tokens=1)
 
 
 def check_books(study):
@@ -88,6 +87,17 @@ def test_what_stood_ahead_when_it_was_stopped_is_taken_back(ask, wide, server, s
     assert len(server.seen) == 50
 
 
+def test_what_is_cut_off_before_it_was_sent_comes_back_unsent(wide, study):
+    context = asker(wide, study)
+    ledger.admit(study=study, endpoint=wide)
+    begun = begin(context, "ok")
+    client = Client(endpoint=wide, policy=context.policy, resolver=addresses.system_resolver)
+    client.send(begun.started)
+    client.cut_off()  # in the same turn of the event loop
+    with client:
+        assert client.results(10) == [(begun.started[0], None)]
+
+
 def test_what_stands_ahead_rests_too_when_the_server_asks_for_it(ask, wide, server, study):
     """Real clock. Four intents stand ahead of eight calls; the first reply asks for a rest of a second."""
     ask(
@@ -104,13 +114,13 @@ def test_with_others_about_each_intent_counts_as_sent(wide, study):
     first, second = asker(wide, study), asker(wide, study)
     begun = begin(first, *"abcdefghijklm")
     assert (len(begun.started), len(begun.unstarted)) == (12, 1)
-    assert attempts.free_slots(second, timezone.now()) == FreeSlots(0, second.policy.poll)
+    assert attempts.free_slots(second, timezone.now()) == (0, second.policy.poll)
     waiting = begin(second, "z")
     assert (waiting.started, len(waiting.unstarted), waiting.wait) == ([], 1, second.policy.poll)
     attempts.finish(context=first, finished=[(started, said("x")) for started in begun.started[:5]])
     # Seven are on their way, and with another asker about no more than eight may be.
     assert len(begin(second, "z").started) == 1
-    assert attempts.free_slots(first, timezone.now()) == FreeSlots(0, first.policy.poll)
+    assert attempts.free_slots(first, timezone.now()) == (0, first.policy.poll)
 
 
 def test_with_money_for_some_only_those_are_started(wide, study):
@@ -120,7 +130,7 @@ def test_with_money_for_some_only_those_are_started(wide, study):
     begun = begin(context, *"abcdefg")
     assert [started.question for started in begun.started] == [question(wide, text) for text in "abcde"]
     assert begun.unstarted == [question(wide, text) for text in "fg"]
-    assert check_books(study).held == sum(started.amount for started in begun.started) == Decimal("0.905")
+    assert check_books(study).held == sum(started.attempt.bound for started in begun.started) == Decimal("0.905")
     # What is in flight may set money free.
     assert len(begin(context, "f", "g").unstarted) == 2
     attempts.withdraw(context=context, attempts=begun.started[:1])
@@ -135,7 +145,7 @@ def test_known_questions_come_back_each_as_what_they_are(wide, study, ask):
     assert [answer.text for answer in begun.answers.values()] == ["stored"]
     assert begun.held == [question(wide, "held")]
     [started] = begun.started
-    assert (started.question, started.fence, started.number) == (question(wide, "new"), 1, 1)
+    assert (started.question, started.attempt.fence, started.attempt.number) == (question(wide, "new"), 1, 1)
 
 
 def test_a_lost_claim_among_others_is_booked_and_overwrites_nothing(wide, study):
@@ -143,7 +153,7 @@ def test_a_lost_claim_among_others_is_booked_and_overwrites_nothing(wide, study)
     slow, quick = asker(wide, study, lease=-1), asker(wide, study)
     [lost] = begin(slow, "a").started
     [again] = begin(quick, "a").started
-    assert again.fence == lost.fence + 1
+    assert again.attempt.fence == lost.attempt.fence + 1
     assert attempts.finish(context=quick, finished=[(again, said("in time"))])[again.attempt].text == "in time"
     slow = CallContext(slow.token, wide, study, "test", RetryPolicy())
     [other] = begin(slow, "b").started
@@ -163,7 +173,7 @@ def test_a_claim_that_was_erased_meanwhile_is_made_anew(wide, study):
     assert attempts.finish(context=context, finished=[(started, said("x"))]) == {}
     assert Call.objects.get().text is None
     [again] = begin(context, "a").started
-    assert (again.fence, again.number) == (started.fence + 1, 2)
+    assert (again.attempt.fence, again.attempt.number) == (started.attempt.fence + 1, 2)
     assert attempts.finish(context=context, finished=[(again, said("y"))])[again.attempt].text == "y"
 
 
@@ -178,7 +188,7 @@ def test_requests_are_made_shortly_before_they_are_sent(endpoint, study, server,
         when_first_heard.append(len(made))
 
     answers = gateway.complete_many(
-        endpoint=endpoint, requests=gateway.LazyRequests(range(400), make), study=study, purpose="test", policy=policy,
+        endpoint=endpoint, requests=map(make, range(400)), study=study, purpose="test", policy=policy,
         on_answer=heard,
     )  # fmt: skip
     assert when_first_heard[0] <= 2 * gateway.SLICE

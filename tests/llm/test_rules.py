@@ -1,6 +1,5 @@
 """The gateway's small rules: digests, schemas, fences, pauses, tokens."""
 
-import random
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -133,19 +132,19 @@ def test_retry_after_is_read():
 
 
 def test_pauses_double_with_jitter_up_to_a_limit():
-    policy, rng = retry_policy.RetryPolicy(first_pause=1, longest_pause=10), random.Random(0)
-    for tries, most in [(1, 1), (2, 2), (3, 4), (4, 8), (5, 10), (50, 10)]:
-        pauses = [retry_policy.delay(tries=tries, retry_after=None, policy=policy, rng=rng) for _draw in range(100)]
+    policy = retry_policy.RetryPolicy(first_pause=1, longest_pause=10)
+    for failures, most in [(1, 1), (2, 2), (3, 4), (4, 8), (5, 10), (50, 10)]:
+        pauses = [policy.delay(failures=failures, retry_after=None) for _draw in range(100)]
         assert most / 2 <= min(pauses) < max(pauses) <= most
-    asked = [retry_policy.delay(tries=1, retry_after=20, policy=policy, rng=rng) for _draw in range(100)]
-    assert 20 <= min(asked) < max(asked) <= 22
-    assert retry_policy.delay(tries=1, retry_after=10**6, policy=policy, rng=rng) <= 330
+    pauses = [policy.delay(failures=1, retry_after=20) for _draw in range(100)]
+    assert 20 <= min(pauses) < max(pauses) <= 22
+    assert policy.delay(failures=1, retry_after=10**6) <= 330
 
 
 def test_bytes_bound_tokens_and_prices_are_exact():
     bound = ledger.bound_tokens(messages=[{"role": "user", "content": "é" * 100}], extra=None, completion=7)
-    assert bound.prompt == 200 + ledger.TOKENS_PER_MESSAGE + ledger.TOKENS_PER_REQUEST
-    assert bound.completion == 7
+    assert bound.prompt_tokens == 200 + ledger.TOKENS_PER_MESSAGE + ledger.TOKENS_PER_REQUEST
+    assert bound.completion_tokens == 7
     endpoint = Endpoint(input_price=Decimal("0.0001"), output_price=Decimal("15.0000"))
     assert ledger.price(endpoint=endpoint, prompt=1, completion=3) == Decimal("0.0000450001")
 

@@ -68,16 +68,16 @@ def test_the_operators_page_asks_the_database_the_same_however_many_endpoints_th
 
 def test_members_see_what_their_study_asked(viewer, used, study):
     page = viewer.get(reverse("study_models", args=[study.slug]))
-    assert {row["fault"] for row in page.context["use"].faults} == {Fault.SERVER, Fault.CUT, Fault.REJECTED}
+    assert {row["fault"] for row in page.context["use"]["faults"]} == {Fault.SERVER, Fault.CUT, Fault.REJECTED}
     assert SECRET not in page.content.decode()
     use = endpoints.study_usage(study=study)
-    [row] = use.rows
+    [row] = use["rows"]
     assert (row["calls"], row["answered"], row["failed"], row["attempts"]) == (4, 3, 1, 6)
-    assert use.left == use.budget - use.held - use.settled
-    assert use.unknown == 1
+    assert use["left"] == use["budget"] - use["held"] - use["settled"]
+    assert use["unknown"] == 1
     Study.objects.update(llm_budget=None)
     page = viewer.get(reverse("study_models", args=[study.slug]))
-    assert (page.status_code, page.context["use"].left) == (200, None)
+    assert (page.status_code, page.context["use"]["left"]) == (200, None)
 
 
 def test_the_admin_shows_everything_but_keys_and_settles_what_is_unknown(operator, used):

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from crowdrag.jobs import kinds
 from crowdrag.jobs.models import Run
-from crowdrag.llm.errors import GatewayError
+from crowdrag.llm import GatewayError
 from crowdrag.llm.models import Call, Endpoint
 from crowdrag.llm.requests import prepare
 from crowdrag.studies.models import Study

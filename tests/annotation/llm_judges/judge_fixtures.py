@@ -12,10 +12,7 @@ from tests.annotation.llm_judges.judge_server import judging as served
 
 @pytest.fixture(autouse=True)
 def without_waiting(monkeypatch):
-    async def sleep(_seconds):
-        pass
-
-    policy = RetryPolicy(sleep=sleep, lease=2.0, poll=0.02)
+    policy = RetryPolicy(first_pause=0.0, longest_wait=0.0, lease=2.0, poll=0.02)
     monkeypatch.setattr(gateway, "complete_many", partial(gateway.complete_many, policy=policy))
 
 

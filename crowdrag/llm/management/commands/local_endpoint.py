@@ -4,8 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from crowdrag.llm import endpoints
-from crowdrag.llm.errors import GatewayError
+from crowdrag.llm import GatewayError, endpoints
 
 
 class Command(BaseCommand):
