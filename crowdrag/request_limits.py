@@ -1,7 +1,7 @@
 """Limits on requests: body size, free disk space, valid ports.
 
 Everything here is decided by what the head of a request says, before its body is read. A page takes as much as a form
-needs. A page that takes files says so (`studies.access.study_page(role, most_bytes=...)`), and asks who somebody is
+needs. A page that takes files says so (`studies.access.study_page(role, max_bytes=...)`), and asks who somebody is
 first. Endpoints of the API do the same (`Endpoint.largest`).
 """
 
@@ -56,12 +56,12 @@ def is_invalid_value(error: BaseException | None) -> bool:
     return isinstance(error, DataError)
 
 
-def refusal(request: HttpRequest, most_bytes: int) -> HttpResponse | None:
+def refusal(request: HttpRequest, max_bytes: int) -> HttpResponse | None:
     """Return the answer to a request whose body is not to be read; None where it may be."""
     if has_no_length(request):
         return _refusal_page(request, 411, _("Send the length of the request with it (Content-Length)."))
-    if body_length(request) > most_bytes:
-        most = max(most_bytes // 1024**2, 1)
+    if body_length(request) > max_bytes:
+        most = max(max_bytes // 1024**2, 1)
         message = _(
             "At most %(most)d MB can be sent here at once. Large files can be imported by command, or in parts."
         )

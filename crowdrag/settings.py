@@ -278,7 +278,7 @@ MIGRATION_MODULES = {"knox": None}
 # sending at once; and the largest body that is not a file.
 API_PER_MINUTE = env.int("CROWDRAG_API_PER_MINUTE", default=600)
 API_AT_ONCE = env.int("CROWDRAG_API_AT_ONCE", default=100)
-API_LARGEST_BODY = 10 * 1024 * 1024
+API_MAX_BODY_BYTES = 10 * 1024 * 1024
 SPECTACULAR_SETTINGS = {
     "TITLE": "CrowdRAG",
     "DESCRIPTION": "Studies of retrieval-augmented generation: what researchers do on pages, for scripts.",

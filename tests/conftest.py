@@ -17,13 +17,13 @@ from xdist.scheduler import LoadFileScheduling
 
 from crowdrag.runtime.data_folder import FileLock
 from crowdrag.runtime.pytest_services import TEMPLATE
-from tests import emptying
+from tests import database_reset
 
 # These machines are shared: how long an example takes says nothing. All else is as Hypothesis has it, in CI too.
 hypothesis.settings.register_profile("shared machine", parent=hypothesis.settings(), deadline=None)
 hypothesis.settings.load_profile("shared machine")
 # A quarter of the suite's time was Django's own way.
-TransactionTestCase._fixture_teardown = emptying.after  # type: ignore[attr-defined]
+TransactionTestCase._fixture_teardown = database_reset.after  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,7 @@ from .question_sets import FORMATS, BadFileError
 
 MOST_SEED: Final = 2**31 - 1
 #: Larger files come by the command.
-MOST_BYTES: Final = 200 * 1024 * 1024
+MAX_BYTES: Final = 200 * 1024 * 1024
 SHOWN_UPLOADS: Final = 50
 #: How many questions a run is first offered with: enough to see what comes of it.
 QUERIES: Final = 100
@@ -176,9 +176,9 @@ class ExperimentForm(forms.Form):
         return cleaned
 
     def _store(self, uploaded: "UploadedFile[bytes]") -> None:
-        if uploaded.size is not None and uploaded.size > MOST_BYTES:
+        if uploaded.size is not None and uploaded.size > MAX_BYTES:
             message = _("This file is larger than %(most)s: start the experiment by its command instead.")
-            self.add_error("file", message % {"most": filesizeformat(MOST_BYTES)})
+            self.add_error("file", message % {"most": filesizeformat(MAX_BYTES)})
             return
         stored = run_files.store_upload(study=self.study, source=uploaded, by=self.by)
         try:

@@ -22,7 +22,7 @@ from ..reports import comparison
 from . import experiment as experiments
 from . import queries as experiments_queries
 from . import services
-from .forms import MOST_BYTES, ExperimentForm, initial
+from .forms import MAX_BYTES, ExperimentForm, initial
 from .question_sets import BadCollectionError
 
 INVALID = 422
@@ -39,7 +39,7 @@ def listing(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "analysis/experiments/list.html", context)
 
 
-@study_page(Role.EDITOR, most_bytes=MOST_BYTES + settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+@study_page(Role.EDITOR, max_bytes=MAX_BYTES + settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     """Show the form of an experiment, then its cost, then start it."""

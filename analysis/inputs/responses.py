@@ -17,7 +17,7 @@ from analysis.process.passage_matches import Sources
 from crowdrag.studies.models import Study
 from writing.editor import codec, logs
 from writing.models import Response, RetrievedPassage, SurveyAnswers, WritingLog
-from writing.review.log_signals import passage_texts
+from writing.review.signal_display import passage_texts
 
 from . import arrays
 from .models import LogMeasures

@@ -3,6 +3,7 @@
 | module | what |
 |---|---|
 | `slots` | the k slots of each questionnaire, free or held |
+| `eligibility` | which questionnaires a participant must not judge |
 | `claims` | one person gets a questionnaire that has a free slot; who was late goes on |
 | `leases` | what somebody has in hand, and until when; how a slot becomes free again |
 | `questionnaire_content`, `response_layout` | what a questionnaire asks and shows |

@@ -18,7 +18,7 @@ from crowdrag.studies.models import Participant
 
 from ..enums import AssignmentState, CampaignState
 from ..models import Assignment, Campaign
-from . import leases, problems, slots
+from . import eligibility, leases, problems, slots
 from .lifecycle import ASSIGNMENTS
 
 S = AssignmentState
@@ -35,7 +35,7 @@ CLAIMED: Final = "claimed"
 _LOCK = "SELECT 1 FROM studies_participant WHERE id = %(participant)s FOR NO KEY UPDATE"
 
 # All at one moment: who has nothing in hand while no slot is free has not been given the last one just now.
-_STANDING = """
+_CONTEXT = """
     SELECT p.withdrawn_at IS NOT NULL OR p.erased_at IS NOT NULL,
         c.has_slots AND c.state = %(open)s AND c.consent_text_id IS NOT NULL,
         EXISTS (
@@ -138,11 +138,11 @@ def claim(*, campaign: Campaign, participant: Participant, session: str = "", no
     WorkProblem
         with the reason why there is none: not open, not invited, no consent, enough judged, too late, nothing left.
     """
-    standing = _standing(campaign, participant)
-    if not standing.mine:
-        if (problem := standing.problem(session)) is not None:
+    context = _claim_context(campaign, participant)
+    if not context.mine:
+        if (problem := context.problem(session)) is not None:
             raise problem
-        if not standing.any_free:
+        if not context.any_free:
             raise NothingLeft(Assignment)
     for last in (False,) * (TRIES - 1) + (True,):
         try:
@@ -156,19 +156,19 @@ def claim(*, campaign: Campaign, participant: Participant, session: str = "", no
 
 def obstacle(*, campaign: Campaign, participant: Participant, session: str = "") -> WorkProblem | None:
     """Return why somebody would get nothing now, or None if they probably get something; only `claim` can tell."""
-    standing = _standing(campaign, participant)
-    if standing.has_left:
+    context = _claim_context(campaign, participant)
+    if context.has_left:
         return LeftStudy(Assignment)
-    if standing.in_state(S.ASSIGNED):
+    if context.in_state(S.ASSIGNED):
         return None
-    if (problem := standing.problem(session)) is not None:
+    if (problem := context.problem(session)) is not None:
         return problem
-    lost = [one.pk for one in standing.in_state(*leases.NOT_JUDGED)]
+    lost = [one.pk for one in context.in_state(*leases.NOT_JUDGED)]
     if slots.has_free(questionnaires=Assignment.objects.filter(pk__in=lost).values("questionnaire")):
         return None
-    if late := [one for one in standing.in_state(S.TIMED_OUT) if session and one.session == session]:
+    if late := [one for one in context.in_state(S.TIMED_OUT) if session and one.session == session]:
         return problems.TooLate(Assignment.objects.get(pk=late[0].pk))
-    if slots.has_claimable(campaign=campaign.pk, excluded=_excluded(standing, campaign, participant)):
+    if slots.has_claimable(campaign=campaign.pk, excluded=_excluded(context, campaign, participant)):
         return None
     return NothingLeft(Assignment)
 
@@ -187,10 +187,10 @@ def resume(*, assignment: Assignment, now: datetime) -> Assignment:
     assignment = ASSIGNMENTS.lock(assignment)
     if assignment.state == S.ASSIGNED:
         return assignment
-    standing = _standing(assignment.questionnaire.campaign, assignment.participant)
-    if assignment.state not in leases.NOT_JUDGED or standing.in_state(S.ASSIGNED):
+    context = _claim_context(assignment.questionnaire.campaign, assignment.participant)
+    if assignment.state not in leases.NOT_JUDGED or context.in_state(S.ASSIGNED):
         raise NotAllowed(assignment, S.ASSIGNED)
-    if (problem := standing.problem()) is not None:
+    if (problem := context.problem()) is not None:
         raise problem
     if (back := _resumed(assignment.pk, "", now)) is None:
         raise problems.TooLate(assignment)
@@ -201,23 +201,23 @@ def _claim(campaign: Campaign, participant: Participant, session: str, now: date
     # The person's row is the lock: however often a button is pressed, one questionnaire comes of it.
     _lock(participant)
     # Read after the lock was had: what the person did at another connection meanwhile is seen.
-    standing = _standing(campaign, participant)
-    if standing.has_left:
+    context = _claim_context(campaign, participant)
+    if context.has_left:
         raise LeftStudy(Assignment)
-    if held := standing.in_state(S.ASSIGNED):
-        return _visited(held[0], standing, session)
-    if (problem := standing.problem(session)) is not None:
+    if held := context.in_state(S.ASSIGNED):
+        return _visited(held[0], context, session)
+    if (problem := context.problem(session)) is not None:
         raise problem
-    for lost in standing.in_state(S.TIMED_OUT):
+    for lost in context.in_state(S.TIMED_OUT):
         if (back := _resumed(lost.pk, session, now)) is not None:
             return back
         if session and lost.session == session:
             raise problems.TooLate(Assignment.objects.get(pk=lost.pk))
-    slot = slots.lock_free_slot(campaign=campaign.pk, excluded=_excluded(standing, campaign, participant))
+    slot = slots.lock_free_slot(campaign=campaign.pk, excluded=_excluded(context, campaign, participant))
     if slot is not None:
-        return _assign(standing, participant, slot, session, now)
+        return _assign(context, participant, slot, session, now)
     # Who gave something back and finds nothing else may change their mind.
-    for lost in standing.in_state(S.RETURNED):
+    for lost in context.in_state(S.RETURNED):
         if (back := _resumed(lost.pk, session, now)) is not None:
             return back
     raise NothingLeft(Assignment)
@@ -228,7 +228,7 @@ def _lock(participant: Participant) -> None:
         cursor.execute(_LOCK, {"participant": Int8(participant.pk)})
 
 
-def _standing(campaign: Campaign, participant: Participant) -> ClaimContext:
+def _claim_context(campaign: Campaign, participant: Participant) -> ClaimContext:
     arguments: dict[str, Any] = {
         "campaign": Int8(campaign.pk),
         "participant": Int8(participant.pk),
@@ -236,7 +236,7 @@ def _standing(campaign: Campaign, participant: Participant) -> ClaimContext:
         "open": str(CampaignState.OPEN),
     }
     with prepared_statements.cursor() as cursor:
-        cursor.execute(_STANDING, arguments)
+        cursor.execute(_CONTEXT, arguments)
         row = cursor.fetchone()
     if row is None:
         raise problems.NotAdmitted  # the campaign of another study
@@ -244,31 +244,31 @@ def _standing(campaign: Campaign, participant: Participant) -> ClaimContext:
     return ClaimContext._make([*facts, [KnownAssignment(*each) for each in known or ()]])
 
 
-def _excluded(standing: ClaimContext, campaign: Campaign, participant: Participant) -> list[int]:
+def _excluded(context: ClaimContext, campaign: Campaign, participant: Participant) -> list[int]:
     """Return the questionnaires that are not for this person; most who come have neither judged nor written."""
-    if not standing.mine and not standing.wrote:
+    if not context.mine and not context.wrote:
         return []
-    return slots.excluded_questionnaires(campaign=campaign.pk, participant=participant.pk)
+    return eligibility.excluded_questionnaires(campaign=campaign.pk, participant=participant.pk)
 
 
-def _visited(held: KnownAssignment, standing: ClaimContext, session: str) -> Assignment:
+def _visited(held: KnownAssignment, context: ClaimContext, session: str) -> Assignment:
     """Note by which visit somebody judges what they have in hand; a visit that stands for another one is none."""
-    if session and not any(one.session == session for one in standing.mine):
+    if session and not any(one.session == session for one in context.mine):
         Assignment.objects.filter(pk=held.pk).update(session=session)
     return Assignment.objects.select_related("questionnaire__campaign__study", "participant").get(pk=held.pk)
 
 
 def _assign(
-    standing: ClaimContext, participant: Participant, slot: tuple[int, int], session: str, now: datetime
+    context: ClaimContext, participant: Participant, slot: tuple[int, int], session: str, now: datetime
 ) -> Assignment:
-    pay = None if standing.pay is None else Int4(standing.pay)
+    pay = None if context.pay is None else Int4(context.pay)
     arguments: dict[str, Any] = {
         "questionnaire": Int8(slot[1]),
         "participant": Int8(participant.pk),
         "external_id": uuid4().hex,
         "state": str(S.ASSIGNED),
         "now": now,
-        "lease": now + timedelta(minutes=standing.lease_minutes),
+        "lease": now + timedelta(minutes=context.lease_minutes),
         "pay": pay,
         "session": session,
         "cause": CLAIMED,

@@ -9,7 +9,7 @@ from django.http.request import RawPostDataException, UnreadablePostError
 from django.utils.translation import gettext as _
 
 # An answer with the longest justification that is taken, or the times of every item of a long questionnaire.
-MOST_BYTES: Final = 200_000
+MAX_BYTES: Final = 200_000
 MOST_TIMES: Final = 500
 
 
@@ -76,8 +76,8 @@ def comment(request: HttpRequest) -> str:
 
 
 def _body(request: HttpRequest) -> dict[str, Any]:
-    if _length(request) > MOST_BYTES:
-        raise BadBodyError(_("At most %(n)s bytes are taken at once.") % {"n": MOST_BYTES})
+    if _length(request) > MAX_BYTES:
+        raise BadBodyError(_("At most %(n)s bytes are taken at once.") % {"n": MAX_BYTES})
     try:
         fields = json.loads(request.body)
     except (UnreadablePostError, RawPostDataException) as error:

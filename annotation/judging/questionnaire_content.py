@@ -75,7 +75,7 @@ class Side:
     text: str
 
     @cached_property
-    def blocks(self) -> tuple[response_layout.Block, ...]:
+    def blocks(self) -> tuple[response_layout.TextBlock, ...]:
         """The text laid out."""
         return response_layout.blocks(self.text)
 

@@ -19,7 +19,7 @@ _OPENING = re.compile(r"(?:\*\*|__)(?=\S)")
 _CLOSING = re.compile(r"(?<=\S)(?=\*\*|__)")
 
 
-class BlockKind(StrEnum):
+class TextBlockKind(StrEnum):
     """What a block is."""
 
     PARAGRAPH = "paragraph"
@@ -45,14 +45,14 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """Lines of one kind that follow each other; each line of a list is an entry of it."""
 
-    kind: BlockKind
+    kind: TextBlockKind
     lines: tuple[tuple[Piece, ...], ...]
 
 
-def blocks(text: str) -> tuple[Block, ...]:
+def blocks(text: str) -> tuple[TextBlock, ...]:
     """Return a response's text as blocks, in order, with every word of it.
 
     Examples
@@ -60,7 +60,7 @@ def blocks(text: str) -> tuple[Block, ...]:
     >>> [(block.kind.value, len(block.lines)) for block in blocks("Two points:\\n- one [0]\\n- two")]
     [('paragraph', 1), ('bullets', 2)]
     """
-    parts: list[tuple[BlockKind, list[tuple[Piece, ...]]]] = []
+    parts: list[tuple[TextBlockKind, list[tuple[Piece, ...]]]] = []
     parted = False
     for line in text.splitlines():
         kind, words = _read(line)
@@ -68,24 +68,28 @@ def blocks(text: str) -> tuple[Block, ...]:
             parted = True
             continue
         # An empty line parts paragraphs; the entries of a list stay together.
-        goes_on = kind is not BlockKind.HEADING and not (parted and kind is BlockKind.PARAGRAPH)
+        goes_on = kind is not TextBlockKind.HEADING and not (parted and kind is TextBlockKind.PARAGRAPH)
         if goes_on and parts and parts[-1][0] is kind:
             parts[-1][1].append(_pieces(words))
         else:
             parts.append((kind, [_pieces(words)]))
         parted = False
-    return tuple(Block(kind, tuple(lines)) for kind, lines in parts)
+    return tuple(TextBlock(kind, tuple(lines)) for kind, lines in parts)
 
 
-def _read(line: str) -> tuple[BlockKind | None, str]:
+def _read(line: str) -> tuple[TextBlockKind | None, str]:
     """What kind of block a line belongs to, and its text; None for an empty line, which parts blocks."""
     if not line.strip():
         return None, ""
-    for kind, pattern in ((BlockKind.BULLETS, _BULLET), (BlockKind.NUMBERS, _NUMBER), (BlockKind.HEADING, _HEADING)):
+    for kind, pattern in (
+        (TextBlockKind.BULLETS, _BULLET),
+        (TextBlockKind.NUMBERS, _NUMBER),
+        (TextBlockKind.HEADING, _HEADING),
+    ):
         start = pattern.match(line)
         if start:
             return kind, line[start.end() :].strip()
-    return BlockKind.PARAGRAPH, line.strip()
+    return TextBlockKind.PARAGRAPH, line.strip()
 
 
 def _pieces(line: str) -> tuple[Piece, ...]:

@@ -1,4 +1,4 @@
-"""Messages of a questionnaire's scripts, in the reader's language (static/js/editor/script-messages.js).
+"""Messages of a questionnaire's scripts, in the reader's language (static/js/ui/script-messages.js).
 
 Names in braces are filled in by the scripts. What counts something comes as `name.one` and `name.other`.
 """

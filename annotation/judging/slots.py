@@ -33,27 +33,6 @@ _ENSURE = """
     ON CONFLICT (questionnaire_id, number) DO NOTHING
 """
 
-# Which questionnaires of a campaign somebody may not get: those that they were given before or that share an item with
-# one of these, and those with a response that they wrote.
-_BARRED = """
-    SELECT mine.questionnaire_id FROM annotation_assignment mine WHERE mine.participant_id = %(participant)s
-    UNION
-    SELECT f.questionnaire_id FROM annotation_assignment mine
-        JOIN annotation_questionnaireitem e ON e.questionnaire_id = mine.questionnaire_id
-        JOIN annotation_questionnaireitem f ON f.item_id = e.item_id
-        WHERE mine.participant_id = %(participant)s
-    UNION
-    SELECT e.questionnaire_id FROM writing_response own
-        JOIN annotation_item i ON i.response_id = own.id AND i.campaign_id = %(campaign)s
-        JOIN annotation_questionnaireitem e ON e.item_id = i.id
-        WHERE own.participant_id = %(participant)s
-    UNION
-    SELECT e.questionnaire_id FROM writing_response own
-        JOIN annotation_pair p ON own.id IN (p.a_id, p.b_id)
-        JOIN annotation_item i ON i.pair_id = p.id AND i.campaign_id = %(campaign)s
-        JOIN annotation_questionnaireitem e ON e.item_id = i.id
-        WHERE own.participant_id = %(participant)s
-"""
 _CLAIMABLE = """
     SELECT id, questionnaire_id FROM annotation_slot
     WHERE campaign_id = %(campaign)s AND holder_id IS NULL AND questionnaire_id <> ALL (%(excluded)s::bigint[])
@@ -117,15 +96,6 @@ def is_full(campaign: Campaign) -> bool:
     """Say whether nobody new gets anything soon: no slot is free, and none is held by somebody who still judges."""
     slots = Slot.objects.filter(campaign=campaign)
     return not slots.filter(Q(holder__isnull=True) | Q(holder__state=AssignmentState.ASSIGNED)).exists()
-
-
-def excluded_questionnaires(*, campaign: int, participant: int) -> list[int]:
-    """Return the questionnaires that somebody may not get. It is asked once for each claim: however many slots there
-    are, they are compared with it, and not with all that somebody judged and wrote.
-    """
-    with prepared_statements.cursor() as cursor:
-        cursor.execute(_BARRED, {"campaign": Int8(campaign), "participant": Int8(participant)})
-        return [int(questionnaire) for (questionnaire,) in cursor.fetchall()]
 
 
 def lock_free_slot(*, campaign: int, excluded: list[int]) -> tuple[int, int] | None:

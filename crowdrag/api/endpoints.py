@@ -224,7 +224,7 @@ class Endpoint(generics.GenericAPIView[Any]):
         if request_limits.has_no_length(self.request._request):
             raise Problem("length-required")
         length = request_limits.body_length(self.request._request)
-        most = settings.API_LARGEST_BODY if self.largest is None else self.largest
+        most = settings.API_MAX_BODY_BYTES if self.largest is None else self.largest
         if length > most:
             raise Problem("too-large", _("At most %(most)d MiB at once.") % {"most": most // 1024 // 1024})
         if length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE and not request_limits.has_room_for(length):

@@ -166,7 +166,7 @@ class Artifacts(ListEndpoint):
 
 
 #: As on pages; larger files come by the command.
-LARGEST_UPLOAD = 200 * 1024 * 1024
+MAX_UPLOAD_BYTES = 200 * 1024 * 1024
 
 
 class UploadRow(serializers.ModelSerializer[Upload]):
@@ -190,7 +190,7 @@ class Uploads(ListEndpoint):
     queryset = Upload.objects.all()
     serializer_class = UploadRow
     parser_classes = (MultiPartParser,)
-    largest = LARGEST_UPLOAD
+    largest = MAX_UPLOAD_BYTES
     order = ("-uploaded_at", "-id")
 
     @extend_schema(request={"multipart/form-data": NewUpload}, responses={201: UploadRow})

@@ -98,7 +98,7 @@ def machines_page(_request: HttpRequest, now: datetime) -> Dashboard:
 @dashboard
 def work_page(_request: HttpRequest, now: datetime) -> Dashboard:
     """Show work that hangs, and what work usually takes."""
-    return "work", service_status.hanging_units(now=now)
+    return "stalled_work", service_status.hanging_units(now=now)
 
 
 @dashboard
@@ -128,7 +128,7 @@ def disk_page(_request: HttpRequest, _now: datetime) -> Dashboard:
 @dashboard
 def rates_page(_request: HttpRequest, now: datetime) -> Dashboard:
     """Show how much is asked and how long it takes."""
-    return "rates", {
+    return "requests", {
         "requests": metrics.request_rates(),
         "models": metrics.model_rates(now=now),
         "units": metrics.unit_rates(now=now),

@@ -56,16 +56,16 @@ _PARTICIPANT_SQL = f"""
 _PARTICIPANT_COLUMNS = len(Participant._meta.concrete_fields)
 
 
-def study_page(role: Role, *, most_bytes: int = 0) -> Callable[[View], View]:
+def study_page(role: Role, *, max_bytes: int = 0) -> Callable[[View], View]:
     """Let members of at least this role in; the view gets the study in place of its slug.
 
     Whoever is no member learns nothing: 404, as for a study that is not there. A member whose role is too low: 403.
-    A page that takes files says how large a request may be (`most_bytes`). Looking for a form's token reads the whole
+    A page that takes files says how large a request may be (`max_bytes`). Looking for a form's token reads the whole
     request, so such a page asks who somebody is first, then for the size, and then for the token.
     """
 
     def decorate(view: View) -> View:
-        answer = csrf_protect(view) if most_bytes else view
+        answer = csrf_protect(view) if max_bytes else view
 
         @login_required
         @wraps(view)
@@ -75,12 +75,12 @@ def study_page(role: Role, *, most_bytes: int = 0) -> Callable[[View], View]:
             if held < role:
                 raise PermissionDenied(f"This page is for members who are {role.label} or more.")
             request.study, request.study_role = study, held  # type: ignore[attr-defined]
-            refused = request_limits.refusal(request, most_bytes) if most_bytes else None
+            refused = request_limits.refusal(request, max_bytes) if max_bytes else None
             return refused or answer(request, study, *args, **kwargs)
 
         checked.access = role  # type: ignore[attr-defined]
-        checked.checks_body = most_bytes > 0  # type: ignore[attr-defined]
-        return csrf_exempt(checked) if most_bytes else checked
+        checked.checks_body = max_bytes > 0  # type: ignore[attr-defined]
+        return csrf_exempt(checked) if max_bytes else checked
 
     return decorate
 

@@ -20,8 +20,8 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import User
 from tests.annotation.llm_judges import source_campaign
 from tests.factories import MembershipFactory, StudyFactory, UserFactory
-from tests.pages.judged import SAID, furnish_model_judges
-from tests.submitted import submitted, typed
+from tests.pages.llm_judge_rows import SAID, furnish_model_judges
+from tests.submitted_responses import submitted, typed
 from writing.enums import TaskState
 from writing.models import WritingTask
 

@@ -7,7 +7,7 @@ from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
 
 from crowdrag.studies.enums import Role
-from tests.api import there
+from tests.api import address_arguments
 from tests.api.conftest import by_token
 from tests.factories import MembershipFactory
 
@@ -74,12 +74,12 @@ def sent(client: APIClient, method: str, address: str, body: str) -> int:
 @pytest.mark.timeout(900)
 def test_no_value_in_a_body_is_an_error_of_ours(settings: Any) -> None:
     settings.API_PER_MINUTE = 0
-    study = there.furnished()
+    study = address_arguments.furnished()
     client = by_token(MembershipFactory(study=study, role=Role.OWNER).user)
     client.raise_request_exception = False
     found, tried = [], 0
     for path, method, fields in operations():
-        address = path.format(**there.names(path, study)) if "{" in path else path
+        address = path.format(**address_arguments.names(path, study)) if "{" in path else path
         bodies = [*WHOLE]
         for name in fields:
             for value in VALUES:

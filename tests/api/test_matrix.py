@@ -12,7 +12,7 @@ from crowdrag.api.views import UnknownAddress
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
-from tests.api.listed import LISTED
+from tests.api.endpoint_roles import LISTED
 from tests.factories import MembershipFactory, StudyFactory, UserFactory
 from tests.studies.rollbacks import rolled_back
 from tests.studies.test_access import ROUTES, WALKS, filled, roles

@@ -119,7 +119,7 @@ def test_an_error_of_ours_is_a_problem_too_and_is_heard_of(
 
 
 def test_a_body_larger_than_is_read_at_once_is_refused(script: Callable[..., APIClient], settings) -> None:
-    settings.API_LARGEST_BODY = 100
+    settings.API_MAX_BODY_BYTES = 100
     answer = script().patch(f"{STUDIES}mine/", {"description": "x" * 200}, format="json")
     assert answer.status_code == 413
     assert answer.json()["code"] == "too-large"

@@ -24,9 +24,9 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
-from tests.api import there
+from tests.api import address_arguments
 from tests.api.conftest import by_token
-from tests.api.listed import LISTED
+from tests.api.endpoint_roles import LISTED
 from tests.factories import MembershipFactory
 from tests.studies.rollbacks import rolled_back
 
@@ -35,7 +35,7 @@ SNAPSHOT = Path(__file__).parent / "openapi.json"
 ACCEPT = "CROWDRAG_ACCEPT_API"
 # Few, and as an owner alone: what everybody else is answered is in test_matrix. `make soak` asks as everybody.
 EXAMPLES = int(os.environ.get("CROWDRAG_API_EXAMPLES", "2"))
-# Stand in addresses for what is there (`there.names`), which has its keys only when a test begins.
+# Stand in addresses for what is there (`address_arguments.names`), which has its keys only when a test begins.
 NUMBER, WORD, KEY = 424242, "there", "5d7e4f2c-0000-4000-8000-000000000001"
 # A name that is taken is refused though it is well formed, and so is a cursor of another list.
 LEFT_OUT = [positive_data_acceptance]
@@ -60,7 +60,7 @@ def described() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def world(shared_rows: None) -> int:
     """A study with rows of everything, for all tests: whatever a request changes is undone after it."""
-    return there.furnished(2).pk
+    return address_arguments.furnished(2).pk
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_the_api_keeps_its_description(study: Study, who: str, modes: list[Hypot
         tried.add(case.operation.label)
         with rolled_back():
             given = case.path_parameters
-            for name, value in there.names(case.path, study).items():
+            for name, value in address_arguments.names(case.path, study).items():
                 if given.get(name) in (NUMBER, WORD, KEY):
                     given[name] = value
             answer = case.call(headers=sent)
@@ -192,7 +192,7 @@ def test_addresses_name_what_is_there(study: Study) -> None:
     client = by_token(MembershipFactory(study=study, role=Role.OWNER).user)
     lost = set()
     for path, operations in described()["paths"].items():
-        address = path.format(**there.names(path, study)) if "{" in path else path
+        address = path.format(**address_arguments.names(path, study)) if "{" in path else path
         if "get" in operations and client.get(address).status_code == 404:
             lost.add(path)
     assert {path for path in lost if not path.endswith(tuple(NOT_THERE))} == set()

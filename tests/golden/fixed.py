@@ -17,7 +17,7 @@ from django.test import override_settings
 from annotation.models import Assignment
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant, Study
-from tests import emptying
+from tests import database_reset
 from tests.factories import NOW
 from writing.models import Response, WritingTask
 
@@ -59,8 +59,8 @@ def world(folder: Path) -> Iterator[None]:
         lifecycle = "crowdrag.jobs.lifecycle"
         stack.enter_context(mock.patch(f"{lifecycle}.code_version", return_value=CODE))
         stack.enter_context(mock.patch(f"{lifecycle}.software_environment", return_value=ENVIRONMENT))
-        emptying.empty()
-        stack.callback(emptying.empty)
+        database_reset.empty()
+        stack.callback(database_reset.empty)
         _count_from_one()
         yield
 

@@ -9,7 +9,7 @@ from django.db import OperationalError
 
 from crowdrag.jobs import schedules, sweep
 from crowdrag.jobs.models import ScheduledTask
-from tests.at_once import meanwhile, together, uncommitted
+from tests.concurrency import meanwhile, together, uncommitted
 from tests.factories import NOW
 from tests.jobs.conftest import Broker
 

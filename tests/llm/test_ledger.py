@@ -11,7 +11,7 @@ from crowdrag.llm import gateway, ledger
 from crowdrag.llm.enums import AttemptState, Fault
 from crowdrag.llm.models import Attempt, Call, StudySpend
 from crowdrag.studies.models import Study
-from tests.at_once import together
+from tests.concurrency import together
 
 pytestmark = pytest.mark.django_db
 

@@ -18,7 +18,7 @@ from crowdrag.operations.models import Machine
 from crowdrag.operations.views import PAGES
 from crowdrag.studies.enums import AuditedContent
 from tests.factories import ParticipantFactory, StudyFactory, UserFactory
-from tests.operations.filled import busy
+from tests.operations.full_system import busy
 
 pytestmark = pytest.mark.django_db
 

@@ -24,7 +24,7 @@ from crowdrag.studies.enums import AuditedContent, ParticipantKind
 from crowdrag.studies.models import Participant
 from crowdrag.webhooks.enums import Event
 from crowdrag.webhooks.models import Message
-from tests.at_once import uncommitted
+from tests.concurrency import uncommitted
 from tests.factories import ParticipantFactory, ResponseFactory, StudyFactory, UserFactory
 from writing.models import Response
 

@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, 
 from crowdrag.studies.models import User
 from tests.factories import PASSWORD, UserFactory
 from tests.pages.accessibility import Thoroughness
-from tests.pages.desks import Desk, admit, desk, leave, sit_down
+from tests.pages.editor_study import Desk, admit, desk, leave, sit_down
 
 # Playwright keeps an event loop running in the tests' thread for as long as the session lasts, whereby Django takes
 # every query of a later test for one from inside a coroutine.
@@ -151,7 +151,7 @@ def _complaints(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def sign_in(context: BrowserContext, live_server: Any) -> Callable[..., User]:
-    """Sign a user in by a session of theirs; that a person does it by the form, test_behaviour.py tries."""
+    """Sign a user in by a session. The sign-in form is tried in tests/pages/test_page_scripts.py."""
 
     def enter(user: User | None = None) -> User:
         user = user or UserFactory()

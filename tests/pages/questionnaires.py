@@ -18,7 +18,7 @@ from annotation.models import Assignment, AttentionCheck, CampaignDimension, Che
 from crowdrag.studies.models import Participant
 from tests.annotation.judge_actions import OPTIONS
 from tests.annotation.open_campaign import World, world
-from tests.pages.desks import enter
+from tests.pages.editor_study import enter
 from writing.models import Response, Topic
 
 SENTENCES = (

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Response
 
 from tests.factories import UserFactory
 from tests.pages.accessibility import SCREENS, TWO, look, violations
-from tests.pages.furnished import furnished_study
+from tests.pages.full_study import furnished_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

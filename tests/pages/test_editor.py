@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.pages.desks import Desk, field, findings, recorded, saved, write
+from tests.pages.editor_study import Desk, field, findings, recorded, saved, write
 from writing.editor import codec
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from tests.pages.accessibility import settled_violations
-from tests.pages.desks import Desk, desk, sit_down
+from tests.pages.editor_study import Desk, desk, sit_down
 from tests.pages.test_editor_screens import phone  # noqa: F401 -- a fixture
 from writing.models import WritingPlan, WritingTask
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.pages.desks import Desk, desk, field, recorded, saved, sit_down, write
+from tests.pages.editor_study import Desk, desk, field, recorded, saved, sit_down, write
 from writing.editor import logs
 from writing.models import WritingTask
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.pages.desks import Desk, desk, enter, field, saved, sit_down, write
+from tests.pages.editor_study import Desk, desk, enter, field, saved, sit_down, write
 from writing.editor import logs
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

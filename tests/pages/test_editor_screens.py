@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, Response, expect
 
 from tests.factories import WritingTaskFactory
 from tests.pages.accessibility import settled_violations
-from tests.pages.desks import desk, leave, passage_text, sit_down, write
+from tests.pages.editor_study import desk, leave, passage_text, sit_down, write
 from writing.assignments.lifecycle import TASKS
 from writing.enums import LONGEST_TEXT
 from writing.models import WritingTask

@@ -16,7 +16,7 @@ from django.urls import resolve
 
 from crowdrag.studies.models import Participant
 from tests.factories import StudyFactory, UserFactory
-from tests.pages.furnished import furnished_study
+from tests.pages.full_study import furnished_study
 from tests.participants import as_participant
 from tests.studies.test_access import ROUTES, filled
 

@@ -15,7 +15,7 @@ from annotation.models import Assignment, ItemTime
 from crowdrag.studies.participants import withdrawal
 from tests.pages import questionnaires as sheets
 from tests.pages.accessibility import look
-from tests.pages.desks import enter
+from tests.pages.editor_study import enter
 from tests.pages.keyboard import press
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -27,7 +27,7 @@ from tests.annotation.campaigns.corpus_to_judge import corpus
 from tests.annotation.judge_actions import answer_all
 from tests.annotation.open_campaign import World
 from tests.factories import MembershipFactory
-from tests.pages.desks import enter
+from tests.pages.editor_study import enter
 from tests.pages.questionnaires import questions, saved
 from writing.enums import Origin
 

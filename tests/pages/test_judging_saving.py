@@ -9,7 +9,7 @@ from django.conf import settings
 from playwright.sync_api import BrowserContext, Error, Page, Route, expect
 
 from tests.pages import questionnaires as sheets
-from tests.pages.desks import enter
+from tests.pages.editor_study import enter
 from tests.pages.questionnaires import Sheet
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -10,7 +10,7 @@ from crowdrag.studies.enums import Role
 from tests.annotation.llm_judges import source_campaign
 from tests.factories import MembershipFactory, StudyFactory
 from tests.pages.accessibility import look
-from tests.pages.judged import SAID, furnish_model_judges
+from tests.pages.llm_judge_rows import SAID, furnish_model_judges
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -9,7 +9,7 @@ from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
 from tests.factories import MembershipFactory, RetrievedPassageFactory, StudyFactory, StyleFactory, TopicFactory
 from tests.pages.accessibility import look
-from tests.pages.modelled import campaign
+from tests.pages.llm_writer_rows import campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

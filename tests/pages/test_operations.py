@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from crowdrag.operations.views import PAGES
 from crowdrag.studies.models import Participant
 from tests.factories import UserFactory
-from tests.operations.filled import busy
+from tests.operations.full_system import busy
 from tests.pages.accessibility import look
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, CDPSession, Page
 
-from tests.pages import recording
+from tests.pages import bare_recorder
 from writing.editor import events
 
 pytestmark = [pytest.mark.browser]
@@ -18,8 +18,8 @@ BASES = ["", "A text that was there, 😀 before."]
 @pytest.fixture
 def recorder(context: BrowserContext, page: Page) -> Page:
     context.grant_permissions(["clipboard-read", "clipboard-write"])
-    recording.serve(context)
-    return recording.opened(page)
+    bare_recorder.serve(context)
+    return bare_recorder.opened(page)
 
 
 @pytest.fixture
@@ -31,11 +31,11 @@ def _scripts(page: Page, cdp: CDPSession, seed: int, count: int) -> Counter[str]
     """Carry out scripts; return how often a change came about in which way."""
     sources: Counter[str] = Counter()
     for number in range(count):
-        acts = recording.script(f"{seed}/{number}")
+        acts = bare_recorder.script(f"{seed}/{number}")
         base = BASES[number % len(BASES)]
-        result = recording.carry_out(page, cdp, base, acts)
+        result = bare_recorder.carry_out(page, cdp, base, acts)
         try:
-            recording.check(result)
+            bare_recorder.check(result)
         except AssertionError as error:
             raise AssertionError(f"{base!r}, then {acts}") from error
         sources.update(event[5] for event in result["log"][1:] if event[0] == "s")
@@ -57,7 +57,7 @@ def test_ten_thousand_random_edit_scripts_are_rebuilt(recorder: Page, cdp: CDPSe
 
 def _log(page: Page) -> list[list[Any]]:
     result = page.evaluate("result()")
-    recording.check(result)
+    bare_recorder.check(result)
     return list(result["log"][1:])
 
 
@@ -67,7 +67,7 @@ def _ways(log: list[list[Any]]) -> list[tuple[Any, ...]]:
 
 
 def _command(cdp: CDPSession, name: str) -> None:
-    recording.outside(cdp, "command", name)
+    bare_recorder.outside(cdp, "command", name)
 
 
 def test_each_way_of_changing_has_its_source(recorder: Page, cdp: CDPSession) -> None:

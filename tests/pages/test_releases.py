@@ -22,7 +22,7 @@ from crowdrag.studies.models import Study
 from tests.factories import MembershipFactory, StudyFactory
 from tests.pages.accessibility import OTHERS, SCREENS, look
 from tests.pages.keyboard import press
-from tests.pages.releasable import MAIL, TITLE, in_state, releasable, withdraws, worked
+from tests.pages.release_states import MAIL, TITLE, in_state, releasable, withdraws, worked
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

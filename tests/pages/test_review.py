@@ -12,8 +12,8 @@ from crowdrag.studies.models import User
 from tests.factories import MembershipFactory, StudyFactory, UserFactory
 from tests.jobs.conftest import until
 from tests.pages.accessibility import settled_violations
-from tests.pages.desks import admit
-from tests.submitted import submitted, written
+from tests.pages.editor_study import admit
+from tests.submitted_responses import submitted, written
 from writing.editor import codec
 from writing.enums import TaskState
 from writing.models import WritingTask

@@ -17,7 +17,7 @@ from tests.annotation import judge_actions, open_campaign
 from tests.annotation.quality.screened import handed_in, sent, state
 from tests.factories import NOW
 from tests.pages.accessibility import look
-from tests.pages.desks import admit, enter
+from tests.pages.editor_study import admit, enter
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 MINUTE = timedelta(minutes=1)

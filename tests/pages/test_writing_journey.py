@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.factories import NOW, PassageFactory, RetrievedPassageFactory
 from tests.pages.accessibility import look
-from tests.pages.desks import enter, leave, passage_text, saved
+from tests.pages.editor_study import enter, leave, passage_text, saved
 from tests.pages.keyboard import press
 from tests.writing.open_plan import World, finish, hand_in, world, write
 from writing.assignments import claims, leases

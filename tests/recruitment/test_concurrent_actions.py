@@ -24,7 +24,7 @@ from crowdrag.recruitment.prolific.account import get_account
 from crowdrag.recruitment.prolific.client import Client
 from crowdrag.recruitment.submission_sync import SubmissionUpdate
 from crowdrag.studies.participants import withdrawal
-from tests.at_once import together
+from tests.concurrency import together
 from tests.factories import NOW
 from tests.recruitment.conftest import TERMS, WAY, advertised
 from tests.recruitment.prolific_server import Prolific

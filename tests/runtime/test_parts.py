@@ -24,7 +24,7 @@ from crowdrag.runtime.preparation import collect, static_digest
 from crowdrag.runtime.service_monitor import Launch, Service
 from crowdrag.runtime.web import Web
 from tests.runtime.conftest import System, eventually
-from tests.runtime.releases import Release
+from tests.runtime.two_releases import Release
 
 KEYS = ("SECRET_KEY", "CROWDRAG_PSEUDONYM_KEY", "CROWDRAG_IDENTITY_KEY")
 

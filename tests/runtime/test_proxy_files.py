@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from crowdrag.runtime.data_folder import REPOSITORY
 from tests.studies.test_access import ROUTES, filled
-from writing.corpus.imports.forms import MAX_REQUEST
+from writing.corpus.imports.forms import MAX_IMPORT_BYTES
 
 PLACE = REPOSITORY / "docs" / "deployment"
 NGINX, CADDY = (PLACE / "nginx.conf").read_text(), (PLACE / "Caddyfile").read_text()
@@ -40,11 +40,11 @@ def test_nginx_holds_nothing_large_of_nobody() -> None:
     paths = [filled(route, "mine") for route, _ in ROUTES]
     assert sorted(path for path in paths if re.search(pattern, path)) == sorted(TAKES_FILES)
     (small,) = re.findall(r"^    client_max_body_size (\d+)m;", NGINX, re.MULTILINE)
-    assert int(small) * 1024**2 >= max(settings.API_LARGEST_BODY, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+    assert int(small) * 1024**2 >= max(settings.API_MAX_BODY_BYTES, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 
 
 def test_proxies_take_as_much_as_the_application() -> None:
-    assert MAX_REQUEST == 2 * 1024**3
+    assert MAX_IMPORT_BYTES == 2 * 1024**3
     assert "max_size 2GiB" in CADDY
     assert "client_max_body_size 2g;" in NGINX
 

@@ -16,7 +16,7 @@ from django.db import connection
 from crowdrag.runtime.data_folder import REPOSITORY
 from crowdrag.studies import invariants
 from tests.runtime.conftest import eventually
-from tests.runtime.releases import COLUMN, MIGRATION, MODULE, Proxy, Release, WebProcess, later_release
+from tests.runtime.two_releases import COLUMN, MIGRATION, MODULE, Proxy, Release, WebProcess, later_release
 from tests.writing.editor.crowd import Typist, acknowledged, assert_nothing_is_lost, typists
 from writing.models import LogBatch
 

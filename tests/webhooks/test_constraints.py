@@ -10,7 +10,7 @@ from django.db import DatabaseError, transaction
 from crowdrag.webhooks import services
 from crowdrag.webhooks.enums import DeliveryState, Event
 from crowdrag.webhooks.models import Delivery, Message, Webhook
-from tests.at_once import together
+from tests.concurrency import together
 from tests.factories import NOW, StudyFactory
 from tests.webhooks.conftest import sent_test, subscribed
 from tests.webhooks.receiver import Receiver

@@ -10,7 +10,7 @@ import pytest
 from crowdrag.webhooks import deliveries, outbox, services, transport
 from crowdrag.webhooks.enums import DeliveryState, Event, WebhookState
 from crowdrag.webhooks.models import Delivery, Message, Webhook
-from tests.at_once import meanwhile, together
+from tests.concurrency import meanwhile, together
 from tests.factories import NOW, StudyFactory
 from tests.webhooks.conftest import Clock, deliver, sent_test, subscribed
 from tests.webhooks.receiver import Receiver, dripping

@@ -8,7 +8,7 @@
 | `lifecycle` | what may follow on what (`crowdrag.assignments`) |
 | `steps` | what is due next of a task: questions, the editor, questions |
 | `submission` | the text becomes a response |
-| `payments` | what is owed, paid by the platform that sent the writer |
+| `platform_payments` | what is owed, paid by the platform that sent the writer |
 | `queries` | what a writer reads of all that |
 | `activity` | what a study offers to writers, and writing as a recruitment platform sees it |
 

@@ -8,7 +8,7 @@ from crowdrag.assignments.lifecycle import Lifecycle
 
 from ..enums import TaskState
 from ..models import WritingTask
-from .payments import order_payment
+from .platform_payments import order_payment
 
 S = TaskState
 TASKS: Final = Lifecycle(

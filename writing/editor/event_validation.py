@@ -10,7 +10,7 @@ from ..enums import LONGEST_TEXT
 from . import events
 
 # A body above this is refused before it is read; the editor keeps its batches well below.
-MOST_BYTES = 256 * 1024
+MAX_BYTES = 256 * 1024
 MOST_EVENTS = 2000
 MOST_TIME = 10**11  # milliseconds: three years
 MOST_NUMBER = 2**31 - 1

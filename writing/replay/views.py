@@ -14,7 +14,7 @@ from crowdrag.studies.models import Study
 from ..corpus import queries
 from ..editor import codec
 from ..models import Response, WritingLog
-from ..review import log_signals
+from ..review import signal_display
 from . import playback
 
 
@@ -29,7 +29,7 @@ def replay(request: HttpRequest, study: Study, external_id: str) -> HttpResponse
     context = {
         "response": response,
         "retrieved": response.topic.retrieved.select_related("passage").order_by("rank", "id"),
-        "signals": log_signals.signals_of_response(log, response),
+        "signals": signal_display.signals_of_response(log, response),
         "section": "writing",
         **shown(response),
     }
@@ -48,7 +48,7 @@ def replay_log(request: HttpRequest, study: Study, external_id: str) -> HttpResp
     )
     log = _log(response)
     audit_subject(request, response.participant, response.pk)
-    passages = log_signals.passage_texts([response.topic_id])[response.topic_id]
+    passages = signal_display.passage_texts([response.topic_id])[response.topic_id]
     try:
         return JsonResponse(playback.document(log, passages), json_dumps_params={"separators": (",", ":")})
     except codec.BrokenLog as error:

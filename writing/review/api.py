@@ -29,7 +29,7 @@ from ..corpus.api import ResponseRow
 from ..enums import SurveyKind
 from ..models import Response, ResponseDecision, TaskPayment, TaskTransition, WritingTask
 from ..progress.queries import with_paid
-from . import dossier, log_signals, queue, services, text_difference
+from . import dossier, queue, services, signal_display, text_difference
 
 WITH = ("study", "topic", "style", "participant", "reviewer", "response", "log", "revises__response", "revision")
 # Of a list, without the texts: those of a hundred responses would come along for nothing.
@@ -243,7 +243,7 @@ def reviewed(endpoint: Endpoint, external_id: str) -> Any:
     response = queries.with_statements(Response.objects.with_people()).get(pk=task.response.pk)
     endpoint.about(task.participant, response.pk)
     task.known, task.known_response = dossier.collect(task), response
-    task.known_signals = log_signals.signals_of_response(getattr(task, "log", None), response)
+    task.known_signals = signal_display.signals_of_response(getattr(task, "log", None), response)
     return ReviewedRow(task).data
 
 

@@ -16,7 +16,7 @@ from crowdrag.studies.models import Study, User
 
 from ..enums import TaskState
 from ..models import EditingSession, WritingTask
-from . import log_signals
+from . import signal_display
 
 REVIEW_LOCK: Final = review_locks.ReviewLock(WritingTask, frozenset({TaskState.SUBMITTED}))
 HOLD: Final = review_locks.LOCK_TIME
@@ -81,7 +81,7 @@ def filter_by_signals(tasks: Sequence[WritingTask], filters: QueueFilter) -> lis
     """Keep those with signals where that is asked for."""
     if not filters.signals:
         return list(tasks)
-    flagged = log_signals.flag_titles(tasks)
+    flagged = signal_display.flag_titles(tasks)
     return [task for task in tasks if task.pk in flagged]
 
 

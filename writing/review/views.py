@@ -23,7 +23,7 @@ from ..corpus import queries
 from ..enums import TaskState
 from ..models import Response, Style, WritingTask
 from ..replay import views
-from . import dossier, log_signals, queue, services
+from . import dossier, queue, services, signal_display
 from .forms import AcceptForm, InclusionForm, PayForm, QueueForm, RejectForm, ReverseForm, SendBackForm
 
 PER_PAGE = 50
@@ -47,7 +47,7 @@ def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
         tasks = queue.filter_by_signals(list(tasks), filters)
     page = Paginator(tasks, PER_PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
-    signals = log_signals.flag_titles(rows)
+    signals = signal_display.flag_titles(rows)
     context = {
         "page": page,
         "rows": [(task, signals.get(task.pk, []), _is_locked(task, now)) for task in rows],
@@ -231,7 +231,7 @@ def _show(
         "response": response,
         "retrieved": task.topic.retrieved.select_related("passage").order_by("rank", "id"),
         "log": log,
-        "signals": log_signals.signals_of_response(log, response),
+        "signals": signal_display.signals_of_response(log, response),
         "dossier": dossier.collect(task),
         "waits": waits,
         "held_by": task.reviewer if held and task.reviewer_id != request.user.pk else None,

@@ -15,7 +15,7 @@ from analysis.process.passage_matches import Sources
 from writing.editor import codec, logs
 from writing.editor.events import BY_CODE
 from writing.models import WritingLog
-from writing.review.log_signals import passage_texts
+from writing.review.signal_display import passage_texts
 
 from ..choices import Logs
 from ..personal_data import free_texts

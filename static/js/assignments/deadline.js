@@ -1,7 +1,7 @@
 /** When work is due, a text or a questionnaire: always in sight, with a warning before it in which one press gives more time. */
 
-import { byId } from "../editor/dom.js";
-import { announce, say } from "../editor/script-messages.js";
+import { byId } from "../ui/dom.js";
+import { announce, say } from "../ui/script-messages.js";
 
 const MINUTE = 60_000;
 // The warning comes so long before the time is over, or when a third of a shorter time is left; once more at the end.

@@ -3,9 +3,9 @@
  * and lets the writer go on there; text that was left in the other is offered. Nothing is thrown away unasked.
  */
 
-import { byId, make } from "./dom.js";
+import { byId, make } from "../ui/dom.js";
 import { editor } from "./editor-page.js";
-import { announce, say } from "./script-messages.js";
+import { announce, say } from "../ui/script-messages.js";
 
 const dialog = byId("branch-dialog", HTMLDialogElement);
 const title = byId("branch-title", HTMLElement);

@@ -1,6 +1,6 @@
 /** Citing a passage at the caret, whichever way it was asked for. */
 
-import { announce, say } from "./script-messages.js";
+import { announce, say } from "../ui/script-messages.js";
 import { citing, completing } from "./citation-edits.js";
 import { points } from "./statements.js";
 import { editor } from "./editor-page.js";

@@ -2,7 +2,7 @@
 
 import { editor, rankOf } from "./editor-page.js";
 import { passagesShown, watch as watchPanes } from "./panes.js";
-import { say } from "./script-messages.js";
+import { say } from "../ui/script-messages.js";
 
 // A passage is in view if half of it is, or if it fills half of the list.
 const PART = 0.5;

@@ -2,7 +2,7 @@
  * What the parts of the page share: the text field, the passages, what is recorded, and who wants to know what changed.
  */
 
-import { byId } from "./dom.js";
+import { byId } from "../ui/dom.js";
 import { parse } from "./statements.js";
 
 const text = byId("text", HTMLTextAreaElement);

@@ -2,11 +2,11 @@
 
 import { check } from "./citation-checks.js";
 import { index } from "./copied-text.js";
-import { byId, debounced, make } from "./dom.js";
+import { byId, debounced, make } from "../ui/dom.js";
 import { editor } from "./editor-page.js";
 import { show } from "./panes.js";
 import { scrollTo } from "./caret-position.js";
-import { announce, say } from "./script-messages.js";
+import { announce, say } from "../ui/script-messages.js";
 
 // After the last key; longer than it takes to type the next letter.
 const QUIET = 600;

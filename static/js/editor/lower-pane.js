@@ -1,6 +1,6 @@
 /** Below the text: what is worth a look, or the preview. The choice is kept in this browser. */
 
-import { byId } from "./dom.js";
+import { byId } from "../ui/dom.js";
 import { refresh } from "./preview.js";
 
 const KEY = "crowdrag-editor-lower";

@@ -6,7 +6,7 @@ import { init as menus } from "../ui/menus.js";
 import { init as theme } from "../ui/theme.js";
 import { closed, fenced, offer, resumed } from "./branches.js";
 import { editor } from "./editor-page.js";
-import { byId } from "./dom.js";
+import { byId } from "../ui/dom.js";
 import { start as dwell } from "./dwell.js";
 import { start as findings } from "./findings.js";
 import { start as finish, tell as tellFinish } from "./submission.js";

@@ -3,7 +3,7 @@
  * hidden one keeps its place in the layout, so that both keep how far they are scrolled.
  */
 
-import { byId } from "./dom.js";
+import { byId } from "../ui/dom.js";
 
 const NARROW = window.matchMedia("(max-width: 59.99rem)");
 

@@ -1,10 +1,10 @@
 /** Searching the passages as one types: every word must be in a passage; "in quotes" as it stands there. */
 
-import { byId, debounced } from "./dom.js";
+import { byId, debounced } from "../ui/dom.js";
 import { editor, rankOf } from "./editor-page.js";
 import { bring, setAtHand, setOpen, visit } from "./passages.js";
 import { show } from "./panes.js";
-import { say } from "./script-messages.js";
+import { say } from "../ui/script-messages.js";
 
 // More hits than this nobody looks through one by one, and marking them would take long.
 const MOST = 500;

@@ -5,13 +5,13 @@
  */
 
 import { beingTyped } from "./citation-edits.js";
-import { byId, make } from "./dom.js";
+import { byId, make } from "../ui/dom.js";
 import { editor } from "./editor-page.js";
 import { complete } from "./citation-insertion.js";
 import { passageAtHand } from "./passages.js";
 import { placeOf } from "./caret-position.js";
 import { spans, terms } from "./passage-search.js";
-import { announce, say } from "./script-messages.js";
+import { announce, say } from "../ui/script-messages.js";
 
 // So much of a passage is shown; the list's own box cuts it further.
 const BEGINNING = 120;

@@ -2,7 +2,7 @@
 
 import { editor, rankOf } from "./editor-page.js";
 import { show } from "./panes.js";
-import { say } from "./script-messages.js";
+import { say } from "../ui/script-messages.js";
 
 let atHand = 0;
 

@@ -1,10 +1,10 @@
 /** The text as it will be read: its statements, each with its citations as links to the passages. Drawn while it is shown. */
 
-import { byId, debounced, make } from "./dom.js";
+import { byId, debounced, make } from "../ui/dom.js";
 import { editor } from "./editor-page.js";
 import { bring, setAtHand, visit } from "./passages.js";
 import { oneAtATime } from "./panes.js";
-import { say } from "./script-messages.js";
+import { say } from "../ui/script-messages.js";
 
 const QUIET = 250;
 

@@ -1,7 +1,7 @@
 /** Whether the text is saved: "saved" only when the server has acknowledged everything. Spoken only when it matters. */
 
-import { byId } from "./dom.js";
-import { announce, say } from "./script-messages.js";
+import { byId } from "../ui/dom.js";
+import { announce, say } from "../ui/script-messages.js";
 
 // Saving that lasts longer than this is said with how long it has lasted.
 const LONG = 8_000;

@@ -4,7 +4,7 @@
  * treated alike, by the height that can be seen.
  */
 
-import { byId } from "./dom.js";
+import { byId } from "../ui/dom.js";
 import { oneAtATime } from "./panes.js";
 
 // As in editor-small.css: a screen this low has no room for more than the text.

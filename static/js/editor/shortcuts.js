@@ -3,7 +3,7 @@
  * reader's; each has a button beside it that does the same. The list in the help dialog is in the template.
  */
 
-import { byId } from "./dom.js";
+import { byId } from "../ui/dom.js";
 import { editor } from "./editor-page.js";
 import { step as stepFindings } from "./findings.js";
 import { cite } from "./citation-insertion.js";

@@ -1,10 +1,10 @@
 /** Finishing: says what is missing, asks once, sends the last of the text, and goes on. Nothing here is a wall but an empty text. */
 
-import { byId, make } from "./dom.js";
+import { byId, make } from "../ui/dom.js";
 import { editor } from "./editor-page.js";
 import { about, goTo, whole, wording } from "./findings.js";
 import { kindOf } from "./save-status.js";
-import { say } from "./script-messages.js";
+import { say } from "../ui/script-messages.js";
 import { lengthOf } from "./word-count.js";
 
 const SHOWN = 6;

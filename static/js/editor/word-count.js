@@ -1,8 +1,8 @@
 /** How many words there are, beside how many are asked for; counted as the server counts them. */
 
-import { byId } from "./dom.js";
+import { byId } from "../ui/dom.js";
 import { editor } from "./editor-page.js";
-import { say } from "./script-messages.js";
+import { say } from "../ui/script-messages.js";
 import { countWords } from "./statements.js";
 
 // "About 250": within a fifth of it.

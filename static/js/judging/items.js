@@ -1,7 +1,7 @@
 /** One item at a time: which is shown, the dots, where the focus goes. The address names the item, so Back goes back. */
 
-import { byId } from "../editor/dom.js";
-import { announce, say } from "../editor/script-messages.js";
+import { byId } from "../ui/dom.js";
+import { announce, say } from "../ui/script-messages.js";
 
 /** @typedef {import("./questions.js").Question} Question */
 

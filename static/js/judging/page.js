@@ -2,8 +2,8 @@
 
 import { Deadline } from "../assignments/deadline.js";
 import { init as dialogs } from "../ui/dialogs.js";
-import { debounced } from "../editor/dom.js";
-import { announce, say } from "../editor/script-messages.js";
+import { debounced } from "../ui/dom.js";
+import { announce, say } from "../ui/script-messages.js";
 import { init as menus } from "../ui/menus.js";
 import { init as theme } from "../ui/theme.js";
 import { start as finish } from "./submission.js";

@@ -1,7 +1,7 @@
 /** Whether the answers are saved: "saved" only when the server has acknowledged every one. Spoken only when it matters. */
 
-import { byId } from "../editor/dom.js";
-import { announce, say } from "../editor/script-messages.js";
+import { byId } from "../ui/dom.js";
+import { announce, say } from "../ui/script-messages.js";
 
 // Saving that lasts longer than this is said with how long it has lasted.
 const LONG = 8_000;

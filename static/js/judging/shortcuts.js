@@ -4,7 +4,7 @@
  * do digits while a question has the focus. The list is in the help dialog.
  */
 
-import { byId } from "../editor/dom.js";
+import { byId } from "../ui/dom.js";
 
 const STORED = "crowdrag-judging-letters";
 

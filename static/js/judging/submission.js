@@ -1,9 +1,9 @@
 /** The last step: what is open is listed with the way to it; handed in is what the server has acknowledged, all of it. */
 
-import { byId, debounced, make } from "../editor/dom.js";
+import { byId, debounced, make } from "../ui/dom.js";
 import { postAsWriter as post } from "../editor/log/requests.js";
 import { Backoff, Wake } from "../editor/log/sleep.js";
-import { announce, say } from "../editor/script-messages.js";
+import { announce, say } from "../ui/script-messages.js";
 
 const name = document.body.dataset.name ?? "";
 

@@ -6,7 +6,7 @@ import { listen } from "./shortcuts.js";
 import { jumps, KINDS, list, sum } from "./moments-list.js";
 import { Passages } from "./passages.js";
 import { Player } from "./player.js";
-import { actions, init as reviewing } from "./decision-shortcuts.js";
+import { actions, init as reviewing } from "../review/decision-shortcuts.js";
 
 const STEP = 5000;
 

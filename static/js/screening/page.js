@@ -1,7 +1,7 @@
 /** Screening by keyboard: decisions as in review, and moving from item to item. */
 
 import { listen } from "../replay/shortcuts.js";
-import { actions, init as reviewing } from "../replay/decision-shortcuts.js";
+import { actions, init as reviewing } from "../review/decision-shortcuts.js";
 import { all } from "../ui/event-delegation.js";
 
 /** @param {Document} root @returns {Record<string, () => void>} what each key does with the items */

@@ -24,7 +24,7 @@ from analysis.rag.protocols import Message, Output, Prompt, Usage
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
 from tests.analysis.rag import tiny
-from tests.at_once import together
+from tests.concurrency import together
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -17,7 +17,7 @@ from analysis.tables.table import TABLES, Holds
 from annotation.models import Assignment, Campaign
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
-from tests import submitted
+from tests import submitted_responses
 from tests.analysis import small_study
 from tests.analysis.page_visits import visit
 from tests.analysis.small_study import analyse
@@ -35,7 +35,7 @@ def written_here(shared_rows: None) -> int:
     made = small_study.make()
     topic = made.topics.get(external_id="t1")
     for minute in range(3):
-        submitted.submitted(made, topic=topic, style=made.styles.get(name="essay"), minutes=minute,
+        submitted_responses.submitted(made, topic=topic, style=made.styles.get(name="essay"), minutes=minute,
                             participant=ParticipantFactory(study=made, external_id=f"author-{minute}"))  # fmt: skip
     return made.pk
 
@@ -66,7 +66,7 @@ def test_logs_are_measured_once_and_kept_until_the_method_changes(study, monkeyp
     first = queries.load(study)
     assert LogMeasures.objects.count() == len(first.processes) == 3
     passages = study.topics.get(external_id="t1").retrieved.order_by("rank").values_list("passage__text", flat=True)
-    assert measured(first)["author-0"] == measures.measure(submitted.written()[0], list(passages))
+    assert measured(first)["author-0"] == measures.measure(submitted_responses.written()[0], list(passages))
     with monkeypatch.context() as patch:
         patch.setattr(responses.logs, "prefetched_events", None)  # nothing is read any more
         assert queries.load(study).digest == first.digest
@@ -95,10 +95,10 @@ def test_figures_of_several_sessions_are_those_of_the_text(study):
     """The branch of an earlier session is no part of how the text came about."""
     task = WritingTask.objects.filter(response__isnull=False).order_by("pk").first()
     task.log.delete()
-    begun = submitted.typed("Tides differ.", start=0)
-    branch = submitted.pasted("x" * 500, ms=60_000, at=13)
-    log = submitted.log_of(
-        task, [(begun + branch, None, 0), (submitted.typed(" Much.", start=90_000, at=13), 0, len(begun))]
+    begun = submitted_responses.typed("Tides differ.", start=0)
+    branch = submitted_responses.pasted("x" * 500, ms=60_000, at=13)
+    log = submitted_responses.log_of(
+        task, [(begun + branch, None, 0), (submitted_responses.typed(" Much.", start=90_000, at=13), 0, len(begun))]
     )
     found = measured(queries.load(study))[task.participant.external_id]
     assert (found["produced"], found["pastes"]) == (19, 0)

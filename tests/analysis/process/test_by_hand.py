@@ -7,7 +7,7 @@ import pytest
 
 from analysis.process import Origin, Thresholds, activity, provenance, signals
 from analysis.process.events import ELSEWHERE, OWN_TEXT
-from tests.analysis.process.writers import PASSAGES
+from tests.analysis.process.planted_writers import PASSAGES
 
 QUOTE = PASSAGES[0][:40]
 

@@ -6,8 +6,8 @@ import pytest
 from analysis.process import activity, measures, provenance
 from analysis.process.events import BrokenLogError
 from analysis.process.measures import NAMES, measure
-from tests.analysis.process import writers
-from tests.analysis.process.writers import PASSAGES
+from tests.analysis.process import planted_writers
+from tests.analysis.process.planted_writers import PASSAGES
 
 QUOTE = PASSAGES[0][:40]
 
@@ -78,7 +78,7 @@ def test_snapshots_say_what_they_can_and_none_stands_for_the_rest():
 
 @pytest.mark.parametrize("writer", ["composer", "transcriber", "robot", "paster"])
 def test_figures_are_those_of_the_functions_that_make_them(writer):
-    events = getattr(writers, writer)(np.random.default_rng(3)).events
+    events = getattr(planted_writers, writer)(np.random.default_rng(3)).events
     found = measure(events, PASSAGES)
     pace, origins = activity(events), provenance(events, PASSAGES)
     assert found["seconds"] == pace.seconds

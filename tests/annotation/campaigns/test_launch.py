@@ -7,7 +7,7 @@ from annotation.enums import CampaignState
 from annotation.models import Campaign, Questionnaire, Slot
 from tests.annotation.campaigns.corpus_to_judge import corpus, draft
 from tests.annotation.campaigns.test_campaigns import reload, rows
-from tests.at_once import together
+from tests.concurrency import together
 from tests.factories import NOW
 from writing.models import Response
 

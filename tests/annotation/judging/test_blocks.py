@@ -13,7 +13,7 @@ from crowdrag.studies.models import ParticipantBlock
 from crowdrag.studies.participants import blocks, withdrawal
 from tests.annotation.judge_actions import claim, hand_in, sheets
 from tests.annotation.shared import client_of, signed_in
-from tests.at_once import together
+from tests.concurrency import together
 from tests.factories import NOW, ParticipantFactory
 
 pytestmark = pytest.mark.django_db

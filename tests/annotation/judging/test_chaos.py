@@ -18,7 +18,7 @@ from crowdrag.studies.models import Participant, User
 from crowdrag.studies.participants import withdrawal
 from tests.annotation.judge_actions import HOUR, MINUTE, answer_all, claim, hand_in, sheets
 from tests.annotation.open_campaign import World
-from tests.at_once import together
+from tests.concurrency import together
 from tests.factories import NOW
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]

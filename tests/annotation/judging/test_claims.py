@@ -5,7 +5,7 @@ from django.db import connection
 
 from annotation.enums import AssignmentState as S
 from annotation.enums import CampaignState
-from annotation.judging import claims, leases, problems, slots
+from annotation.judging import claims, eligibility, leases, problems, slots
 from annotation.models import Assignment, QuestionnaireItem, Slot
 from crowdrag.assignments.problems import LeftStudy, NeedsConsent, NotAllowed, NothingLeft, WorkProblem
 from crowdrag.studies.models import Consent
@@ -70,24 +70,24 @@ def test_what_was_returned_comes_last_again_and_what_timed_out_first() -> None:
 def test_nobody_judges_what_they_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
     here = sheets(3, k=1, questionnaires_per_person=None)  # the writer's response is in all but the last
     writer = here.writer()
-    barred, looked = slots.excluded_questionnaires, []
+    excluded, looked = eligibility.excluded_questionnaires, []
 
     def late(**arguments: int) -> list[int]:
         looked.append(1)
-        return [] if len(looked) == 1 else barred(**arguments)  # the first look came before the response was theirs
+        return [] if len(looked) == 1 else excluded(**arguments)  # the first look came before the response was theirs
 
     with monkeypatch.context() as patch:
-        patch.setattr(slots, "excluded_questionnaires", late)
+        patch.setattr(eligibility, "excluded_questionnaires", late)
         assert order(here, claim(here, writer)) == 2
     assert len(looked) == 2, "the constraint has the last word, and the claim tries again"
     hand_in(leases.assignment_in_hand(here.campaign, writer))
     assert refused(here, writer) is NothingLeft
-    monkeypatch.setattr(slots, "excluded_questionnaires", lambda **_arguments: [])
+    monkeypatch.setattr(eligibility, "excluded_questionnaires", lambda **_arguments: [])
     with pytest.raises(Exception, match="slot_nobody_judges_an_own_response"):
         claim(here, writer)
     assert Slot.objects.filter(holder__isnull=False).count() == 1
     single = world(kind="POINTWISE", topics=1, responses=3, per_questionnaire=1, dimensions=1, k=1)
-    monkeypatch.setattr(slots, "excluded_questionnaires", barred)
+    monkeypatch.setattr(eligibility, "excluded_questionnaires", excluded)
     assert order(single, claim(single, single.writer())) == 1
 
 

@@ -14,7 +14,7 @@ from crowdrag.studies.participants import withdrawal
 from tests.annotation.judge_actions import HOUR, answer_all, claim, sheets
 from tests.annotation.judging.concurrent_claims import facts
 from tests.annotation.open_campaign import World
-from tests.at_once import meanwhile, together, uncommitted, wait_for_lock
+from tests.concurrency import meanwhile, together, uncommitted, wait_for_lock
 from tests.factories import NOW
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]

@@ -15,7 +15,7 @@ from tests.annotation.campaigns.test_api import script
 from tests.annotation.llm_judges import source_campaign
 from tests.annotation.shared import made_once
 from tests.factories import StudyFactory
-from tests.pages.judged import furnish_model_judges
+from tests.pages.llm_judge_rows import furnish_model_judges
 
 pytestmark = pytest.mark.django_db
 

@@ -10,7 +10,7 @@ from crowdrag.llm.models import Attempt, Call, Endpoint
 from tests.annotation.llm_judges import source_campaign
 from tests.annotation.shared import signed_in
 from tests.factories import StudyFactory
-from tests.pages.judged import furnish_model_judges
+from tests.pages.llm_judge_rows import furnish_model_judges
 
 pytestmark = pytest.mark.django_db
 JUDGES = "/studies/mine/judges/"

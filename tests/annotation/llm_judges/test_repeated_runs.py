@@ -18,7 +18,7 @@ from crowdrag.llm import forecasts, gateway, ledger
 from tests.annotation.llm_judges import source_campaign
 from tests.annotation.llm_judges.judge_fixtures import endpoint, server, source, without_waiting
 from tests.annotation.llm_judges.judge_server import judging as served
-from tests.at_once import together
+from tests.concurrency import together
 
 __all__ = ["endpoint", "server", "source", "without_waiting"]
 

@@ -24,7 +24,7 @@ from tests.annotation.judge_actions import HOUR, MINUTE, NOW
 from tests.annotation.progress import judged_campaign
 from tests.annotation.quality import screened
 from tests.annotation.shared import signed_in
-from tests.at_once import DiedError, together
+from tests.concurrency import DiedError, together
 
 pytestmark = pytest.mark.django_db
 LATER = NOW + HOUR

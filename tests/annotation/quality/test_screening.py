@@ -23,7 +23,7 @@ from tests.annotation import judge_actions, open_campaign
 from tests.annotation.quality import planted_judges
 from tests.annotation.quality.screened import LONG, REASON, advertised, crowd, handed_in, sent, state, wide
 from tests.annotation.shared import made_once
-from tests.at_once import together
+from tests.concurrency import together
 from tests.factories import NOW, UserFactory
 
 pytestmark = pytest.mark.django_db

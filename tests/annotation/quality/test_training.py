@@ -14,7 +14,7 @@ from annotation.quality.known_labels import LabelWithReason
 from crowdrag.studies.models import Participant
 from tests.annotation import open_campaign
 from tests.annotation.shared import client_of, made_once
-from tests.at_once import together
+from tests.concurrency import together
 from tests.factories import NOW
 
 pytestmark = pytest.mark.django_db

@@ -16,7 +16,7 @@ from crowdrag.studies.entry import enrolment, links
 from crowdrag.studies.enums import Device, EntryKind
 from crowdrag.studies.models import Arrival, EntryLink, Participant
 from crowdrag.studies.participants import identity
-from tests.at_once import together
+from tests.concurrency import together
 from tests.factories import ParticipantFactory
 from tests.participants import as_participant
 from tests.studies.activity import (

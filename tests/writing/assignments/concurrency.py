@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from crowdrag.studies.models import Participant
-from tests.at_once import DiedError, meanwhile, together, uncommitted, wait_for_lock
+from tests.concurrency import DiedError, meanwhile, together, uncommitted, wait_for_lock
 from tests.factories import NOW
 from tests.writing.open_plan import DAY
 from writing.enums import TaskState

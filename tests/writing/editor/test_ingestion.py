@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from tests.at_once import meanwhile, together, uncommitted, wait_for_lock
+from tests.concurrency import meanwhile, together, uncommitted, wait_for_lock
 from tests.factories import NOW
 from tests.writing.editor.typist import Editor, typed
 from writing.corpus.imports.fields import Text
@@ -120,8 +120,8 @@ def test_bad_shape_is_refused_with_its_place(editor: Editor) -> None:
 
 
 def test_a_body_that_is_too_large_is_refused_unread(editor: Editor) -> None:
-    large = editor.send([["s", 0, 0, 0, "x" * event_validation.MOST_BYTES, "pasted", ""]])
-    assert (large.status_code, large.json()["most_bytes"]) == (413, event_validation.MOST_BYTES)
+    large = editor.send([["s", 0, 0, 0, "x" * event_validation.MAX_BYTES, "pasted", ""]])
+    assert (large.status_code, large.json()["most_bytes"]) == (413, event_validation.MAX_BYTES)
     many = editor.send([["f", 0, 1]] * (event_validation.MOST_EVENTS + 1))
     assert (many.status_code, many.json()["most_events"]) == (413, event_validation.MOST_EVENTS)
     assert stored(editor) == []

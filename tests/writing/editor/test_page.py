@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from tests.factories import NOW, ParticipantFactory, WritingTaskFactory
-from tests.pages.desks import Desk, desk
+from tests.pages.editor_study import Desk, desk
 from tests.participants import as_participant
 from writing.assignments.lifecycle import TASKS
 from writing.editor import script_messages, sessions

@@ -12,7 +12,7 @@ from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
 from tests.factories import MembershipFactory, RetrievedPassageFactory, StudyFactory, TopicFactory
-from tests.submitted import submitted
+from tests.submitted_responses import submitted
 from tests.writing import open_plan
 from writing.enums import TaskState as S
 from writing.models import WritingPlan, WritingTask

@@ -16,7 +16,7 @@ from crowdrag.studies.enums import Role
 from tests.annotation.imports.published_corpora import bring_in
 from tests.examples import examples
 from tests.factories import MembershipFactory, StudyFactory, WritingTaskFactory
-from tests.submitted import log_of, pasted, submitted, typed, written
+from tests.submitted_responses import log_of, pasted, submitted, typed, written
 from writing.editor import codec, logs
 from writing.enums import LogSource
 from writing.models import LogBatch, WritingLog, WritingTask

@@ -13,7 +13,7 @@ from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
 from tests.factories import MembershipFactory, StudyFactory, StyleFactory, UserFactory
-from tests.submitted import submitted, typed
+from tests.submitted_responses import submitted, typed
 from writing.models import Response, TaskPayment, WritingTask
 from writing.review import queue
 

@@ -15,10 +15,10 @@ from django.utils import timezone
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import User
 from tests.factories import MembershipFactory, StudyFactory, StyleFactory, UserFactory
-from tests.submitted import pasted, submitted, typed
+from tests.submitted_responses import pasted, submitted, typed
 from writing.enums import TaskState
 from writing.models import Response, TaskTransition, WritingTask
-from writing.review import log_signals, queue
+from writing.review import queue, signal_display
 
 pytestmark = pytest.mark.django_db
 S = TaskState
@@ -292,7 +292,7 @@ def test_signals_come_with_their_moments_and_innocent_causes(member: Any, client
 def test_signals_are_computed_once(member: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.clear()
     task = submitted(member.study)
-    first = log_signals.flag_titles([task])
+    first = signal_display.flag_titles([task])
     assert first[task.pk]
-    monkeypatch.setattr(log_signals, "_signals", lambda *_: pytest.fail("computed again"))
-    assert log_signals.flag_titles([task]) == first
+    monkeypatch.setattr(signal_display, "_signals", lambda *_: pytest.fail("computed again"))
+    assert signal_display.flag_titles([task]) == first

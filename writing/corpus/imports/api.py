@@ -19,7 +19,7 @@ from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
 
 from . import importers
-from .forms import MAX_REQUEST, ImportForm
+from .forms import MAX_IMPORT_BYTES, ImportForm
 
 
 class InputRow(serializers.Serializer[Any]):
@@ -62,7 +62,7 @@ class Import(Endpoint):
 
     needs: ClassVar = {"POST": Need(Role.EDITOR, Scope.WRITE)}
     parser_classes = (MultiPartParser,)
-    largest = MAX_REQUEST
+    largest = MAX_IMPORT_BYTES
 
     @extend_schema(request={"multipart/form-data": {"type": "object"}}, responses={202: RunRow})
     def post(self, request: Request, study: str, name: str) -> Response:

@@ -9,7 +9,7 @@ from . import response_files, trec
 from .importers import OPTIONS, STRICT, Importer
 
 # What may come at once, in bytes; more is imported by the command, or in parts.
-MAX_REQUEST = 2 * 1024**3
+MAX_IMPORT_BYTES = 2 * 1024**3
 
 
 class FileInput(forms.FileInput):

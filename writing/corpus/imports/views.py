@@ -10,7 +10,7 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
 from . import importers
-from .forms import MAX_REQUEST, ImportForm
+from .forms import MAX_IMPORT_BYTES, ImportForm
 
 
 @study_page(Role.EDITOR)
@@ -19,7 +19,7 @@ def imports(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "writing/corpus/imports/list.html", {"importers": importers.all_importers()})
 
 
-@study_page(Role.EDITOR, most_bytes=MAX_REQUEST)
+@study_page(Role.EDITOR, max_bytes=MAX_IMPORT_BYTES)
 def import_form(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     """Import: show the form, or start a run with the files that it brings."""
     try:

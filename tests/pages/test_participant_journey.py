@@ -14,7 +14,7 @@ from crowdrag.studies.models import Participant, ParticipantMessage
 from tests import erasures
 from tests.factories import MembershipFactory
 from tests.pages.accessibility import SCREENS, look
-from tests.pages.furnished_people import furnish_people
+from tests.pages.full_study_people import furnish_people
 from tests.pages.keyboard import press
 from tests.recruitment.conftest import TERMS
 from tests.studies.activity import door, offered_study, open_link, personal_link, platform_link

@@ -7,7 +7,16 @@ import pytest
 
 from analysis.process import Level, Thresholds, signals
 from tests.analysis.cases import check_each
-from tests.analysis.process.writers import FOREIGN, PASSAGES, SENTENCES, Writer, composer, paster, robot, transcriber
+from tests.analysis.process.planted_writers import (
+    FOREIGN,
+    PASSAGES,
+    SENTENCES,
+    Writer,
+    composer,
+    paster,
+    robot,
+    transcriber,
+)
 
 SEEDS = range(12)
 NAMES = [

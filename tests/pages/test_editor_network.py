@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Route
 
-from tests.pages.desks import left_alone
-from tests.pages.recording import STATIC
-from tests.pages.typists import Typist, together
+from tests.pages.bare_recorder import STATIC
+from tests.pages.editor_study import left_alone
+from tests.pages.scripted_typists import Typist, together
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 AT_ONCE, ACTS = 4, 5

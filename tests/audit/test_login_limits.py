@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from crowdrag.accounts import login_limits
 from crowdrag.accounts.models import SignInFailure
-from tests.at_once import together
+from tests.concurrency import together
 from tests.factories import PASSWORD, UserFactory
 
 pytestmark = pytest.mark.django_db

@@ -26,12 +26,12 @@ from tests.factories import (
     StyleFactory,
     TopicFactory,
 )
-from tests.pages.furnished_judging import furnish_judging
-from tests.pages.furnished_people import furnish_people
-from tests.pages.furnished_writing import furnish_writing
-from tests.pages.judged import furnish_model_judges
-from tests.pages.modelled import campaign
-from tests.submitted import submitted
+from tests.pages.full_study_judging import furnish_judging
+from tests.pages.full_study_people import furnish_people
+from tests.pages.full_study_writing import furnish_writing
+from tests.pages.llm_judge_rows import furnish_model_judges
+from tests.pages.llm_writer_rows import campaign
+from tests.submitted_responses import submitted
 from writing.corpus import responses
 from writing.models import Response, Style, Topic
 from writing.review import queue

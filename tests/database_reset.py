@@ -11,7 +11,7 @@ from django.db import connections, transaction
 # What Django keeps of itself, and makes when tables are made.
 KEPT = ("django_migrations", "django_content_type", "auth_permission")
 # Beyond this, deleting takes longer than truncating, and leaves dead rows that later tests would read over.
-MOST_BYTES = 4 * 1024**2
+MAX_BYTES = 4 * 1024**2
 
 _TABLES = """
     SELECT c.relname, pg_relation_size(c.oid) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -29,7 +29,7 @@ def empty(alias: str = "default") -> None:
         cursor.execute(_TABLES, [list(KEPT)])
         sizes = dict(cursor.fetchall())
         names = [f'"{name}"' for name in sizes]
-        if sum(sizes.values()) > MOST_BYTES:
+        if sum(sizes.values()) > MAX_BYTES:
             cursor.execute(f"TRUNCATE {', '.join(names)}")
             return
         used = [f'"{name}"' for name, size in sizes.items() if size]

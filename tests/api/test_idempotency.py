@@ -17,7 +17,7 @@ from crowdrag.studies.models import Study
 from crowdrag.studies.participants import withdrawal
 from crowdrag.studies.study import services
 from tests.api.conftest import by_token
-from tests.at_once import meanwhile, together
+from tests.concurrency import meanwhile, together
 from tests.factories import ParticipantFactory, UserFactory
 
 pytestmark = pytest.mark.django_db

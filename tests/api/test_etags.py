@@ -12,7 +12,7 @@ from crowdrag.api.models import RateLimitState
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.api.conftest import by_token
-from tests.at_once import together
+from tests.concurrency import together
 from tests.factories import MembershipFactory, UserFactory
 
 STUDY = "/api/v1/studies/mine/"

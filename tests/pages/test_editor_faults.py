@@ -13,9 +13,9 @@ from django.conf import settings
 from django.db import connection
 from playwright.sync_api import BrowserContext, Page, Playwright, Route, expect
 
-from tests.pages import desks
-from tests.pages.desks import left_alone
-from tests.pages.typists import LOG, OPEN, PATIENCE, Typist
+from tests.pages import editor_study
+from tests.pages.editor_study import left_alone
+from tests.pages.scripted_typists import LOG, OPEN, PATIENCE, Typist
 from tests.writing.editor.served_editor import Server
 from writing.editor import codec, logs
 from writing.enums import TaskState
@@ -129,7 +129,7 @@ def test_a_session_that_is_over_is_told_and_comes_back(typist: Typist) -> None:
     # One can go on: everything is kept meanwhile.
     typist.words(1)
     typist.context.unroute(LOG, _refuse)
-    desks.enter(typist.context, typist.base, typist.desk.writer)
+    editor_study.enter(typist.context, typist.base, typist.desk.writer)
     typist.page.evaluate("window.dispatchEvent(new Event('focus'))")
     typist.check()
 
@@ -254,7 +254,7 @@ def test_a_browser_that_is_killed_loses_half_a_second_at_most(killed: Killed, li
     ended = time.monotonic()
     kept = max(length for when, length in at if ended - when > 0.5)
     context = killed.start()
-    desks.enter(context, live_server.url, typist.desk.writer)
+    editor_study.enter(context, live_server.url, typist.desk.writer)
     page = context.new_page()
     page.goto(live_server.url + typist.desk.path)
     page.wait_for_selector(OPEN, timeout=30_000)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from analysis.process import Sources
 from analysis.process.passage_matches import tokens
-from tests.analysis.process.writers import FOREIGN, PASSAGES
+from tests.analysis.process.planted_writers import FOREIGN, PASSAGES
 
 WORDS = st.lists(st.sampled_from(["ab", "cd", "ef", "gh", "ij"]), min_size=1, max_size=14)
 

@@ -69,7 +69,7 @@ from writing.models import (
     WritingLog,
     WritingTask,
 )
-from writing.review import log_signals
+from writing.review import signal_display
 
 NOW = timezone.now()
 #: With what every marked word begins; how it goes on says where it was left.
@@ -163,7 +163,7 @@ def _wrote(person: Participant, owner: User) -> Response:
     )  # fmt: skip
     LogMeasures.objects.create(log=log, version=1, values={"said": word("measures")})
     task = WritingTask.objects.select_related("response", "log").get(pk=task.pk)
-    log_signals.flag_titles([task])
+    signal_display.flag_titles([task])
     WritingTaskFactory(claimed=True, topic__study=study, participant=person, draft=f"{word('draft')}, never handed in")
     return response
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from playwright.sync_api import BrowserContext, Error, Page, Route
 
-from tests.pages import desks
+from tests.pages import editor_study
 from writing.editor import codec, logs
 from writing.models import LogBatch, WritingTask
 
@@ -39,13 +39,13 @@ class Typist:
     def __init__(self, context: BrowserContext, base: str, seed: str) -> None:
         self.context, self.base = context, base
         self.rng = random.Random(seed)
-        self.desk = desks.desk([desks.passage_text(0)])
+        self.desk = editor_study.desk([editor_study.passage_text(0)])
         self.typed = ""
         self.said: list[tuple[float, str]] = []
         self.done: list[str] = []
         context.expose_function("said", lambda at, text: self.said.append((at, text)))
         context.add_init_script(f"({WATCH})()")
-        desks.enter(context, base, self.desk.writer)
+        editor_study.enter(context, base, self.desk.writer)
         self.page = self.open()
 
     @property
@@ -212,7 +212,7 @@ class Typist:
         self.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
         self.words(2)
         yield 0.5
-        desks.enter(self.context, self.base, self.desk.writer)
+        editor_study.enter(self.context, self.base, self.desk.writer)
 
 
 def together(typists: list[Typist], acts: int) -> None:
