@@ -20,6 +20,7 @@ from crowdrag.accounts.enums import Scope
 from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
 from crowdrag.api.problems import Problem, filter_problem
 from crowdrag.api.serializers import RequestBody
+from crowdrag.assignments.terms import limits
 from crowdrag.studies.enums import Role
 
 from ..enums import CampaignKind, CampaignState, Judges
@@ -276,9 +277,6 @@ def _campaign_data(endpoint: Endpoint, pk: int) -> Any:
     return CampaignRow(endpoint.one(campaigns_of_study(endpoint), pk=pk)).data
 
 
-MOST_K = 32767
-
-
 class ForecastRow(serializers.Serializer[Any]):
     """What a campaign comes to: of what was drawn, or of what its design would draw. Money is in minor units."""
 
@@ -320,7 +318,7 @@ class ExtensionRow(serializers.Serializer[costs.Extension]):
 class InAll(RequestBody):
     """How many people are to judge each questionnaire in all: sent twice it asks for the same."""
 
-    k = serializers.IntegerField(min_value=1, max_value=MOST_K, help_text="In all, not how many more.")
+    k = serializers.IntegerField(**limits(Campaign._meta.get_field("k")), help_text="In all, not how many more.")
 
 
 class Forecast(Endpoint):

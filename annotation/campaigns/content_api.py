@@ -22,7 +22,7 @@ from writing.models import Style
 from ..models import Campaign, Dimension
 from ..quality import attention_checks
 from ..quality.problems import BadText, ChecksProblem
-from . import api, design, questions, services
+from . import api, default_texts, design, questions, services
 from .api import CHANGED, MOST
 
 LISTS = ("topics", "styles", "origins", "picked")
@@ -57,14 +57,14 @@ class ChangedDesign(RequestBody):
     topics = serializers.ListField(child=serializers.CharField(max_length=200), required=False, max_length=100_000)
     styles = serializers.ListField(child=serializers.CharField(max_length=100), required=False, max_length=1000)
     origins = serializers.ListField(child=serializers.ChoiceField(Origin.choices), required=False, max_length=3)
-    topic_sample = serializers.IntegerField(min_value=1, max_value=design.MOST, required=False, allow_null=True)
-    pairs_per_topic = serializers.IntegerField(min_value=1, max_value=design.MOST, required=False, allow_null=True)
-    reverse_share = serializers.FloatField(min_value=0, max_value=1, required=False)
-    items_per_questionnaire = serializers.IntegerField(min_value=1, max_value=design.MOST_ITEMS, required=False)
+    topic_sample = serializers.IntegerField(**design.limits("topic_sample"), required=False, allow_null=True)
+    pairs_per_topic = serializers.IntegerField(**design.limits("pairs_per_topic"), required=False, allow_null=True)
+    reverse_share = serializers.FloatField(**design.limits("reverse_share"), required=False)
+    items_per_questionnaire = serializers.IntegerField(**design.limits("items_per_questionnaire"), required=False)
     remainder = serializers.ChoiceField(design.REMAINDERS, required=False)
-    seed = serializers.IntegerField(min_value=0, max_value=design.MOST_SEED, required=False)
+    seed = serializers.IntegerField(**design.limits("seed"), required=False)
     rule = serializers.ChoiceField(design.RULES, required=False)
-    rule_items = serializers.IntegerField(min_value=1, max_value=design.MOST, required=False)
+    rule_items = serializers.IntegerField(**design.limits("rule_items"), required=False)
     picked = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=MOST), required=False, max_length=100_000
     )
@@ -164,7 +164,6 @@ class Questions(Endpoint):
             return Response(QuestionsRow(done).data)
 
 
-LONGEST = 50_000
 LICENCE = 100
 
 
@@ -178,7 +177,7 @@ class InstructionsRow(serializers.Serializer[Campaign]):
 class NewInstructions(RequestBody):
     """What judges are to be told."""
 
-    text = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
+    text = serializers.CharField(max_length=default_texts.LONGEST_TEXT, trim_whitespace=False, help_text="In Markdown.")
 
 
 class ConsentRow(serializers.Serializer[Campaign]):
@@ -195,7 +194,7 @@ class ConsentRow(serializers.Serializer[Campaign]):
 class NewConsent(RequestBody):
     """What judges are to be asked to agree to."""
 
-    text = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
+    text = serializers.CharField(max_length=default_texts.LONGEST_TEXT, trim_whitespace=False, help_text="In Markdown.")
     text_licence = serializers.CharField(max_length=LICENCE, help_text="As `CC-BY-4.0`.")
     timing_licence = serializers.CharField(max_length=LICENCE, required=False, allow_blank=True, default="")
 
@@ -218,8 +217,8 @@ class ChecksRow(serializers.Serializer[Campaign]):
 class ChangedChecks(RequestBody):
     """What is to be otherwise; what is left out stays. Without any text checks say what is usual."""
 
-    checks = serializers.IntegerField(min_value=0, max_value=design.MOST_EXTRA, required=False)
-    gold = serializers.IntegerField(min_value=0, max_value=design.MOST_EXTRA, required=False)
+    checks = serializers.IntegerField(**design.limits("checks"), required=False)
+    gold = serializers.IntegerField(**design.limits("gold"), required=False)
     instructed = serializers.ListField(
         child=serializers.CharField(max_length=attention_checks.LONGEST), required=False, max_length=100,
         help_text="Each with {answer} where the words of the answer to choose go.",

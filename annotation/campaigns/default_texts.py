@@ -8,6 +8,9 @@ from crowdrag.studies.models import Study
 from ..enums import CampaignKind
 from ..models import Dimension
 
+#: The longest text that a study may write for judges.
+LONGEST_TEXT: Final = 50_000
+
 _PAIRWISE: Final = """\
 We want to know **what makes an answer useful**. You get about {items} questions that people asked, each with two
 answers, A on the left and B on the right (on a phone one below the other). For each, you say in several respects which

@@ -89,6 +89,12 @@ def dump_design(design: Design, kept: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def limits(name: str) -> dict[str, Any]:
+    """Return the range of a number of the design, as fields of forms and serializers take it."""
+    low, high = _RANGES[name]
+    return {"min_value": low, "max_value": high}
+
+
 def check_design(design: Design) -> Design:
     """Return a design if it makes sense; lists without repeats.
 

@@ -21,7 +21,8 @@ from writing.plans.forms import LicenceField
 from ..enums import CampaignKind, CampaignState, Judges
 from ..models import Campaign, Dimension
 from . import services
-from .design import EVEN, FILL, LEAST, MINIMAL, MOST, MOST_ITEMS, MOST_SEED, PICKED, SHORT, Design, read_design
+from .default_texts import LONGEST_TEXT
+from .design import EVEN, FILL, LEAST, MINIMAL, MOST, PICKED, SHORT, Design, limits, read_design
 from .questions import MOST_QUESTIONS, QuestionTerms
 
 REMAINDERS: Final = (
@@ -102,7 +103,7 @@ class CampaignForm(TermsForm):
         help_text=gettext_lazy("Ids, one a line. Empty: all."),
     )  # fmt: skip
     topic_sample = forms.IntegerField(
-        label=gettext_lazy("So many of them, drawn at random"), min_value=1, max_value=MOST, required=False,
+        label=gettext_lazy("So many of them, drawn at random"), **limits("topic_sample"), required=False,
         help_text=gettext_lazy("Empty: all."),
     )  # fmt: skip
     styles = forms.MultipleChoiceField(
@@ -114,7 +115,7 @@ class CampaignForm(TermsForm):
         help_text=gettext_lazy("None chosen: all."),
     )  # fmt: skip
     pairs_per_topic = forms.IntegerField(
-        label=gettext_lazy("Pairs of each topic"), min_value=1, max_value=MOST, required=False,
+        label=gettext_lazy("Pairs of each topic"), **limits("pairs_per_topic"), required=False,
         help_text=gettext_lazy("Each response in about as many as every other. Empty: all pairs."),
     )  # fmt: skip
     reverse_share = forms.DecimalField(
@@ -124,17 +125,17 @@ class CampaignForm(TermsForm):
     )  # fmt: skip
     rule = forms.ChoiceField(label=gettext_lazy("Which items"), choices=RULES, widget=forms.RadioSelect)
     rule_items = forms.IntegerField(
-        label=gettext_lazy("How many items"), min_value=1, max_value=MOST,
+        label=gettext_lazy("How many items"), **limits("rule_items"),
         help_text=gettext_lazy("Where they are not picked by hand."),
     )  # fmt: skip
     items_per_questionnaire = forms.IntegerField(
-        label=gettext_lazy("Items in a questionnaire"), min_value=1, max_value=MOST_ITEMS
+        label=gettext_lazy("Items in a questionnaire"), **limits("items_per_questionnaire")
     )
     remainder = forms.ChoiceField(
         label=gettext_lazy("If it does not come out even"), choices=REMAINDERS, widget=forms.RadioSelect
     )
     seed = forms.IntegerField(
-        label=gettext_lazy("Seed of the draw"), min_value=0, max_value=MOST_SEED,
+        label=gettext_lazy("Seed of the draw"), **limits("seed"),
         help_text=gettext_lazy("The same seed draws the same questionnaires from the same responses."),
     )  # fmt: skip
 
@@ -245,7 +246,8 @@ class InstructionsForm(forms.Form):
     """What judges are told."""
 
     text = forms.CharField(
-        label=gettext_lazy("Instructions"), widget=forms.Textarea(attrs={"rows": 24}), strip=False, max_length=50_000,
+        label=gettext_lazy("Instructions"), widget=forms.Textarea(attrs={"rows": 24}), strip=False,
+        max_length=LONGEST_TEXT,
         help_text=gettext_lazy("In Markdown: a blank line begins a paragraph, - a point of a list, ** makes bold."),
     )  # fmt: skip
 
@@ -254,7 +256,8 @@ class ConsentForm(forms.Form):
     """What people are asked to agree to, and under which licences what they give is released."""
 
     text = forms.CharField(
-        label=gettext_lazy("Consent text"), widget=forms.Textarea(attrs={"rows": 24}), strip=False, max_length=50_000,
+        label=gettext_lazy("Consent text"), widget=forms.Textarea(attrs={"rows": 24}), strip=False,
+        max_length=LONGEST_TEXT,
         help_text=gettext_lazy("In Markdown. It must say what is recorded; the usual text does."),
     )  # fmt: skip
     text_licence = LicenceField(label=gettext_lazy("Licence of the answers"))

@@ -44,12 +44,15 @@ class AmountColumn(models.PositiveIntegerField):  # type: ignore[type-arg] # non
 
 def form_field(column: "models.Field[Any, Any]", **options: Any) -> Any:
     """Return the form field of a term: whole numbers have the range of their column."""
-    if isinstance(column, models.IntegerField):
-        for validator in column.validators:
-            for kind, limit in ((MinValueValidator, "min_value"), (MaxValueValidator, "max_value")):
-                if isinstance(validator, kind):
-                    options.setdefault(limit, validator.limit_value)
-    return column.formfield(**options)
+    return column.formfield(**(limits(column) | options if isinstance(column, models.IntegerField) else options))
+
+
+def limits(column: "models.Field[Any, Any]") -> dict[str, Any]:
+    """Return the range of a column as fields of forms and serializers take it: `min_value`, `max_value`."""
+    return {
+        "min_value": max(each.limit_value for each in column.validators if isinstance(each, MinValueValidator)),
+        "max_value": min(each.limit_value for each in column.validators if isinstance(each, MaxValueValidator)),
+    }
 
 
 class TermsForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time

@@ -7,6 +7,7 @@ from django.db.models.lookups import LessThanOrEqual
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
+from crowdrag.assignments.terms import within
 from crowdrag.studies.models import Decision, Participant, Study, Versioned
 from crowdrag.studies.study.models import count_of
 
@@ -124,7 +125,7 @@ class Style(Versioned):
 
     label = models.CharField(_("label"), max_length=100)
     instructions = models.TextField(_("instructions, in Markdown"), blank=True)
-    target_words = models.PositiveIntegerField(_("words asked for"), default=250)
+    target_words = models.PositiveIntegerField(_("Words asked for"), default=250, validators=within(1, 5000))
 
     class Meta(Versioned.Meta):
         pass

@@ -16,10 +16,11 @@ from crowdrag.accounts.enums import Scope
 from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
 from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import RequestBody
+from crowdrag.assignments.terms import limits
 from crowdrag.studies.enums import Role
 
 from ..enums import SurveyKind
-from ..models import PlanStyle, WritingPlan
+from ..models import PlanStyle, Style, WritingPlan
 from . import services, surveys
 from .services import BadPlan
 
@@ -168,6 +169,7 @@ def run_or_refuse(do: Callable[..., T], **given: Any) -> T:
 
 
 LONGEST = 50_000
+TARGET_WORDS = Style._meta.get_field("target_words")
 LICENCE = 100
 SEEN = Need(Role.VIEWER)
 
@@ -266,7 +268,7 @@ class ReworkedStyle(RequestBody):
 
     label = serializers.CharField(max_length=100, help_text="What writers see.")  # type: ignore[assignment]
     instructions = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
-    target_words = serializers.IntegerField(min_value=1, max_value=5000, required=False, default=250)
+    target_words = serializers.IntegerField(**limits(TARGET_WORDS), required=False, default=250)
 
 
 class NewStyle(ReworkedStyle):

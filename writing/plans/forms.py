@@ -78,7 +78,7 @@ class StyleForm(forms.Form):
         label=gettext_lazy("Short name"), max_length=64,
         help_text=gettext_lazy("In exports and commands: small letters, digits and underscores. It stays."),
     )  # fmt: skip
-    target_words = forms.IntegerField(label=gettext_lazy("Words asked for"), min_value=1, max_value=5000, initial=250)
+    target_words = form_field(Style._meta.get_field("target_words"))
     instructions = forms.CharField(
         label=gettext_lazy("Instructions"), widget=forms.Textarea(attrs={"rows": 8}),
         help_text=gettext_lazy("In Markdown. They stand beside the editor while people write."),

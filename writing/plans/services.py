@@ -194,8 +194,6 @@ def add_style(
         problems["name"] = _("Small letters, digits and underscores only, beginning with a letter.")
     if not content["instructions"]:
         problems["instructions"] = _("Say how to write in this style.")
-    if not 0 < target_words <= 5000:
-        problems["target_words"] = _("Between 1 and 5000 words.")
     if problems:
         raise BadPlan(problems)
     plan = slots.lock_plan(plan)
