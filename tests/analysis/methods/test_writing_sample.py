@@ -18,8 +18,10 @@ from scipy.stats import spearmanr
 
 from analysis.inputs import arrays
 from analysis.inputs.texts import ResponseText, TopicTexts, digest
+from analysis.methods.citations import compute as citations_compute
 from analysis.methods.context import Context
 from analysis.methods.lengths import compute as lengths_compute
+from analysis.methods.readability import compute as readability_compute
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.surveys import compute as surveys_compute
 from analysis.text.statements import parse
@@ -94,7 +96,8 @@ def tables(raw):
         inputs=taken, texts=[TopicTexts(topic, tuple(of_topic[topic])) for topic in topics],
         settings=AnalysisSettings(resamples=100), seed=0, fitted={}, masks={}, step=lambda _: None,
     )  # fmt: skip
-    return lengths_compute.compute_tables(analysed) | surveys_compute.compute_tables(analysed)
+    methods = (lengths_compute, citations_compute, readability_compute, surveys_compute)
+    return {name: rows for method in methods for name, rows in method.compute_tables(analysed).items()}
 
 
 @pytest.fixture(scope="module")
