@@ -18,7 +18,7 @@ def saved(running: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def noted(system: System) -> list[tuple[object, ...]]:
-    return system.query("SELECT kind, file, is_good, rows > 0, said FROM operations_backup ORDER BY id DESC LIMIT 1")
+    return system.query("SELECT kind, file, is_good, rows > 0, message FROM operations_backup ORDER BY id DESC LIMIT 1")
 
 
 def test_a_backup_is_noted(saved: Path, running: System) -> None:
