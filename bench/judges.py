@@ -34,7 +34,7 @@ def run() -> list[dict]:
 def _one(port: int, inference: str) -> dict[str, Any]:
     """Have so many calls made, and say how long that took."""
     from annotation.llm_judges import judge_run
-    from annotation.llm_judges.orders import Order
+    from annotation.llm_judges.run_orders import Order
     from annotation.models import JudgingAnswer, Judgment
     from crowdrag.jobs import leases, worker
     from crowdrag.jobs.enums import RunState

@@ -14,7 +14,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from analysis import typesetter
-from analysis.process import passage_matches
 from analysis.rag import qa_metrics
 from analysis.rag.collections import lamp
 from analysis.rag.protocols import Document, Query
@@ -24,6 +23,7 @@ from analysis.releases.personal_data import rules
 from analysis.reports import latex
 from analysis.text import overlap, readability, statements
 from analysis.text.words import whole_words
+from analysis.writing_process import passage_matches
 from annotation.judging import erasure as judging_erasure
 from annotation.judging import response_layout
 from annotation.llm_judges import injection

@@ -107,8 +107,8 @@ def test_the_numeric_core_runs_without_django() -> None:
         "        if name.split('.')[0] in {'django', 'celery', 'psycopg', 'redis', 'crowdrag'}:\n"
         "            raise ImportError(name)\n"
         "sys.meta_path.insert(0, Block())\n"
-        "import pkgutil, importlib, analysis.stats, analysis.text, analysis.process\n"
-        "for package in (analysis.stats, analysis.text, analysis.process):\n"
+        "import pkgutil, importlib, analysis.stats, analysis.text, analysis.writing_process\n"
+        "for package in (analysis.stats, analysis.text, analysis.writing_process):\n"
         "    for module in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
         "        importlib.import_module(module.name)\n"
     )

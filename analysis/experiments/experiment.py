@@ -42,7 +42,7 @@ from ..tables.table import Table
 
 if TYPE_CHECKING:
     from ..reports.types import Methods
-    from .job import Job
+    from .stage_context import StageContext
 
 __all__ = [
     "COMMON",
@@ -124,7 +124,7 @@ Payload = dict[str, Any]
 
 
 def each_query(batch: int = 1) -> Callable[[Collection, Any], Iterable[Payload]]:
-    """Make units of `batch` queries each, in the collection's order; `Job.queries` returns those of a unit."""
+    """Make units of `batch` queries each, in the collection's order; `StageContext.queries` returns those of a unit."""
 
     def units(collection: Collection, parameters: Any) -> Iterable[Payload]:
         names = [query.id for query in collection.queries]
@@ -143,15 +143,15 @@ class Stage:
         Keys of its results begin with "NAME:".
     title : str
         What the progress says.
-    work : callable(Job) -> mapping of str to JSON value
+    work : callable(StageContext) -> mapping of str to JSON value
         What one unit found, by key (the query's id, say, without the stage's name). It writes nothing; equal inputs,
-        parameters and seed find the same. `Job` has the payload, the generator (counted), earlier results, chance.
+        parameters and seed find the same. The context has the payload, the generator, earlier results and chance.
     units : callable(Collection, parameters) -> payloads
     """
 
     name: str
     title: str | Promise
-    work: Callable[[Job], Mapping[str, Any]]
+    work: Callable[[StageContext], Mapping[str, Any]]
     units: Callable[[Collection, Any], Iterable[Payload]] = field(default_factory=each_query)
 
 
@@ -173,7 +173,7 @@ class Experiment:
     tables : tuple of Table
         In the order of the report; the headline one first.
     figures : tuple of Figure
-    compute : callable(Job) -> rows by table
+    compute : callable(StageContext) -> rows by table
         The result tables from all unit results: the run's last unit, after all stages.
     estimate : callable(Collection, parameters) -> Estimate
     methods : callable(Run, rows by table) -> Methods
@@ -195,7 +195,7 @@ class Experiment:
     collections: tuple[str, ...]
     stages: tuple[Stage, ...]
     tables: tuple[Table, ...]
-    compute: Callable[[Job], Mapping[str, list[Row]]]
+    compute: Callable[[StageContext], Mapping[str, list[Row]]]
     estimate: Callable[[Collection, Any], CostEstimate]
     methods: Callable[[Any, Mapping[str, list[Row]]], Methods]
     figures: tuple[Figure, ...] = ()

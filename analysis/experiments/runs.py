@@ -24,8 +24,8 @@ from ..tables.models import ResultTable
 from ..tables.rows import Row
 from . import generators, question_sets, unit_results, wording
 from .experiment import BadParameterError, CostEstimate, Experiment
-from .job import Job
 from .question_sets import BadFileError
+from .stage_context import StageContext
 
 #: Of a run's summary: replies that came and hold no answer that could be read, that these are all that came, that the
 #: headline table is empty, of how many questions its numbers are where these are few, and that uplift RAG never
@@ -259,7 +259,7 @@ def work(experiment: Experiment, work: kinds.Work) -> Callable[[], None]:
     """Work on one unit: what it found is kept in its effect."""
     run, name = work.run, work.unit.payload["stage"]
     try:
-        job = Job(
+        context = StageContext(
             run=run,
             collection=question_sets.of_run(run, folds=experiment.dividing(run.parameters)),
             parameters=experiment.own_parameters(run.parameters),
@@ -268,40 +268,40 @@ def work(experiment: Experiment, work: kinds.Work) -> Callable[[], None]:
             reporter=work.report,
         )
         if name == TABLES:
-            return _tabulate(experiment, job)
+            return _tabulate(experiment, context)
         stage = next(candidate for candidate in experiment.stages if candidate.name == name)
-        job.report(0, 0, str(stage.title))
-        with model_cache.looking(job.look):
-            results = stage.work(job)
+        context.report(0, 0, str(stage.title))
+        with model_cache.looking(context.look):
+            results = stage.work(context)
     except (BadParameterError, question_sets.BadCollectionError) as error:
         raise _rejection(error) from error
-    return partial(_keep, job, {f"{name}:{key}": data for key, data in results.items()})
+    return partial(_keep, context, {f"{name}:{key}": data for key, data in results.items()})
 
 
-def _keep(job: Job, results: dict[str, Any]) -> None:
-    unit_results.keep(job.run, results, usage=job.usage)
-    _publish(job)
+def _keep(context: StageContext, results: dict[str, Any]) -> None:
+    unit_results.keep(context.run, results, usage=context.usage)
+    _publish(context)
 
 
-def _tabulate(experiment: Experiment, job: Job) -> Callable[[], None]:
-    job.report(0, 0, _("Tables"))
-    tables = experiment.compute(job)
+def _tabulate(experiment: Experiment, context: StageContext) -> Callable[[], None]:
+    context.report(0, 0, _("Tables"))
+    tables = experiment.compute(context)
     if unknown := sorted(set(tables) - set(experiment.table_names)):
         raise ValueError(f"{experiment.name} makes tables that it does not name: {', '.join(unknown)}.")
     kept = {name: tables[name] for name in experiment.table_names if name in tables}
-    return partial(_conclude, job, kept, experiment.table_names[0])
+    return partial(_conclude, context, kept, experiment.table_names[0])
 
 
-def _conclude(job: Job, tables: dict[str, Any], headline: str) -> None:
-    ResultTable.objects.bulk_create(ResultTable(run=job.run, name=name, rows=rows) for name, rows in tables.items())
-    _publish(job)
-    run_facts = summary(tables, headline, unit_results.usage(job.run))
-    lifecycle.note(run=job.run, summary=run_facts)
+def _conclude(context: StageContext, tables: dict[str, Any], headline: str) -> None:
+    ResultTable.objects.bulk_create(ResultTable(run=context.run, name=name, rows=rows) for name, rows in tables.items())
+    _publish(context)
+    run_facts = summary(tables, headline, unit_results.usage(context.run))
+    lifecycle.note(run=context.run, summary=run_facts)
 
 
-def _publish(job: Job) -> None:
-    for name, path, media_type in job.files:
-        run_files.publish_artifact(run=job.run, name=name, path=path, media_type=media_type)
+def _publish(context: StageContext) -> None:
+    for name, path, media_type in context.files:
+        run_files.publish_artifact(run=context.run, name=name, path=path, media_type=media_type)
 
 
 def generator(run: Run, named: str = "") -> Generator:

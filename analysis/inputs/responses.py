@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from analysis.process import measures
-from analysis.process.events import BrokenLogError
-from analysis.process.passage_matches import Sources
+from analysis.writing_process import measures
+from analysis.writing_process.events import BrokenLogError
+from analysis.writing_process.passage_matches import Sources
 from crowdrag.studies.models import Study
 from writing.editor import codec, logs
 from writing.models import Response, RetrievedPassage, SurveyAnswers, WritingLog

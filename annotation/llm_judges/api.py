@@ -25,10 +25,10 @@ from ..campaigns.api import MOST
 from ..enums import Inference, JudgingOutcome
 from ..judging.api import ITEM, OfItemRow
 from ..models import JudgingAnswer
-from . import injection, injection_results, judge_run, orders, prompts, queries
+from . import injection, injection_results, judge_run, prompts, queries, run_orders
 from .forms import InjectionForm, JudgingForm
 from .injection import InjectionOrder
-from .orders import Order
+from .run_orders import Order
 from .stimuli import ItemSelection
 
 # What the page's form calls otherwise.
@@ -148,8 +148,8 @@ class ModelJudgesEstimated(Judging):
     def post(self, request: Request, study: str) -> Response:
         """Show what having a model judge would come to, and what exactly is asked; nothing is sent."""
         order = self.wanted(self.validated(JudgingOrder))
-        sample = orders.sample(study=self.study, order=order)
-        forecast = orders.forecast(study=self.study, order=order)
+        sample = run_orders.sample(study=self.study, order=order)
+        forecast = run_orders.forecast(study=self.study, order=order)
         return self.estimated(order, forecast, sample.texts if sample else ())
 
 

@@ -14,7 +14,7 @@ from ..enums import Inference, Judges
 from ..models import Campaign, Dimension
 from . import injection, prompts
 from .injection import InjectionOrder
-from .orders import Order
+from .run_orders import Order
 from .stimuli import ItemSelection
 
 

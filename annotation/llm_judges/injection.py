@@ -32,7 +32,7 @@ from ..judging.questionnaire_content import Question, ShownItem
 from ..models import Campaign, InjectionTrial, Judgment, Pair
 from . import llm_campaigns, outcomes, stimuli
 from .judge import CampaignQuestions, Judge, questions_of_campaign
-from .orders import JudgeOrder, evenly_spaced
+from .run_orders import JudgeOrder, evenly_spaced
 from .stimuli import ItemSelection, Stimulus
 
 FILE: Final = Path(__file__).with_name("attacks.json")

@@ -24,8 +24,8 @@ from ..judging.questionnaire_content import Question
 from ..models import JudgingAnswer
 from . import llm_campaigns, outcomes, stimuli
 from .judge import CampaignQuestions, Judge, questions_of_campaign
-from .orders import PURPOSE, Order
 from .outcomes import CallResult
+from .run_orders import PURPOSE, Order
 from .stimuli import Stimulus
 
 

@@ -15,7 +15,7 @@ from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
 from ..enums import JudgingOutcome
-from . import injection, injection_results, judge_run, orders, queries
+from . import injection, injection_results, judge_run, queries, run_orders
 from .forms import InjectionForm, JudgingForm
 
 PER_PAGE = 50
@@ -48,8 +48,8 @@ def order(request: HttpRequest, study: Study) -> HttpResponse:
         form,
         start=lambda order: judge_run.start(study=study, order=order, by=request.user),  # type: ignore[arg-type] # study_page lets nobody else in
         estimate=lambda order: {
-            "forecast": orders.forecast(study=study, order=order),
-            "sample": orders.sample(study=study, order=order),
+            "forecast": run_orders.forecast(study=study, order=order),
+            "sample": run_orders.sample(study=study, order=order),
         },
         show=partial(_form, request, form),
     )

@@ -17,7 +17,7 @@ from django.db import connection, transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
-from crowdrag import networks
+from crowdrag import client_addresses
 from crowdrag.studies.models import User
 
 from .models import SignInFailure
@@ -115,7 +115,7 @@ def client_address(request: HttpRequest) -> str | None:
 def client_origin(request: HttpRequest) -> str | None:
     """Return the address that failures are counted by (`networks.origin`)."""
     address = client_address(request)
-    return None if address is None else networks.origin(address)
+    return None if address is None else client_addresses.origin(address)
 
 
 def delete_expired(now: datetime) -> int:

@@ -17,7 +17,7 @@ from annotation.campaigns import design, launch, services
 from annotation.enums import CampaignState
 from annotation.judging import answers, claims, leases, submission
 from annotation.llm_judges import judge_run, prompts
-from annotation.llm_judges.orders import Order
+from annotation.llm_judges.run_orders import Order
 from annotation.llm_judges.stimuli import ItemSelection
 from annotation.models import Assignment, AttentionCheck, Campaign, Item
 from crowdrag.jobs.models import Run

@@ -33,7 +33,7 @@ from crowdrag.jobs.enums import ACTIVE
 from crowdrag.jobs.models import Run
 from crowdrag.studies.access import public
 
-from . import backups, budgets, disk_usage, machines, service_status
+from . import backups, disk_usage, machines, service_status, spend
 
 BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5, 5.0, 10.0)
 # Every process has its own; what it counts goes into files where there are several.
@@ -143,7 +143,7 @@ class _DatabaseCollector:
         yield _gauge("crowdrag_device_used_bytes", "Memory used of devices.", names, used)
 
     def _people(self) -> Iterator[Metric]:
-        spent = [((row["study"].slug, row["study"].currency), float(row["spent"])) for row in budgets.list_budgets()]
+        spent = [((row["study"].slug, row["study"].currency), float(row["spent"])) for row in spend.list_budgets()]
         yield _gauge(
             "crowdrag_llm_spent_minor_units", "What studies spent on models at most.", ["study", "currency"], spent
         )

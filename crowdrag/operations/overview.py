@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from crowdrag.accounts.models import SignInFailure
 from crowdrag.audit.models import AccessLogEntry
 
-from . import backups, budgets, disk_usage, machines, service_status
+from . import backups, disk_usage, machines, service_status, spend
 
 DAY = timedelta(days=1)
 
@@ -82,7 +82,7 @@ def _work(now: datetime) -> Tile:
 
 
 def _spending() -> Tile:
-    rows = [row for row in budgets.list_budgets() if row["is_nearly_spent"]]
+    rows = [row for row in spend.list_budgets() if row["is_nearly_spent"]]
     warn = [
         _("%(study)s has spent %(share)d %% of its budget.")
         % {"study": row["study"].slug, "share": int(row["share"] * 100)}

@@ -25,7 +25,7 @@ from crowdrag.audit import queries
 from crowdrag.studies.access import operator_page
 from crowdrag.ui import csv_export
 
-from . import backups, budgets, disk_usage, machines, metrics, overview, retention, service_status
+from . import backups, disk_usage, machines, metrics, overview, retention, service_status, spend
 from .forms import AuditLogForm, ConfirmForm, ErasureForm, FailuresForm, RemovalForm
 
 # The dashboards in their order, by the names of their addresses.
@@ -105,12 +105,12 @@ def work_page(_request: HttpRequest, now: datetime) -> Dashboard:
 def spend_page(request: HttpRequest, now: datetime) -> Dashboard:
     """Show budgets, and what was spent by study and endpoint in a period."""
     requested = request.GET.get("period", "month")
-    period = requested if requested in budgets.PERIODS else "month"
+    period = requested if requested in spend.PERIODS else "month"
     return "spend", {
-        "budgets": budgets.list_budgets(),
-        "rows": budgets.spend_by_study_and_endpoint(now=now, period=period),
+        "budgets": spend.list_budgets(),
+        "rows": spend.spend_by_study_and_endpoint(now=now, period=period),
         "period": period,
-        "periods": list(budgets.PERIODS),
+        "periods": list(spend.PERIODS),
     }
 
 

@@ -15,7 +15,7 @@ from crowdrag.studies.entry import links
 from crowdrag.studies.enums import Device
 from crowdrag.studies.models import EntryLink, Study, User
 
-from . import completion_codes, eligibility, listeners, polling, submission_sync
+from . import completion_codes, listeners, platform_filters, polling, submission_sync
 from .enums import StudyStatus, SubmissionStatus
 from .models import PlatformStudy, Submission
 from .prolific import endpoints
@@ -122,7 +122,7 @@ def send_draft(*, platform_study: PlatformStudy, base: str, now: datetime) -> Pl
     """
     try:
         return _send_draft(platform_study, base, now)
-    except (PlatformError, eligibility.EligibilityError) as error:
+    except (PlatformError, platform_filters.EligibilityError) as error:
         rows = PlatformStudy.objects.filter(pk=platform_study.pk, external_id="")
         rows.update(problem=str(error))
         raise
@@ -193,7 +193,7 @@ def _find_draft(client: Client, held: PlatformStudy) -> dict[str, Any] | None:
 
 
 def _create_draft(client: Client, held: PlatformStudy, base: str) -> dict[str, Any]:
-    chosen = eligibility.platform_filters(client, held.eligibility)
+    chosen = platform_filters.platform_filters(client, held.eligibility)
     body = draft_body(held, base=base, filters=chosen, project=client.account.project)
     try:
         return endpoints.create_study(client, body)

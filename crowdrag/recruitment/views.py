@@ -20,10 +20,10 @@ from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 
 from . import overview, platform_actions, platform_studies, polling, webhooks
-from .eligibility import EligibilityError
 from .enums import ActionKind
 from .forms import ApproveForm, BonusForm, DraftForm, PlacesForm, RejectForm, ScreenOutForm
 from .models import PlatformAction, PlatformStudy, Submission
+from .platform_filters import EligibilityError
 from .prolific.errors import PlatformError
 
 PER_PAGE = 50

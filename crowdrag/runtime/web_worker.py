@@ -26,7 +26,7 @@ from typing import Any
 
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from crowdrag import networks
+from crowdrag import client_addresses
 from crowdrag.runtime.request_buffer import LARGEST_BUFFERED, RequestBuffer, RequestProgress
 
 #: Seconds for a request's head, and for its body beside what its length takes at the lowest speed.
@@ -128,7 +128,7 @@ class Connection(TConn):  # type: ignore[misc]  # gunicorn has no types
     def __init__(self, cfg: Any, client: ClientSocket, address: Any, server: Any, linger: Callable[..., None]) -> None:
         super().__init__(cfg, client, address, server)
         # An IPv6 address may come with its zone (`fe80::1%eth0`).
-        self.address = networks.origin(address[0].partition("%")[0]) if isinstance(address, tuple) else ""
+        self.address = client_addresses.origin(address[0].partition("%")[0]) if isinstance(address, tuple) else ""
         self.request = RequestBuffer()
         self.deadline = float("inf")
         self.is_upload = False

@@ -136,7 +136,7 @@ def participant_page(view: View) -> View:
     def checked(request: HttpRequest, taking_part: str, *args: Any, **kwargs: Any) -> HttpResponseBase:
         participant = _session_participant(request, taking_part)
         if participant is None:
-            return render(request, "studies/entry/unknown.html", status=403)
+            return render(request, "studies/entry/open_link_again.html", status=403)
         request.participant = participant  # type: ignore[attr-defined]
         return view(request, participant, *args, **kwargs)
 

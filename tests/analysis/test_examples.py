@@ -5,7 +5,7 @@ import importlib
 import pkgutil
 from types import ModuleType
 
-PURE = ("analysis.stats", "analysis.text", "analysis.process", "analysis.ranking")
+PURE = ("analysis.stats", "analysis.text", "analysis.writing_process", "analysis.ranking")
 #: What a reader meets first has an example.
 SHOWN = (
     "analysis.stats.agreement", "analysis.stats.bootstrap", "analysis.stats.bradley_terry", "analysis.stats.labels",

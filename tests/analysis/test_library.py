@@ -44,7 +44,7 @@ for package in ("stats", "text", "process", "ranking"):
             print("without", error.name, module.name)
 
 import numpy as np
-from analysis.process import events
+from analysis.writing_process import events
 from analysis.stats import mace
 from analysis.text.statements import parse
 

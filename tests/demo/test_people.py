@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from django.test import Client
 
-from analysis.process import review_signals
+from analysis.writing_process import review_signals
 from crowdrag.demo import setup, texts, typist, writers
 from crowdrag.studies.models import Study, User
 from crowdrag.studies.study import services

@@ -8,8 +8,8 @@ from annotation.enums import Inference, JudgingOutcome, Spot
 from annotation.judging import questionnaire_content
 from annotation.llm_judges import injection, judge_run, llm_campaigns, outcomes, prompts
 from annotation.llm_judges.injection import InjectionOrder
-from annotation.llm_judges.orders import Order
 from annotation.llm_judges.outcomes import CallResult, ChosenOption, Outcome
+from annotation.llm_judges.run_orders import Order
 from annotation.llm_judges.stimuli import Stimulus
 from annotation.models import Campaign, InjectionTrial, Item, Pair
 from crowdrag.jobs import lifecycle

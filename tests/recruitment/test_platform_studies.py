@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crowdrag.recruitment import eligibility, platform_actions, platform_outbox, platform_studies, polling
+from crowdrag.recruitment import platform_actions, platform_filters, platform_outbox, platform_studies, polling
 from crowdrag.recruitment.models import PlatformStudy
 from crowdrag.recruitment.prolific.client import Client
 from crowdrag.recruitment.prolific.errors import (
@@ -53,7 +53,7 @@ def test_the_link_leads_people_back_with_the_codes(there: Prolific) -> None:
 
 def test_people_who_cannot_be_chosen_make_no_draft(there: Prolific) -> None:
     for wanted in ({"languages": ["Klingon"]}, {"approval_rate": 101}, {"shoe_size": 41}, {"completed": True}):
-        with pytest.raises(eligibility.EligibilityError):
+        with pytest.raises(platform_filters.EligibilityError):
             advertised(terms=replace(TERMS, eligibility=wanted), publish=False)
         assert PlatformStudy.objects.latest("pk").problem
     assert not there.studies

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from django.db import transaction
 
-from analysis.process import pace
+from analysis.writing_process import pace
 from crowdrag.assignments.problems import NotAllowed
 from crowdrag.studies.enums import DecisionKind
 

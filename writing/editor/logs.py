@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
 
-from analysis.process import pace
+from analysis.writing_process import pace
 
 from ..enums import LogSource
 from ..models import LogBatch, WritingLog, WritingTask

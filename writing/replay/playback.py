@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from analysis.process import Arrival, Origin, provenance
+from analysis.writing_process import Arrival, Origin, provenance
 
 from ..editor import codec
 from ..editor.events import ELSEWHERE, SOURCES

@@ -10,8 +10,8 @@ from django.db.models import prefetch_related_objects
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analysis.process import Level, Signal, signals
-from analysis.process.events import BrokenLogError
+from analysis.writing_process import Level, Signal, signals
+from analysis.writing_process.events import BrokenLogError
 
 from ..editor import codec
 from ..models import Response, RetrievedPassage, WritingLog, WritingTask

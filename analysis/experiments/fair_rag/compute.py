@@ -10,7 +10,7 @@ from analysis.rag.fair_rag.tables import Tables
 from analysis.rag.fair_rag.utility import Labels
 
 from ...tables.rows import NOTE, Row, number
-from ..job import Job
+from ..stage_context import StageContext
 from . import stages
 from .eligibility import metric, named
 from .parameters import FairRagParameters
@@ -32,27 +32,27 @@ USED = ("prompts", "prompt_tokens", "completion_tokens", "failed", "unreadable")
 TAKES_PART = ""
 
 
-def tables(job: Job) -> dict[str, list[Row]]:
+def tables(context: StageContext) -> dict[str, list[Row]]:
     """All tables of the experiment, by name."""
-    parameters: FairRagParameters = job.parameters
-    labelled, ranked = job.results(LABELS), job.results(RANKINGS)
+    parameters: FairRagParameters = context.parameters
+    labelled, ranked = context.results(LABELS), context.results(RANKINGS)
     points = [Point.read(point) for query_result in ranked.values() for point in query_result.get("points", ())]
     scores = [Score.read(score) for query_result in ranked.values() for score in query_result.get("scores", ())]
-    tables_of_points = Tables(points, job.rng("fair intervals"), parameters.resamples)
+    tables_of_points = Tables(points, context.rng("fair intervals"), parameters.resamples)
     return {
         "fair_tradeoff": tables_of_points.tradeoffs(),
         "fair_intervals": tables_of_points.intervals(),
         "fair_alphas": tables_of_points.alphas(),
         "fair_summary": tables_of_points.summary(),
         "fair_metrics": tables_of_points.metrics(
-            scores, {name: metric(job.by_id[name], parameters).name for name in ranked}
+            scores, {name: metric(context.by_id[name], parameters).name for name in ranked}
         ),
         "fair_curves": tables_of_points.curves(),
         "fair_queries": [_query(point) for point in points],
-        "fair_labels": [row for name, query_labels in labelled.items() for row in _labels(job, name, query_labels)],
-        "fair_examples": stages.examples(job, labelled, ranked),
-        "fair_left_out": _left_out(job, labelled, ranked),
-        "fair_costs": _costs(labelled, ranked, job.generator.name),
+        "fair_labels": [row for name, query_labels in labelled.items() for row in _labels(context, name, query_labels)],
+        "fair_examples": stages.examples(context, labelled, ranked),
+        "fair_left_out": _left_out(context, labelled, ranked),
+        "fair_costs": _costs(labelled, ranked, context.generator.name),
     }
 
 
@@ -62,12 +62,12 @@ def _query(point: Point) -> Row:
     return row | ({NOTE: "; ".join(reasons)} if reasons else {})
 
 
-def _labels(job: Job, name: str, stored_labels: Mapping[str, Any]) -> Iterable[Row]:
+def _labels(context: StageContext, name: str, stored_labels: Mapping[str, Any]) -> Iterable[Row]:
     """A row for each document of a labelled query."""
     if "alone" not in stored_labels:
         return
     labels = Labels.read(dict(stored_labels))
-    documents = job.by_id[name].documents
+    documents = context.by_id[name].documents
     for document, alone, gain, useful in zip(
         documents, labels.alone, labels.gains, labels.useful.tolist(), strict=True
     ):
@@ -81,7 +81,7 @@ def _labels(job: Job, name: str, stored_labels: Mapping[str, Any]) -> Iterable[R
         }
 
 
-def _left_out(job: Job, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> list[Row]:
+def _left_out(context: StageContext, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> list[Row]:
     """How many queries take part, and why others do not, with the first ones' names.
 
     What was left out while the file was read (documents, answers) is no query of the run, and stands apart.
@@ -93,7 +93,7 @@ def _left_out(job: Job, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) 
         {"reason": reason, "queries": len(names), "in_file": None, "named": named(names) or None if reason else None}
         for reason, names in reasons.items()
     ]
-    unread = job.collection.left_out
+    unread = context.collection.left_out
     return rows + [{"reason": reason, "queries": None, "in_file": n, "named": None} for reason, n in unread]
 
 

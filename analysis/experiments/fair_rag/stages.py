@@ -21,7 +21,7 @@ from analysis.ranking.plackett_luce import UnusableScoresError
 
 from ...tables.rows import Row, number
 from .. import entailment_models, retrievers
-from ..job import Job
+from ..stage_context import StageContext
 from .eligibility import NO_SCORES, metric, metrics, reason, without_scores
 from .parameters import FairRagParameters
 
@@ -57,7 +57,7 @@ class Attribution:
         return {"by": self.by, "is_standin": self.is_standin} | self.used
 
 
-def attribute(job: Job, query: Query, lists: Sequence[List], answers: Sequence[str]) -> Attribution | None:
+def attribute(context: StageContext, query: Query, lists: Sequence[List], answers: Sequence[str]) -> Attribution | None:
     """Ask of each answer from which documents of its list it follows; None where the run does not ask.
 
     Equal claims about one document are asked once. An empty answer is no claim and follows from nothing; so does one of
@@ -65,26 +65,26 @@ def attribute(job: Job, query: Query, lists: Sequence[List], answers: Sequence[s
 
     Parameters
     ----------
-    job : Job
+    context : StageContext
     query : Query
     lists : sequence of tuple of int
         Documents by their places.
     answers : sequence of str
         The answer to each list.
     """
-    parameters: FairRagParameters = job.parameters
-    entailment = entailment_models.entailment(parameters.entailment, job.generator)
+    parameters: FairRagParameters = context.parameters
+    entailment = entailment_models.entailment(parameters.entailment, context.generator)
     if entailment is None:
         return None
-    before = asdict(job.usage)
+    before = asdict(context.usage)
     claims = {
         (document_index, text): None
         for documents, text in zip(lists, answers, strict=True)
         for document_index in documents
         if text
     }
-    probabilities = _ask(job, entailment, query, list(claims))
-    after = asdict(job.usage)
+    probabilities = _ask(context, entailment, query, list(claims))
+    after = asdict(context.usage)
     used = {
         "prompts": sum(after[name] - before[name] for name in ("calls", "stored")),
         **{name: after[name] - before[name] for name in ("prompt_tokens", "completion_tokens")},
@@ -98,14 +98,14 @@ def attribute(job: Job, query: Query, lists: Sequence[List], answers: Sequence[s
 
 
 def _ask(
-    job: Job, entailment: Entailment, query: Query, claims: Sequence[tuple[int, str]]
+    context: StageContext, entailment: Entailment, query: Query, claims: Sequence[tuple[int, str]]
 ) -> dict[tuple[int, str], float]:
     """Probabilities by document and claim; claims about one document are adjacent, so that its text is read once."""
-    parameters: FairRagParameters = job.parameters
+    parameters: FairRagParameters = context.parameters
     ordered = sorted(claims)
     probabilities: dict[tuple[int, str], float] = {}
     for start in range(0, len(ordered), PAIRS):
-        job.report(start, len(ordered), _("What follows from which document"), by_answer=True)
+        context.report(start, len(ordered), _("What follows from which document"), by_answer=True)
         part = ordered[start : start + PAIRS]
         pairs = [(_premise(query, document_index), _claim(query, text, parameters)) for document_index, text in part]
         probabilities |= dict(zip(part, entailment.probabilities(pairs).tolist(), strict=True))
@@ -152,12 +152,12 @@ def draw_examples(
     return examples_drawn
 
 
-def examples(job: Job, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> list[Row]:
+def examples(context: StageContext, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> list[Row]:
     """The examples of some questions that take part, drawn with the run's seed, in the order of the data."""
     taking = [name for name, ranking in ranked.items() if "examples" in ranking]
     size = min(QUESTIONS, len(taking))
-    places = job.rng("fair examples").choice(len(taking), size=size, replace=False) if size else ()
-    return [row for index in sorted(places) for row in _of(job.by_id[taking[index]], labelled, ranked)]
+    places = context.rng("fair examples").choice(len(taking), size=size, replace=False) if size else ()
+    return [row for index in sorted(places) for row in _of(context.by_id[taking[index]], labelled, ranked)]
 
 
 def _of(query: Query, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> Iterable[Row]:
@@ -198,17 +198,19 @@ def label_units(collection: Collection, parameters: FairRagParameters) -> Iterab
         yield {"queries": unit}
 
 
-def label(job: Job) -> Mapping[str, Any]:
+def label(context: StageContext) -> Mapping[str, Any]:
     """Label the documents of some queries, by the utility of answers without and with each of them alone."""
-    parameters: FairRagParameters = job.parameters
+    parameters: FairRagParameters = context.parameters
     retrievers.check(parameters.retrievers)  # before anything is paid
     entailment_models.check(parameters.entailment)
     prompts_by_query = {
-        query.id: utility.prompts(query, parameters.asking) for query in job.queries if not reason(query, parameters)
+        query.id: utility.prompts(query, parameters.asking)
+        for query in context.queries
+        if not reason(query, parameters)
     }
-    outputs = iter(_generate(job, [prompt for prompts in prompts_by_query.values() for prompt in prompts]))
+    outputs = iter(_generate(context, [prompt for prompts in prompts_by_query.values() for prompt in prompts]))
     results: dict[str, Any] = {}
-    for query in job.queries:
+    for query in context.queries:
         if why := reason(query, parameters):
             results[query.id] = {"reason": why}
             continue
@@ -223,19 +225,19 @@ def label(job: Job) -> Mapping[str, Any]:
     return results
 
 
-def measure(job: Job) -> Mapping[str, Any]:
+def measure(context: StageContext) -> Mapping[str, Any]:
     """Rank the queries that take part in all ways, generate the distinct lists, and measure what comes of them."""
-    return {query.id: measures for query in job.queries if (measures := _measure(job, query))}
+    return {query.id: measures for query in context.queries if (measures := _measure(context, query))}
 
 
-def _measure(job: Job, query: Query) -> dict[str, Any]:
-    parameters: FairRagParameters = job.parameters
-    labelled = job.result(LABELS, query.id)
+def _measure(context: StageContext, query: Query) -> dict[str, Any]:
+    parameters: FairRagParameters = context.parameters
+    labelled = context.result(LABELS, query.id)
     if labelled["reason"]:
         return {}
     useful = Labels.read(labelled).useful
     try:
-        ranked = _rank(job, query, useful)
+        ranked = _rank(context, query, useful)
     except (UnusableScoresError, NoScoresError):
         return {"reason": NO_SCORES}
     lists = query_measures.to_generate(ranked)
@@ -243,9 +245,9 @@ def _measure(job: Job, query: Query) -> dict[str, Any]:
         prompt(query, [query.documents[document_index] for document_index in documents], parameters.asking)
         for documents in lists
     ]
-    outputs = _generate(job, prompts)
+    outputs = _generate(context, prompts)
     answers = [output.text.strip() for output in outputs]
-    attribution = attribute(job, query, lists, answers)
+    attribution = attribute(context, query, lists, answers)
     by = metric(query, parameters)
     outcomes = {
         documents: query_measures.Outcome(
@@ -266,7 +268,7 @@ def _measure(job: Job, query: Query) -> dict[str, Any]:
             ranked,
             dict(zip(lists, answers, strict=True)),
             {documents: outcome.utility for documents, outcome in outcomes.items()},
-            job.rng(f"fair examples {query.id}"),
+            context.rng(f"fair examples {query.id}"),
         ),
         "scores": [score.write() for score in query_measures.scores(query.id, ranked, scored)],
         # What one call a ranking would have come to.
@@ -276,23 +278,23 @@ def _measure(job: Job, query: Query) -> dict[str, Any]:
     }
 
 
-def _rank(job: Job, query: Query, useful: NDArray[np.bool_]) -> list[QueryRanking]:
-    parameters: FairRagParameters = job.parameters
+def _rank(context: StageContext, query: Query, useful: NDArray[np.bool_]) -> list[QueryRanking]:
+    parameters: FairRagParameters = context.parameters
     return rank(
-        {name: retrievers.retriever(name, job.collection).scores(query) for name in parameters.retrievers},
+        {name: retrievers.retriever(name, context.collection).scores(query) for name in parameters.retrievers},
         useful,
         parameters.alphas,
         samples=parameters.samples,
         k=parameters.k,
         budget=parameters.budget,
-        chance=lambda name: job.rng(f"fair {query.id} {name}"),
+        chance=lambda name: context.rng(f"fair {query.id} {name}"),
     )
 
 
-def _generate(job: Job, prompts: Sequence[Prompt]) -> list[Output]:
+def _generate(context: StageContext, prompts: Sequence[Prompt]) -> list[Output]:
     """Ask for all prompts; each answer is a step."""
-    job.report(0, len(prompts), _("Asking the generator"), by_answer=True)
-    return job.generator.generate(prompts)
+    context.report(0, len(prompts), _("Asking the generator"), by_answer=True)
+    return context.generator.generate(prompts)
 
 
 def _used(outputs: Sequence[Output], by: Metric) -> dict[str, int]:

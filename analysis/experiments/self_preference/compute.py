@@ -15,22 +15,26 @@ from analysis.rag.self_preference.pointwise import Rating, Setting
 from analysis.rag.self_preference.question_means import Means
 
 from ...tables.rows import Row, number
-from ..job import Job
+from ..stage_context import StageContext
 from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, SelfPreferenceParameters
 from .stages import PERPLEXITY, authors, with_passages
 
 Flaws = dict[str, tuple[tuple[str, str], ...]]
 
 
-def tables(job: Job) -> dict[str, list[Row]]:
+def tables(context: StageContext) -> dict[str, list[Row]]:
     """Compute all tables; empty ones are left out."""
-    parameters: SelfPreferenceParameters = job.parameters
-    queries, flaws, built = _bank(job)
-    names = authors(job.collection, parameters)
-    average = Means([query.id for query in queries], job.rng("self-preference"), parameters.resamples)
-    ratings = {question: [_rating(record) for record in records] for question, records in job.results(RATINGS).items()}
-    choices = {question: [_choice(record) for record in records] for question, records in job.results(READINGS).items()}
-    recalls = {question: _recall(record) for question, record in job.results(KNOWLEDGE).items()}
+    parameters: SelfPreferenceParameters = context.parameters
+    queries, flaws, built = _bank(context)
+    names = authors(context.collection, parameters)
+    average = Means([query.id for query in queries], context.rng("self-preference"), parameters.resamples)
+    ratings = {
+        question: [_rating(record) for record in records] for question, records in context.results(RATINGS).items()
+    }
+    choices = {
+        question: [_choice(record) for record in records] for question, records in context.results(READINGS).items()
+    }
+    recalls = {question: _recall(record) for question, record in context.results(KNOWLEDGE).items()}
     stated = _stated_knowledge(queries)
     levels = {
         question: knowledge_of_question.level
@@ -40,7 +44,7 @@ def tables(job: Job) -> dict[str, list[Row]]:
         model: {q: knowledge_of_question.recall for q, knowledge_of_question in by_question.items()}
         for model, by_question in stated.items()
     }
-    evaluator = parameters.evaluator or job.run.parameters.get("generator", "")
+    evaluator = parameters.evaluator or context.run.parameters.get("generator", "")
     tables_by_name = {
         "self_preference_ratings": pointwise.means(ratings, names, average),
         "self_preference_rating_tests": pointwise.differences(ratings, names, average, parameters.evaluator),
@@ -56,17 +60,17 @@ def tables(job: Job) -> dict[str, list[Row]]:
         "self_preference_perplexity": descriptive.perplexities(queries, names),
         "self_preference_scores": pointwise.distribution(ratings, names),
         "self_preference_told": pairwise.stated_use(choices, average),
-        "self_preference_outcomes": descriptive.outcomes(_outcomes(job, flaws, built, recalls, ratings, choices)),
+        "self_preference_outcomes": descriptive.outcomes(_outcomes(context, flaws, built, recalls, ratings, choices)),
         "self_preference_examples": descriptive.examples(queries, names),
     }
     return {name: [_written(row) for row in rows] for name, rows in tables_by_name.items() if rows}
 
 
-def _bank(job: Job) -> tuple[list[Query], Flaws, Mapping[str, Any]]:
+def _bank(context: StageContext) -> tuple[list[Query], Flaws, Mapping[str, Any]]:
     """The questions with all their passages, and which of these could not be used."""
-    built, measured = job.results(BUILD), job.results(PERPLEXITY)
+    built, measured = context.results(BUILD), context.results(PERPLEXITY)
     queries = [
-        with_passages(query, built[query.id]) if query.id in built else query for query in job.collection.queries
+        with_passages(query, built[query.id]) if query.id in built else query for query in context.collection.queries
     ]
     queries = [descriptive.measured(query, measured[query.id]) if query.id in measured else query for query in queries]
     return queries, {query.id: bank.usable(query)[1] for query in queries}, built
@@ -91,7 +95,7 @@ def _stated_levels(stated: Mapping[str, Mapping[str, StatedKnowledge]], evaluato
 
 
 def _outcomes(
-    job: Job,
+    context: StageContext,
     flaws: Flaws,
     built: Mapping[str, Any],
     recalls: Mapping[str, Recall],
@@ -103,7 +107,7 @@ def _outcomes(
     for query_bank in built.values():
         yield from ((BUILD, "", 1) for _passage in query_bank["passages"])
         yield from ((BUILD, dropped["reason"], dropped["attempts"]) for dropped in query_bank["dropped"])
-    for query in job.collection.queries if KNOWLEDGE in job.parameters.parts else ():
+    for query in context.collection.queries if KNOWLEDGE in context.parameters.parts else ():
         answers = recalls[query.id].answers if query.id in recalls else ()
         yield from ((KNOWLEDGE, "" if answer else "no_text", 1) for answer in answers)
         if not answers:

@@ -14,7 +14,7 @@ from analysis.rag.protocols import Collection, Document, Query
 from analysis.rag.self_preference import bank, bank_builder, knowledge, pairwise, perplexity, pointwise
 
 from ..experiment import BadParameterError, Payload, Stage, each_query
-from ..job import Job
+from ..stage_context import StageContext
 from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, SelfPreferenceParameters
 
 #: Questions of a unit: what is asked of one is some tens of prompts.
@@ -38,13 +38,13 @@ def _measured(collection: Collection, parameters: SelfPreferenceParameters) -> I
     return each_query(READ_TOGETHER)(collection, parameters) if parameters.perplexity else ()
 
 
-def build(job: Job) -> Mapping[str, Any]:
+def build(context: StageContext) -> Mapping[str, Any]:
     """Have the evaluator write its passages."""
-    parameters: SelfPreferenceParameters = job.parameters
+    parameters: SelfPreferenceParameters = context.parameters
     return {
         query.id: asdict(
             bank_builder.build(
-                job.generator,
+                context.generator,
                 query,
                 parameters.evaluator,
                 styles=parameters.styles,
@@ -52,51 +52,53 @@ def build(job: Job) -> Mapping[str, Any]:
                 version=parameters.prompts,
             )
         )
-        for query in job.queries
+        for query in context.queries
     }
 
 
-def measure(job: Job) -> Mapping[str, Any]:
+def measure(context: StageContext) -> Mapping[str, Any]:
     """Have the passages read for their perplexity; one that is too long for the model has none."""
     texts = [
-        (query.id, passage.id, passage.text) for query in job.queries for passage in with_own(job, query).documents
+        (query.id, passage.id, passage.text)
+        for query in context.queries
+        for passage in with_own(context, query).documents
     ]
     values = perplexity.perplexities_of(
-        job.model(job.parameters.perplexity), [text for _query, _passage, text in texts]
+        context.model(context.parameters.perplexity), [text for _query, _passage, text in texts]
     )
-    perplexities: dict[str, dict[str, float]] = {query.id: {} for query in job.queries}
+    perplexities: dict[str, dict[str, float]] = {query.id: {} for query in context.queries}
     for (query, passage, _text), value in zip(texts, values.tolist(), strict=True):
         if math.isfinite(value):
             perplexities[query][passage] = value
     return perplexities
 
 
-def know(job: Job) -> Mapping[str, Any]:
+def know(context: StageContext) -> Mapping[str, Any]:
     """Ask each question without a passage; of one without a gold answer nothing is known."""
-    parameters: SelfPreferenceParameters = job.parameters
+    parameters: SelfPreferenceParameters = context.parameters
     return {
         query.id: asdict(
             knowledge.recall(
-                job.generator,
+                context.generator,
                 query,
                 tries=parameters.tries,
                 temperature=parameters.temperature,
                 version=parameters.prompts,
             )
         )
-        for query in job.queries
+        for query in context.queries
         if query.answers
     }
 
 
-def rate(job: Job) -> Mapping[str, Any]:
+def rate(context: StageContext) -> Mapping[str, Any]:
     """Have the passages rated."""
-    parameters: SelfPreferenceParameters = job.parameters
+    parameters: SelfPreferenceParameters = context.parameters
     ratings = {}
-    for query in job.queries:
+    for query in context.queries:
         query_ratings = pointwise.rate(
-            job.generator,
-            bank.usable(with_own(job, query))[0],
+            context.generator,
+            bank.usable(with_own(context, query))[0],
             [pointwise.Setting(setting) for setting in parameters.settings],
             attempts=parameters.attempts,
             is_constrained=parameters.constrained,
@@ -106,16 +108,16 @@ def rate(job: Job) -> Mapping[str, Any]:
     return ratings
 
 
-def read(job: Job) -> Mapping[str, Any]:
+def read(context: StageContext) -> Mapping[str, Any]:
     """Have pairs of passages read."""
-    parameters: SelfPreferenceParameters = job.parameters
-    names = authors(job.collection, parameters)
+    parameters: SelfPreferenceParameters = context.parameters
+    names = authors(context.collection, parameters)
     choices = {}
-    for query in job.queries:
-        usable = bank.usable(with_own(job, query))[0]
+    for query in context.queries:
+        usable = bank.usable(with_own(context, query))[0]
         pairs = bank.pairs(usable, names, parameters.evaluator, parameters.cases)
         query_choices = pairwise.read(
-            job.generator,
+            context.generator,
             usable,
             pairs,
             attempts=parameters.attempts,
@@ -155,11 +157,11 @@ def authors(collection: Collection, parameters: SelfPreferenceParameters) -> lis
     return [parameters.evaluator, *names] if writes else names
 
 
-def with_own(job: Job, query: Query) -> Query:
+def with_own(context: StageContext, query: Query) -> Query:
     """A question with the passages that the evaluator wrote in an earlier stage."""
-    if BUILD not in job.parameters.parts:
+    if BUILD not in context.parameters.parts:
         return query
-    return with_passages(query, job.result(BUILD, query.id))
+    return with_passages(query, context.result(BUILD, query.id))
 
 
 def with_passages(query: Query, built: Mapping[str, Any]) -> Query:

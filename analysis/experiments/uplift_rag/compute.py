@@ -20,7 +20,7 @@ from analysis.rag.uplift_rag.variants import UPLIFT, UPPER_BOUND
 from ...tables.rows import NOTE, Row, number
 from .. import generators
 from ..experiment import BadParameterError
-from ..job import Job
+from ..stage_context import StageContext
 from . import outcomes, questions
 from .outcomes import Outcomes
 from .parameters import STANDARD, UpliftRagParameters
@@ -125,15 +125,15 @@ NOTHING_HANDED = "no document was handed over"
 SEES_THE_ANSWERS = "it is told which documents help, so it is not tested"
 
 
-def tables(job: Job) -> dict[str, list[Row]]:
+def tables(context: StageContext) -> dict[str, list[Row]]:
     """All tables of the experiment, by name."""
-    run_outcomes = outcomes.read(job)
-    resampled = Resampled(len(run_outcomes.queries), job.parameters.resamples, job.rng("uplift intervals"))
-    uplift_tables = _Tables(job.parameters, run_outcomes, resampled)
+    run_outcomes = outcomes.read(context)
+    resampled = Resampled(len(run_outcomes.queries), context.parameters.resamples, context.rng("uplift intervals"))
+    uplift_tables = _Tables(context.parameters, run_outcomes, resampled)
     rows = {
         "uplift_results": uplift_tables.results(),
         "uplift_ablations": uplift_tables.ablations(),
-        "uplift_inputs": uplift_tables.inputs(*counter(job.run.parameters)),
+        "uplift_inputs": uplift_tables.inputs(*counter(context.run.parameters)),
         "uplift_categories": uplift_tables.categories(),
         "uplift_errors": uplift_tables.errors(),
         "uplift_found": uplift_tables.precision_and_recall(),
@@ -141,10 +141,13 @@ def tables(job: Job) -> dict[str, list[Row]]:
         "uplift_thresholds": uplift_tables.thresholds(),
         "uplift_transfer": uplift_tables.transfer(),
         "uplift_examples": examples(
-            run_outcomes, uplift_tables.all, job.rng("uplift examples"), of_people=questions.is_of_people(job.run)
+            run_outcomes,
+            uplift_tables.all,
+            context.rng("uplift examples"),
+            of_people=questions.is_of_people(context.run),
         ),
-        "uplift_training": _training(job),
-        "uplift_counts": _counts(job, run_outcomes),
+        "uplift_training": _training(context),
+        "uplift_counts": _counts(context, run_outcomes),
         "uplift_answers": uplift_tables.answers(),
     }
     forms = {name: run_outcomes.form(name) for name in uplift_tables.all}
@@ -388,10 +391,10 @@ def _column(selections: Iterable[Selection | None], name: str) -> np.ndarray[Any
     return np.array([np.nan if selection is None else float(getattr(selection, name)) for selection in selections])
 
 
-def _training(job: Job) -> list[Row]:
+def _training(context: StageContext) -> list[Row]:
     """What each reranker was trained on, and what came of it."""
     rows: list[Row] = []
-    for key, training in job.results(TRAIN).items():
+    for key, training in context.results(TRAIN).items():
         split, name = key.split(":")
         history = training.get("history") or {}
         epochs = history.get("epochs") or [{}]
@@ -425,36 +428,38 @@ def _refused(parameters: UpliftRagParameters, run_outcomes: Outcomes) -> dict[st
     return counted
 
 
-def _count_parts(where: Mapping[str, int], job: Job) -> dict[str, int]:
+def _count_parts(where: Mapping[str, int], context: StageContext) -> dict[str, int]:
     """How many questions the data assigns to training and to development, if it does."""
-    if not questions.is_given(job.collection):
+    if not questions.is_given(context.collection):
         return {}
     folds = list(where.values())
     return {"train": folds.count(questions.TRAIN), "dev": folds.count(questions.DEV)}
 
 
-def _counts(job: Job, run_outcomes: Outcomes) -> list[Row]:
+def _counts(context: StageContext, run_outcomes: Outcomes) -> list[Row]:
     """How many questions took part, what was asked to label them, and what they are like."""
     helpful = np.array([int(one.helpful.sum()) for one in run_outcomes.labelled])
     documents = np.array([len(one.documents) for one in run_outcomes.labelled])
-    where = questions.fold_of(job.collection, job.parameters)
+    where = questions.fold_of(context.collection, context.parameters)
     counted = {
         "questions": len(run_outcomes.queries),
         "documents": int(documents.sum()),
         "one_document": int((documents == 1).sum()),
-        **_count_parts(where, job),
-        "label_prompts": sum(min(job.parameters.retrieve, len(job.by_id[name].documents)) + 1 for name in where),
-        "refused": sum(labels["refused"] for _name, labels in job.results_of(LABEL, where)),
-        **_refused(job.parameters, run_outcomes),
+        **_count_parts(where, context),
+        "label_prompts": sum(
+            min(context.parameters.retrieve, len(context.by_id[name].documents)) + 1 for name in where
+        ),
+        "refused": sum(labels["refused"] for _name, labels in context.results_of(LABEL, where)),
+        **_refused(context.parameters, run_outcomes),
         "right_without": sum(METRICS["em"](one.without, one.query.answers) == 1 for one in run_outcomes.labelled),
         "helpful": int(helpful.sum()),
         "nothing_helps": int((helpful == 0).sum()),
         "one_helps": int((helpful == 1).sum()),
     }
     rows: list[Row] = [{"name": name, "count": count} for name, count in counted.items()]
-    if others := questions.strangers(job.run):
-        how = WITHIN if questions.is_apart(job.run) else ANYWHERE
+    if others := questions.strangers(context.run):
+        how = WITHIN if questions.is_apart(context.run) else ANYWHERE
         rows.append({"name": "strangers", "count": others * len(run_outcomes.queries), NOTE: how})
-    for name, out in (("left_out", questions.left_out(job.collection)), (OF_ALL, job.collection.left_out)):
+    for name, out in (("left_out", questions.left_out(context.collection)), (OF_ALL, context.collection.left_out)):
         rows += [{"name": name, "count": count, NOTE: reason} for reason, count in dict(out).items()]
     return rows

@@ -14,7 +14,7 @@ from analysis.rag.uplift_rag.baselines import catalogue
 from analysis.rag.uplift_rag.method_comparison import Floats
 from analysis.rag.uplift_rag.uplift_labels import METRICS, LabelledQuery
 
-from ..job import Job
+from ..stage_context import StageContext
 from . import questions
 from .stages import ANSWER, LABEL, TRAIN
 
@@ -125,17 +125,17 @@ class Outcomes:
         )
 
 
-def read(job: Job) -> Outcomes:
+def read(context: StageContext) -> Outcomes:
     """Read what the stages found."""
-    where = questions.fold_of(job.collection, job.parameters)
-    answers = job.results(ANSWER)
-    labels = dict(job.results_of(LABEL, answers))
+    where = questions.fold_of(context.collection, context.parameters)
+    answers = context.results(ANSWER)
+    labels = dict(context.results_of(LABEL, answers))
     believed: dict[str, dict[str, Sequence[float]]] = {}
-    for key, training in job.results(TRAIN).items():
+    for key, training in context.results(TRAIN).items():
         believed.setdefault(key.split(":")[1], {}).update(training.get("believed", {}))
     names = [name for name in answers if name in labels]
     return Outcomes(
-        tuple(questions.labelled(job.by_id[name], labels[name], job.parameters) for name in names),
+        tuple(questions.labelled(context.by_id[name], labels[name], context.parameters) for name in names),
         tuple(labels[name] for name in names),
         tuple(answers[name] for name in names),
         tuple(where[name] for name in names),

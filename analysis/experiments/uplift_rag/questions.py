@@ -21,8 +21,8 @@ from crowdrag.jobs.models import Run
 from ...tables.run_tables import OF_STUDY, STUDY
 from .. import retrievers
 from ..experiment import BadParameterError, Payload
-from ..job import Job
 from ..question_sets import APART, NEAR
+from ..stage_context import StageContext
 from .parameters import UpliftRagParameters
 
 #: Folds of data that says itself what is tested; nothing is tested by what has learnt from it or was chosen by it.
@@ -135,11 +135,11 @@ def batches_of(most: int, *, is_tested: bool = False) -> Callable[[Collection, U
     return units
 
 
-def ranked(job: Job, query: Query) -> tuple[Document, ...]:
+def ranked(context: StageContext, query: Query) -> tuple[Document, ...]:
     """The best documents by the run's retriever with its scores, best first; equal ones in the data's order."""
-    parameters: UpliftRagParameters = job.parameters
+    parameters: UpliftRagParameters = context.parameters
     try:
-        scores = retrievers.retriever(parameters.retriever, job.collection).scores(query)
+        scores = retrievers.retriever(parameters.retriever, context.collection).scores(query)
     except (NoDocumentsError, ValueError) as error:
         raise BadParameterError(str(error)) from error
     order = np.argsort(-scores, kind="stable")[: parameters.retrieve]
@@ -176,15 +176,15 @@ class TrainingQuestions(NamedTuple):
     left_out: int
 
 
-def training(job: Job, split: int) -> TrainingQuestions:
+def training(context: StageContext, split: int) -> TrainingQuestions:
     """What may be learnt from for a fold: neither its questions, nor any text that one of them has."""
-    parameters: UpliftRagParameters = job.parameters
-    where = fold_of(job.collection, parameters)
-    watched = watched_fold(job.collection, parameters, split)
-    tested = _tested(job, split)
+    parameters: UpliftRagParameters = context.parameters
+    where = fold_of(context.collection, parameters)
+    watched = watched_fold(context.collection, parameters, split)
+    tested = _tested(context, split)
     training_questions = TrainingQuestions([], [], 0)
-    for name, labels in job.results_of("label", [name for name in where if where[name] != split]):
-        whole = labelled(job.by_id[name], labels, parameters)
+    for name, labels in context.results_of("label", [name for name in where if where[name] != split]):
+        whole = labelled(context.by_id[name], labels, parameters)
         one = without(whole, tested.__contains__)
         training_questions = training_questions._replace(
             left_out=training_questions.left_out + len(whole.documents) - len(one.documents)
@@ -197,15 +197,15 @@ def training(job: Job, split: int) -> TrainingQuestions:
 _known: dict[tuple[int, int], KnownTexts] = {}
 
 
-def _tested(job: Job, split: int) -> KnownTexts:
+def _tested(context: StageContext, split: int) -> KnownTexts:
     """The documents of a fold's questions; a process keeps the last fold's, which all methods train for in turn."""
-    if (job.run.pk, split) not in _known:
-        where = fold_of(job.collection, job.parameters) if is_apart(job.run) else {}
+    if (context.run.pk, split) not in _known:
+        where = fold_of(context.collection, context.parameters) if is_apart(context.run) else {}
         _known.clear()
-        _known[job.run.pk, split] = KnownTexts(
-            (job.by_id[name] for name in where if where[name] == split), nearly=is_near_apart(job.run)
+        _known[context.run.pk, split] = KnownTexts(
+            (context.by_id[name] for name in where if where[name] == split), nearly=is_near_apart(context.run)
         )
-    return _known[job.run.pk, split]
+    return _known[context.run.pk, split]
 
 
 def is_apart(run: Run) -> bool:

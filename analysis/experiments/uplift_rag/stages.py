@@ -29,7 +29,7 @@ from analysis.rag.uplift_rag.uplift_labels import LabelledQuery
 from analysis.rag.uplift_rag.variants import UPLIFT, UPPER_BOUND, VARIANTS, Uplift, upper_bound
 
 from ..experiment import Payload, Stage
-from ..job import Job
+from ..stage_context import StageContext
 from . import questions, trained_methods
 from .parameters import UpliftRagParameters
 
@@ -47,61 +47,63 @@ _IMPOSSIBLE = (
 )  # fmt: skip
 
 
-def label(job: Job) -> Mapping[str, Any]:
+def label(context: StageContext) -> Mapping[str, Any]:
     """Answer questions without documents and with each one alone: D + 1 prompts each, those of a unit together."""
-    parameters: UpliftRagParameters = job.parameters
+    parameters: UpliftRagParameters = context.parameters
     labels: dict[str, dict[str, Any]] = {}
     prompts: dict[str, list[Prompt]] = {}
-    for query in job.queries:
-        documents = questions.ranked(job, query)
+    for query in context.queries:
+        documents = questions.ranked(context, query)
         labels[query.id] = {
             "documents": [document.id for document in documents],
             "scores": [document.score for document in documents],
         }
         prompts[query.id] = uplift_labels.prompts(query, documents, max_tokens=parameters.max_tokens)
-    for name, generator_labels in _ask_label_prompts(job.generator, prompts).items():
+    for name, generator_labels in _ask_label_prompts(context.generator, prompts).items():
         labels[name] |= generator_labels
     if parameters.other:
-        for name, other_labels in _ask_label_prompts(job.model(parameters.other), prompts).items():
+        for name, other_labels in _ask_label_prompts(context.model(parameters.other), prompts).items():
             labels[name]["other"] = other_labels
     return labels
 
 
-def train(job: Job) -> Mapping[str, Any]:
+def train(context: StageContext) -> Mapping[str, Any]:
     """Fit one method on one split; what it learnt becomes the run's file."""
-    split, name = job.payload["split"], job.payload["method"]
+    split, name = context.payload["split"], context.payload["method"]
     key = f"{split}:{name}"
-    learning = questions.training(job, split)
+    learning = questions.training(context, split)
     fold = Training(
-        tuple(learning.learnt), tuple(learning.held_out), job.generator, job.rng(f"train {key}"), job.report
+        tuple(learning.learnt), tuple(learning.held_out), context.generator, context.rng(f"train {key}"), context.report
     )
     about = {"left_out": learning.left_out}
-    baseline = method(job, name)
+    baseline = method(context, name)
     try:
         if isinstance(baseline, Uplift):
-            return {key: about | _train_ours(job, baseline, fold, split)}
+            return {key: about | _train_ours(context, baseline, fold, split)}
         baseline.fit(fold)
     except _IMPOSSIBLE as error:
         return {key: about | {"not_possible": str(error)}}
-    return {key: about | {"file": trained_methods.publish(job, baseline, f"{name}-split-{split}")}}
+    return {key: about | {"file": trained_methods.publish(context, baseline, f"{name}-split-{split}")}}
 
 
-def answer(job: Job) -> Mapping[str, Any]:
+def answer(context: StageContext) -> Mapping[str, Any]:
     """Answer questions by every method that the other splits trained: those of a unit together, a wave a step."""
-    parameters: UpliftRagParameters = job.parameters
+    parameters: UpliftRagParameters = context.parameters
     steps: dict[tuple[str, ...], AnswerSteps[dict[str, Any]]] = {}
     of_other: dict[tuple[str, ...], AnswerSteps[dict[str, Any]]] = {}
-    for query in job.queries:
-        labelled = questions.labelled(query, job.result(LABEL, query.id), parameters)
+    for query in context.queries:
+        labelled = questions.labelled(query, context.result(LABEL, query.id), parameters)
         for name in parameters.compared:
-            steps[query.id, name] = _by_method(job, name, job.payload["split"], labelled)
-        steps[query.id, UPPER_BOUND] = _written(upper_bound(labelled, parameters.settings(job.run.seed)), UPPER_BOUND)
-        for (of, by), asking in _exchanged(job, query).items():
+            steps[query.id, name] = _by_method(context, name, context.payload["split"], labelled)
+        steps[query.id, UPPER_BOUND] = _written(
+            upper_bound(labelled, parameters.settings(context.run.seed)), UPPER_BOUND
+        )
+        for (of, by), asking in _exchanged(context, query).items():
             (steps if by == OWN else of_other)[query.id, TRANSFER, f"{of}:{by}"] = asking
-    answers = _together(job, steps, job.generator)
+    answers = _together(context, steps, context.generator)
     if of_other:
-        answers |= _together(job, of_other, job.model(parameters.other))
-    answers_by_query: dict[str, dict[str, Any]] = {query.id: {} for query in job.queries}
+        answers |= _together(context, of_other, context.model(parameters.other))
+    answers_by_query: dict[str, dict[str, Any]] = {query.id: {} for query in context.queries}
     for (query_id, name, *exchange), method_answer in answers.items():
         if exchange:
             answers_by_query[query_id].setdefault(name, {})[exchange[0]] = method_answer
@@ -110,13 +112,13 @@ def answer(job: Job) -> Mapping[str, Any]:
     return answers_by_query
 
 
-def method(job: Job, name: str) -> Method:
+def method(context: StageContext, name: str) -> Method:
     """Make a method with the run's settings."""
-    parameters: UpliftRagParameters = job.parameters
-    settings = parameters.settings(job.run.seed)
+    parameters: UpliftRagParameters = context.parameters
+    settings = parameters.settings(context.run.seed)
     if (
-        questions.is_given(job.collection)
-        and questions.watched_fold(job.collection, parameters, questions.TEST) is not None
+        questions.is_given(context.collection)
+        and questions.watched_fold(context.collection, parameters, questions.TEST) is not None
     ):
         # The data's own questions for choosing do choose: without a patience, among all epochs.
         settings = replace(settings, patience=settings.patience or parameters.epochs)
@@ -147,29 +149,29 @@ def _labels(outputs: Sequence[Output]) -> dict[str, Any]:
     }
 
 
-def _train_ours(job: Job, uplift_method: Uplift, fold: Training, split: int) -> dict[str, Any]:
+def _train_ours(context: StageContext, uplift_method: Uplift, fold: Training, split: int) -> dict[str, Any]:
     """Train, and score the split's own documents at once: only the full variant's model is stored."""
-    parameters: UpliftRagParameters = job.parameters
+    parameters: UpliftRagParameters = context.parameters
     name = f"{uplift_method.name}-split-{split}"
-    where = questions.fold_of(job.collection, parameters)
+    where = questions.fold_of(context.collection, parameters)
     if parameters.trained:
         trained_methods.take_up(
-            job,
+            context,
             uplift_method,
             parameters.trained,
             name,
-            tested=[job.by_id[query_id] for query_id in where if where[query_id] == split],
+            tested=[context.by_id[query_id] for query_id in where if where[query_id] == split],
         )
     else:
         uplift_method.fit(fold)
     believed = {}
-    for query_id, labels in job.results_of(
+    for query_id, labels in context.results_of(
         LABEL, [name_in_fold for name_in_fold in where if where[name_in_fold] == split]
     ):
-        documents = questions.labelled(job.by_id[query_id], labels, parameters).documents
-        believed[query_id] = uplift_method.probabilities(job.by_id[query_id], documents).tolist()
+        documents = questions.labelled(context.by_id[query_id], labels, parameters).documents
+        believed[query_id] = uplift_method.probabilities(context.by_id[query_id], documents).tolist()
     file = (
-        trained_methods.publish(job, uplift_method, name)
+        trained_methods.publish(context, uplift_method, name)
         if uplift_method.name == UPLIFT and not parameters.trained
         else ""
     )
@@ -177,32 +179,32 @@ def _train_ours(job: Job, uplift_method: Uplift, fold: Training, split: int) -> 
     return {"file": file, "history": history, "believed": believed}
 
 
-def _by_method(job: Job, name: str, split: int, one: LabelledQuery) -> AnswerSteps[dict[str, Any]]:
+def _by_method(context: StageContext, name: str, split: int, one: LabelledQuery) -> AnswerSteps[dict[str, Any]]:
     """A method's answer, or the reason for none. The method does not see the right answers."""
     learnt_as = VARIANTS[name].trained_as if name in VARIANTS else name
-    trained = trained_methods.trained(job, split, learnt_as)
+    trained = trained_methods.trained(context, split, learnt_as)
     if reason := trained.get("not_possible"):
         return {"not_possible": reason}
     without_answers = replace(one.query, answers=())
     try:
         if name in VARIANTS:
-            baseline = method(job, name)
+            baseline = method(context, name)
             assert isinstance(baseline, Uplift)
             baseline.believed = {without_answers.id: trained["believed"][without_answers.id]}
         else:
-            baseline = trained_methods.loaded(job, name, split, method)
-        return (yield from _written(baseline.asking(without_answers, one.documents, job.generator), baseline.form))
+            baseline = trained_methods.loaded(context, name, split, method)
+        return (yield from _written(baseline.asking(without_answers, one.documents, context.generator), baseline.form))
     except _IMPOSSIBLE as error:
         return {"not_possible": str(error)}
 
 
-def _exchanged(job: Job, query: Query) -> dict[tuple[str, str], AnswerSteps[dict[str, Any]]]:
+def _exchanged(context: StageContext, query: Query) -> dict[tuple[str, str], AnswerSteps[dict[str, Any]]]:
     """Both generators' answers with the documents that help either of them: whose documents, and who answers."""
-    parameters: UpliftRagParameters = job.parameters
+    parameters: UpliftRagParameters = context.parameters
     if not parameters.other:
         return {}
-    settings = parameters.settings(job.run.seed)
-    labels = job.result(LABEL, query.id)
+    settings = parameters.settings(context.run.seed)
+    labels = context.result(LABEL, query.id)
     helpful = {
         name: document_selection.oracle(questions.labelled(query, labels, parameters, other=name == OTHER))
         for name in (OWN, OTHER)
@@ -211,12 +213,12 @@ def _exchanged(job: Job, query: Query) -> dict[tuple[str, str], AnswerSteps[dict
 
 
 def _together(
-    job: Job, steps: Mapping[tuple[str, ...], AnswerSteps[dict[str, Any]]], generator: Generator
+    context: StageContext, steps: Mapping[tuple[str, ...], AnswerSteps[dict[str, Any]]], generator: Generator
 ) -> dict[tuple[str, ...], dict[str, Any]]:
     """Ask one generator everything in lockstep; answers by key."""
     total = len(steps)
     answers = run_in_lockstep(
-        steps.values(), generator, at_once=total, report=lambda done: job.report(done, total, _("Answering"))
+        steps.values(), generator, at_once=total, report=lambda done: context.report(done, total, _("Answering"))
     )
     return dict(zip(steps, answers, strict=True))
 

@@ -23,7 +23,7 @@ from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Artifact, Run
 
 from ..experiment import BadParameterError
-from ..job import Job
+from ..stage_context import StageContext
 from . import questions
 from .parameters import UpliftRagParameters
 
@@ -37,7 +37,7 @@ _MOST = 16
 _loaded: OrderedDict[tuple[int, int, str], Method] = OrderedDict()
 
 
-def publish(job: Job, fitted: Method, name: str) -> str:
+def publish(context: StageContext, fitted: Method, name: str) -> str:
     """Publish a trained method as NAME.zip with the unit; return the file's name, "" for methods without training."""
     with tempfile.TemporaryDirectory(prefix="uplift-") as folder:
         fitted.save(Path(folder))
@@ -46,7 +46,7 @@ def publish(job: Job, fitted: Method, name: str) -> str:
             return ""
         with tempfile.NamedTemporaryFile(prefix="uplift-", suffix=".zip", delete=False) as packed:
             _pack(files, Path(folder), packed)
-    job.publish(f"{name}.zip", Path(packed.name), ZIP)
+    context.publish(f"{name}.zip", Path(packed.name), ZIP)
     return f"{name}.zip"
 
 
@@ -58,19 +58,19 @@ def _pack(files: Sequence[Path], folder: Path, into: IO[bytes]) -> None:
                 shutil.copyfileobj(source, target, 1 << 20)
 
 
-def trained(job: Job, split: int, name: str) -> dict[str, Any]:
+def trained(context: StageContext, split: int, name: str) -> dict[str, Any]:
     """What the stage of training found of a method on a split."""
-    training: dict[str, Any] = job.result("train", f"{split}:{name}")
+    training: dict[str, Any] = context.result("train", f"{split}:{name}")
     return training
 
 
-def loaded(job: Job, name: str, split: int, make: Callable[[Job, str], Method]) -> Method:
+def loaded(context: StageContext, name: str, split: int, make: Callable[[StageContext, str], Method]) -> Method:
     """A method as it was trained on a split; a process keeps the last ones."""
-    key = (job.run.pk, split, name)
+    key = (context.run.pk, split, name)
     if key not in _loaded:
-        fitted = make(job, name)
-        if file := trained(job, split, name).get("file"):
-            take(fitted, job.run, file)
+        fitted = make(context, name)
+        if file := trained(context, split, name).get("file"):
+            take(fitted, context.run, file)
         _loaded[key] = fitted
         while len(_loaded) > _MOST:
             _loaded.popitem(last=False)
@@ -95,7 +95,7 @@ def take(fitted: Method, run: Run, file: str) -> None:
         fitted.load(Path(folder))
 
 
-def take_up(job: Job, fitted: Uplift, key: str, name: str, *, tested: Sequence[Query]) -> None:
+def take_up(context: StageContext, fitted: Uplift, key: str, name: str, *, tested: Sequence[Query]) -> None:
     """Take an earlier run's reranker of the same split.
 
     Raises
@@ -104,7 +104,7 @@ def take_up(job: Job, fitted: Uplift, key: str, name: str, *, tested: Sequence[Q
         If the study has no such finished run, or its reranker has learnt from a question that it would be tested on, or
         from a document of one: one that does not say from which documents is not taken.
     """
-    run = find(job, key)
+    run = find(context, key)
     try:
         take(fitted, run, f"{name}.zip")
     except (LookupError, reranker.NotARerankerError) as error:
@@ -117,7 +117,7 @@ def take_up(job: Job, fitted: Uplift, key: str, name: str, *, tested: Sequence[Q
         message = _("The rerankers of the run %(key)s have learnt from %(n)s questions that they would be tested on: "
                     "take a run on the same questions with the same splits and division.")  # fmt: skip
         raise BadParameterError(message % {"key": key, "n": len(seen)})
-    if questions.is_apart(job.run):
+    if questions.is_apart(context.run):
         _refuse_known_documents(key, about, tested)
 
 
@@ -153,7 +153,7 @@ def check(parameters: UpliftRagParameters) -> None:
         raise BadParameterError(message % {"key": parameters.trained, **theirs})
 
 
-def find(job: Job, key: str) -> Run:
+def find(context: StageContext, key: str) -> Run:
     """A finished uplift run of the same study by its key.
 
     Raises
@@ -161,7 +161,7 @@ def find(job: Job, key: str) -> Run:
     BadParameterError
         If there is none.
     """
-    return _done(Run.objects.filter(study=job.study, kind=job.run.kind), key)
+    return _done(Run.objects.filter(study=context.study, kind=context.run.kind), key)
 
 
 def _done(runs: QuerySet[Run], key: str) -> Run:

@@ -27,9 +27,9 @@ def describe_lengths(facts: RunFacts) -> str:
 
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
     """What the page about responses shows, of this method and of others."""
-    from .. import responses_page  # it knows the tables of all of them
+    from .. import writing_page  # it knows the tables of all of them
 
-    return responses_page.page_context(study, state, query)
+    return writing_page.page_context(study, state, query)
 
 
 PAGE = Page(50, "writing_results", "writing/", _("Writing"), "analysis/methods/writing.html", page_context)

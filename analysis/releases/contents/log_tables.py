@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from analysis.process import measures
-from analysis.process.events import BrokenLogError
-from analysis.process.passage_matches import Sources
+from analysis.writing_process import measures
+from analysis.writing_process.events import BrokenLogError
+from analysis.writing_process.passage_matches import Sources
 from writing.editor import codec, logs
 from writing.editor.events import BY_CODE
 from writing.models import WritingLog

@@ -17,7 +17,7 @@ from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.participants import withdrawal
 from tests.analysis import small_study
-from tests.analysis.processes import python
+from tests.analysis.other_processes import python
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(240)]
 

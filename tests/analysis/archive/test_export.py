@@ -23,7 +23,7 @@ from crowdrag.jobs.models import Artifact, Run
 from crowdrag.studies.models import Study
 from tests import factories
 from tests.analysis.archive.exported import contents, export, rows
-from tests.analysis.processes import python
+from tests.analysis.other_processes import python
 from tests.analysis.whole_study import whole_study
 from writing.models import Passage, Response
 

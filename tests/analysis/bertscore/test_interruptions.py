@@ -15,7 +15,7 @@ from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
 from tests.analysis import small_study
 from tests.analysis.bertscore.texts import compute, kept, set_texts, text_of
-from tests.analysis.processes import python
+from tests.analysis.other_processes import python
 from tests.concurrency import together
 from writing import erasure as writing_erasing
 from writing.models import Response

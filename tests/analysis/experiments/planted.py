@@ -57,27 +57,27 @@ def asked(query, k: int) -> Prompt:
     return Prompt((Message("user", shown),), max_tokens=16)
 
 
-def answer(job) -> dict[str, Any]:
+def answer(context) -> dict[str, Any]:
     """First stage: answer with no documents and with k."""
     found = {}
-    for query in job.queries:
-        bare, full = job.generator.generate([asked(query, 0), asked(query, job.parameters.k)])
+    for query in context.queries:
+        bare, full = context.generator.generate([asked(query, 0), asked(query, context.parameters.k)])
         found[query.id] = {"bare": bare.text, "full": full.text}
     return found
 
 
-def score(job) -> dict[str, Any]:
+def score(context) -> dict[str, Any]:
     """Second stage: it reads what the first found, of all questions."""
-    said = job.results("answer")
+    said = context.results("answer")
     return {
-        name: {key: qa_metrics.exact_match(text, job.by_id[name].answers) for key, text in each.items()}
+        name: {key: qa_metrics.exact_match(text, context.by_id[name].answers) for key, text in each.items()}
         for name, each in said.items()
     }
 
 
-def tables(job) -> dict[str, list[dict[str, Any]]]:
+def tables(context) -> dict[str, list[dict[str, Any]]]:
     """The mean of both."""
-    scores = list(job.results("score").values())
+    scores = list(context.results("score").values())
     rows = []
     for condition in ("bare", "full"):
         mean = sum(each[condition] for each in scores) / len(scores)

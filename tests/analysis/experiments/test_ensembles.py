@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.experiments.cached_generator import CachedGenerator
-from analysis.experiments.job import CountedGenerator
+from analysis.experiments.stage_context import CountedGenerator
 from analysis.models import CachedOutput
 from analysis.rag.generation import Options, model_cache
 from analysis.rag.generation.model import Model

@@ -10,7 +10,7 @@ import pytest
 from analysis.experiments import services
 from analysis.experiments.experiment import get
 from annotation.enums import Inference
-from annotation.llm_judges import judge_run, orders
+from annotation.llm_judges import judge_run, run_orders
 from crowdrag.jobs import lifecycle, run_files
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
@@ -65,7 +65,7 @@ def test_judging(endpoint: Endpoint, inference: Inference) -> None:
     for _pair in range(8):
         source_campaign.pair(source)
     order = source_campaign.order(source, endpoint, inference=inference)
-    told = orders.forecast(study=source.study, order=order)
+    told = run_orders.forecast(study=source.study, order=order)
     assert took(judge_run.start(study=source.study, order=order)) == pytest.approx(told.seconds, rel=0.3)
 
 

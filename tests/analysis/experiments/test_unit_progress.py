@@ -10,7 +10,7 @@ import pytest
 
 from analysis.experiments import generators
 from analysis.experiments.cached_generator import CachedGenerator
-from analysis.experiments.job import CountedGenerator, Job
+from analysis.experiments.stage_context import CountedGenerator, StageContext
 from analysis.models import CachedOutput
 from analysis.rag.generation import Options, model_cache
 from analysis.rag.protocols import Collection, Message, Prompt, Usage
@@ -31,8 +31,8 @@ def told() -> list[tuple[int, int, str]]:
 
 
 @pytest.fixture
-def job(told, endpoint, study):  # noqa: F811
-    """A job that is cancelled when as many steps were told as `limit` says."""
+def context(told, endpoint, study):  # noqa: F811
+    """A context that is cancelled when as many steps were told as `limit` says."""
     limit = [1000]
 
     def report(done: int, total: int, message: str) -> None:
@@ -43,45 +43,45 @@ def job(told, endpoint, study):  # noqa: F811
     def make(named: str):
         return generators.generator({"generator": named or f"endpoint:{endpoint.name}"}, study=study, purpose="test")
 
-    made = Job(run=SimpleNamespace(study=study), collection=Collection("c", ()), parameters=None, payload={},
+    made = StageContext(run=SimpleNamespace(study=study), collection=Collection("c", ()), parameters=None, payload={},
                make=make, reporter=report)  # type: ignore[arg-type]  # fmt: skip
     made.limit = limit  # type: ignore[attr-defined]
     return made
 
 
-def test_each_answer_of_an_endpoint_is_told_and_one_that_is_cancelled_sends_no_more(job, told, server, endpoint):
+def test_each_answer_of_an_endpoint_is_told_and_one_that_is_cancelled_sends_no_more(context, told, server, endpoint):
     endpoint.concurrency = 1
     endpoint.save()
-    job.generator.generate(prompts(5))
+    context.generator.generate(prompts(5))
     assert [(done, total) for done, total, _message in told] == [(i, 5) for i in range(1, 6)]
     told.clear()
     server.seen.clear()
-    job.limit[0] = 3
+    context.limit[0] = 3
     with pytest.raises(RunCancelledError):
-        job.generator.generate(prompts(40, "ok:b"))
+        context.generator.generate(prompts(40, "ok:b"))
     assert len(server.seen) < 10
 
 
-def test_answers_are_steps_of_what_was_told_where_they_are_asked_for_together(job, told):
-    job.report(2, 8, "lists", by_answer=True)
-    job.generator.generate(prompts(2))
-    job.generator.generate(prompts(3, "ok:c"))
+def test_answers_are_steps_of_what_was_told_where_they_are_asked_for_together(context, told):
+    context.report(2, 8, "lists", by_answer=True)
+    context.generator.generate(prompts(2))
+    context.generator.generate(prompts(3, "ok:c"))
     assert [done for done, _total, _message in told] == [2, 3, 4, 5, 6, 7]
     assert {said[1:] for said in told} == {(8, "lists")}
     told.clear()
-    job.report(1, 4, "methods")
-    job.generator.generate(prompts(2, "ok:d"))
+    context.report(1, 4, "methods")
+    context.generator.generate(prompts(2, "ok:d"))
     assert told == [(1, 4, "methods")] * 3  # a method asks for any number: that is no step, but one may stop there
 
 
-def test_each_batch_of_a_model_is_told_and_what_was_generated_until_it_stops_is_kept(told, tmp_path: Path, job):
+def test_each_batch_of_a_model_is_told_and_what_was_generated_until_it_stops_is_kept(told, tmp_path: Path, context):
     pytest.importorskip("torch", reason="the extra `neural` is not installed")
     folder = tiny.gpt2(tmp_path / "gpt2")
-    job.make = lambda _named: CachedGenerator(str(folder), Options(batch_tokens=1, device="cpu"), study=None)
-    job.limit[0] = 4
+    context.make = lambda _named: CachedGenerator(str(folder), Options(batch_tokens=1, device="cpu"), study=None)
+    context.limit[0] = 4
     try:
         with pytest.raises(RunCancelledError):
-            job.generator.generate(prompts(20, "the cat"))
+            context.generator.generate(prompts(20, "the cat"))
         assert [done for done, _total, _message in told] == [0, 1, 2, 3]
         assert CachedOutput.objects.count() == 3
     finally:
@@ -113,16 +113,16 @@ def test_who_waits_for_another_jobs_device_looks_whether_to_go_on(tmp_path: Path
         assert len(looked) == 2
 
 
-def test_likelihoods_of_an_endpoint_are_counted_and_paid(job, server, paid):
+def test_likelihoods_of_an_endpoint_are_counted_and_paid(context, server, paid):
     asked = [Prompt((Message("user", "scored"),))] * 4
-    found = job.generator.likelihoods(asked, ["sat on it", "barks", "barks", " "])
+    found = context.generator.likelihoods(asked, ["sat on it", "barks", "barks", " "])
     assert np.isnan(found[3])
-    usage = job.usage
+    usage = context.usage
     assert (usage.calls, usage.stored) == (len(server.seen), 0) == (2, 0)  # one occurs twice, one claims nothing
     assert usage.prompt_tokens > 0
     assert usage.cost > 0
     before = usage.cost
-    job.generator.likelihoods(asked, ["sat on it", "barks", "barks", " "])
+    context.generator.likelihoods(asked, ["sat on it", "barks", "barks", " "])
     assert (usage.calls, usage.stored, usage.cost) == (2, 2, before)
 
 

@@ -10,10 +10,10 @@ from analysis.analyses import erasure
 from analysis.figures import figure
 from analysis.inputs import arrays, queries, responses
 from analysis.models import LogMeasures, ResultTable, Snapshot
-from analysis.process import measures
 from analysis.reports import builder
 from analysis.tables import run_tables
 from analysis.tables.table import TABLES, Holds
+from analysis.writing_process import measures
 from annotation.models import Assignment, Campaign
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
@@ -167,7 +167,7 @@ def test_pay_of_judges_by_hand(study):
 
 
 def test_the_page_has_sections_of_what_there_is_and_responses_in_pages(study, monkeypatch):
-    monkeypatch.setattr("analysis.methods.responses_page.RESPONSES_PER_PAGE", 4)
+    monkeypatch.setattr("analysis.methods.writing_page.RESPONSES_PER_PAGE", 4)
     assert visit(study, "writing/").context["run"] is None
     run = analyse(study)
     text = visit(study, "writing/").content.decode()

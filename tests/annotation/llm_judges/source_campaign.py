@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from annotation.enums import Judges
 from annotation.llm_judges import judge_run, prompts
-from annotation.llm_judges.orders import Order
+from annotation.llm_judges.run_orders import Order
 from annotation.models import Campaign, Dimension, Item, Pair
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run

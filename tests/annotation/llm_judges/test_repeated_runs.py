@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from django.utils import timezone
 
-from annotation.llm_judges import judge_run, llm_campaigns, orders
+from annotation.llm_judges import judge_run, llm_campaigns, run_orders
 from annotation.models import Assignment, Campaign, JudgingAnswer, Judgment
 from crowdrag.jobs import leases, lifecycle
 from crowdrag.jobs.enums import RunState
@@ -126,9 +126,9 @@ def test_the_budget_is_estimated_and_held(source, endpoint, server):
     for _pair in range(3):
         source_campaign.pair(source)
     order = source_campaign.order(source, endpoint)
-    assert orders.forecast(study=source.study, order=order).problem
+    assert run_orders.forecast(study=source.study, order=order).problem
     allow(1)
-    forecast = orders.forecast(study=source.study, order=order)
+    forecast = run_orders.forecast(study=source.study, order=order)
     assert (forecast.wanted, forecast.estimate.requests, forecast.is_over_budget) == (6, 6, True)
     allow(int(forecast.estimate.cost / 6) + 40)  # each answer costs 15 in the end
     run = source_campaign.judge(source, endpoint)
@@ -148,9 +148,9 @@ def test_a_large_order_is_reckoned_from_a_sample(source, endpoint, monkeypatch):
     for _pair in range(10):
         source_campaign.pair(source)
     order = source_campaign.order(source, endpoint)
-    whole = orders.forecast(study=source.study, order=order)
-    monkeypatch.setattr(orders, "RECKONED", 5)
-    some = orders.forecast(study=source.study, order=order)
+    whole = run_orders.forecast(study=source.study, order=order)
+    monkeypatch.setattr(run_orders, "RECKONED", 5)
+    some = run_orders.forecast(study=source.study, order=order)
     assert (whole.sampled, some.sampled) == (None, 5)
     assert (some.wanted, some.estimate.requests) == (20, 20)
     assert some.estimate.prompt_tokens == pytest.approx(whole.estimate.prompt_tokens, rel=0.01)

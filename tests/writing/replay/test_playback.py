@@ -11,7 +11,7 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analysis.process import pace
+from analysis.writing_process import pace
 from crowdrag.studies.enums import Role
 from tests.annotation.imports.published_corpora import bring_in
 from tests.examples import examples

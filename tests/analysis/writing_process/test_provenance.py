@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.process import BurstEnd, Origin, activity, provenance
-from analysis.process.events import BrokenLogError
+from analysis.writing_process import BurstEnd, Origin, activity, provenance
+from analysis.writing_process.events import BrokenLogError
 from tests.examples import examples
 
 WAYS = {

@@ -105,7 +105,7 @@ class CountedGenerator:
 
 
 @dataclass
-class Job:
+class StageContext:
     """One unit of an experiment at work.
 
     Attributes

@@ -5,9 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from analysis.process import Origin, Thresholds, activity, provenance, signals
-from analysis.process.events import ELSEWHERE, OWN_TEXT
-from tests.analysis.process.planted_writers import PASSAGES
+from analysis.writing_process import Origin, Thresholds, activity, provenance, signals
+from analysis.writing_process.events import ELSEWHERE, OWN_TEXT
+from tests.analysis.writing_process.planted_writers import PASSAGES
 
 QUOTE = PASSAGES[0][:40]
 

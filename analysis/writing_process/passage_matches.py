@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.process.thresholds import DEFAULTS
 from analysis.text.words import normalize
+from analysis.writing_process.thresholds import DEFAULTS
 
 _MARKER = re.compile(r"\[[0-9,;\s\u2013-]*\]")
 _TOKEN = re.compile(r"[^\W_]+")

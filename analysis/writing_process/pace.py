@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from analysis.process.events import TYPED, Change, Event, Log, groups, read, texts
-from analysis.process.thresholds import DEFAULTS, Thresholds
+from analysis.writing_process.events import TYPED, Change, Event, Log, groups, read, texts
+from analysis.writing_process.thresholds import DEFAULTS, Thresholds
 
 NAN = float("nan")
 MINUTE = 60.0

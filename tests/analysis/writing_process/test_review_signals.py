@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from analysis.process import Level, Thresholds, signals
+from analysis.writing_process import Level, Thresholds, signals
 from tests.analysis.cases import check_each
-from tests.analysis.process.planted_writers import (
+from tests.analysis.writing_process.planted_writers import (
     FOREIGN,
     PASSAGES,
     SENTENCES,

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from math import isnan
 from typing import Final
 
-from analysis.process.events import ELSEWHERE, Event, read
-from analysis.process.pace import Activity, activity
-from analysis.process.passage_matches import Sources
-from analysis.process.provenance import Origin, Provenance, provenance
-from analysis.process.thresholds import DEFAULTS, Thresholds
+from analysis.writing_process.events import ELSEWHERE, Event, read
+from analysis.writing_process.pace import Activity, activity
+from analysis.writing_process.passage_matches import Sources
+from analysis.writing_process.provenance import Origin, Provenance, provenance
+from analysis.writing_process.thresholds import DEFAULTS, Thresholds
 
 #: Raise it when a figure comes to be computed otherwise: what was kept under another version is computed again.
 VERSION: Final = 1

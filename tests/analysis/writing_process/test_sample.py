@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.process import Thresholds, activity, provenance, signals
-from analysis.process.events import read
+from analysis.writing_process import Thresholds, activity, provenance, signals
+from analysis.writing_process.events import read
 from writing.editor import codec
 
 pytestmark = [

@@ -1,6 +1,6 @@
 """Measures of the writing process, as pure functions of a log's events: no Django, no app.
 
->>> from analysis.process import activity, provenance, signals
+>>> from analysis.writing_process import activity, provenance, signals
 >>> events = [["s", 0, 0, 0, "Leaves", "typed", "insertText"], ["s", 400, 6, 0, " fall.", "typed", "insertText"]]
 >>> activity(events).kept
 12
@@ -9,11 +9,11 @@ Events are lists as in docs/guides/log-format.md, in the order in which they cha
 in docs/methods/writing-process.md.
 """
 
-from analysis.process.pace import Activity, Burst, BurstEnd, Pause, Revision, activity
-from analysis.process.passage_matches import Match, Sources
-from analysis.process.provenance import Arrival, Origin, Provenance, Run, provenance
-from analysis.process.review_signals import Level, Signal, Span, signals
-from analysis.process.thresholds import Thresholds
+from analysis.writing_process.pace import Activity, Burst, BurstEnd, Pause, Revision, activity
+from analysis.writing_process.passage_matches import Match, Sources
+from analysis.writing_process.provenance import Arrival, Origin, Provenance, Run, provenance
+from analysis.writing_process.review_signals import Level, Signal, Span, signals
+from analysis.writing_process.thresholds import Thresholds
 
 __all__ = [
     "Activity",

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.process import Sources
-from analysis.process.passage_matches import tokens
-from tests.analysis.process.planted_writers import FOREIGN, PASSAGES
+from analysis.writing_process import Sources
+from analysis.writing_process.passage_matches import tokens
+from tests.analysis.writing_process.planted_writers import FOREIGN, PASSAGES
 
 WORDS = st.lists(st.sampled_from(["ab", "cd", "ef", "gh", "ij"]), min_size=1, max_size=14)
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from analysis.process.events import ELSEWHERE, OWN_TEXT, Change, Event, Log, Pasting, after, groups, read
-from analysis.process.passage_matches import Match, Sources
-from analysis.process.thresholds import DEFAULTS, Thresholds
+from analysis.writing_process.events import ELSEWHERE, OWN_TEXT, Change, Event, Log, Pasting, after, groups, read
+from analysis.writing_process.passage_matches import Match, Sources
+from analysis.writing_process.thresholds import DEFAULTS, Thresholds
 
 # What was deleted is remembered so far back, to know it again when it is undone or pasted.
 REMEMBERED = 200

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from analysis.process import pace as process_pace
-from analysis.process.events import ELSEWHERE, Away, Event, Log, read
-from analysis.process.pace import Activity, activity
-from analysis.process.passage_matches import Sources
-from analysis.process.provenance import Arrival, Origin, Provenance, provenance
-from analysis.process.thresholds import DEFAULTS, Thresholds
+from analysis.writing_process import pace as process_pace
+from analysis.writing_process.events import ELSEWHERE, Away, Event, Log, read
+from analysis.writing_process.pace import Activity, activity
+from analysis.writing_process.passage_matches import Sources
+from analysis.writing_process.provenance import Arrival, Origin, Provenance, provenance
+from analysis.writing_process.thresholds import DEFAULTS, Thresholds
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from analysis.process import activity, measures, provenance
-from analysis.process.events import BrokenLogError
-from analysis.process.measures import NAMES, measure
-from tests.analysis.process import planted_writers
-from tests.analysis.process.planted_writers import PASSAGES
+from analysis.writing_process import activity, measures, provenance
+from analysis.writing_process.events import BrokenLogError
+from analysis.writing_process.measures import NAMES, measure
+from tests.analysis.writing_process import planted_writers
+from tests.analysis.writing_process.planted_writers import PASSAGES
 
 QUOTE = PASSAGES[0][:40]
 
