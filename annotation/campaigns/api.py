@@ -31,13 +31,15 @@ from . import forecasts, launch, problems, services
 from . import questionnaires as campaigns_questionnaires
 
 WITH = ("study", "source", "instructions", "consent_text")
-ASKED = Prefetch("asked", CampaignDimension.objects.select_related("dimension").order_by("position"))
+CAMPAIGN_DIMENSIONS = Prefetch(
+    "campaign_dimensions", CampaignDimension.objects.select_related("dimension").order_by("position")
+)
 T = TypeVar("T")
 
 
 def campaigns_of_study(endpoint: Endpoint) -> QuerySet[Campaign]:
     """Return the campaigns of the study that the address names."""
-    return Campaign.objects.filter(study=endpoint.study).select_related(*WITH).prefetch_related(ASKED)
+    return Campaign.objects.filter(study=endpoint.study).select_related(*WITH).prefetch_related(CAMPAIGN_DIMENSIONS)
 
 
 def campaigns_of_people(endpoint: Endpoint) -> QuerySet[Campaign]:
@@ -85,7 +87,7 @@ class CampaignRow(serializers.ModelSerializer[Campaign]):
     source = serializers.PrimaryKeyRelatedField[Campaign](  # type: ignore[assignment] # a field, and no attribute
         read_only=True, allow_null=True, help_text="The campaign whose items are asked again."
     )
-    asks = CampaignQuestionRow(source="asked", many=True)
+    asks = CampaignQuestionRow(source="campaign_dimensions", many=True)
     instructions = serializers.CharField(source="instructions.text", default="", help_text="What judges are told.")
     consent_text = serializers.CharField(source="consent_text.text", default="")
     eligibility = serializers.DictField(help_text="Who may take part, as told to a recruitment platform.")
@@ -150,7 +152,7 @@ class Campaigns(ListEndpoint):
     """List the campaigns of a study, those of models as judges too."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": CHANGED}
-    queryset = Campaign.objects.select_related(*WITH).prefetch_related(ASKED)
+    queryset = Campaign.objects.select_related(*WITH).prefetch_related(CAMPAIGN_DIMENSIONS)
     serializer_class = CampaignRow
     filterset_class = CampaignFilter
 

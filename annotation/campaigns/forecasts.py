@@ -143,7 +143,7 @@ def _forecast(
         items=sum(sizes) if items is None else items,
         sizes=sizes,
         k=campaign.k,
-        dimensions=campaign.asked.count(),
+        dimensions=campaign.campaign_dimensions.count(),
         apiece=_questionnaires_per_person(campaign, design, len(sizes)),
         gold=min(design.gold, known_labels.gold_items(campaign).count()),
         checks=design.checks,

@@ -174,8 +174,8 @@ class Campaign(models.Model):
 class CampaignDimension(models.Model):
     """A dimension that a campaign asks, and where it stands on the page."""
 
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="asked")
-    dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="asked")
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="campaign_dimensions")
+    dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="campaign_dimensions")
     position = models.PositiveSmallIntegerField()
 
     class Meta:

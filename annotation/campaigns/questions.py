@@ -40,7 +40,9 @@ class QuestionTerms:
 
 def questions_of(campaign: Campaign) -> list[Dimension]:
     """Return what a campaign asks, in order."""
-    return list(Dimension.objects.filter(asked__campaign=campaign).order_by("asked__position"))
+    return list(
+        Dimension.objects.filter(campaign_dimensions__campaign=campaign).order_by("campaign_dimensions__position")
+    )
 
 
 def default_questions(campaign: Campaign, now: datetime) -> list[Dimension]:
@@ -85,7 +87,7 @@ def change_questions(*, campaign: Campaign, terms: Sequence[QuestionTerms], now:
 
 def set_questions(campaign: Campaign, rows: Sequence[Dimension]) -> None:
     """Let a campaign ask these versions in this order."""
-    campaign.asked.all().delete()
+    campaign.campaign_dimensions.all().delete()
     CampaignDimension.objects.bulk_create(
         CampaignDimension(campaign=campaign, dimension=row, position=position) for position, row in enumerate(rows)
     )
@@ -159,7 +161,9 @@ def _dimensions_of_study(campaign: Campaign) -> list[Dimension]:
     Those that only models were asked are left out: published ones could say "neither" where people must decide.
     """
     pairwise = campaign.kind != CampaignKind.POINTWISE
-    of_people = Q(asked__isnull=True) | Q(asked__campaign__judges__in=[Judges.CROWD, Judges.EXPERT])
+    of_people = Q(campaign_dimensions__isnull=True) | Q(
+        campaign_dimensions__campaign__judges__in=[Judges.CROWD, Judges.EXPERT]
+    )
     named = Dimension.objects.filter(of_people, study=campaign.study, name__in=default_dimensions.NAMES)
     named = named.order_by("version", "id")
     latest = {each.name: each for each in named if is_of_pairs(each.values) == pairwise}

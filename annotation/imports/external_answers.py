@@ -288,7 +288,7 @@ def _store_judgments(rows: _Rows, plan: Plan, answers: Sequence[Answer], problem
     for assignment_id, item_id, dimension_id, repeat, value_there in stored.values_list(*fields).iterator(10_000):
         known[assignment_id, item_id, dimension_id, repeat] = value_there
     # A campaign keeps asking the versions that it began with.
-    campaign_dimensions = list(rows.campaign.asked.select_related("dimension").order_by("position", "id"))
+    campaign_dimensions = list(rows.campaign.campaign_dimensions.select_related("dimension").order_by("position", "id"))
     dimensions = {entry.dimension.name: entry.dimension for entry in campaign_dimensions}
     missing: list[Judgment] = []
     coming: set[tuple[int, int, int, int]] = set()

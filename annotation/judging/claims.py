@@ -96,15 +96,15 @@ class ClaimContext(NamedTuple):
     most: int | None
     lease_minutes: int
     pay: int | None
-    mine: list[KnownAssignment]
+    assignments: list[KnownAssignment]
 
     def in_state(self, *states: str) -> list[KnownAssignment]:
         """Return those of the person's assignments that are in one of these states, the first one first."""
-        return [one for one in self.mine if one.state in states]
+        return [one for one in self.assignments if one.state in states]
 
     def problem(self, session: str = "") -> WorkProblem | None:
         """Return what keeps questionnaires from the person, whether or not there are any."""
-        judged = [one for one in self.mine if one.state not in leases.NOT_JUDGED]
+        judged = [one for one in self.assignments if one.state not in leases.NOT_JUDGED]
         if self.has_left:
             return LeftStudy(Assignment)
         if self.blocked_for is not None:
@@ -139,7 +139,7 @@ def claim(*, campaign: Campaign, participant: Participant, session: str = "", no
         with the reason why there is none: not open, not invited, no consent, enough judged, too late, nothing left.
     """
     context = _claim_context(campaign, participant)
-    if not context.mine:
+    if not context.assignments:
         if (problem := context.problem(session)) is not None:
             raise problem
         if not context.any_free:
@@ -246,14 +246,14 @@ def _claim_context(campaign: Campaign, participant: Participant) -> ClaimContext
 
 def _excluded(context: ClaimContext, campaign: Campaign, participant: Participant) -> list[int]:
     """Return the questionnaires that are not for this person; most who come have neither judged nor written."""
-    if not context.mine and not context.wrote:
+    if not context.assignments and not context.wrote:
         return []
     return eligibility.excluded_questionnaires(campaign=campaign.pk, participant=participant.pk)
 
 
 def _visited(held: KnownAssignment, context: ClaimContext, session: str) -> Assignment:
     """Note by which visit somebody judges what they have in hand; a visit that stands for another one is none."""
-    if session and not any(one.session == session for one in context.mine):
+    if session and not any(one.session == session for one in context.assignments):
         Assignment.objects.filter(pk=held.pk).update(session=session)
     return Assignment.objects.select_related("questionnaire__campaign__study", "participant").get(pk=held.pk)
 

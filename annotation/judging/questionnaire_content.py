@@ -159,7 +159,9 @@ def preview(questionnaire: Questionnaire) -> QuestionnairePage:
 
 def questions(campaign: Campaign) -> tuple[Question, ...]:
     """Return what a campaign asks of each item, in the order in which it stands on the page."""
-    dimensions = Dimension.objects.filter(asked__campaign=campaign).order_by("asked__position")
+    dimensions = Dimension.objects.filter(campaign_dimensions__campaign=campaign).order_by(
+        "campaign_dimensions__position"
+    )
     return tuple(question(dimension) for dimension in dimensions)
 
 
@@ -174,7 +176,7 @@ class Size:
 def size(campaign: Campaign) -> Size:
     """Return how much a questionnaire of a campaign asks, by its first one: all are about equal."""
     first = campaign.questionnaires.order_by("position", "pk").first()
-    return Size(first.entries.count() if first else 0, campaign.asked.count())
+    return Size(first.entries.count() if first else 0, campaign.campaign_dimensions.count())
 
 
 def question(dimension: Dimension) -> Question:

@@ -47,7 +47,7 @@ class AskingForm(PromptForm):
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
         super().__init__(study, *args, **kwargs)
-        campaigns = Campaign.objects.filter(study=study, items__isnull=False, asked__isnull=False)
+        campaigns = Campaign.objects.filter(study=study, items__isnull=False, campaign_dimensions__isnull=False)
         source: forms.ModelChoiceField = self.fields["source"]  # type: ignore[assignment,type-arg]
         source.queryset = campaigns.exclude(judges=Judges.MODEL).distinct().order_by("-created_at", "-id")
         self.fields["temperature"].initial = self.fields["seed"].initial = 0
@@ -137,8 +137,9 @@ class InjectionForm(AskingForm):
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
         super().__init__(study, *args, **kwargs)
-        dimensions = Dimension.objects.filter(study=study, asked__campaign__in=self.fields["source"].queryset)  # type: ignore[attr-defined]
-        names = dict(dimensions.order_by("asked__position", "version").values_list("name", "label"))
+        sources = self.fields["source"].queryset  # type: ignore[attr-defined]
+        dimensions = Dimension.objects.filter(study=study, campaign_dimensions__campaign__in=sources)
+        names = dict(dimensions.order_by("campaign_dimensions__position", "version").values_list("name", "label"))
         self.fields["dimension"].choices = list(names.items())  # type: ignore[attr-defined]
         if injection.PREFERRED in names:
             self.fields["dimension"].initial = injection.PREFERRED
@@ -148,7 +149,7 @@ class InjectionForm(AskingForm):
         cleaned = super().clean() or {}
         source, name = cleaned.get("source"), cleaned.get("dimension")
         if source is not None and name:
-            dimension = Dimension.objects.filter(asked__campaign=source, name=name).first()
+            dimension = Dimension.objects.filter(campaign_dimensions__campaign=source, name=name).first()
             if dimension is None:
                 self.add_error("dimension", _("This campaign does not ask that."))
             cleaned["found"] = dimension

@@ -347,7 +347,7 @@ class _TrialBatch:
             raise InputRejectedError([{"message": str(error)}]) from error
         forecasts.check_answered(self.judge.endpoint, answers)
         for (case, way, is_fenced), answer in zip(variants, answers, strict=True):
-            option = outcomes.classify(answer, questions=self.questions).given.get(self.question.pk)
+            option = outcomes.classify(answer, questions=self.questions).options_by_dimension.get(self.question.pk)
             case.verdicts[way if is_fenced else f"bare_{way}"] = None if option is None else option.value
 
 

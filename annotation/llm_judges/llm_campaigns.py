@@ -31,12 +31,12 @@ CAUSE: Final = "a model judges"
 
 def find_campaign(source: Campaign, inference: str) -> Campaign | None:
     """Return the campaign in which models were asked what a campaign asks now, if there is one."""
-    dimension_ids = list(source.asked.order_by("position").values_list("dimension", flat=True))
+    dimension_ids = list(source.campaign_dimensions.order_by("position").values_list("dimension", flat=True))
     again = Campaign.objects.filter(
         study=source.study, source=source, judges=Judges.MODEL, inference=inference, instructions=source.instructions
     )
     for campaign in again.order_by("-id"):
-        if list(campaign.asked.order_by("position").values_list("dimension", flat=True)) == dimension_ids:
+        if list(campaign.campaign_dimensions.order_by("position").values_list("dimension", flat=True)) == dimension_ids:
             return campaign
     return None
 
@@ -96,7 +96,7 @@ def _make(source: Campaign, inference: str, now: datetime) -> Campaign:
     )
     CampaignDimension.objects.bulk_create(
         CampaignDimension(campaign=campaign, dimension_id=question.dimension_id, position=question.position)
-        for question in source.asked.order_by("position")
+        for question in source.campaign_dimensions.order_by("position")
     )
     return campaign
 

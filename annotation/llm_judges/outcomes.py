@@ -38,7 +38,7 @@ class Outcome:
     """What an answer came to: its mark, and what was given to each dimension."""
 
     outcome: JudgingOutcome
-    given: Mapping[int, ChosenOption] = field(default_factory=dict)
+    options_by_dimension: Mapping[int, ChosenOption] = field(default_factory=dict)
 
 
 def classify(answer: Answer, *, questions: Sequence[Question]) -> Outcome:
@@ -125,7 +125,7 @@ def _keep_judgments(assignment_of: Mapping[int, int], came: Sequence[CallResult]
             "justification": option.justification,
         }
         for one in came
-        for dimension, option in one.outcome.given.items()
+        for dimension, option in one.outcome.options_by_dimension.items()
     ]
     if rows:
         with connection.cursor() as cursor:

@@ -78,7 +78,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='campaigndimension',
             name='campaign',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='asked', to='annotation.campaign'),
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='campaign_dimensions', to='annotation.campaign'),
         ),
         migrations.AddField(
             model_name='checkanswer',
@@ -98,7 +98,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='campaigndimension',
             name='dimension',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='asked', to='annotation.dimension'),
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='campaign_dimensions', to='annotation.dimension'),
         ),
         migrations.AddField(
             model_name='campaign',

@@ -61,7 +61,9 @@ def count_judgments(campaign: Campaign) -> int:
 
 def load_judgments(campaign: Campaign) -> list[JudgmentArrays]:
     """Return the judgments by dimension, in the order in which the campaign asks."""
-    dimensions = [each.dimension for each in campaign.asked.select_related("dimension").order_by("position")]
+    dimensions = [
+        each.dimension for each in campaign.campaign_dimensions.select_related("dimension").order_by("position")
+    ]
     rows = np.array(
         list(_rows(campaign).order_by().values_list("dimension_id", *_COLUMNS).iterator(chunk_size=20_000)),
         dtype=np.int64,
@@ -100,7 +102,7 @@ def _rows(campaign: Campaign) -> JudgmentQuerySet:
         assignment__questionnaire__campaign=campaign,
         assignment__state__in=COUNTED,
         assignment__is_included=True,
-        dimension__in=campaign.asked.values("dimension"),
+        dimension__in=campaign.campaign_dimensions.values("dimension"),
         repeat=0,
     )
 

@@ -70,7 +70,7 @@ def _standings(campaigns: Sequence[Campaign]) -> dict[int, StateCounts]:
     counts = {pk: StateCounts() for pk in ours}
     slots = Slot.objects.filter(campaign__in=ours).order_by().values_list("campaign").annotate(n=Count("pk"))
     for campaign, number in slots:
-        counts[campaign].asked = number
+        counts[campaign].planned = number
     assignments = Assignment.objects.filter(questionnaire__campaign__in=ours).order_by()
     states = assignments.values_list("questionnaire__campaign", "state").annotate(n=Count("pk"))
     for campaign, state, number in states:
@@ -103,7 +103,7 @@ def _link(study: Study) -> EntryLink | None:
 def describe_campaign(campaign: Campaign) -> dict[str, Any]:
     """Return how many judgments there are, dimensions with the count of each answer, assignments by state, and
     instructions as HTML."""
-    dimensions = campaign.asked.select_related("dimension").order_by("position", "id")
+    dimensions = campaign.campaign_dimensions.select_related("dimension").order_by("position", "id")
     tally = tally_answers([campaign.pk])[campaign.pk]
     counts: dict[int, dict[int, int]] = {}
     for (dimension, value, is_repeat), n in tally.items():

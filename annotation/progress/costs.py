@@ -84,6 +84,6 @@ def spending(rows: Iterable[AssignmentFacts], campaign: Campaign, whole: StateCo
 def extension(campaign: Campaign, whole: StateCounts, questionnaires: int, k: int) -> Extension:
     """Return what it costs to have each questionnaire judged by k people in all; free places are in no extension."""
     more = max(k - campaign.k, 0)
-    added = max(questionnaires * k - whole.asked, 0)
+    added = max(questionnaires * k - whole.planned, 0)
     each = campaign.pay + charge(campaign) if campaign.pay else 0
     return Extension(k=k, more=more, places=added, cost=added * each)

@@ -24,7 +24,7 @@ _STATES: Final = [state.value for state in AssignmentState]
 def _questionnaires(figures: Overview, _currency: str) -> Table:
     columns = ("questionnaire", "asked", "free", *(state.lower() for state in _STATES))
     rows: list[Sequence[Any]] = [
-        (each.name, each.asked, each.free, *(each.counts[state] for state in _STATES))
+        (each.name, each.planned, each.free, *(each.counts[state] for state in _STATES))
         for each in figures.questionnaires
     ]
     return columns, rows
@@ -66,7 +66,7 @@ def _agreement(campaign_figures: Overview, _currency: str) -> Table:
     columns = ("dimension", "alpha", "low", "high", "items", "judgments", "computed_at", "problem")
     rows: list[Sequence[Any]] = []
     for each in campaign_figures.agreement:
-        live = each.found
+        live = each.latest
         figures = (live.alpha, live.low, live.high, live.items, live.judgments) if live else (None,) * 5
         rows.append((each.dimension.name, *figures, live.computed_at.isoformat() if live else None, each.problem))
     return columns, rows

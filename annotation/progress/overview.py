@@ -39,7 +39,7 @@ class DimensionAgreement:
     """The agreement on one dimension as it was computed last; `problem` says why there is none."""
 
     dimension: Dimension
-    found: LiveAgreement | None
+    latest: LiveAgreement | None
     problem: str
 
 
@@ -63,7 +63,7 @@ class Overview:
     @property
     def computed_at(self) -> datetime | None:
         """When agreement and competence were computed; None where they were not yet."""
-        return max((each.found.computed_at for each in self.agreement if each.found), default=None)
+        return max((each.latest.computed_at for each in self.agreement if each.latest), default=None)
 
     @cached_property
     def judges(self) -> list[JudgeSummary]:
@@ -140,7 +140,7 @@ def phase(campaign: Campaign, whole: StateCounts | None = None) -> Phase:
 def agreement(campaign: Campaign) -> list[DimensionAgreement]:
     """Return the agreement by dimension, in the order in which the campaign asks."""
     computed = {each.dimension_id: each for each in LiveAgreement.objects.filter(campaign=campaign)}
-    dimensions = campaign.asked.select_related("dimension").order_by("position")
+    dimensions = campaign.campaign_dimensions.select_related("dimension").order_by("position")
     return [
         DimensionAgreement(each.dimension, figure := computed.get(each.dimension_id), _problem(figure))
         for each in dimensions

@@ -83,10 +83,10 @@ CAME_TO_NOTHING = (S.RETURNED, S.TIMED_OUT, S.WITHDRAWN, S.SURPLUS)
 
 @dataclass
 class StateCounts:
-    """How many assignments are in which state; `asked` is how many are to be accepted in the end."""
+    """How many assignments are in which state; `planned` is how many are to be accepted in the end."""
 
     name: str = ""
-    asked: int = 0
+    planned: int = 0
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(AssignmentState.values, 0))
 
     @property
@@ -127,22 +127,22 @@ class StateCounts:
     @property
     def free(self) -> int:
         """How many places nobody holds."""
-        return max(self.asked - sum(self.counts[state] for state in HOLDING), 0)
+        return max(self.planned - sum(self.counts[state] for state in HOLDING), 0)
 
     @property
-    def given(self) -> int:
+    def assigned_total(self) -> int:
         """How many were given out, whatever came of them."""
         return sum(self.counts.values())
 
     @property
     def share(self) -> float | None:
         """Which share of what is asked for is there."""
-        return self.collected / self.asked if self.asked else None
+        return self.collected / self.planned if self.planned else None
 
     @property
     def is_complete(self) -> bool:
         """Whether all that was asked for is accepted."""
-        return bool(self.asked) and self.accepted >= self.asked
+        return bool(self.planned) and self.accepted >= self.planned
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def total(standings: Iterable[StateCounts]) -> StateCounts:
     """Return the sum."""
     whole = StateCounts()
     for each in standings:
-        whole.asked += each.asked
+        whole.planned += each.planned
         for state, number in each.counts.items():
             whole.counts[state] += number
     return whole
@@ -180,7 +180,7 @@ def rates(whole: StateCounts) -> list[Rate]:
 
     Shares have score intervals: they hold for few, and stay between 0 and 1.
     """
-    ended = whole.given - whole.in_work
+    ended = whole.assigned_total - whole.in_work
     decided = whole.accepted + whole.rejected
     of_ended, of_decided = _("out of people's hands"), _("decided")
     labels = {

@@ -196,7 +196,9 @@ def _nonsense(text: str) -> Check:
 
 def _options(campaign: Campaign) -> list[dict[str, Any]]:
     """Return the options of the campaign's own questions, so that a check looks like any of them."""
-    options = [each.dimension.options for each in campaign.asked.select_related("dimension").order_by("position")]
+    options = [
+        each.dimension.options for each in campaign.campaign_dimensions.select_related("dimension").order_by("position")
+    ]
     return max(options, key=len, default=[]) or [{"value": -1, "label": _("No")}, {"value": 1, "label": _("Yes")}]
 
 

@@ -105,7 +105,9 @@ def set_labels(*, item: Item, known: Mapping[int, LabelWithReason]) -> list[Know
     NotDraft, BadLabel
     """
     problems.undraw(problems.lock_draft(item.campaign))
-    dimensions = {each.dimension_id: each.dimension for each in item.campaign.asked.select_related("dimension")}
+    dimensions = {
+        each.dimension_id: each.dimension for each in item.campaign.campaign_dimensions.select_related("dimension")
+    }
     for dimension, label in known.items():
         if dimension not in dimensions or label.value not in dimensions[dimension].values:
             raise BadLabel(_("Choose one of the options that the campaign offers."))
@@ -283,7 +285,9 @@ def proposals(campaign: Campaign, pool: Judges, *, listed: int = LISTED) -> list
     """
     if campaign.kind == CampaignKind.POINTWISE or pool not in LEAST:
         return []
-    dimensions = {each.dimension.name: each.dimension for each in campaign.asked.select_related("dimension")}
+    dimensions = {
+        each.dimension.name: each.dimension for each in campaign.campaign_dimensions.select_related("dimension")
+    }
     pairs_of_campaign = Item.objects.filter(campaign=campaign).values("pair")
     votes = (
         Judgment.objects.of_study(campaign.study)

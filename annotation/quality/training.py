@@ -85,7 +85,7 @@ def remove_item(*, item: Item) -> None:
 
 def dimensions(campaign: Campaign) -> list[Dimension]:
     """Return what a campaign asks, in the order of the page."""
-    return [each.dimension for each in campaign.asked.select_related("dimension").order_by("position")]
+    return [each.dimension for each in campaign.campaign_dimensions.select_related("dimension").order_by("position")]
 
 
 def training_progress(*, campaign: Campaign, participant: Participant) -> TrainingProgress:

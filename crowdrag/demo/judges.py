@@ -173,7 +173,9 @@ def _values(
     campaign: Campaign, items: list[Item], manner: JudgingStyle, rng: np.random.Generator
 ) -> dict[int, dict[int, int]]:
     """Answer items as the simulated crowd does, from the same expected merits: by item and dimension."""
-    dimensions = {each.dimension.name: each.dimension for each in campaign.asked.select_related("dimension")}
+    dimensions = {
+        each.dimension.name: each.dimension for each in campaign.campaign_dimensions.select_related("dimension")
+    }
     names = tuple(name for name in crowd.DIMENSIONS if name in dimensions)
     settings = crowd.CrowdSettings(dimensions=names, spread=simulated_judgments.CROWD_SETTINGS.spread)
     _topics, expected = simulated_judgments.responses(campaign.study)

@@ -44,18 +44,18 @@ log = logging.getLogger(__name__)
 class Readiness:
     """What was found: each thing that is needed, and whether it is there."""
 
-    found: dict[str, bool]
+    services_ready: dict[str, bool]
     draining: bool = False
 
     @property
     def serves(self) -> bool:
         """Whether a proxy may send requests here."""
-        return not self.draining and all(self.found[name] for name in NEEDED)
+        return not self.draining and all(self.services_ready[name] for name in NEEDED)
 
     @property
     def whole(self) -> bool:
         """Whether nothing is missing at all."""
-        return self.serves and all(self.found.values())
+        return self.serves and all(self.services_ready.values())
 
 
 class HealthCache:
@@ -188,7 +188,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     """Answer 200 if requests may come here, else 503; with `?all` only if nothing at all is missing."""
     status = current_readiness()
     well = status.whole if "all" in request.GET else status.serves
-    checks = {name: "ok" if is_ok else "missing" for name, is_ok in status.found.items()}
+    checks = {name: "ok" if is_ok else "missing" for name, is_ok in status.services_ready.items()}
     state = "draining" if status.draining else "ready" if status.whole else "degraded" if status.serves else "not ready"
     response = JsonResponse({"status": state, "checks": checks}, status=200 if well else 503)
     add_never_cache_headers(response)

@@ -23,7 +23,7 @@ class Tile:
     title: str | Promise
     url_name: str
     tone: str
-    said: list[str]
+    messages: list[str]
 
 
 def tiles(*, now: datetime) -> list[Tile]:

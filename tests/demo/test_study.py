@@ -75,8 +75,8 @@ def test_the_demo_is_set_up_judged_and_analysed_without_a_model(finished: setup.
 
 def test_what_people_judge_does_not_count_before_somebody_decides(study: Study) -> None:
     assert not Judgment.objects.pool().filter(item__campaign=judges.campaign_of(study)).exists()
-    assert Campaign.objects.get(study=study, name=simulated_judgments.NAME).asked.count() == 7
-    asked = [campaign.asked.values_list("dimension", flat=True) for campaign in study.campaigns.all()]
+    assert Campaign.objects.get(study=study, name=simulated_judgments.NAME).campaign_dimensions.count() == 7
+    asked = [campaign.campaign_dimensions.values_list("dimension", flat=True) for campaign in study.campaigns.all()]
     # The same questions in the same version: what is judged here can be pooled with what the crowd judged.
     assert {frozenset(each) for each in asked} == {frozenset(asked[0])}
     assert not Dimension.objects.filter(study=study, version__gt=1).exists()

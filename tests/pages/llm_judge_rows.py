@@ -67,7 +67,7 @@ def _judged(source: Campaign, order: Order) -> Run:
 def _measured(source: Campaign, order: InjectionOrder) -> Run:
     now, run = timezone.now(), injection.start(study=source.study, order=order)
     participant = order.judge().participant(study=source.study, now=now)
-    dimension = source.asked.order_by("-position")[0].dimension
+    dimension = source.campaign_dimensions.order_by("-position")[0].dimension
     responses = Item.objects.filter(campaign=source, pair__isnull=False).values_list("pair__a", "pair__b")
     pairs = llm_campaigns.ensure_pairs(source.study, [Stimulus(a, b) for a, b in responses])
     for number, (pair, attack) in enumerate(

@@ -60,4 +60,4 @@ def test_questions_are_added_and_moved_without_losing_the_place(page: Page, here
     expect(page.locator("#up-q7")).to_be_focused()
     page.locator("[value=save]").press("Enter")
     page.wait_for_url("**/edit/")
-    assert campaign.asked.count() == 8
+    assert campaign.campaign_dimensions.count() == 8

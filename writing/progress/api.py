@@ -27,7 +27,9 @@ class StandingRow(serializers.Serializer[Any]):
     """Where the tasks of a style stand. What was erased counts in no state."""
 
     name = serializers.CharField()
-    asked = serializers.IntegerField(allow_null=True, help_text="By the plan; null: none asks for any.")
+    asked = serializers.IntegerField(
+        source="planned", allow_null=True, help_text="By the plan; null: none asks for any."
+    )
     missing = serializers.IntegerField(allow_null=True, help_text="Still to be written.")
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="By state.")
     erased = serializers.IntegerField()

@@ -208,7 +208,7 @@ def _styles_table(figures: Overview, _currency: str) -> Table:
     states = ("OPEN", "CLAIMED", "SUBMITTED", "ACCEPTED", "REJECTED", "REVISION", "RETURNED")
     standings = [*figures.styles, *([figures.trials] if figures.trials else [])]
     return columns, [
-        (each.name, each.asked, *(each.counts[state] for state in states), each.erased) for each in standings
+        (each.name, each.planned, *(each.counts[state] for state in states), each.erased) for each in standings
     ]
 
 

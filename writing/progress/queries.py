@@ -145,14 +145,14 @@ NONE_YET = dict.fromkeys(TaskState.values, 0)
 
 @dataclass
 class StateCounts:
-    """How many tasks of a style are in which state; `asked` is None where no plan asks for any.
+    """How many tasks of a style are in which state; `planned` is None where no plan asks for any.
 
     A response that was erased counts in no state: it fills no slot and can be read by nobody. `erased` tells them.
     """
 
     name: str
     label: str
-    asked: int | None = None
+    planned: int | None = None
     counts: dict[str, int] = field(default_factory=NONE_YET.copy)
     erased: int = 0
 
@@ -171,12 +171,12 @@ class StateCounts:
     @property
     def missing(self) -> int | None:
         """How many are still to be written."""
-        return None if self.asked is None else max(self.asked - self.done, 0)
+        return None if self.planned is None else max(self.planned - self.done, 0)
 
     @property
     def share(self) -> float | None:
         """Which share of what is asked for is there."""
-        return min(self.done / self.asked, 1) if self.asked else None
+        return min(self.done / self.planned, 1) if self.planned else None
 
 
 def counts_by_style(groups: Iterable[TaskGroup], styles: Mapping[str, tuple[str, int]]) -> list[StateCounts]:
@@ -206,8 +206,8 @@ def total(standings: Iterable[StateCounts], label: str = "") -> StateCounts:
     """Return the sum of styles; what is asked for is known if it is for one of them."""
     whole = StateCounts("", label)
     for each in standings:
-        if each.asked is not None:
-            whole.asked = (whole.asked or 0) + each.asked
+        if each.planned is not None:
+            whole.planned = (whole.planned or 0) + each.planned
         whole.erased += each.erased
         for state, number in each.counts.items():
             whole.counts[state] += number

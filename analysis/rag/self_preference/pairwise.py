@@ -116,7 +116,7 @@ def read(
 
 
 def _choice(pair: Pair, reading: replies.Reading | None, problem: str, attempts: int) -> Choice:
-    stated_passage = reading.told if reading else None
+    stated_passage = reading.named_passage if reading else None
     return Choice(
         case=pair.case,
         author=pair.ours.author,

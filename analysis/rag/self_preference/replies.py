@@ -50,13 +50,13 @@ class Reading:
     is_first : bool
         Whether it used the passage that it read first.
     answer : str
-    told : int or None
+    named_passage : int or None
         The passage that it named: 1 or 2; None where it named none.
     """
 
     is_first: bool
     answer: str
-    told: int | None
+    named_passage: int | None
 
 
 def readings(pair: Pair) -> tuple[str, ...]:

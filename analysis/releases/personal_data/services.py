@@ -30,11 +30,11 @@ class VerdictError(ValueError):
 
 @dataclass(frozen=True)
 class FindingInText:
-    """A finding as it is read: `before`, `found` and `after` are pieces of the text as it stands now."""
+    """A finding as it is read: `before`, `match` and `after` are pieces of the text as it stands now."""
 
     finding: PersonalDataFinding
     before: str
-    found: str
+    match: str
     after: str
     is_there: bool
 

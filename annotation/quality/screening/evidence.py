@@ -82,7 +82,11 @@ def _answers(assignments: Sequence[int]) -> dict[int, list[Answer]]:
     dimensions = {
         (campaign, dimension): position
         for campaign, dimension, position in rows.order_by()
-        .values_list("item__campaign", "item__campaign__asked__dimension", "item__campaign__asked__position")
+        .values_list(
+            "item__campaign",
+            "item__campaign__campaign_dimensions__dimension",
+            "item__campaign__campaign_dimensions__position",
+        )
         .distinct()
     }
     answers_by_judge: dict[int, list[tuple[int, int, Answer]]] = defaultdict(list)

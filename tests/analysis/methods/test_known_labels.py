@@ -36,7 +36,7 @@ def make_gold(study: Any, dimension: str, value: int, *, item: Item | None = Non
     """Let the first pair be a gold item with a known label."""
     found = item or Item.objects.filter(campaign__study=study).order_by("pk").first()
     QuestionnaireItem.objects.filter(item=found).update(has_known_label=True)
-    asked = Dimension.objects.get(study=study, name=dimension, asked__campaign=found.campaign)
+    asked = Dimension.objects.get(study=study, name=dimension, campaign_dimensions__campaign=found.campaign)
     KnownLabel.objects.update_or_create(item=found, dimension=asked, defaults={"value": value})
     return found
 

@@ -40,7 +40,7 @@ def test_what_is_found_is_shown_where_it_stands_and_kept_without_its_text() -> N
     found = looked(made)
     assert set(found) == {(TextSource.RESPONSE, PersonalKind.PHONE), (TextSource.RESPONSE, PersonalKind.ANSWER)}
     (shown,) = services.shown([found[TextSource.RESPONSE, PersonalKind.PHONE]])
-    assert (shown.before, shown.found, shown.after) == ("Leaves fall [0]. Call ", PHONE, " in Ashby.")
+    assert (shown.before, shown.match, shown.after) == ("Leaves fall [0]. Call ", PHONE, " in Ashby.")
     assert PHONE not in repr(list(PersonalDataFinding.objects.values()))
     assert services.undecided(made, detection.sources(Choices())) == 2
 
@@ -104,7 +104,7 @@ def test_what_was_typed_and_deleted_again_stands_in_the_log() -> None:
     (finding,) = found.values()
     assert (finding.source, finding.kind) == (TextSource.LOG, PersonalKind.PHONE)
     (shown,) = services.shown([finding])
-    assert shown.found == PHONE
+    assert shown.match == PHONE
     tables, _layout, left_out = read(made, **FULL)
     assert [row["response"] for row in tables["responses"]] == ["human", "model"]
     assert tables["log_events"] == []

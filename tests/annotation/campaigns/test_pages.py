@@ -40,7 +40,7 @@ def test_a_campaign_is_made_set_up_drawn_and_opened(study: Study) -> None:
     campaign = Campaign.objects.get()
     edit = url("campaign_edit", campaign)
     assert made.url == edit
-    assert (campaign.state, campaign.asked.count(), campaign.k) == (CampaignState.DRAFT, 7, 5)
+    assert (campaign.state, campaign.campaign_dimensions.count(), campaign.k) == (CampaignState.DRAFT, 7, 5)
     assert client.post(edit, given(client, campaign, pay="5.50", fee="1.10", wage_floor="12")).status_code == 302
     campaign.refresh_from_db()
     assert (campaign.pay, campaign.fee, campaign.wage_floor) == (550, 110, 1200)
@@ -90,7 +90,7 @@ def test_once_it_was_opened_promises_are_kept(study: Study) -> None:
     now.refresh_from_db()
     assert (now.instructions, now.consent_text) == (campaign.instructions, campaign.consent_text)
     client.post(url("campaign_questions", campaign), ROW | {"do": "save"})
-    assert campaign.asked.count() == 7
+    assert campaign.campaign_dimensions.count() == 7
 
 
 def test_questions_are_picked_ordered_added_and_reworded(study: Study) -> None:
@@ -106,7 +106,7 @@ def test_questions_are_picked_ordered_added_and_reworded(study: Study) -> None:
     sent |= {"label-q9": "Tone & voice", "question-q9": "Which is kinder?", "options-q9": "-1 = Left\n1 = Right"}
     moved = client.post(page, sent | {"do": "up:q9"})
     assert [row.key for row in moved.context["rows"]] == [rows[6].key, "q9", rows[0].key]
-    assert campaign.asked.count() == 7  # nothing changes before it is saved
+    assert campaign.campaign_dimensions.count() == 7  # nothing changes before it is saved
     assert client.post(page, sent | {"do": "save"}).status_code == 302
     asked = questions.questions_of(campaign)
     assert [(each.name, each.version) for each in asked] == [
@@ -128,7 +128,7 @@ def test_questions_that_cannot_be_asked(study: Study) -> None:
     page = url("campaign_questions", campaign)
     for change in NO_QUESTIONS:
         assert client.post(page, ROW | change | {"do": "save"}).status_code == 422, change
-        assert campaign.asked.count() == 7
+        assert campaign.campaign_dimensions.count() == 7
     # What the database cannot hold is replaced.
     assert client.post(page, ROW | {"question-q0": "Which?\x00", "do": "save"}).status_code == 302
 

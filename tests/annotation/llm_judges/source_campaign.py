@@ -61,7 +61,7 @@ def ask(campaign: Campaign, name: str, options: list[dict[str, Any]], **fields: 
     dimension: Dimension = DimensionFactory(
         study=campaign.study, name=name, version=version, label=name, options=options, **fields
     )
-    CampaignDimensionFactory(campaign=campaign, dimension=dimension, position=campaign.asked.count())
+    CampaignDimensionFactory(campaign=campaign, dimension=dimension, position=campaign.campaign_dimensions.count())
     return dimension
 
 

@@ -58,7 +58,7 @@ def test_each_answer_is_shown_with_what_was_said_and_what_was_stored_of_it(run: 
         "participant": kept[0].participant.external_id, "is_own": True, "said": call.text,
     }  # fmt: skip
     assert first.items() >= expected.items()
-    names = sorted(kept[0].item.campaign.source.asked.values_list("dimension__name", flat=True))
+    names = sorted(kept[0].item.campaign.source.campaign_dimensions.values_list("dimension__name", flat=True))
     assert sorted(first["judgments"], key=lambda row: row["dimension"]) == [
         {"dimension": name, "version": 1, "value": -1, "justification": "It names the moon."} for name in names
     ]

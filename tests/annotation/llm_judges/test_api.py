@@ -92,7 +92,7 @@ def test_all_that_the_page_asks_for_can_be_said(source: Campaign, client: APICli
 
 
 def test_a_judge_is_measured(source: Campaign, client: APIClient) -> None:
-    dimension = source.asked.order_by("position").values_list("dimension__name", flat=True)[0]
+    dimension = source.campaign_dimensions.order_by("position").values_list("dimension__name", flat=True)[0]
     told = post(client, source, "measure/estimate/", dimension=dimension, n=2).json()
     assert told["calls"] > 0
     assert told["prompts"] == []

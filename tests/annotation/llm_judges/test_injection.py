@@ -152,7 +152,7 @@ def test_what_the_fence_costs_is_weighed_against_what_most_people_said(source):
     """People say A of all ten pairs. The judge says A; without the fence it says B of two of them."""
     pairs(source, 8, "firm")
     pairs(source, 2, "unlike")
-    dimension = source.asked.get().dimension
+    dimension = source.campaign_dimensions.get().dimension
     for item in source.items.all():
         for value in (-1, -1, 1):
             JudgmentFactory(

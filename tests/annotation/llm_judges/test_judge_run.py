@@ -64,7 +64,7 @@ def test_both_orders_are_judged_and_stored_as_they_were_presented(source, endpoi
     # The judgments are stored like anyone's, in a pool of their own.
     campaign = Campaign.objects.get(judges=Judges.MODEL)
     assert (campaign.source, campaign.inference, campaign.has_slots) == (source, Inference.COMBINED, False)
-    names = campaign.asked.order_by("position").values_list("dimension__name", flat=True)
+    names = campaign.campaign_dimensions.order_by("position").values_list("dimension__name", flat=True)
     assert list(names) == ["coverage_broad", "quality_overall"]
     assignment = Assignment.objects.get()
     assert (assignment.state, assignment.is_included) == (AssignmentState.ACCEPTED, True)

@@ -48,7 +48,7 @@ def test_it_is_measured_with_planted_texts(local):
         prompt=prompt.pk,
         source=source.pk,
         inference=Inference.INDIVIDUAL,
-        dimension=source.asked.get(dimension__name="quality_overall").dimension_id,
+        dimension=source.campaign_dimensions.get(dimension__name="quality_overall").dimension_id,
         n=PAIRS,
     )
     run = lifecycle.wait(injection.start(study=source.study, order=order))

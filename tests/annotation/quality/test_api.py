@@ -29,7 +29,7 @@ def at(campaign: Campaign, step: str = "known/") -> str:
 
 
 def asked(campaign: Campaign) -> list[str]:
-    return list(campaign.asked.order_by("position").values_list("dimension__name", flat=True))
+    return list(campaign.campaign_dimensions.order_by("position").values_list("dimension__name", flat=True))
 
 
 def pair(campaign: Campaign) -> list[str]:
@@ -106,7 +106,7 @@ def test_a_label_that_is_no_option_makes_no_item_either(campaign: Campaign, clie
 
 def test_a_campaign_that_shows_one_at_a_time_knows_labels_of_one(client: APIClient, campaign: Campaign) -> None:
     one = draft(campaign.study, name="alone", kind=CampaignKind.POINTWISE)
-    name = one.asked.order_by("position").select_related("dimension")[0].dimension
+    name = one.campaign_dimensions.order_by("position").select_related("dimension")[0].dimension
     given = {"responses": pair(campaign)[:1], "labels": [{"dimension": name.name, "value": name.options[0]["value"]}]}
     answer = client.post(at(one), given, format="json")
     assert (answer.status_code, answer.json()["responses"]) == (201, pair(campaign)[:1]), answer.content
@@ -136,7 +136,10 @@ def test_a_change_of_what_somebody_else_changed_meanwhile_is_refused(campaign: C
 
 
 def test_pairs_that_experts_agreed_on_are_proposed(campaign: Campaign, client: APIClient) -> None:
-    study, dimension = campaign.study, campaign.asked.select_related("dimension").order_by("position")[0].dimension
+    study, dimension = (
+        campaign.study,
+        campaign.campaign_dimensions.select_related("dimension").order_by("position")[0].dimension,
+    )
     left = ResponseFactory(study=study, topic__study=study, style__study=study)
     right = ResponseFactory(study=study, topic=left.topic, style=left.style)
     judged = CampaignFactory(study=study, judges=Judges.EXPERT, kind=CampaignKind.EXPERT)

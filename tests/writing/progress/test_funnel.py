@@ -54,7 +54,7 @@ def test_what_was_erased_is_paid_and_fills_no_slot() -> None:
     assert (before.whole.done, before.whole.missing, before.spending.total) == (1, 8, 9 * 830)
     withdrawal.erase(participant=person, now=NOW)
     after = overview.overview(made.study)
-    assert (after.whole.asked, after.whole.done, after.whole.missing, after.whole.erased) == (9, 0, 9, 1)
+    assert (after.whole.planned, after.whole.done, after.whole.missing, after.whole.erased) == (9, 0, 9, 1)
     assert (after.whole.share, after.whole.counts["OPEN"], after.whole.counts["ACCEPTED"]) == (0, 9, 0)
     assert (after.spending.so_far, after.spending.total, after.responses) == (830, 10 * 830, [])
     (writer,) = after.writers

@@ -78,8 +78,8 @@ def test_where_tasks_stand_by_style(study: Study) -> None:
     essay, old = overview.styles
     assert essay.counts == dict.fromkeys(TaskState.values, 1) | {TaskState.ACCEPTED: 2}, "its versions are one style"
     # The topics of the tasks are asked for as well: 2 and one a task.
-    assert (essay.label, essay.asked, essay.done, essay.missing) == ("Essay", 13, 3, 10)
-    assert (old.label, old.asked, old.done) == ("Old 2", None, 1), "asked for no more: as its first proper task"
+    assert (essay.label, essay.planned, essay.done, essay.missing) == ("Essay", 13, 3, 10)
+    assert (old.label, old.planned, old.done) == ("Old 2", None, 1), "asked for no more: as its first proper task"
     assert overview.trials is not None
     assert (overview.trials.counts[TaskState.ACCEPTED], overview.waiting) == (2, 1)
 
@@ -221,7 +221,7 @@ def test_what_was_imported_has_no_pay_and_no_plan() -> None:
     task(study, TaskState.ACCEPTED, is_imported=True, pay=None, minutes=30, style=style)
     found = progress_overview.overview(study)
     assert found.is_imported
-    assert (found.whole.asked, found.wage, found.share_below, found.spending.to_come) == (None, None, None, None)
+    assert (found.whole.planned, found.wage, found.share_below, found.spending.to_come) == (None, None, None, None)
     assert [time.median.estimate for time in found.times] == [1800, 1800]
     assert found.writers[0].topping == 0
     assert progress_overview.study_card(study)["waiting"] == 0
@@ -232,7 +232,7 @@ def test_a_plan_without_topics_asks_for_nothing() -> None:
     assert progress_overview.overview(study).styles == []
     services.ensure_plan(study, NOW)
     overview = progress_overview.overview(study)
-    assert [(style.asked, style.done, style.share) for style in overview.styles] == [(0, 0, None)] * 3
+    assert [(style.planned, style.done, style.share) for style in overview.styles] == [(0, 0, None)] * 3
     assert overview.spending.total == 0
 
 

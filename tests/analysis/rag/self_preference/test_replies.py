@@ -47,7 +47,7 @@ def test_ratings_in_their_form():
 )
 def test_the_passage_is_inferred_from_the_answer_where_answers_differ(text, is_first, told):
     found = reading(text, DIFFERENT)
-    assert (found.is_first, found.told) == (is_first, told)
+    assert (found.is_first, found.named_passage) == (is_first, told)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_where_answers_are_the_same_the_named_passage_counts_and_must_be_named()
 
 def test_replies_that_a_reading_can_be_bound_to_are_read_and_cover_both_passages():
     found = [reading(text, DIFFERENT) for text in replies.readings(DIFFERENT)]
-    assert [(each.is_first, each.told) for each in found] == [(True, 1), (True, 2), (False, 1), (False, 2)]
+    assert [(each.is_first, each.named_passage) for each in found] == [(True, 1), (True, 2), (False, 1), (False, 2)]
     assert [reading(text, SAME).is_first for text in replies.readings(SAME)] == [True, False]
     unknown = Pair(Case.AS_WRITTEN, replace(OURS, answer=""), replace(THEIRS, answer=""), is_ours_first=True)
     assert [reading(text, unknown).is_first for text in replies.readings(unknown)] == [True, False]
