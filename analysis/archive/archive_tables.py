@@ -1,7 +1,7 @@
 """The tables of an archive, in reading order: a row comes after all rows that it refers to.
 
-A table's columns follow from its model: every concrete field but those named in `left_out.py`. Rows stand in the order
-in which they came into the system (votes count in that order), and refer to each other by line number.
+A table's columns follow from its model: every concrete field except those named in `exclusions.py`. Rows are in
+the order in which they were stored (votes count in that order), and refer to each other by line number.
 """
 
 from collections.abc import Callable, Mapping

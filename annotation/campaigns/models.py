@@ -104,7 +104,8 @@ class Campaign(models.Model):
         help_text=_("What people are told; the wage is computed with it until somebody has judged."),
     )
     created_at = models.DateTimeField(_("created"))
-    # Whether this system hands its questionnaires out: then it has places (models/place.py), and who holds one counts.
+    # Whether this system hands its questionnaires out: then it has slots
+    # (`Slot` in annotation/judging/models.py), and each filled slot counts.
     # Imported campaigns and those that a model judges have none.
     has_slots = models.BooleanField(default=False)
     consent_text = models.ForeignKey(ConsentText, models.PROTECT, null=True, blank=True, related_name="campaigns")

@@ -1,6 +1,7 @@
-"""Terms of paid work: stated by the columns of a model, and read there by forms, serializers and services.
+"""Read the terms of paid work from the columns of a model, for forms, serializers and services.
 
-A model lists the names of its terms as `TERMS`. A term's label, help text, range and default are those of its column.
+A model lists the names of its terms as `TERMS`: `WritingPlan` in writing/plans/models.py and `Campaign` in
+annotation/campaigns/models.py. A term's label, help text, range and default are those of its column.
 Amounts of money are in minor units of the study's currency; forms show them in major units.
 """
 

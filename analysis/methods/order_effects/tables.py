@@ -1,4 +1,4 @@
-"""Tables of order effects: their columns, and how people read them."""
+"""Tables of order effects (Table 5 of the CrowdRAG paper): columns and captions."""
 
 from django.utils.translation import gettext_lazy as _
 

@@ -8,7 +8,8 @@ from django.utils.translation import gettext_lazy as _
 from . import response_files, trec
 from .importers import OPTIONS, STRICT, Importer
 
-# What may come at once, in bytes; more is imported by the command, or in parts.
+# The largest upload in bytes. Larger files are imported by the command, or in parts. What a file may hold is limited
+# where it is read: `json_lines.Limits`, `sources.MAX_ARCHIVE` and, for archives, analysis/archive/reader.py.
 MAX_IMPORT_BYTES = 2 * 1024**3
 
 
