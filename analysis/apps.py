@@ -14,7 +14,7 @@ class AnalysisConfig(AppConfig):
         """Make analyses known to the runs, and put their results into a study's navigation and onto its home."""
         from crowdrag.jobs import schedules
         from crowdrag.studies import activities
-        from crowdrag.studies.navigation import register_card, register_tab
+        from crowdrag.studies.navigation import Group, register_card, register_item
 
         from .analyses import erasure as analyses_erasure
         from .analyses import forms as analysis_form
@@ -25,6 +25,7 @@ class AnalysisConfig(AppConfig):
         from .experiments.fair_rag import experiment as fair
         from .experiments.self_preference import experiment as self_preference
         from .experiments.uplift_rag import experiment as uplift
+        from .methods import registry
         from .methods.reference_metrics import bertscore_runs
         from .planning import forms as plan_form
         from .planning import services as planning
@@ -49,9 +50,12 @@ class AnalysisConfig(AppConfig):
         builds.register()
         activities.on_erase(releases_erasure.erase)
         schedules.register("analysis.releases.tidy", storage.tidy, storage.TIDY_EVERY)
-        register_tab(order=28, label=_("Planner"), url_name="planner", section="planner")
-        register_tab(order=30, label=_("Results"), url_name="results", section="results")
-        register_tab(order=32, label=_("Experiments"), url_name="experiments", section="experiments")
-        register_tab(order=64, label=_("Releases"), url_name="releases", section="releases")
-        register_tab(order=65, label=_("Export"), url_name="exports", section="exports")
+        register_item(Group.COLLECT, 15, _("Planner"), "planner", section="planner")
+        for page in registry.pages():
+            register_item(Group.RESULTS, page.order, page.label, page.url_name, section="results")
+        register_item(Group.RESULTS, 100, _("Report"), "report", section="results")
+        register_item(Group.RESULTS, 110, _("Analyses"), "analyses", section="results")
+        register_item(Group.EXPERIMENTS, 10, _("Experiments"), "experiments", section="experiments")
+        register_item(Group.PUBLISH, 10, _("Releases"), "releases", section="releases")
+        register_item(Group.PUBLISH, 20, _("Export"), "exports", section="exports")
         register_card(order=5, template="analysis/analyses/_study_card.html", context=queries.study_card)

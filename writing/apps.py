@@ -17,18 +17,19 @@ class WritingConfig(AppConfig):
         from crowdrag.jobs import schedules
         from crowdrag.studies import activities
         from crowdrag.studies.enums import Role
-        from crowdrag.studies.navigation import register_card, register_tab
+        from crowdrag.studies.navigation import Group, register_card, register_inbox, register_item
         from writing import erasure, invariants
         from writing.assignments import activity, leases, slots
         from writing.corpus.imports import corpus_importers
         from writing.editor import ingestion
         from writing.llm_writers import writer_run
         from writing.progress.overview import corpus_card, progress_card
+        from writing.review import queue
 
-        register_tab(order=10, label=_("Topics"), url_name="topics", section="writing")
-        register_tab(order=12, label=_("Writing"), url_name="writing_progress", section="progress")
-        register_tab(order=15, label=_("Review"), url_name="review_queue", role=Role.REVIEWER, section="review")
-        register_tab(order=60, label=_("Import"), url_name="import", role=Role.EDITOR, section="import")
+        register_item(Group.DATA, 10, _("Topics"), "topics", section="topics")
+        register_item(Group.DATA, 30, _("Import"), "import", section="import", role=Role.EDITOR)
+        register_item(Group.COLLECT, 10, _("Writing"), "writing_progress", section="writing")
+        register_inbox(queue.inbox_entries)
         register_card(order=10, template="writing/corpus/_study_card.html", context=corpus_card)
         register_card(order=12, template="writing/progress/_study_card.html", context=progress_card)
         corpus_importers.register()

@@ -11,7 +11,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_cache_control
 from django.utils.http import parse_etags
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Pair
@@ -35,8 +34,6 @@ from . import queries as reports_queries
 from . import services
 from .forms import AnalysisForm
 
-#: The pages that are of no method, at the end of the navigation.
-OTHER_PAGES = (("report", _("Report")), ("analyses", _("Analyses")))
 OVERVIEW = "results"
 
 
@@ -60,7 +57,6 @@ def page_context(
         "run": state.run,
         "asked_for": _key(request) is not None,
         "result_page": page,
-        "result_pages": (*((page.url_name, page.label) for page in registry.pages()), *OTHER_PAGES),
         "not_judged": state.run is not None and state.run.summary.get("judgments") == 0,
         "needs_judgments": needs_judgments,
         "section": "results",

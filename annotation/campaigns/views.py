@@ -32,7 +32,7 @@ from . import forms as campaign_forms
 from .forms import CampaignForm, ConsentForm, InstructionsForm, NewForm
 from .problems import BadCampaign, CampaignProblem
 
-SECTION = "annotation"
+SECTION = "judging"
 ALONG = ("study", "source", "instructions", "consent_text")
 
 

@@ -20,7 +20,7 @@ from .forms import InjectionForm, JudgingForm
 
 PER_PAGE = 50
 RUNS = 20
-SECTION = {"section": "annotation"}
+SECTION = {"section": "model_judges"}
 
 
 @study_page(Role.EDITOR)

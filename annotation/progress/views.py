@@ -29,7 +29,7 @@ from . import campaign_summary, overview, services
 from . import csv_export as progress_csv_export
 from .forms import ExtendForm
 
-SECTION = {"section": "annotation"}
+SECTION = {"section": "judging"}
 PER_PAGE = 20
 LISTED_PER_PAGE = 50
 JUDGES_PER_PAGE = 50

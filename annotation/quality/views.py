@@ -86,7 +86,7 @@ def item_page(request: HttpRequest, study: Study, campaign_id: int, item_id: int
         "form": form,
         "is_training": item.training.exists(),
         "is_draft": item.campaign.state == CampaignState.DRAFT,
-        "section": "annotation",
+        "section": "judging",
     }
     return render(request, "annotation/quality/item.html", context, status=422 if form.errors else 200)
 
@@ -131,7 +131,7 @@ def _show(request: HttpRequest, campaign: Campaign, form: AttentionForm, *, stat
         "own": ResponseForm() if campaign.kind == CampaignKind.POINTWISE else PairForm(),
         "is_draft": campaign.state == CampaignState.DRAFT,
         "now": timezone.now(),
-        "section": "annotation",
+        "section": "judging",
     }
     return render(request, "annotation/quality/checks.html", context, status=status)
 

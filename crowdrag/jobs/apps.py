@@ -16,12 +16,12 @@ class JobsConfig(AppConfig):
     def ready(self) -> None:
         """Put the runs into a study's navigation and onto its home."""
         from crowdrag.studies import activities
-        from crowdrag.studies.navigation import register_card, register_tab
+        from crowdrag.studies.navigation import Group, register_card, register_item
 
         from . import erasure, kinds, schedules
         from .views import latest_runs
 
-        register_tab(order=70, label=_("Runs"), url_name="runs", section="runs")
+        register_item(Group.SETTINGS, 10, _("Activity"), "runs", section="runs")
         register_card(order=70, template="jobs/_study_card.html", context=latest_runs)
         # Registered first, called last: it starts once everything is erased.
         activities.on_erase(erasure.start_vacuum)

@@ -13,6 +13,6 @@ class LlmConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the app's page into a study's navigation."""
-        from crowdrag.studies.navigation import register_tab
+        from crowdrag.studies.navigation import Group, register_item
 
-        register_tab(order=80, label=_("Models"), url_name="study_models", section="models")
+        register_item(Group.SETTINGS, 40, _("Models and budget"), "study_models", section="models")

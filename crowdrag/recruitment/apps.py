@@ -20,9 +20,9 @@ class RecruitmentConfig(AppConfig):
         from crowdrag.studies import activities
         from crowdrag.studies.entry import enrolment
         from crowdrag.studies.enums import Role
-        from crowdrag.studies.navigation import register_tab
+        from crowdrag.studies.navigation import Group, register_item
 
-        register_tab(order=55, label=_("Recruitment"), url_name="recruitments", role=Role.EDITOR, section="recruitment")
+        register_item(Group.COLLECT, 50, _("Recruitment"), "recruitments", section="recruitment", role=Role.EDITOR)
         activities.on_erase(submission_sync.on_erase)
         enrolment.register_device_source(platform_studies.allowed_devices)
         # The sweep only wakes a worker: a platform that answers slowly must keep nobody waiting.

@@ -14,17 +14,14 @@ class StudiesConfig(AppConfig):
     def ready(self) -> None:
         """Put the app's pages into a study's navigation."""
         from crowdrag.studies.enums import Role
-        from crowdrag.studies.navigation import register_card, register_tab
+        from crowdrag.studies.messages.services import inbox_entries
+        from crowdrag.studies.navigation import Group, register_card, register_inbox, register_item
         from crowdrag.studies.participants.participant_dashboard import people_card
 
-        register_tab(order=0, label=_("Overview"), url_name="study", section="study")
-        register_tab(order=85, label=_("People"), url_name="entry_links", role=Role.EDITOR, section="people")
-        register_tab(
-            order=86,
-            label=_("Enquiries"),
-            url_name="participant_messages",
-            role=Role.REVIEWER,
-            section="messages",
-        )
+        register_item(Group.OVERVIEW, 10, _("Overview"), "study", section="overview")
+        register_item(Group.COLLECT, 40, _("Participants"), "entry_links", section="participants", role=Role.EDITOR)
+        register_item(Group.COLLECT, 60, _("Inbox"), "inbox", section="inbox", role=Role.REVIEWER, has_badge=True)
+        register_item(Group.SETTINGS, 20, _("Description"), "study_about", section="about", role=Role.OWNER)
+        register_item(Group.SETTINGS, 30, _("Members"), "members", section="members")
+        register_inbox(inbox_entries)
         register_card(order=60, template="studies/participants/_study_card.html", context=people_card)
-        register_tab(order=90, label=_("Members"), url_name="members", role=Role.VIEWER, section="members")

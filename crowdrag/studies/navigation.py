@@ -1,11 +1,15 @@
-"""A study's tabs and the cards on its home. Each app registers its own."""
+"""The navigation of a study, the cards on its overview, and what its inbox counts. Each app registers its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+from django.db.models import TextChoices
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from crowdrag import __version__
 
@@ -13,55 +17,122 @@ from .enums import Role
 from .models import Study
 
 
-@dataclass(frozen=True)
-class Tab:
-    """A page of a study in its navigation."""
+class Group(TextChoices):
+    """The groups of the sidebar in their order. A group without a label shows its items without a heading."""
 
+    OVERVIEW = "overview", ""
+    DATA = "data", _("Data")
+    COLLECT = "collect", _("Collect")
+    RESULTS = "results", _("Results")
+    EXPERIMENTS = "experiments", ""
+    PUBLISH = "publish", _("Publish")
+    SETTINGS = "settings", _("Settings")
+
+
+@dataclass(frozen=True)
+class NavigationItem:
+    """A page of a study in the sidebar.
+
+    Attributes
+    ----------
+    group : Group
+    order : int
+        Its position in the group.
+    label : str
+        The label, which is also the heading of the page.
+    url_name : str
+        The name of an address that takes the study's slug.
+    section : str
+        The pages that belong to it: a page says `section` in its context. Items may share a section; then the one
+        whose address is the longest beginning of the page's address is the current one.
+    role : Role
+        Members below this role do not see it.
+    has_badge : bool
+        Whether it shows how many items are in the inbox.
+    """
+
+    group: Group
     order: int
     label: str | Promise
     url_name: str
     section: str
     role: Role = Role.VIEWER
+    has_badge: bool = False
 
 
 @dataclass(frozen=True)
 class Card:
-    """A card on a study's home: a template and what it shows."""
+    """A card on a study's overview: a template and its context."""
 
     order: int
     template: str
     context: Callable[[Study], dict[str, Any]]
 
 
-_tabs: list[Tab] = []
+@dataclass(frozen=True)
+class InboxEntry:
+    """Work of one kind that waits for a member: how many items, what they are, and where they are decided."""
+
+    label: str
+    count: int
+    url: str
+    text: str = ""
+
+
+InboxSource = Callable[[Study, datetime], Iterable[InboxEntry]]
+
+_items: list[NavigationItem] = []
 _cards: list[Card] = []
+_inbox_sources: list[InboxSource] = []
 
 
-def register_tab(*, order: int, label: str | Promise, url_name: str, section: str, role: Role = Role.VIEWER) -> None:
-    """Add a tab; called once from an app's `ready`."""
-    _tabs.append(Tab(order, label, url_name, section, role))
+def register_item(
+    group: Group,
+    order: int,
+    label: str | Promise,
+    url_name: str,
+    *,
+    section: str,
+    role: Role = Role.VIEWER,
+    has_badge: bool = False,
+) -> None:
+    """Add a page to the sidebar; called once from an app's `ready`."""
+    _items.append(NavigationItem(group, order, label, url_name, section, role, has_badge))
 
 
 def register_card(*, order: int, template: str, context: Callable[[Study], dict[str, Any]]) -> None:
-    """Add a card to every study's home; called once from an app's `ready`."""
+    """Add a card to every study's overview; called once from an app's `ready`."""
     _cards.append(Card(order, template, context))
 
 
-def tabs(role: int) -> list[Tab]:
-    """Return the tabs that a member of this role sees, in order."""
-    return sorted((tab for tab in _tabs if role >= tab.role), key=lambda tab: tab.order)
+def register_inbox(source: InboxSource) -> None:
+    """Add a source of the inbox: it returns what waits for a decision or an answer; called once from `ready`."""
+    _inbox_sources.append(source)
+
+
+def items(role: int) -> list[NavigationItem]:
+    """Return the items that a member of this role sees, group by group."""
+    groups = list(Group)
+    seen = (item for item in _items if role >= item.role)
+    return sorted(seen, key=lambda item: (groups.index(item.group), item.order))
 
 
 def cards(study: Study) -> list[dict[str, Any]]:
-    """Return the cards of a study's home with what each shows."""
+    """Return the cards of a study's overview with what each shows."""
     ordered = sorted(_cards, key=lambda card: card.order)
     return [{"template": card.template, **card.context(study)} for card in ordered]
 
 
+def inbox(study: Study, now: datetime | None = None) -> list[InboxEntry]:
+    """Return everything in a study that waits for a reviewer."""
+    now = now or timezone.now()
+    return [entry for source in _inbox_sources for entry in source(study, now) if entry.count]
+
+
 def context(request: HttpRequest) -> dict[str, Any]:
-    """Context processor: the study at hand, the member's role in it, and its tabs."""
+    """Context processor: the study at hand, the member's role in it, and the pages in its sidebar."""
     values: dict[str, Any] = {"version": __version__}
     if (study := getattr(request, "study", None)) is not None:
         role = request.study_role  # type: ignore[attr-defined]
-        values |= {"study": study, "study_role": Role(role), "study_tabs": tabs(role)}
+        values |= {"study": study, "study_role": Role(role), "navigation": items(role)}
     return values

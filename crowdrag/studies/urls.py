@@ -13,6 +13,7 @@ urlpatterns = [
     path("studies/", study.my_studies, name="studies"),
     path("studies/new/", study.new_study, name="study_new"),
     path("studies/<slug:slug>/", study.study_home, name="study"),
+    path("studies/<slug:slug>/inbox/", study.inbox_page, name="inbox"),
     path("studies/<slug:slug>/about/", study.about_study, name="study_about"),
     path("studies/<slug:slug>/members/", study.members, name="members"),
     path("studies/<slug:slug>/members/<int:user_id>/remove/", study.remove_member, name="member_remove"),

@@ -17,11 +17,11 @@ class WebhooksConfig(AppConfig):
         """Register the page, who listens to runs, and what is done from time to time."""
         from crowdrag.jobs import completion, schedules
         from crowdrag.studies.enums import Role
-        from crowdrag.studies.navigation import register_tab
+        from crowdrag.studies.navigation import Group, register_item
 
         from . import outbox, tasks
 
-        register_tab(order=92, label=_("Webhooks"), url_name="webhooks", role=Role.OWNER, section="webhooks")
+        register_item(Group.SETTINGS, 50, _("Webhooks"), "webhooks", section="webhooks", role=Role.OWNER)
         completion.register_listener(outbox.publish_run_ended)
         # The sweep only wakes a worker: an address that answers slowly must keep nobody waiting.
         schedules.register("webhooks", tasks.wake, timedelta(seconds=10))

@@ -10,6 +10,7 @@ import { init as errors } from "./ui/error-summary.js";
 import { init as menus } from "./ui/menus.js";
 import { init as polling } from "./ui/polling.js";
 import { init as requests } from "./ui/request-errors.js";
+import { init as sidebar } from "./ui/sidebar.js";
 import { init as sorting } from "./ui/sortable-tables.js";
 import { init as submitting } from "./ui/submit-once.js";
 import { init as theme } from "./ui/theme.js";
@@ -18,7 +19,7 @@ import { init as uploads } from "./ui/file-drop.js";
 
 /** @param {Document} root @returns {() => void} undoes all of it */
 export function init(root) {
-  const teardowns = [theme, toasts, requests, submitting, sorting, copy, dialogs, menus, errors, uploads, charts, polling].map((start) =>
+  const teardowns = [theme, toasts, requests, submitting, sorting, copy, dialogs, menus, errors, uploads, charts, polling, sidebar].map((start) =>
     start(root),
   );
   return () => teardowns.forEach((teardown) => teardown());

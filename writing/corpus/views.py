@@ -23,7 +23,7 @@ def topics(request: HttpRequest, study: Study) -> HttpResponse:
     if query := request.GET.get("q", "").strip():
         topics_shown = topics_shown.matching(query)
     page = Paginator(topics_shown.order_by("external_id", "id"), PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "writing/corpus/topics.html", {"page": page, "query": query, "section": "writing"})
+    return render(request, "writing/corpus/topics.html", {"page": page, "query": query, "section": "topics"})
 
 
 @study_page(Role.VIEWER)
@@ -35,7 +35,7 @@ def topic(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
     retrieved = (
         topic_shown.retrieved.select_related("passage").annotate(cited=Count("citations")).order_by("rank", "id")
     )
-    context = {"topic": topic_shown, "responses": responses, "retrieved": retrieved, "section": "writing"}
+    context = {"topic": topic_shown, "responses": responses, "retrieved": retrieved, "section": "topics"}
     return render(request, "writing/corpus/topic.html", context)
 
 
@@ -59,6 +59,6 @@ def response(request: HttpRequest, study: Study, external_id: str) -> HttpRespon
         "log": corpus_queries.log_facts(response_shown),
         "may_replay": request.study_role >= Role.REVIEWER,  # type: ignore[attr-defined]
         "model": llm_writers_queries.provenance(response_shown),
-        "section": "writing",
+        "section": "topics",
     }
     return render(request, "writing/corpus/response.html", context)

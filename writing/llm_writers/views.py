@@ -28,7 +28,7 @@ CAMPAIGNS = 20
 def writers(request: HttpRequest, study: Study) -> HttpResponse:
     """List the campaigns in which models wrote."""
     page = Paginator(queries.runs(study), CAMPAIGNS).get_page(request.GET.get("page"))
-    context = {"page": page, "campaigns": queries.describe_runs(page.object_list), "section": "progress"}
+    context = {"page": page, "campaigns": queries.describe_runs(page.object_list), "section": "writing"}
     return render(request, "writing/llm_writers/list.html", context)
 
 
@@ -59,7 +59,7 @@ def campaign(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
         "page": page,
         "outcome": outcome,
         "outcomes": AnswerOutcome.choices,
-        "section": "progress",
+        "section": "writing",
     }
     return render(request, "writing/llm_writers/run.html", context)
 
@@ -75,5 +75,5 @@ def _estimate(study: Study, order: Order) -> dict[str, Any]:
 
 def _form(request: HttpRequest, form: WritingOrderForm, *, status: int = 200, **context: Any) -> HttpResponse:
     return render(
-        request, "writing/llm_writers/new.html", {"form": form, "section": "progress", **context}, status=status
+        request, "writing/llm_writers/new.html", {"form": form, "section": "writing", **context}, status=status
     )

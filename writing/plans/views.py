@@ -24,7 +24,7 @@ from . import services, surveys
 from .forms import LICENCES, ConsentForm, InstructionsForm, PlanForm, StyleForm
 from .services import NotReady
 
-SECTION = "progress"
+SECTION = "writing"
 
 
 @study_page(Role.EDITOR)

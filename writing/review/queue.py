@@ -10,9 +10,12 @@ from datetime import datetime
 from typing import Final
 
 from django.db.models import Count, Prefetch, Q, QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from crowdrag.assignments import review_locks
 from crowdrag.studies.models import Study, User
+from crowdrag.studies.navigation import InboxEntry
 
 from ..enums import TaskState
 from ..models import EditingSession, WritingTask
@@ -75,6 +78,12 @@ def counts(study: Study, now: datetime) -> QueueCounts:
     sums = {name: Count("id", filter=_is_in(name)) for name in LISTS}
     held = Count("id", filter=_WAITS & Q(reviewing_until__gt=now))
     return QueueCounts(**WritingTask.objects.filter(study=study, is_imported=False).aggregate(**sums, open=held))
+
+
+def inbox_entries(study: Study, _now: datetime) -> list[InboxEntry]:
+    """Return how many responses wait for a review, for the study's inbox; one query."""
+    waiting = WritingTask.objects.filter(_WAITS, study=study, is_imported=False).count()
+    return [InboxEntry(_("Responses to review"), waiting, reverse("review_queue", args=[study.slug]))]
 
 
 def filter_by_signals(tasks: Sequence[WritingTask], filters: QueueFilter) -> list[WritingTask]:

@@ -56,7 +56,7 @@ def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
         "lists": _lists(),
         "form": form,
         "query": _query(request.GET),
-        "section": "review",
+        "section": "inbox",
     }
     return render(request, "writing/review/queue.html", context)
 
@@ -244,7 +244,7 @@ def _show(
         "typed": typed_texts(next(iter(forms_shown.values()), None)),
         "resent": resent_fields(request.POST) if forms_shown else [],
         "query": _query(request.GET),
-        "section": "review",
+        "section": "inbox",
         **views.shown(response),
     }
     return render(request, "writing/review/review.html", context, status=status)

@@ -31,7 +31,7 @@ def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[s
 
 
 PAGE = Page(
-    40,
+    5,
     "leaderboard",
     "leaderboard/",
     _("Leaderboard"),

@@ -6,9 +6,12 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
+from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from crowdrag.assignments import review_locks
-from crowdrag.studies.models import User
+from crowdrag.studies.models import Study, User
+from crowdrag.studies.navigation import InboxEntry
 
 from ...enums import AssignmentState
 from ...models import Assignment, AssignmentTransition, Campaign, Slot
@@ -78,6 +81,15 @@ def counts(campaign: Campaign, now: datetime) -> QueueCounts:
     sums = {name: Count("id", filter=Q(state=state)) for name, state in LISTS.items() if name != "withdrawn"}
     held = Count("id", filter=Q(state=S.SUBMITTED, reviewing_until__gt=now))
     return QueueCounts(**assignments_of(campaign).order_by().aggregate(**sums, open=held))
+
+
+def inbox_entries(study: Study, _now: datetime) -> list[InboxEntry]:
+    """Return how many questionnaires of each campaign wait for screening, for the study's inbox; one query."""
+    submitted = Assignment.objects.filter(state=S.SUBMITTED, questionnaire__campaign__study=study)
+    campaign = "questionnaire__campaign"
+    counted = submitted.values_list(campaign, f"{campaign}__name").annotate(n=Count("id")).order_by(campaign)
+    label = _("Questionnaires to screen")
+    return [InboxEntry(label, n, reverse("screening", args=[study.slug, pk]), name) for pk, name, n in counted]
 
 
 def rows(assignments: Iterable[Assignment], now: datetime) -> list[QueueRow]:

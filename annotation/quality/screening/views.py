@@ -57,7 +57,7 @@ def screening(request: HttpRequest, study: Study, campaign_id: int) -> HttpRespo
         "proposal": what.name.lower() if what is not None else "",
         "proposals": _proposals(),
         "query": _query(request),
-        "section": "annotation",
+        "section": "judging",
     }
     return render(request, "annotation/quality/screening/queue.html", context)
 
@@ -93,7 +93,7 @@ def accept_clean(request: HttpRequest, study: Study, campaign_id: int) -> HttpRe
         "rows": rows,
         "owed": sum(dossier.owed_if_accepted(row.assignment) for row in rows),
         "until": now.isoformat(),
-        "section": "annotation",
+        "section": "judging",
     }
     return render(request, "annotation/quality/screening/accept_clean.html", context)
 
@@ -165,7 +165,7 @@ def show(
         "resent": resent_fields(request.POST) if forms_shown else [],
         "held_until": assignment.reviewing_until if review_locks.is_locked(assignment, now) else None,
         "query": _query(request),
-        "section": "annotation",
+        "section": "judging",
     }
     return render(request, "annotation/quality/screening/assignment.html", context, status=status)
 

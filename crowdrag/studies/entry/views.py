@@ -260,7 +260,7 @@ def _show_links(
         "refused": "".join(shown),
         "ways": activities.of_study(study),
         "waiting": services.count_unanswered(study),
-        "section": "people",
+        "section": "participants",
     }
     return render(request, "studies/entry/people.html", context, status=422 if refused else 200)
 

@@ -5,10 +5,12 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import F
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from .. import activities
 from ..enums import MessageKind
+from ..navigation import InboxEntry
 from ..participants.models import Participant
 from ..study.models import Study, User
 from .models import ParticipantMessage
@@ -68,6 +70,12 @@ def settle_contests(*, participant: Participant, about: str, text: str, by: User
 def count_unanswered(study: Study) -> int:
     """Return how many wait for an answer."""
     return ParticipantMessage.objects.filter(participant__study=study, answered_at__isnull=True).count()
+
+
+def inbox_entries(study: Study, _now: datetime) -> list[InboxEntry]:
+    """Return how many messages of participants wait for an answer, for the study's inbox."""
+    address = reverse("participant_messages", args=[study.slug])
+    return [InboxEntry(_("Messages to answer"), count_unanswered(study), address)]
 
 
 def list_of_participant(participant: Participant) -> list[MessageWithSubject]:

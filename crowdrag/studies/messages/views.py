@@ -111,5 +111,5 @@ def _show_messages(request: HttpRequest, study: Study, refused: tuple[int, Answe
         }
         for message in services.list_of_study(study)
     ]
-    context = {"rows": rows, "waiting": services.count_unanswered(study), "section": "messages"}
+    context = {"rows": rows, "waiting": services.count_unanswered(study), "section": "inbox"}
     return render(request, "studies/messages/list.html", context, status=422 if refused else 200)

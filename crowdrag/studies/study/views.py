@@ -5,11 +5,11 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from ..access import public, signed_in, study_page
 from ..enums import Role
-from ..navigation import cards
+from ..navigation import cards, inbox
 from . import services
 from .forms import AboutForm, MemberForm, StudyForm
 from .models import Study, User
@@ -45,7 +45,7 @@ def about_study(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         services.describe(study=study, **form.cleaned_data)
         return redirect("study", slug=study.slug)
-    context = {"form": form, "section": "study"}
+    context = {"form": form, "section": "about"}
     return render(request, "studies/study/about.html", context, status=422 if form.errors else 200)
 
 
@@ -53,8 +53,15 @@ def about_study(request: HttpRequest, study: Study) -> HttpResponse:
 def study_home(request: HttpRequest, study: Study) -> HttpResponse:
     """Show what each app says of the study."""
     may_describe = request.study_role >= Role.OWNER  # type: ignore[attr-defined]
-    context = {"cards": cards(study), "section": "study", "may_describe": may_describe}
+    context = {"cards": cards(study), "section": "overview", "may_describe": may_describe}
     return render(request, "studies/study/home.html", context)
+
+
+@study_page(Role.REVIEWER)
+@require_safe
+def inbox_page(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show what waits for a review, a screening or an answer."""
+    return render(request, "studies/study/inbox.html", {"entries": inbox(study), "section": "inbox"})
 
 
 @study_page(Role.VIEWER)

@@ -1,4 +1,4 @@
-"""Template tags of all pages: icons, badges, numbers with their uncertainty, tabs, sortable headers (docs/ui.md)."""
+"""Template tags of all pages: icons, badges, numbers with their uncertainty, sidebar, sortable headers (docs/ui.md)."""
 
 import datetime as dt
 import math
@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from crowdrag.studies import money as amounts
+from crowdrag.studies import navigation
 from crowdrag.studies.enums import Role
 
 from .. import markdown as rendering
@@ -256,23 +257,32 @@ def votes(a: int, n: int, b: int) -> SafeString:
     )
 
 
-@register.inclusion_tag("ui/_tabs.html", takes_context=True)
-def study_tabs(context: Context) -> dict[str, Any]:
-    """Show the study's tabs.
+@register.inclusion_tag("ui/_sidebar.html", takes_context=True)
+def study_sidebar(context: Context) -> dict[str, Any]:
+    """Show the pages of the study in groups.
 
-    The current one is that of the page's `section`, or else that with the longest address which this one starts with.
+    The current one belongs to the page's `section`; of several, and where no section is named, it is the one whose
+    address is the longest beginning of the page's own. Links between results keep the run that is shown.
     """
-    slug, here = context["study"].slug, context["request"].path
-    tabs = [
-        {"label": tab.label, "url": reverse(tab.url_name, args=[slug]), "section": tab.section}
-        for tab in context["study_tabs"]
-    ]
-    home = reverse("study", args=[slug])
-    # Every address in a study starts with its home's, so that one counts only when it is the page itself.
-    fitting = [tab for tab in tabs if here == tab["url"] or (here.startswith(tab["url"]) and tab["url"] != home)]
-    named = [tab for tab in tabs if tab["section"] == context.get("section")]
-    current = max(named or fitting, key=lambda tab: len(tab["url"]), default=None)
-    return {"tabs": tabs, "current": current and current["url"], "here": here}
+    study, here = context["study"], context["request"].path
+    home = reverse("study", args=[study.slug])
+    run = f"?run={context['run'].key}" if context.get("asked_for") else ""
+    has_inbox = any(item.has_badge for item in context["navigation"])
+    waiting = sum(entry.count for entry in navigation.inbox(study)) if has_inbox else 0
+    groups: dict[navigation.Group, list[dict[str, Any]]] = {}
+    for item in context["navigation"]:
+        url = reverse(item.url_name, args=[study.slug])
+        is_beginning = here == url or (here.startswith(url) and url != home)
+        shown = {"item": item, "url": url, "is_beginning": is_beginning, "is_current": False}
+        shown["href"] = url + run if item.section == "results" else url
+        shown["badge"] = waiting if item.has_badge else 0
+        groups.setdefault(item.group, []).append(shown)
+    shown_items = [each for group in groups.values() for each in group]
+    named = [each for each in shown_items if each["item"].section == context.get("section")]
+    fitting = [each for each in named or shown_items if each["is_beginning"]]
+    if current := max(fitting, key=lambda each: len(each["url"]), default=None) or next(iter(named), None):
+        current["is_current"] = True
+    return {"groups": groups.items(), "current": current, "here": here, "study": study}
 
 
 @register.simple_tag(takes_context=True)
