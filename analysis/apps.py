@@ -14,6 +14,7 @@ class AnalysisConfig(AppConfig):
         """Make analyses known to the runs, and put their results into a study's navigation and onto its home."""
         from crowdrag.jobs import schedules
         from crowdrag.studies import activities
+        from crowdrag.studies.checklist import Step, register_part
         from crowdrag.studies.navigation import Group, register_card, register_item
 
         from .analyses import erasure as analyses_erasure
@@ -31,6 +32,7 @@ class AnalysisConfig(AppConfig):
         from .planning import services as planning
         from .releases import builds, storage
         from .releases import erasure as releases_erasure
+        from .releases import queries as releases_queries
         from .reports import analysis_report
         from .reports import services as reports_services
 
@@ -50,6 +52,8 @@ class AnalysisConfig(AppConfig):
         builds.register()
         activities.on_erase(releases_erasure.erase)
         schedules.register("analysis.releases.tidy", storage.tidy, storage.TIDY_EVERY)
+        register_part(Step.ANALYSE, queries.analysis_part)
+        register_part(Step.PUBLISH, releases_queries.release_part)
         register_item(Group.COLLECT, 15, _("Planner"), "planner", section="planner")
         for page in registry.pages():
             register_item(Group.RESULTS, page.order, page.label, page.url_name, section="results")

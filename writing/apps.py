@@ -16,6 +16,7 @@ class WritingConfig(AppConfig):
         """Put the app's pages into a study's navigation, its imports among the runs, writing among the ways."""
         from crowdrag.jobs import schedules
         from crowdrag.studies import activities
+        from crowdrag.studies.checklist import Step, register_part
         from crowdrag.studies.enums import Role
         from crowdrag.studies.navigation import Group, register_card, register_inbox, register_item
         from writing import erasure, invariants
@@ -23,13 +24,15 @@ class WritingConfig(AppConfig):
         from writing.corpus.imports import corpus_importers
         from writing.editor import ingestion
         from writing.llm_writers import writer_run
-        from writing.progress.overview import corpus_card, progress_card
+        from writing.progress.overview import corpus_card, data_part, progress_card, writing_part
         from writing.review import queue
 
         register_item(Group.DATA, 10, _("Topics"), "topics", section="topics")
         register_item(Group.DATA, 30, _("Import"), "import", section="import", role=Role.EDITOR)
         register_item(Group.COLLECT, 10, _("Writing"), "writing_progress", section="writing")
         register_inbox(queue.inbox_entries)
+        register_part(Step.DATA, data_part)
+        register_part(Step.COLLECT, writing_part)
         register_card(order=10, template="writing/corpus/_study_card.html", context=corpus_card)
         register_card(order=12, template="writing/progress/_study_card.html", context=progress_card)
         corpus_importers.register()

@@ -1,36 +1,62 @@
 """A study's analyses: the latest at a glance, the report of one, all there are, two beside each other."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Paginator
+from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from analysis.enums import Coders, Split
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
+from crowdrag.studies.checklist import Action, Progress, StepPart
+from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
 from ..inputs import snapshots as inputs_snapshots
 from ..inputs.models import Snapshot
+from ..methods.leaderboard import queries as leaderboard_queries
 from ..methods.settings import AnalysisSettings
 from ..reports import bibliography, builder, services
 from ..tables import run_tables
+from . import services as analyses_services
 from .services import KIND
+
+LEADERS_SHOWN = 5
 
 
 def study_card(study: Study) -> dict[str, Any]:
-    """Return what the card shows: mean agreement of all judges and of the trusted ones, and how much it is of."""
+    """Return what the card shows: the top of the leaderboard and the mean agreement."""
     runs = Run.objects.filter(study=study, kind=KIND)
     run = runs.filter(state=RunState.DONE).newest_first().first()
     active = runs.active().newest_first().first()
     if run is None:
         return {"run": None, "active": active}
-    means = run_tables.read(run, "agreement_means")["agreement_means"]
+    tables = run_tables.read(run, "agreement_means", "leaderboard")
+    means = tables["agreement_means"]
     complete = [
         row for row in means if row["split"] == Split.COMPLETE and not row["coders"].startswith(Coders.POINTWISE)
     ]
     named = [row | {"coders_label": Coders(row["coders"]).label} for row in complete]
-    return {"run": run, "active": active, "means": named, "summary": run.summary}
+    leaders = leaderboard_queries.best(tables["leaderboard"], LEADERS_SHOWN)
+    return {"run": run, "active": active, "means": named, "leaders": leaders, "summary": run.summary}
+
+
+def analysis_part(study: Study, _now: datetime) -> StepPart:
+    """Say for the study's checklist whether its judgments are analysed."""
+    state = analyses_services.state(study)
+    address = reverse("leaderboard", args=[study.slug])
+    if state.newer is not None and state.newer.is_active:
+        progress = Action(_("See the progress"), reverse("run", args=[study.slug, state.newer.key]), Role.VIEWER)
+        return StepPart(_("An analysis is running"), Progress.STARTED, progress)
+    if state.run is None:
+        has_data = bool(state.judgments or state.responses)
+        return StepPart(_("Not analysed yet"), Progress.TO_DO, Action(_("Analyse"), address) if has_data else None)
+    if state.changed or state.run.stale_at:
+        return StepPart(_("The data have changed"), Progress.STARTED, Action(_("Analyse again"), address))
+    return StepPart(_("Up to date"), Progress.DONE)
 
 
 ANALYSES_PER_PAGE = 25

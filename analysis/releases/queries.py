@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, OuterRef, Q, Sum
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
@@ -13,6 +14,7 @@ from django.utils.translation import ngettext, ngettext_lazy
 from crowdrag.jobs import kinds
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
+from crowdrag.studies.checklist import Action, Progress, StepPart
 from crowdrag.studies.models import Study
 
 from ..enums import PUBLIC_RELEASES, ReleaseState
@@ -273,3 +275,19 @@ def _preview(table: Any) -> dict[str, Any] | None:
 def _is_long(value: Any) -> bool:
     # A text is given room; a key or a digest, which has no blank, is not.
     return isinstance(value, str) and len(value) > LONG and " " in value
+
+
+def release_part(study: Study, _now: datetime) -> StepPart:
+    """Say for the study's checklist whether a release is published."""
+    latest = Release.objects.filter(study=study).exclude(state=ReleaseState.WITHDRAWN).order_by("-number").first()
+    if latest is None:
+        return StepPart(
+            _("No release yet"),
+            Progress.TO_DO,
+            Action(_("Create a release"), reverse("release_new", args=[study.slug])),
+        )
+    number = {"number": latest.number}
+    if latest.state in PUBLIC_RELEASES:
+        return StepPart(_("Version %(number)d is published") % number, Progress.DONE)
+    action = Action(_("Continue the release"), reverse("release", args=[study.slug, latest.number]))
+    return StepPart(_("Version %(number)d is not published yet") % number, Progress.STARTED, action)

@@ -3,20 +3,26 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.core.cache import cache
 from django.db.models import Count
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
+from crowdrag.studies.checklist import Action, Progress, StepPart
 from crowdrag.studies.enums import EntryKind
 from crowdrag.studies.models import EntryLink, Study
 from crowdrag.ui import markdown
+from writing.models import Response
 
 from ..enums import CampaignState
 from ..judging import claims
 from ..models import Assignment, Campaign, Dimension, Judgment, Slot
 from .overview import Phase, phase
-from .queries import StateCounts
+from .queries import StateCounts, total
 
 #: So many judgments of a campaign take a fifth of a second to count: they are counted again after so many seconds.
 MANY = 100_000
@@ -88,6 +94,29 @@ def study_card(study: Study) -> dict[str, Any]:
     ours = Campaign.objects.filter(study=study)
     shown = summarise(ours.with_counts().open_first()[:SHOWN])
     return {"campaigns": shown, "more": ours.count() - len(shown), "link": _link(study)}
+
+
+def judging_part(study: Study, _now: datetime) -> StepPart | None:
+    """Say for the study's checklist how far its campaigns are; None while there is nothing to be judged."""
+    campaigns = Campaign.objects.filter(study=study)
+    if not campaigns.exists():
+        if not Response.objects.filter(study=study).exists():
+            return None
+        action = Action(_("Create a campaign"), reverse("campaign_new", args=[study.slug]))
+        return StepPart(_("No campaign yet"), Progress.TO_DO, action)
+    opened = [each for each in campaigns if each.has_slots and each.state != CampaignState.DRAFT]
+    action = Action(_("Open judging"), reverse("campaigns", args=[study.slug]))
+    if opened:
+        whole = total(_standings(opened).values())
+        counts = {"done": whole.collected, "planned": whole.planned}
+        text = _("%(done)d of %(planned)d questionnaires judged") % counts
+        return StepPart(text, Progress.DONE if whole.share == 1 else Progress.STARTED, action)
+    others = [each for each in campaigns if not each.has_slots]
+    if not others:
+        return StepPart(_("The campaign is a draft"), Progress.TO_DO, action)
+    judgments = sum(tally.total() for tally in tally_answers(each.pk for each in others).values())
+    text = ngettext("%(n)d judgment", "%(n)d judgments", judgments) % {"n": judgments}
+    return StepPart(text, Progress.DONE if judgments else Progress.STARTED, action)
 
 
 def _link(study: Study) -> EntryLink | None:

@@ -13,6 +13,7 @@ class StudiesConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the app's pages into a study's navigation."""
+        from crowdrag.studies.checklist import Step, register_part, review_part
         from crowdrag.studies.enums import Role
         from crowdrag.studies.messages.services import inbox_entries
         from crowdrag.studies.navigation import Group, register_card, register_inbox, register_item
@@ -24,4 +25,5 @@ class StudiesConfig(AppConfig):
         register_item(Group.SETTINGS, 20, _("Description"), "study_about", section="about", role=Role.OWNER)
         register_item(Group.SETTINGS, 30, _("Members"), "members", section="members")
         register_inbox(inbox_entries)
+        register_part(Step.REVIEW, review_part)
         register_card(order=60, template="studies/participants/_study_card.html", context=people_card)

@@ -5,13 +5,17 @@ What was spent and what is to come is in minor units of the study's currency.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from django.db.models import Avg, Count
+from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from analysis.stats.bootstrap import Interval
 from crowdrag.studies import money
+from crowdrag.studies.checklist import Action, Progress, StepPart
 from crowdrag.studies.enums import EntryKind
 from crowdrag.studies.models import EntryLink, Study
 from crowdrag.ui import csv_export
@@ -304,6 +308,34 @@ def progress_card(study: Study) -> dict[str, Any]:
     open_links = EntryLink.objects.filter(study=study, purpose="writing", kind=EntryKind.OPEN, closed_at__isnull=True)
     link = open_links.filter(expires_at__isnull=True).order_by("-pk").first()
     return {**study_card(study), "link": link}
+
+
+def data_part(study: Study, _now: datetime) -> StepPart:
+    """Say for the study's checklist how many topics and responses there are."""
+    topics = Topic.objects.filter(study=study).current().count()
+    responses = Response.objects.filter(study=study, erased_at__isnull=True).count()
+    if not topics:
+        return StepPart(
+            _("No topics yet"), Progress.TO_DO, Action(_("Import data"), reverse("import", args=[study.slug]))
+        )
+    words = ngettext("%(n)d topic", "%(n)d topics", topics) % {"n": topics}
+    if responses:
+        words += ", " + ngettext("%(n)d response", "%(n)d responses", responses) % {"n": responses}
+    return StepPart(words, Progress.DONE)
+
+
+def writing_part(study: Study, _now: datetime) -> StepPart | None:
+    """Say for the study's checklist how far the writing plan is; None without a plan."""
+    plan = services.get_plan(study)
+    if plan is None:
+        return None
+    whole = queries.total(queries.counts_by_style(queries.count_groups(study), _slots_by_style(plan)))
+    planned = whole.planned or 0
+    text = _("%(done)d of %(planned)d responses written") % {"done": whole.done, "planned": planned}
+    if planned and whole.done >= planned:
+        return StepPart(text, Progress.DONE)
+    action = Action(_("Open the writing plan"), reverse("writing_plan", args=[study.slug]))
+    return StepPart(text, Progress.STARTED if plan.is_open or whole.done else Progress.TO_DO, action)
 
 
 def _origin(value: str) -> str:

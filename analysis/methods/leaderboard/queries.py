@@ -49,6 +49,16 @@ def leaderboard(study: Study, state: AnalysisState, *, dimension: str, page: str
     }
 
 
+def best(rows: list[Row], most: int) -> list[Row]:
+    """Return the first participants by merit over all dimensions, at most so many, from rows of the leaderboard."""
+    ranked = [
+        row
+        for row in rows
+        if row["kind"] == PARTICIPANT and row["dimension"] == value_labels.ALL and row["rank"] is not None
+    ]
+    return sorted(ranked, key=lambda row: row["rank"])[:most]
+
+
 def _not_ranked(rows: list[Row], people: list[Row]) -> list[Row]:
     """Participants without a rank: never compared on this dimension, or never graded."""
     here = {row["participant"] for row in people}

@@ -4,10 +4,12 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from ..access import public, signed_in, study_page
+from ..checklist import checklist
 from ..enums import Role
 from ..navigation import cards, inbox
 from . import services
@@ -51,9 +53,15 @@ def about_study(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.VIEWER)
 def study_home(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show what each app says of the study."""
-    may_describe = request.study_role >= Role.OWNER  # type: ignore[attr-defined]
-    context = {"cards": cards(study), "section": "overview", "may_describe": may_describe}
+    """Show the checklist of the study and the card of each app."""
+    role: int = request.study_role  # type: ignore[attr-defined]
+    context = {
+        "checklist": checklist(study, role, timezone.now()),
+        "cards": cards(study),
+        "section": "overview",
+        "may_describe": role >= Role.OWNER,
+        "may_import": role >= Role.EDITOR,
+    }
     return render(request, "studies/study/home.html", context)
 
 

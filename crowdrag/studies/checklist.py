@@ -1,0 +1,119 @@
+"""The checklist on a study's overview: what is done and what is next. Each app adds its part."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import TextChoices
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from .enums import Role
+from .models import Participant, Study
+from .navigation import inbox
+
+
+class Step(TextChoices):
+    """The steps of a study in their order."""
+
+    DATA = "data", _("Data")
+    COLLECT = "collect", _("Collect")
+    REVIEW = "review", _("Review")
+    ANALYSE = "analyse", _("Analyse")
+    PUBLISH = "publish", _("Publish")
+
+
+class Progress(TextChoices):
+    """How far a step is."""
+
+    TO_DO = "to_do", _("to do")
+    STARTED = "started", _("in progress")
+    DONE = "done", _("done")
+
+
+@dataclass(frozen=True)
+class Action:
+    """What a member of at least this role can do next, and where."""
+
+    label: str
+    url: str
+    role: Role = Role.EDITOR
+
+
+@dataclass(frozen=True)
+class StepPart:
+    """What one app says of a step: one short line, how far it is, and what can be done."""
+
+    text: str
+    progress: Progress
+    action: Action | None = None
+
+
+@dataclass(frozen=True)
+class ChecklistRow:
+    """A step as the overview shows it."""
+
+    step: Step
+    progress: Progress
+    texts: list[str]
+    action: Action | None
+
+
+@dataclass(frozen=True)
+class Checklist:
+    """All steps, and the one to do next (None where nothing is to be done by this member)."""
+
+    rows: list[ChecklistRow]
+    next: ChecklistRow | None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the study has no data yet."""
+        return self.rows[0].progress is Progress.TO_DO
+
+
+Source = Callable[[Study, datetime], StepPart | None]
+
+_sources: list[tuple[Step, Source]] = []
+
+
+def register_part(step: Step, source: Source) -> None:
+    """Add what an app says of a step (None: nothing); called once from an app's `ready`."""
+    _sources.append((step, source))
+
+
+def checklist(study: Study, role: int, now: datetime) -> Checklist:
+    """Return the steps of a study, and what a member of this role does next.
+
+    Work that waits for a review comes first, since people wait for their pay; then what was not begun yet, in order;
+    then collection in progress; publication last.
+    """
+    rows = [_row(step, study, role, now) for step in Step]
+    by_step = {row.step: row for row in rows}
+    unfinished = [row for row in rows if row.action and row.progress is not Progress.DONE]
+    order = [Step.REVIEW, Step.DATA, Step.ANALYSE, Step.COLLECT, Step.PUBLISH]
+    if by_step[Step.COLLECT].progress is Progress.TO_DO:
+        order = [Step.REVIEW, Step.DATA, Step.COLLECT, Step.ANALYSE, Step.PUBLISH]
+    return Checklist(rows, min(unfinished, key=lambda row: order.index(row.step), default=None))
+
+
+def _row(step: Step, study: Study, role: int, now: datetime) -> ChecklistRow:
+    answers = [source(study, now) for each, source in _sources if each is step]
+    parts = [part for part in answers if part is not None]
+    states = {part.progress for part in parts}
+    progress = states.pop() if len(states) == 1 else Progress.STARTED if states else Progress.TO_DO
+    open_parts = [part for part in parts if part.progress is not Progress.DONE]
+    actions = [part.action for part in open_parts if part.action and role >= part.action.role]
+    return ChecklistRow(step, progress, [part.text for part in parts], next(iter(actions), None))
+
+
+def review_part(study: Study, now: datetime) -> StepPart:
+    """Say how much waits for a review, a screening or an answer."""
+    if waiting := sum(entry.count for entry in inbox(study, now)):
+        text = ngettext("%(n)d item is waiting", "%(n)d items are waiting", waiting) % {"n": waiting}
+        action = Action(str(_("Review now")), reverse("inbox", args=[study.slug]), Role.REVIEWER)
+        return StepPart(text, Progress.STARTED, action)
+    if Participant.objects.filter(study=study).exists():
+        return StepPart(str(_("Nothing is waiting")), Progress.DONE)
+    return StepPart(str(_("Nothing submitted yet")), Progress.TO_DO)
