@@ -10,7 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from .enums import Role
-from .models import Participant, Study
+from .entry.models import Arrival
+from .models import Study
 from .navigation import inbox
 
 
@@ -114,6 +115,6 @@ def review_part(study: Study, now: datetime) -> StepPart:
         text = ngettext("%(n)d item is waiting", "%(n)d items are waiting", waiting) % {"n": waiting}
         action = Action(str(_("Review now")), reverse("inbox", args=[study.slug]), Role.REVIEWER)
         return StepPart(text, Progress.STARTED, action)
-    if Participant.objects.filter(study=study).exists():
+    if Arrival.objects.filter(link__study=study).exists():
         return StepPart(str(_("Nothing is waiting")), Progress.DONE)
     return StepPart(str(_("Nothing submitted yet")), Progress.TO_DO)
