@@ -209,14 +209,14 @@ def check(questions: list[dict[str, Any]], answers_given: Mapping[str, Any]) -> 
         value = value.strip() if isinstance(value, str) else value
         if value is None or value == "":
             if question.get("required", True):
-                wrong[name] = _("Choose one.") if question["options"] else _("Please answer.")
+                wrong[name] = _("Choose an answer.") if question["options"] else _("Please answer.")
         elif question["options"]:
             # By what they look like in a form; stored as what they are.
             known = {str(option["value"]): option["value"] for option in question["options"]}
             if str(value) in known:
                 answers[name] = known[str(value)]
             else:
-                wrong[name] = _("Choose one of the options.")
+                wrong[name] = _("Choose one of the answers.")
         elif not isinstance(value, str) or len(value) > LONGEST_ANSWER:
             wrong[name] = _("At most %(n)s characters.") % {"n": LONGEST_ANSWER}
         else:
