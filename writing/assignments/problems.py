@@ -19,7 +19,9 @@ class EnoughWritten(WorkProblem):
 
     def __init__(self, most: int):
         self.most = most
-        super().__init__(_("You have written all %(n)s responses that one person can write in this study.") % {"n": most})
+        super().__init__(
+            _("You have written all %(n)s responses that one person can write in this study.") % {"n": most}
+        )
 
 
 class TrialWaits(WorkProblem):

@@ -98,10 +98,16 @@ def _saving() -> dict[str, str]:
         "save.waiting.one": _("Saving for {n} s"),
         "save.waiting.other": _("Saving for {n} s"),
         "save.offline": _("Offline"),
-        "save.offline.more": _("You can keep writing. Your text is stored on this device and sent when the connection is back."),
+        "save.offline.more": _(
+            "You can keep writing. Your text is stored on this device and sent when the connection is back."
+        ),
         "save.problem": _("Not saved"),
-        "save.problem.more": _("Your text is stored on this device, and we keep trying to send it. You can keep writing."),
-        "save.problem.storage": _("This browser cannot store your text on this device. Keep this page open until your text is saved."),
+        "save.problem.more": _(
+            "Your text is stored on this device, and we keep trying to send it. You can keep writing."
+        ),
+        "save.problem.storage": _(
+            "This browser cannot store your text on this device. Keep this page open until your text is saved."
+        ),
         "save.problem.full": _("This device has no free space. Keep this page open until your text is saved."),
         "save.problem.large": _("Your text is too long to save. Make it shorter."),
         "save.unopened": _("We cannot reach the server. This page keeps trying. You can read in the meantime."),
@@ -141,7 +147,7 @@ def _finishing() -> dict[str, str]:
             "keep writing."
         ),
         "finish.waits.expired": _(
-            "The server no longer recognises this browser. Open your link again in another tab. Then this page finishes "
+            "The server no longer recognises this browser. Open your link again in another tab. Then this page submits "
             "your text."
         ),
         "finish.problem": _("Your text could not be finished just now. It is safe. Try again in a moment."),
@@ -159,7 +165,9 @@ def _branches() -> dict[str, str]:
     return {
         "branch.title": _("You have another version of your text"),
         "branch.lede.one": _("Another tab or device has text that is not in this version. Which version do you want?"),
-        "branch.lede.other": _("Other tabs or devices have text that is not in this version. Which version do you want?"),
+        "branch.lede.other": _(
+            "Other tabs or devices have text that is not in this version. Which version do you want?"
+        ),
         "branch.here": _("Version in this tab"),
         "branch.there": _("Another version ({i})"),
         "branch.take": _("Use this version"),
