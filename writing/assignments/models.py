@@ -27,9 +27,7 @@ class WritingTask(PaidWork):
     TEXTS: ClassVar[WorkTexts] = WorkTexts(
         not_allowed=_("This task is %(state)s, so you cannot do this now."),
         left_study=_("You withdrew from this study, so there are no more tasks for you."),
-        blocked=_(
-            "The researchers give you no more tasks here. Their reason: “%(reason)s” You can ask them about it."
-        ),
+        blocked=_("The researchers give you no more tasks here. Their reason: “%(reason)s” You can ask them about it."),
         nothing_left=_(
             "All topics that you can write on are taken at the moment. Check again later, some may become free."
         ),

@@ -59,9 +59,9 @@ export function jumps(place, player) {
 
 /** @param {import("./moments.js").Log} log @returns {string} how long it took and what came at once */
 export function sum(log) {
-  const parts = [`${lasting(log.span)} from the first to the last event`];
+  const parts = [`${lasting(log.span)} from first to last event`];
   const sessions = log.sessions.length;
-  if (sessions > 1) parts.push(`in ${sessions} sessions`);
+  if (sessions > 1) parts.push(`${sessions} sessions`);
   const part = (/** @type {number} */ kept) => (log.length ? Math.round((kept / log.length) * 100) : 0);
   const share = (/** @type {(place: number) => boolean} */ which) => {
     const kept = log.arrivals.filter((arrival) => which(arrival.place)).reduce((all, arrival) => all + arrival.survived, 0);
@@ -71,7 +71,7 @@ export function sum(log) {
   parts.push(
     `${share((place) => place >= 0)} % of the final text was inserted at once and is in a passage, ${share((place) => place === -2)} % was inserted at once and is in no passage`,
   );
-  if (log.set_back) parts.push(`the writer's clock was set back ${log.set_back === 1 ? "once" : `${log.set_back} times`}`);
-  if (!log.has_keys) parts.push("snapshots of the text: keys, focus and passages were not recorded");
-  return `${parts.join("; ")}.`;
+  if (log.set_back) parts.push(`The writer's clock was set back ${log.set_back === 1 ? "once" : `${log.set_back} times`}`);
+  if (!log.has_keys) parts.push("Snapshots of the text only: keys, focus and passages were not recorded");
+  return `${parts.join(". ")}.`;
 }
