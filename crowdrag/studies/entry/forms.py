@@ -20,7 +20,7 @@ class KeyForm(forms.Form):
         label=_("Your personal link or code"),
         max_length=500,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
-        help_text=_("The whole link or the code alone, with or without its dashes."),
+        help_text=_("Enter the whole link, or only the code, with or without dashes."),
     )
 
 

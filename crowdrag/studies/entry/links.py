@@ -120,12 +120,13 @@ def read_visit(names: Mapping[str, str], query: Mapping[str, str]) -> PlatformVi
     visit = {role: query.get(names[role], "") for role in PARAMETER_ROLES if names.get(role)}
     if not visit.get("participant"):
         raise PlatformParametersError(
-            _("The address does not say who you are: “%(name)s” is missing.") % {"name": names.get("participant", "")}
+            _("The link does not contain your platform ID: “%(name)s” is missing.")
+            % {"name": names.get("participant", "")}
         )
     for role, value in visit.items():
         if value and (len(value) > MAX_ID_LENGTH or not _PLATFORM_ID.fullmatch(value)):
             raise PlatformParametersError(
-                _("The address is damaged: “%(name)s” is not what the platform writes.") % {"name": names[role]}
+                _("The link is damaged: “%(name)s” is not a valid platform ID.") % {"name": names[role]}
             )
     return PlatformVisit(**visit)
 

@@ -95,7 +95,9 @@ def enter_key(request: HttpRequest) -> HttpResponse:
         link = links.find_personal(form.cleaned_data["key"])
         if link is not None:
             return _enrol(request, Visitor(link, None, link.participant))
-        form.add_error("key", _("Nobody has this link or code. Is all of it there? It may also have been replaced."))
+        form.add_error(
+            "key", _("This link or code does not work. Check that it is complete. A newer one may have replaced it.")
+        )
     return render(request, "studies/entry/return.html", {"form": form}, status=422 if form.errors else 200)
 
 
