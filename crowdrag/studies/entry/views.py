@@ -203,7 +203,7 @@ def close_link(request: HttpRequest, study: Study, link_id: int) -> HttpResponse
     """Let nobody in by a link any more."""
     link = get_object_or_404(EntryLink, pk=link_id, study=study)
     links.close(link=link, now=timezone.now())
-    messages.success(request, _("Nobody new comes in by this link any more."))
+    messages.success(request, _("The link is closed to new people."))
     return redirect("entry_links", study.slug)
 
 
@@ -228,7 +228,7 @@ def _make_link(request: HttpRequest, study: Study, form: LinkForm) -> HttpRespon
         )
     else:
         links.create_open(label=data["label"], **common)
-    messages.success(request, _("The link is made."))
+    messages.success(request, _("The link is created."))
     return redirect("entry_links", study.slug)
 
 
