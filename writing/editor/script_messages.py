@@ -147,7 +147,7 @@ def _finishing() -> dict[str, str]:
             "keep writing."
         ),
         "finish.waits.expired": _(
-            "The server no longer recognises this browser. Open your link again in another tab. Then this page submits "
+            "The server no longer recognises this browser. Open your link in another tab. Then this page finishes "
             "your text."
         ),
         "finish.problem": _("Your text could not be finished just now. It is safe. Try again in a moment."),
