@@ -68,13 +68,13 @@ class JudgingOutcome(models.TextChoices):
     REFUSED = "REFUSED", _("refused")
     EMPTY = "EMPTY", _("empty")
     CUT = "CUT", _("cut off")
-    INVALID = "INVALID", _("not in the form asked for")
-    FAILED = "FAILED", _("the server did not take it")
+    INVALID = "INVALID", _("not in the requested format")
+    FAILED = "FAILED", _("the server did not accept it")
 
 
 class Spot(models.TextChoices):
     """Where in a response a text was planted."""
 
-    START = "START", _("before it")
+    START = "START", _("before the text")
     MIDDLE = "MIDDLE", _("between two sentences")
-    END = "END", _("behind it")
+    END = "END", _("after the text")

@@ -22,7 +22,7 @@ class TaskState(models.TextChoices):
     """Where a writing task stands."""
 
     OPEN = "OPEN", _("open")
-    CLAIMED = "CLAIMED", _("being written")
+    CLAIMED = "CLAIMED", _("in progress")
     SUBMITTED = "SUBMITTED", _("submitted")
     ACCEPTED = "ACCEPTED", _("accepted")
     REJECTED = "REJECTED", _("rejected")

@@ -12,36 +12,36 @@ from ..models import Dimension
 LONGEST_TEXT: Final = 50_000
 
 _PAIRWISE: Final = """\
-We want to know **what makes an answer useful**. You get about {items} questions that people asked, each with two
-answers, A on the left and B on the right (on a phone one below the other). For each, you say in several respects which
-answer is better. There are no right or wrong opinions; we ask several people the same.
+We want to know **what makes an answer useful**. You get about {items} questions that people asked. Each has two
+answers, A on the left and B on the right (on a phone, one below the other). For each pair, you say which answer is
+better on several aspects. There are no right or wrong opinions. We ask several people the same questions.
 
-- **Read the question, then both answers to the end.** Judge what stands there. Do not look anything up, and do not
-  judge whether you agree.
-- **Judge each question by itself.** An answer can be easier to follow and still look at less. The pairs have nothing to
-  do with each other either.
-{neutral}- **Numbers in brackets, as [0] or [3, 7],** say which source a claim is taken from. You do not see the
-  sources. Do not count them, and prefer no answer because it has more of them.
+- **Read the question, then read both answers to the end.** Judge only the text you see. Do not look anything up. Do
+  not judge whether you agree with the text.
+- **Judge each question separately.** An answer can be easier to follow and still cover less. Judge each pair
+  separately too.
+{neutral}- **Numbers in brackets, such as [0] or [3, 7],** show which source a claim comes from. You do not see the
+  sources. Do not count them, and do not prefer an answer because it has more of them.
 """
 _POINTWISE: Final = """\
-We want to know **what makes an answer useful**. You get about {items} questions that people asked, each with one
-answer. For each, you say in several respects how good the answer is, on a scale between two ends. There are no right or
-wrong opinions; we ask several people the same.
+We want to know **what makes an answer useful**. You get about {items} questions that people asked. Each has one answer.
+For each, you say how good the answer is on several aspects, on a scale with two ends. There are no right or wrong
+opinions. We ask several people the same questions.
 
-- **Read the question, then the answer to its end.** Judge what stands there. Do not look anything up, and do not judge
-  whether you agree.
-- **Judge each question by itself.** An answer can be easy to follow and still look at little. The answers have nothing
-  to do with each other either.
-- **Use the whole scale.** The ends are for what is clearly so.
-- **Numbers in brackets, as [0] or [3, 7],** say which source a claim is taken from. You do not see the sources. Do not
-  count them, and think no better of an answer because it has more of them.
+- **Read the question, then read the answer to the end.** Judge only the text you see. Do not look anything up. Do not
+  judge whether you agree with the text.
+- **Judge each question separately.** An answer can be easy to follow and still cover little. Judge each answer
+  separately too.
+- **Use the whole scale.** Use the ends for clear cases.
+- **Numbers in brackets, such as [0] or [3, 7],** show which source a claim comes from. You do not see the sources. Do
+  not count them, and do not rate an answer higher because it has more of them.
 """
 _NEUTRAL: Final = """\
-- **“{label}”** is for answers that are really alike in that respect, not for those on which it is hard to decide.
+- **“{label}”** is for answers that are really alike on that aspect. Do not use it just because it is hard to decide.
 """
 _ASKED: Final = """\
 
-## What is asked
+## What we ask
 
 {asked}
 """
@@ -49,47 +49,50 @@ _PAGE: Final = """\
 
 ## How the page works
 
-All of it is on one page. Click an answer, or press the number beside it; the keys are listed under “?”. The dots at the
-top show what is done. Every answer is saved as you give it, and you can change it until you hand in. You can hand in
-when all is answered. You may leave and come back while your time runs; until when stands under “···” at the top.
+Everything is on one page. Click an answer, or press the number beside it. The shortcuts are listed under “?”. The dots
+at the top show what is done. Each answer is saved at once, and you can change it until you submit. You can submit when
+you have answered all questions. You can leave and come back before your time is over. The due time is at the top of the
+page.
 
-## Pay, and how your work is looked at
+## Pay and review
 
-What it pays and about how long it takes stood on the first page. **Your opinion is never a reason not to pay you**,
-even if nobody shares it. A person may look at work that was much faster than anybody can read, or that answers
-everything alike{checks}. If it is not accepted, you are told why, and you can contest it. There is no trap: nothing is
-asked that cannot be known from the page.
+The first page told you the pay and about how long it takes. **We never refuse to pay you because of your opinion**,
+even if nobody shares it. A person may review work that was much faster than anyone can read, or that has the same
+answer everywhere{checks}. If we do not accept your work, we tell you why, and you can contest it. There are no tricks:
+the page has all the information you need to answer.
 """
-_CHECKS: Final = ", or that misses the questions that say themselves which answer to give"
+_CHECKS: Final = ", or that fails the attention checks, which tell you which answer to select"
 
 _CONSENT: Final = """\
-**Taking part is voluntary.** You can stop at any time, without giving a reason. On your own page you can withdraw, and
-have what you gave erased; it needs no account, only your personal link. What you wrote and all times are erased then.
-**Your bare answers stay** (which one you chose), with nothing that leads to who you are; they count in no analysis from
-then on, and somebody else judges in your place.
+**Taking part is voluntary.** You can stop at any time and do not need to give a reason. On your dashboard you can
+withdraw and have your data erased. You do not need an account, only your personal link. We then erase what you wrote
+and all times. **The options you chose stay**, with nothing that shows who you are. No later analysis counts them, and
+someone else judges in your place.
 
-## What is recorded
+## What we record
 
-Nothing is recorded outside of the page, and nothing before you agree here. While you judge:
+We record nothing outside of the page, and nothing before you agree here. While you judge, we record:
 
-- **Your answers.** To each question of each item, when you gave them and how often you changed them; the reasons that
-  you write where we ask for some; and your comment at the end, if you leave one.
-- **Your time on each item.** How long it stood before you and how often you came back to it.
-- **Whether the page was in front of you.** How often and how long you were away from it. Not what you did there.
+- **Your answers.** Your answer to each question of each item, when you gave it and how often you changed it. The
+  reasons that you write where we ask for them. Your comment at the end, if you leave one.
+- **Your time on each item.** How long you viewed it and how often you came back to it.
+- **Whether the page was in front of you.** How often and how long you were away from it, but not what you did there.
 
-Besides, we keep when you came and by which link, and what you are paid. Of a recruitment platform's id we keep an
-encrypted copy, to pay you and to know you again; it is never published.
+We also keep when you came and with which link, and what you are paid. If a recruitment platform sent you, we store your
+platform ID encrypted. We use it to pay you and to recognise you. We never publish it.
 
-## What it is for
+## Purpose
 
-Research into what makes answers useful, and how far people and language models agree on it. You go by a pseudonym.
+We study what makes answers useful, and how far people and language models agree on it. We use a pseudonym instead of
+your name.
 
-## What is published
+## What we publish
 
-- **Your answers, with your pseudonym**, under the licence {licence}: anybody may then use them as this licence says.
-- **Your times**, only if you allow it below. If you do not, you are paid all the same, and they stay with us.
+- **Your answers, with your pseudonym**, under the licence {licence}: anyone may then use them as this licence says.
+- **Your times**, only if you allow it below. If you do not allow it, you are paid the same, and we keep them to
+  ourselves.
 
-Nothing is published that says who you are. Please write nothing into a comment or a reason that does.
+We publish nothing that says who you are. Please do not write anything in a comment or a reason that says who you are.
 """
 
 

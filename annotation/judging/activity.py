@@ -36,7 +36,9 @@ def offer(campaign: Campaign, _study: Study | None = None) -> Offer | None:
     return Offer(
         title=title(campaign),
         what=lazy(_what, str)(campaign),  # an offer is looked at with each page, and its words hardly ever
-        repeats="" if campaign.questionnaires_per_person == 1 else _("You can do several, one after the other."),
+        repeats=""
+        if campaign.questionnaires_per_person == 1
+        else _("You can do several questionnaires, one after another."),
         minutes=campaign.minutes,
         pay=campaign.pay or 0,
         per=_("per questionnaire"),
@@ -64,13 +66,13 @@ def has_checks(campaign: Campaign) -> bool:
 def _what(campaign: Campaign) -> str:
     if campaign.kind == CampaignKind.POINTWISE:
         what = _(
-            "You read questions, each with an answer that was written to it, and say how good the answer is in "
-            "several respects. You do not look anything up."
+            "You read questions, each with one answer. You rate each answer on several aspects. You do not need to "
+            "look anything up."
         )
     else:
         what = _(
-            "You read questions, each with two answers that were written to it, and say which answer is better in "
-            "several respects. You do not look anything up."
+            "You read questions, each with two answers. You choose the better answer on several aspects. You do not "
+            "need to look anything up."
         )
     return " ".join([what, *_size(campaign)])
 
@@ -85,12 +87,12 @@ def _size(campaign: Campaign) -> list[str]:
         else:
             things = ngettext("%(n)s pair of answers", "%(n)s pairs of answers", size.items) % {"n": size.items}
         questions = ngettext("%(n)s question", "%(n)s questions", size.questions) % {"n": size.questions}
-        message = _("A questionnaire has %(things)s, and %(asked)s about each.")
+        message = _("A questionnaire has %(things)s, with %(asked)s about each.")
         parts.append(message % {"things": things, "asked": questions})
     if examples:
         message = ngettext(
-            "Before the first one comes a training: %(n)s example, with the answers that we expect and why.",
-            "Before the first one comes a training: %(n)s examples, with the answers that we expect and why.",
+            "Before the first one, you do a short training: %(n)s example with the expected answers and the reasons.",
+            "Before the first one, you do a short training: %(n)s examples with the expected answers and the reasons.",
             examples,
         )
         parts.append(message % {"n": examples})
@@ -155,7 +157,7 @@ def reversal_url(campaign: Campaign, participant: Participant, about: str) -> st
 def about_label(campaign: Campaign, participant: Participant, about: str) -> str:
     """Return what people call this assignment, if it is this judge's."""
     assignment = _assignment_about(campaign, participant, about)
-    return _("A questionnaire of %(title)s") % {"title": f"“{title(campaign)}”"} if assignment else ""
+    return _("A questionnaire from %(title)s") % {"title": f"“{title(campaign)}”"} if assignment else ""
 
 
 def owed(campaign: Campaign, participant: Participant) -> int:
@@ -175,14 +177,14 @@ def erasure(campaign: Campaign, participant: Participant) -> list[str]:
     if not theirs.exists() and not trained.exists():
         return []
     gone = _(
-        "Of your judging, what you wrote and all times are erased here, and so are your answers to examples and to "
-        "questions that check the reading."
+        "We erase the comments you wrote while judging and all your times from this server. We also erase your "
+        "answers to training examples and attention checks."
     )
     return [gone, _stays()]
 
 
 def _stays() -> str:
     return _(
-        "Of what you judged, your bare answers stay (which one you chose), with nothing that leads to who you are. "
-        "They count in no analysis from then on, and somebody else judges in your place."
+        "We keep the options you chose when judging, with nothing that shows who you are. No later analysis counts "
+        "them, and someone else judges in your place."
     )

@@ -116,7 +116,9 @@ def answer(
     """
     justification = storable_text(justification).strip()
     if len(justification) > LONGEST_JUSTIFICATION:
-        raise problems.BadAnswer(_("A justification may have at most %(n)s characters.") % {"n": LONGEST_JUSTIFICATION})
+        raise problems.BadAnswer(
+            _("Your reason is too long. It can have at most %(n)s characters.") % {"n": LONGEST_JUSTIFICATION}
+        )
     _check_revision(revision)
     stored = _stored(assignment, item, dimension, value, justification, revision, now)
     return stored or _look_closer(assignment, item, dimension, value, justification, revision, now)
@@ -183,7 +185,7 @@ def answer_check(*, assignment: Assignment, check: int, value: int, revision: in
     assignment = lock_for_answers(assignment)
     check_asked = AttentionCheck.objects.filter(pk=_key(check), questionnaire=assignment.questionnaire_id).first()
     if check_asked is None or not _is_option(value, check_asked.options):
-        raise problems.BadAnswer(_("This is no answer to a question of this questionnaire."))
+        raise problems.BadAnswer(_("This answer does not belong to any question in this questionnaire."))
     known = CheckAnswer.objects.filter(assignment=assignment, check_asked=check_asked).first()
     content = {"value": value}
     if known is None:
@@ -216,7 +218,7 @@ def _check_question(assignment: Assignment, item: int, dimension: int, value: in
         pk__in=CampaignDimension.objects.filter(campaign=campaign, dimension=_key(dimension)).values("dimension")
     ).values_list("options", flat=True)
     if not is_known or not any(_is_option(value, each) for each in options):
-        raise problems.BadAnswer(_("This is no answer to a question of this questionnaire."))
+        raise problems.BadAnswer(_("This answer does not belong to any question in this questionnaire."))
 
 
 def _is_option(value: object, options: list[dict[str, Any]]) -> bool:
@@ -231,7 +233,7 @@ def _key(key: object) -> int:
 
 def _check_revision(revision: object) -> None:
     if type(revision) is not int or not 1 <= revision <= MOST_REVISIONS:
-        raise problems.BadAnswer(_("An answer says which one it is, from 1 up."))
+        raise problems.BadAnswer(_("The number of the answer's revision must be 1 or more."))
 
 
 def _replaces(known: Judgment | CheckAnswer, content: dict[str, Any], revision: int) -> bool:
@@ -312,9 +314,11 @@ def record_times(
     BadAnswer, HandedIn, LeftStudy
     """
     if not isinstance(visit, str) or not visit or len(visit) > LONGEST_VISIT_NAME or visit != storable_text(visit):
-        raise problems.BadAnswer(_("A visit has a name of at most %(n)s characters.") % {"n": LONGEST_VISIT_NAME})
+        raise problems.BadAnswer(
+            _("The name of a visit can have at most %(n)s characters.") % {"n": LONGEST_VISIT_NAME}
+        )
     if not isinstance(times, Sequence):
-        raise problems.BadAnswer(_("Times are told item by item."))
+        raise problems.BadAnswer(_("The times must be a list with one entry for each item."))
     # The last one counts, where an item is told of twice.
     rows = dict(_parse_times(each) for each in times)
     columns = zip(*((item, *numbers) for item, numbers in rows.items()), strict=True) if rows else ((),) * len(_COLUMNS)
@@ -331,7 +335,7 @@ def record_times(
 def _refuse(assignment: Assignment) -> NoReturn:
     """Say why a report was not stored."""
     lock_for_answers(assignment)
-    raise problems.BadAnswer(_("Times are told of items of this questionnaire."))
+    raise problems.BadAnswer(_("The times must be for items of this questionnaire."))
 
 
 def active_seconds(assignment: Assignment) -> float | None:
@@ -343,7 +347,7 @@ def active_seconds(assignment: Assignment) -> float | None:
 def _parse_times(each: Any) -> tuple[int, tuple[float | int, ...]]:
     item = each.get("item") if isinstance(each, Mapping) else None
     if type(item) is not int or not 0 < item < 2**63:
-        raise problems.BadAnswer(_("Times are told of items of this questionnaire."))
+        raise problems.BadAnswer(_("The times must be for items of this questionnaire."))
     seconds = [_number(each.get(name, 0)) for name in ("active", "away")]
     counts = [int(min(_number(each.get(name, 0)), MOST)) for name in ("looks", "leaves", "changes")]
     return item, (*seconds, *counts)
@@ -351,6 +355,6 @@ def _parse_times(each: Any) -> tuple[int, tuple[float | int, ...]]:
 
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise problems.BadAnswer(_("Times and counts are numbers, and not negative."))
+        raise problems.BadAnswer(_("Times and counts must be numbers that are not negative."))
     # An integer may be too large for a float.
     return float(value) if value <= MOST else (math.inf if value == math.inf else float(MOST) * 1000)

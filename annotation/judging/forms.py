@@ -64,7 +64,7 @@ def times(request: HttpRequest) -> TimesData:
     fields = _body(request)
     rows = fields.get("times")
     if not isinstance(rows, list) or len(rows) > MOST_TIMES or not all(isinstance(each, dict) for each in rows):
-        raise BadBodyError(_("“times” is a list of objects, one an item."))
+        raise BadBodyError(_("“times” must be a list with one object for each item."))
     return TimesData(_text(fields, "visit"), rows)
 
 
@@ -77,15 +77,15 @@ def comment(request: HttpRequest) -> str:
 
 def _body(request: HttpRequest) -> dict[str, Any]:
     if _length(request) > MAX_BYTES:
-        raise BadBodyError(_("At most %(n)s bytes are taken at once.") % {"n": MAX_BYTES})
+        raise BadBodyError(_("The request is too large. Send at most %(n)s bytes at once.") % {"n": MAX_BYTES})
     try:
         fields = json.loads(request.body)
     except (UnreadablePostError, RawPostDataException) as error:
         raise BadBodyError(_("The request ended too early.")) from error
     except (ValueError, RecursionError) as error:
-        raise BadBodyError(_("The request is no JSON.")) from error
+        raise BadBodyError(_("The request is not valid JSON.")) from error
     if not isinstance(fields, dict):
-        raise BadBodyError(_("The request is no JSON object."))
+        raise BadBodyError(_("The request must be a JSON object."))
     return fields
 
 
@@ -100,12 +100,12 @@ def _number(fields: dict[str, Any], name: str) -> int:
     value = fields.get(name)
     # True is 1 to Python, and to nobody else.
     if type(value) is not int or not -(2**63) <= value < 2**63:
-        raise BadBodyError(_("“%(name)s” is a whole number.") % {"name": name})
+        raise BadBodyError(_("“%(name)s” must be a whole number.") % {"name": name})
     return value
 
 
 def _text(fields: dict[str, Any], name: str) -> str:
     value = fields.get(name, "")
     if not isinstance(value, str):
-        raise BadBodyError(_("“%(name)s” is a text.") % {"name": name})
+        raise BadBodyError(_("“%(name)s” must be text.") % {"name": name})
     return value

@@ -28,13 +28,18 @@ class Assignment(PaidWork):
 
     RELATED: ClassVar[tuple[str, ...]] = ("questionnaire__campaign__study", "participant")
     TEXTS: ClassVar[WorkTexts] = WorkTexts(
-        not_allowed=_("This questionnaire is %(state)s: that cannot be done with it now."),
-        left_study=_("You withdrew from this study, so there is nothing further for you to judge."),
-        blocked=_("The researchers give you no further questionnaires here. They say: “%(reason)s” You can ask them."),
-        nothing_left=_("All questionnaires that you can judge are taken at present. Look again later: some come back."),
-        under_review=_("Another reviewer has this questionnaire open. Take the next one."),
-        erased=_("This was erased at its judge's wish: it stays left out of the analysis. What is owed can be paid."),
-        needs_reason=_("Say why: the judge reads it."),
+        not_allowed=_("This questionnaire is %(state)s, so you cannot do this now."),
+        left_study=_("You withdrew from this study, so there is nothing more for you to judge."),
+        blocked=_(
+            "The researchers give you no more questionnaires here. Their reason: “%(reason)s” "
+            "You can ask them about it."
+        ),
+        nothing_left=_(
+            "All questionnaires that you can do are taken at the moment. Check again later, some may become free."
+        ),
+        under_review=_("Another reviewer has this questionnaire open. Review the next one."),
+        erased=_("The judge had this erased. It stays excluded from the analysis. You can still pay what is owed."),
+        needs_reason=_("Give a reason. The judge can read it."),
     )
 
     questionnaire = models.ForeignKey(Questionnaire, models.CASCADE, related_name="assignments")

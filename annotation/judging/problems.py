@@ -18,14 +18,14 @@ class CampaignNotOpen(WorkProblem):
     """The campaign hands nothing out at present."""
 
     def __init__(self) -> None:
-        super().__init__(_("Nothing can be judged here at present."))
+        super().__init__(_("There is nothing to judge here at the moment."))
 
 
 class NotAdmitted(WorkProblem):
     """The person did not come by a link to this campaign."""
 
     def __init__(self) -> None:
-        super().__init__(_("This work is for people who were invited to it. Come by the link that you were given."))
+        super().__init__(_("Only invited people can do this task. Open the link that you received."))
 
 
 class EnoughJudged(WorkProblem):
@@ -35,8 +35,8 @@ class EnoughJudged(WorkProblem):
         self.most = most
         super().__init__(
             ngettext(
-                "You have judged the one questionnaire that is for you here.",
-                "You have judged all %(n)s questionnaires that are for you here.",
+                "You have completed the one questionnaire that you can do here.",
+                "You have completed all %(n)s questionnaires that you can do here.",
                 most,
             )
             % {"n": most}
@@ -50,8 +50,8 @@ class TooLate(WorkProblem):
         self.assignment = assignment
         super().__init__(
             _(
-                "Your time for this questionnaire was over, and somebody else is judging it now. "
-                "Your answers are kept: finish them and submit them."
+                "Your time for this questionnaire is over, and someone else is doing it now. "
+                "Your answers are saved. You can still finish and submit."
             )
         )
 
@@ -61,7 +61,7 @@ class NoSlot(WorkProblem):
 
     def __init__(self, assignment: Assignment):
         self.assignment = assignment
-        super().__init__(_("As many people as asked have judged this questionnaire, or are judging it now."))
+        super().__init__(_("Enough people have completed this questionnaire or are doing it now."))
 
 
 class Incomplete(WorkProblem):
@@ -71,7 +71,7 @@ class Incomplete(WorkProblem):
         self.missing = missing
         n = len(missing)
         super().__init__(
-            ngettext("One question is still open.", "%(n)s questions are still open.", n) % {"n": n},
+            ngettext("One question is not answered.", "%(n)s questions are not answered.", n) % {"n": n},
         )
 
 
@@ -87,4 +87,4 @@ class OtherAnswer(WorkProblem):
 
     def __init__(self, current: Judgment | CheckAnswer):
         self.current = current
-        super().__init__(_("This question was answered elsewhere meanwhile; that answer is shown now."))
+        super().__init__(_("You answered this question in another window. That answer is shown now."))

@@ -16,38 +16,38 @@ def questionnaire() -> dict[str, str]:
 def _saving() -> dict[str, str]:
     return {
         "save.opening": _("Opening"),
-        "save.opening.more": _("The page is being made ready."),
+        "save.opening.more": _("The page is loading."),
         "save.saved": _("Saved"),
-        "save.saved.more": _("Every answer that you gave has arrived."),
+        "save.saved.more": _("All your answers are saved."),
         "save.saving": _("Saving"),
-        "save.saving.more": _("Your last answer is on its way."),
-        "save.waiting.one": _("Saving, for {n} second"),
-        "save.waiting.other": _("Saving, for {n} seconds"),
+        "save.saving.more": _("Your last answer is being sent."),
+        "save.waiting.one": _("Saving for {n} second"),
+        "save.waiting.other": _("Saving for {n} seconds"),
         "save.offline": _("Not saved: no connection"),
         "save.offline.more": _(
-            "Your answers are kept in this browser and are sent when the connection is back. Go on."
+            "Your answers are stored in this browser and sent when the connection is back. You can continue."
         ),
         "save.unkept": _("Not saved: keep this page open"),
-        "save.unkept.more": _("This browser keeps nothing, so stay on this page until your answers have arrived."),
-        "save.server": _("Not saved yet: the server is away"),
-        "save.server.more": _("Your answers are kept in this browser, and are sent when the server is back."),
+        "save.unkept.more": _("This browser cannot store your answers. Stay on this page until they are saved."),
+        "save.server": _("Not saved yet: no answer from the server"),
+        "save.server.more": _("Your answers are stored in this browser and sent when the server is back."),
         "save.expired": _("Not saved: open your link again"),
         "save.expired.more": _(
-            "This browser was forgotten. Open your link, or start from the platform, in another tab; then this page "
-            "sends your answers by itself."
+            "The server no longer recognises this browser. Open your link, or start from the platform, in another "
+            "tab. Then this page sends your answers automatically."
         ),
         "save.closed": _("Closed"),
-        "save.closed.more": _("This questionnaire takes no answers any more."),
-        "closed.title": _("This questionnaire takes no answers any more"),
-        "closed.text": _("It was submitted elsewhere, or it went back. Nothing that you change here is kept."),
-        "withdrawn.title": _("You have left this study"),
-        "withdrawn.text": _("You withdrew, or the text about what is recorded is to be read again. See there:"),
-        "closed.go": _("See what became of it"),
-        "other": _("Changed in another window: this question shows the answer that was given there. Look at it again."),
-        "bad": _("This answer could not be stored: {message} Choose again."),
+        "save.closed.more": _("You can no longer answer this questionnaire."),
+        "closed.title": _("You can no longer answer this questionnaire"),
+        "closed.text": _("It was submitted in another window, or it was returned. Changes on this page are not saved."),
+        "withdrawn.title": _("You can no longer continue here"),
+        "withdrawn.text": _("You withdrew from this study, or you need to read the consent text again."),
+        "closed.go": _("View status"),
+        "other": _("You changed this answer in another window. The question now shows that answer. Please check it."),
+        "bad": _("This answer could not be saved: {message} Choose again."),
         "late": _(
-            "Your time for this questionnaire is over. Go on and submit it: it is kept, and it counts if nobody "
-            "else has taken your place."
+            "Your time for this questionnaire is over. You can still finish and submit it. It is kept, and it counts "
+            "if no one else has taken your place."
         ),
     }
 
@@ -56,31 +56,29 @@ def _moving() -> dict[str, str]:
     return {
         "state.complete": _("complete"),
         "state.partly": _("partly answered"),
-        "state.open": _("not answered yet"),
-        "state.here": _("shown now"),
+        "state.open": _("not answered"),
+        "state.here": _("current"),
         "dot": _("{name} {number}: {state}"),
         "answered": _("{answered} of {all} answered"),
-        "item.complete": _("All questions here are answered."),
-        "open.none": _("Every question is answered. You can submit."),
+        "item.complete": _("You answered all questions here."),
+        "open.none": _("You answered every question. You can submit."),
     }
 
 
 def _finishing() -> dict[str, str]:
     return {
-        "finish.ready": _("Every question is answered. You can look at each again before you submit."),
-        "finish.open.one": _("{n} question is still open. Answer it, then submit:"),
-        "finish.open.other": _("{n} questions are still open. Answer them, then submit:"),
+        "finish.ready": _("You answered every question. You can check your answers before you submit."),
+        "finish.open.one": _("{n} question is not answered. Answer it, then submit:"),
+        "finish.open.other": _("{n} questions are not answered. Answer them, then submit:"),
         "finish.unfinished.one": _(
-            "Not submitted: {n} question has no complete answer yet. It is this one, in {name} {number}."
+            "Not submitted: {n} question is not fully answered. It is this one, in {name} {number}."
         ),
         "finish.unfinished.other": _(
-            "Not submitted: {n} questions have no complete answer yet. The first is this one, in {name} {number}."
+            "Not submitted: {n} questions are not fully answered. The first is this one, in {name} {number}."
         ),
         "finish.of.one": _("{name} {number}: {n} question"),
         "finish.of.other": _("{name} {number}: {n} questions"),
-        "finish.sending": _(
-            "Your last answers are being sent. The questionnaire is submitted as soon as they are there."
-        ),
+        "finish.sending": _("Saving your last answers. After that, the questionnaire is submitted."),
         "finish.handing": _("Submitting …"),
-        "finish.waits": _("It could not be submitted yet; it is tried again until it works. Stay on this page."),
+        "finish.waits": _("The questionnaire is not submitted yet. This page keeps trying. Stay on this page."),
     }

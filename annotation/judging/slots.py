@@ -48,7 +48,8 @@ class FewerSlots(ValueError):  # noqa: N818 -- it says what was asked for
     def __init__(self, k: int):
         self.k = k
         super().__init__(
-            _("Each questionnaire is judged by %(k)s people: that number can grow, and not shrink.") % {"k": k}
+            _("Each questionnaire is judged by %(k)s people. You can increase this number but not reduce it.")
+            % {"k": k}
         )
 
 

@@ -116,16 +116,16 @@ def notice(campaign: Campaign, per_questionnaire: int) -> str:
         return ""
     needed = fails_needed(campaign)
     message = ngettext(
-        "Among the questions is one that says which answer to give, or that states something impossible: it shows that "
-        "the questions are read.",
-        "Among the questions are %(n)d that say which answer to give, or that state something impossible: they show "
-        "that the questions are read.",
+        "One of the questions is an attention check. It tells you which answer to select, or it states something "
+        "impossible. It shows that you read the questions.",
+        "%(n)d of the questions are attention checks. They tell you which answer to select, or they state something "
+        "impossible. They show that you read the questions.",
         per_questionnaire,
     ) % {"n": per_questionnaire}
     return f"{message} " + (
-        _("One wrong answer to them has no consequence; two may have, after a person has looked.")
+        _("One wrong answer has no consequences. Two wrong answers may have consequences after a person reviews them.")
         if needed > 1
-        else _("A wrong answer may have consequences, after a person has looked.")
+        else _("A wrong answer may have consequences after a person reviews it.")
     )
 
 
@@ -215,17 +215,20 @@ def _cleaned(texts: Iterable[str]) -> list[str]:
 
 def _look_at_instruction(text: str) -> None:
     if text.count(ANSWER) != 1:
-        raise BadText(_("“%(text)s” must hold {answer} once: the words of the answer to choose.") % {"text": text})
+        raise BadText(
+            _("“%(text)s” must contain {answer} exactly once. {answer} stands for the answer to select.")
+            % {"text": text}
+        )
 
 
 def _look_at(text: str) -> None:
     if len(text) > LONGEST:
-        raise BadText(_("A check's text has at most %(n)d characters.") % {"n": LONGEST})
+        raise BadText(_("The text of an attention check can have at most %(n)d characters.") % {"n": LONGEST})
     if any(word in text.casefold() for word in RECALLS):
         raise BadText(
             _(
-                "“%(text)s” asks for something that was read before. The platforms forbid checks that test memory: "
-                "say in the check itself what to choose."
+                "“%(text)s” asks about something that people read earlier. The platforms do not allow checks that test "
+                "memory. Say in the check itself which answer to select."
             )
             % {"text": text}
         )

@@ -20,15 +20,15 @@ class AttentionForm(forms.Form):
     checks = forms.IntegerField(label=_("Attention checks in each questionnaire"), min_value=0, max_value=MOST)
     gold = forms.IntegerField(label=_("Items with known labels in each questionnaire"), min_value=0, max_value=MOST)
     instructed = forms.CharField(
-        label=_("Checks that say which answer to give"),
-        help_text=_("One a line, each with {answer} where the words of the answer to choose go."),
+        label=_("Checks that say which answer to select"),
+        help_text=_("One per line. Put {answer} where the text of the answer to select goes."),
         widget=LINES,
         required=False,
         max_length=5000,
     )
     nonsense = forms.CharField(
         label=_("Statements that nobody can agree with"),
-        help_text=_("One a line. They are asked with “Disagree” and “Agree”, without a neutral option."),
+        help_text=_("One per line. People answer “Disagree” or “Agree”. There is no neutral option."),
         widget=LINES,
         required=False,
         max_length=5000,
@@ -38,14 +38,14 @@ class AttentionForm(forms.Form):
 class PairForm(forms.Form):
     """Two responses by their ids."""
 
-    left = forms.CharField(label=_("Left response, by its id"), max_length=200)
-    right = forms.CharField(label=_("Right response, by its id"), max_length=200)
+    left = forms.CharField(label=_("ID of the left response"), max_length=200)
+    right = forms.CharField(label=_("ID of the right response"), max_length=200)
 
 
 class ResponseForm(forms.Form):
     """A response by its id."""
 
-    response = forms.CharField(label=_("Response, by its id"), max_length=200)
+    response = forms.CharField(label=_("ID of the response"), max_length=200)
 
 
 class LabelsForm(forms.Form):
@@ -67,7 +67,7 @@ class LabelsForm(forms.Form):
                 initial="" if label is None else str(label.value),
             )
             self.fields[f"why-{each.pk}"] = forms.CharField(
-                label=_("Why, for whoever learns from it: %(label)s") % {"label": each.label},
+                label=_("Reason, shown in training: %(label)s") % {"label": each.label},
                 widget=forms.Textarea(attrs={"rows": 2}),
                 required=False,
                 max_length=2000,

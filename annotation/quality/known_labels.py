@@ -110,7 +110,7 @@ def set_labels(*, item: Item, known: Mapping[int, LabelWithReason]) -> list[Know
     }
     for dimension, label in known.items():
         if dimension not in dimensions or label.value not in dimensions[dimension].values:
-            raise BadLabel(_("Choose one of the options that the campaign offers."))
+            raise BadLabel(_("Choose one of the answers of the question."))
     item.known_labels.exclude(dimension__in=known).delete()
     for dimension, label in known.items():
         KnownLabel.objects.update_or_create(
@@ -235,12 +235,12 @@ def add_known_item(*, campaign: Campaign, responses: Sequence[str]) -> Item:
         each.external_id: each for each in Response.objects.filter(study=campaign.study, external_id__in=responses)
     }
     if missing := [name for name in responses if name not in labels]:
-        raise BadPair(_("The study has no response “%(name)s”.") % {"name": missing[0]})
+        raise BadPair(_("The study has no response with the ID “%(name)s”.") % {"name": missing[0]})
     shown = [labels[name] for name in responses]
     if campaign.kind == CampaignKind.POINTWISE and len(shown) == 1:
         return add_response(campaign=campaign, response=shown[0])
     if len(shown) != 2:
-        raise BadPair(_("Name as many responses as this campaign shows at once."))
+        raise BadPair(_("Enter as many responses as this campaign shows at once."))
     return add_pair(campaign=campaign, left=shown[0], right=shown[1])
 
 

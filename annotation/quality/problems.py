@@ -15,7 +15,7 @@ class NotDraft(ChecksProblem):
 
     def __init__(self, campaign: Campaign):
         super().__init__(
-            _("This campaign is %(state)s: its checks, known labels and training can be changed in a draft only.")
+            _("This campaign is %(state)s. You can change checks, known labels and training only in a draft.")
             % {"state": campaign.get_state_display()}
         )
 
@@ -37,14 +37,14 @@ class Unanswered(ChecksProblem):
 
     def __init__(self, dimensions: list[int]):
         self.dimensions = dimensions
-        super().__init__(_("Answer every question, then see what was expected."))
+        super().__init__(_("Answer every question to see the expected answers."))
 
 
 class NotTaught(ChecksProblem):
     """A training item without a known label: it would teach nothing."""
 
     def __init__(self) -> None:
-        super().__init__(_("Give the expected answer to at least one question first: without one, nothing is taught."))
+        super().__init__(_("Enter the expected answer to at least one question. Training needs it."))
 
 
 def lock_draft(campaign: Campaign) -> Campaign:

@@ -120,7 +120,7 @@ def answer(
     if missing := [each.pk for each in dimensions_asked if each.pk not in values]:
         raise Unanswered(missing)
     if any(values[each.pk] not in each.values for each in dimensions_asked):
-        raise BadLabel(_("Choose one of the options that the question offers."))
+        raise BadLabel(_("Choose one of the answers to the question."))
     # All answers of an item come at once: whoever has the person's row first, has given the first ones.
     Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if not training_item.answers.filter(participant=participant).exists():

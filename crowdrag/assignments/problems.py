@@ -25,7 +25,7 @@ class NeedsConsent(WorkProblem):
     """The person has not agreed to the consent text in its present version."""
 
     def __init__(self) -> None:
-        super().__init__(_("First read what is recorded, and say whether you agree."))
+        super().__init__(_("First read the consent text and decide whether you agree."))
 
 
 class LeftStudy(WorkProblem):

@@ -239,14 +239,14 @@ class Readiness:
 def undisclosed(study: Study) -> list[str]:
     """Say what people should know of those who ask them, and are not told."""
     missing = {
-        _("who asks"): study.researchers,
-        _("whom to turn to"): study.contact,
+        _("who the researchers are"): study.researchers,
+        _("how to contact you"): study.contact,
         _("how and when they are paid"): study.payment,
-        _("how long what they give is kept"): study.retention,
+        _("how long you keep their data"): study.retention,
     }
     if not (names := [name for name, text in missing.items() if not text]):
         return []
     return [
-        _("People are not told %(what)s. Say it on the study's page “About the study”: they read it before they agree.")
+        _("People are not told %(what)s. Add it on the page “About the study”. They read it before they consent.")
         % {"what": ", ".join(names)}
     ]

@@ -52,7 +52,7 @@ class Outcome(models.TextChoices):
     NO_CONSENT = "NO_CONSENT", _("did not agree")
     NO_WORK = "NO_WORK", _("found no work left")
     WITHDRAWN = "WITHDRAWN", _("withdrew")
-    BAD_DEVICE = "BAD_DEVICE", _("came with a device that cannot be used")
+    BAD_DEVICE = "BAD_DEVICE", _("used an unsupported device")
 
 
 class Device(models.TextChoices):

@@ -86,7 +86,7 @@ def test_two_tabs_meet(page: Page, at: Desk, live_server: Any) -> None:
     other.keyboard.press("Control+End")
     other.keyboard.type(" And the second.")
     expect(other.locator("#save-state")).to_have_attribute("data-state", "saved", timeout=15_000)
-    dialog.get_by_role("button", name="Go on here").click()
+    dialog.get_by_role("button", name="Continue here").click()
     expect(field(page)).to_have_value("From the first tab. And the second.", timeout=15_000)
 
 
@@ -109,12 +109,12 @@ def test_a_text_left_elsewhere_is_offered(page: Page, at: Desk, live_server: Any
     page.context.set_offline(False)
     dialog = page.get_by_role("dialog")
     expect(dialog).to_be_visible(timeout=20_000)
-    dialog.get_by_role("button", name="Go on here").click()
+    dialog.get_by_role("button", name="Continue here").click()
     offered = page.locator("dialog[open]", has=page.locator("mark"))
     expect(offered).to_be_visible(timeout=20_000)
     expect(offered).to_contain_text("On the phone. On the laptop.")
     expect(offered).to_contain_text("On the phone. In the tunnel.")
     expect(offered.locator("mark")).to_have_text(["On the laptop", "In the tunnel"])
-    offered.get_by_role("button", name="Go on with this one").click()
+    offered.get_by_role("button", name="Use this version").click()
     expect(field(page)).to_have_value("On the phone. In the tunnel.")
     laptop.close()

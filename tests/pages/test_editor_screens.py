@@ -197,7 +197,7 @@ def test_axe_finds_nothing(page: Page, live_server: Any) -> None:
     page.locator("#finish").click()
     found += settled_violations(page)
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Help and keys").click()
+    page.get_by_role("button", name="Help and shortcuts").click()
     found += settled_violations(page)
     assert found == []
 

@@ -169,7 +169,7 @@ def test_researchers_make_an_invitation_and_answer(page: Page, live_server: Any,
     expect(page.locator("#made-1")).to_be_visible()
     found += look(page)
     page.get_by_role("button", name="New link Bea").click()
-    page.get_by_role("button", name="Make a new link").click()
+    page.get_by_role("button", name="Create new link").click()
     expect(page.locator("#made-1")).to_contain_text("/join/")
     page.locator("details", has=page.locator("input[name=kind][value=PLATFORM]")).locator("summary").first.click()
     found += look(page)

@@ -35,11 +35,11 @@ def offer(study: Study) -> Offer | None:
     words = sorted(set(plan.styles.values_list("target_words", flat=True)))
     word_range = f"{words[0]}–{words[-1]}" if len(words) > 1 else str(words[0] if words else 250)
     what = _(
-        "You read a question and passages that a search engine found for it, and write an answer of about %(words)s "
-        "words from them, in an editor that opens in your browser. You say where each claim comes from."
+        "You read a question and passages that a search engine found for it. From the passages, you write an answer of "
+        "about %(words)s words in an editor in your browser. You cite the source of each claim."
     )
     if plan.trial_topics.exists():
-        what = f"{what} {_('The first responses are a trial: they are paid, and you go on when they are accepted.')}"
+        what = f"{what} {_('The first responses are a trial. They are paid, and you continue when they are accepted.')}"
     return Offer(
         title=_("Write answers from sources"),
         what=what % {"words": word_range},
@@ -104,8 +104,8 @@ def erasure(participant: Participant) -> list[str]:
         return []
     return [
         _(
-            "Your texts, the record of how you wrote them, your times and your answers to questions are erased here, "
-            "and so are questions to language models that held your texts."
+            "We erase your texts, the record of how you wrote them, your times and your answers from this server. "
+            "We also erase requests to language models that contained your texts."
         )
     ]
 

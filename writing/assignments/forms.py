@@ -36,11 +36,11 @@ class ReturnForm(forms.Form):
     """Why a task is given back: for the researchers, and no duty."""
 
     reason = forms.CharField(
-        label=_("Why?"),
+        label=_("Reason"),
         required=False,
         max_length=1000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("It helps us when something was unclear or did not work."),
+        help_text=_("Tell us if something was unclear or did not work."),
     )
 
 
@@ -60,7 +60,7 @@ def _field(question: dict[str, Any]) -> forms.Field:
         choices=choices,
         help_text=_ends(question),
         widget=forms.RadioSelect(attrs={"class": f"answers answers--{question.get('kind', 'choice')}"}),
-        error_messages={"required": _("Choose one."), "invalid_choice": _("Choose one of the options.")},
+        error_messages={"required": _("Choose an answer."), "invalid_choice": _("Choose one of the answers.")},
     )
 
 

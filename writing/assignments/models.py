@@ -25,18 +25,17 @@ class WritingTask(PaidWork):
 
     RELATED: ClassVar[tuple[str, ...]] = ("study", "topic", "style", "participant")
     TEXTS: ClassVar[WorkTexts] = WorkTexts(
-        not_allowed=_("This task is %(state)s: that cannot be done with it now."),
-        left_study=_("You withdrew from this study, so there are no further tasks for you."),
-        blocked=_("The researchers give you no further tasks here. They say: “%(reason)s” You can ask them."),
+        not_allowed=_("This task is %(state)s, so you cannot do this now."),
+        left_study=_("You withdrew from this study, so there are no more tasks for you."),
+        blocked=_("The researchers give you no more tasks here. Their reason: “%(reason)s” You can ask them about it."),
         nothing_left=_(
-            "All topics that you can write on are taken at present. Look again later: some come back unfinished."
+            "All topics that you can write on are taken at the moment. Check again later, some may become free."
         ),
-        under_review=_("Another reviewer has this response open. Take the next one."),
+        under_review=_("Another reviewer has this response open. Review the next one."),
         erased=_(
-            "This response was erased at its writer's wish: it stays left out of the analysis. "
-            "What is owed can be paid."
+            "The writer had this response erased. It stays excluded from the analysis. You can still pay what is owed."
         ),
-        needs_reason=_("Say why: the writer reads it."),
+        needs_reason=_("Give a reason. The writer can read it."),
     )
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="writing_tasks")

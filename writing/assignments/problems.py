@@ -11,7 +11,7 @@ class WritingClosed(WorkProblem):
     """The study takes no writers at present."""
 
     def __init__(self) -> None:
-        super().__init__(_("The study asks for no responses at present."))
+        super().__init__(_("This study does not need responses at the moment."))
 
 
 class EnoughWritten(WorkProblem):
@@ -19,14 +19,16 @@ class EnoughWritten(WorkProblem):
 
     def __init__(self, most: int):
         self.most = most
-        super().__init__(_("You have written all %(n)s responses that one person may write here.") % {"n": most})
+        super().__init__(
+            _("You have written all %(n)s responses that one person can write in this study.") % {"n": most}
+        )
 
 
 class TrialWaits(WorkProblem):
     """The person's trial is under review."""
 
     def __init__(self) -> None:
-        super().__init__(_("Your trial responses are being read. You can go on when they are accepted."))
+        super().__init__(_("Your trial responses are in review. You can continue when they are accepted."))
 
 
 class TrialContested(WorkProblem):
@@ -34,7 +36,7 @@ class TrialContested(WorkProblem):
 
     def __init__(self) -> None:
         super().__init__(
-            _("You asked the researchers to look at your trial again. Their answer will appear on your own page.")
+            _("You asked the researchers to review your trial again. Their answer will appear on your dashboard.")
         )
 
 
@@ -42,7 +44,7 @@ class TrialInRevision(WorkProblem):
     """A trial response was sent back to its writer."""
 
     def __init__(self) -> None:
-        super().__init__(_("A trial response was sent back to you. Revise it first. It is in your list."))
+        super().__init__(_("A reviewer asked you to revise a trial response. Revise it first. It is in your list."))
 
 
 class TrialEnded(WorkProblem):
@@ -50,7 +52,7 @@ class TrialEnded(WorkProblem):
 
     def __init__(self) -> None:
         super().__init__(
-            _("Thank you for your trial responses. There are no further tasks for you here; what you earned is yours.")
+            _("Thank you for your trial responses. There are no more tasks for you here. You keep what you earned.")
         )
 
 
@@ -59,7 +61,7 @@ class SlotTaken(WorkProblem):
 
     def __init__(self) -> None:
         super().__init__(
-            _("Your time for this task was over, and somebody else is writing it now. Your text is kept: hand it in.")
+            _("Your time for this task is over, and the task is no longer free. Your text is saved. You can submit it.")
         )
 
 
@@ -68,21 +70,21 @@ class AnotherInHand(WorkProblem):
 
     def __init__(self, task: WritingTask):
         self.task = task
-        super().__init__(_("You have another task in hand. Finish it or give it back first."))
+        super().__init__(_("You have another task in progress. Finish or return it first."))
 
 
 class NotFinished(WorkProblem):
     """The text was not said to be done, or the entry questions are open."""
 
     def __init__(self) -> None:
-        super().__init__(_("Your text is not handed over yet: go back to the editor and press Done there."))
+        super().__init__(_("Your text is not finished yet. Go back to the editor and press Finish."))
 
 
 class EmptyText(WorkProblem):
     """There is nothing to submit."""
 
     def __init__(self) -> None:
-        super().__init__(_("Your text is empty. Write it in the editor, or give the task back."))
+        super().__init__(_("Your text is empty. Write it in the editor, or return the task."))
 
 
 class TextDiffers(WorkProblem):
@@ -90,5 +92,5 @@ class TextDiffers(WorkProblem):
 
     def __init__(self) -> None:
         super().__init__(
-            _("Your text has changed since you handed it over. Open the editor, look it over, and press Done there.")
+            _("Your text has changed since you finished it. Open the editor, check your text, and press Finish.")
         )

@@ -136,7 +136,7 @@ def give_back(request: HttpRequest, participant: Participant, task_id: str) -> H
         except WorkProblem as problem:
             messages.warning(request, str(problem))
             return _to(task)
-        messages.success(request, _("You gave the task back. Your text is kept."))
+        messages.success(request, _("You returned the task. Your text is saved."))
         return redirect("writing_start", participant.study.slug)
     return _page(request, participant, "return", {"task": task, "form": form, "text": logs.current_text(task)})
 

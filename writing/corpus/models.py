@@ -125,7 +125,7 @@ class Style(Versioned):
 
     label = models.CharField(_("label"), max_length=100)
     instructions = models.TextField(_("instructions, in Markdown"), blank=True)
-    target_words = models.PositiveIntegerField(_("Words asked for"), default=250, validators=within(1, 5000))
+    target_words = models.PositiveIntegerField(_("Target length (words)"), default=250, validators=within(1, 5000))
 
     class Meta(Versioned.Meta):
         pass
@@ -155,7 +155,7 @@ class Response(models.Model):
     task = models.OneToOneField("writing.WritingTask", models.PROTECT, null=True, blank=True, related_name="response")
     text = models.TextField(_("text"))
     words = models.PositiveIntegerField(_("words"))
-    dropped_citations = models.PositiveIntegerField(_("citations of no passage"), default=0)
+    dropped_citations = models.PositiveIntegerField(_("citations without a passage"), default=0)
     submitted_at = models.DateTimeField(_("submitted"), null=True, blank=True)
     created_at = models.DateTimeField(_("stored"))
     # What the latest decision on inclusion says; the decisions with their reasons are rows of their own.

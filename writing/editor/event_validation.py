@@ -216,14 +216,14 @@ def _object(body: bytes) -> dict[str, Any]:
     try:
         content = json.loads(body, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise BadInputError(f"This is no JSON: {error}", where="") from error
+        raise BadInputError(f"This is not valid JSON: {error}", where="") from error
     if not isinstance(content, dict):
         _refuse("", "an object")
     return content
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _field(fields: Mapping[str, Any], name: str, rule: Rule) -> Any:

@@ -56,7 +56,7 @@ def read_token(token: str) -> TokenKey:
     try:
         task, session = signing.loads(token, salt=SALT, max_age=VALID_FOR)
     except signing.BadSignature as error:
-        raise BadTokenError("This token is not valid, or no longer.") from error
+        raise BadTokenError("This token is not valid or has expired.") from error
     return TokenKey(task, session)
 
 
@@ -166,7 +166,7 @@ def open_session(*, task: WritingTask, device: Mapping[str, Any], now: datetime)
     with transaction.atomic(durable=True):
         held = lock_task(task.pk)
         if held is None or not held.is_being_written or not _is_ready(task):
-            raise ClosedError("This text is not being written at present.")
+            raise ClosedError("This text is not open for writing at the moment.")
         log, _made = WritingLog.objects.get_or_create(
             task_id=held.pk, defaults={"source": LogSource.EDITOR, "started_at": now, "created_at": now}
         )
@@ -278,7 +278,7 @@ def renew_token(*, task: WritingTask, number: int, now: datetime) -> TokenRenewa
         if held is not None and held.grows and sessions:
             held.renew_lease(now)
     if held is None or not held.grows:
-        raise ClosedError("Nothing is added to this text any more.")
+        raise ClosedError("This text no longer accepts changes.")
     if not sessions or sessions[0].number != number:
         raise UnknownError("This task has no such session.")
     token = issue_token(sessions[0], task.pk)
@@ -318,15 +318,15 @@ def finish(*, task: WritingTask, finished: Finish, now: datetime) -> None:
     with transaction.atomic(durable=True):
         held = lock_task(task.pk)
         if held is None or not held.is_being_written:
-            raise ClosedError("This text is not being written at present.")
+            raise ClosedError("This text is not open for writing at the moment.")
         latest = EditingSession.objects.filter(log__task=held.pk).select_related("log").order_by("-number").first()
         if latest is None or latest.number != finished.session:
-            raise FencedError("The text goes on elsewhere.")
+            raise FencedError("The text is open elsewhere.")
         if latest.next_event != finished.events:
             raise BehindError(next_event=latest.next_event)
         text, wrong = rebuild_text(logs.events(latest.log))
         if text_digest(text) != finished.digest:
-            raise DiffersError("The log leads to another text.")
+            raise DiffersError("The log rebuilds a different text.")
         if wrong:
             # The text is right, so the writer goes on; that it was not right on the way is for the operator to look at.
             log_.warning("Task %s: %s check sums of its log do not fit.", task.external_id, wrong)

@@ -49,7 +49,7 @@ class PromptForm(forms.Form):
     endpoint = forms.ModelChoiceField(
         label=gettext_lazy("Model"),
         queryset=Endpoint.objects.allowed().order_by("name", "id"),
-        help_text=gettext_lazy("Endpoints that an operator allowed."),
+        help_text=gettext_lazy("Only endpoints that an operator has allowed."),
     )
     prompt = forms.CharField(
         label=gettext_lazy("Prompt"),
@@ -62,10 +62,10 @@ class PromptForm(forms.Form):
         required=False,
         min_value=0,
         max_value=2,
-        help_text=gettext_lazy("Empty: the server's own."),
+        help_text=gettext_lazy("Leave empty for the server's default."),
     )
     max_tokens = forms.IntegerField(
-        label=gettext_lazy("Longest answer (tokens)"), required=False, min_value=16, max_value=1_000_000
+        label=gettext_lazy("Maximum answer length (tokens)"), required=False, min_value=16, max_value=1_000_000
     )
     seed = forms.IntegerField(label=gettext_lazy("Seed"), required=False, min_value=0, max_value=2**31)
 
@@ -103,12 +103,10 @@ class WritingOrderForm(PromptForm):
     sampling = ("temperature", "max_tokens", "frequency_penalty", "seed")
     helps: ClassVar = {
         "prompt": gettext_lazy(
-            "What people are told. {query}, {style}, {words}, {citing} and {passages} are filled in for each topic and "
-            "style. A change makes a new version, and another participant."
+            "The instructions that people get. {query}, {style}, {words}, {citing} and {passages} are filled in for "
+            "each topic and style. A change creates a new version and a new participant."
         ),
-        "max_tokens": gettext_lazy(
-            "Empty: four for each word asked for. Models that think before they answer need more."
-        ),
+        "max_tokens": gettext_lazy("Leave empty for four tokens per requested word. Reasoning models need more."),
     }
 
     styles = forms.MultipleChoiceField(label=gettext_lazy("Styles"), widget=forms.CheckboxSelectMultiple)
@@ -116,40 +114,42 @@ class WritingOrderForm(PromptForm):
         label=gettext_lazy("Topics"), choices=TopicSelection.choices, initial=TopicSelection.NO_MODEL
     )
     topics = forms.CharField(
-        label=gettext_lazy("Ids of topics"),
+        label=gettext_lazy("Topic IDs"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("One a line, if you name them."),
+        help_text=gettext_lazy("One per line. Only if you choose topics by ID."),
     )
     form = forms.ChoiceField(
-        label=gettext_lazy("Form of the answer"),
+        label=gettext_lazy("Answer format"),
         choices=AnswerForm.choices,
         initial=AnswerForm.TEXT,
-        help_text=gettext_lazy("A text is what people write. JSON keeps small models to their passages."),
+        help_text=gettext_lazy("People write text. JSON helps small models to stay with their passages."),
     )
     words = forms.IntegerField(
-        label=gettext_lazy("Words asked for"),
+        label=gettext_lazy("Target length (words)"),
         required=False,
         min_value=10,
         max_value=5000,
-        help_text=gettext_lazy("Empty: what each style asks for."),
+        help_text=gettext_lazy("Leave empty for the target length of each style."),
     )
     overlong = forms.FloatField(
-        label=gettext_lazy("Too long from"),
+        label=gettext_lazy("Length limit (multiple of target)"),
         initial=outcomes.OVERLONG,
         min_value=1,
         max_value=100,
-        help_text=gettext_lazy("As a multiple of the words asked for. What was cut off is too long as well."),
+        help_text=gettext_lazy(
+            "Answers from this length on are too long. Answers that were cut off also count as too long."
+        ),
     )
     accept_overlong = forms.BooleanField(
-        label=gettext_lazy("Answers that are too long become responses too"), required=False
+        label=gettext_lazy("Keep answers that are too long as responses"), required=False
     )
     frequency_penalty = forms.FloatField(
-        label=gettext_lazy("Penalty on repetition"),
+        label=gettext_lazy("Frequency penalty"),
         required=False,
         min_value=-2,
         max_value=2,
-        help_text=gettext_lazy("Small models need some, 0.6 say."),
+        help_text=gettext_lazy("Small models need one, for example 0.6."),
     )
     field_order = (
         "endpoint", "styles", "which", "topics", "form", "prompt", "words", "overlong", "accept_overlong",
@@ -181,9 +181,9 @@ class WritingOrderForm(PromptForm):
                 Topic.objects.filter(study=self.study, external_id__in=named).values_list("external_id", flat=True)
             )
             if not named:
-                self.add_error("topics", _("Name the topics, one id a line."))
+                self.add_error("topics", _("Enter the topic IDs, one per line."))
             elif unknown := [name for name in cleaned["topics"] if name not in known]:
-                self.add_error("topics", _("This study has no topic %s.") % ", ".join(unknown[:5]))
+                self.add_error("topics", _("This study has no topic with the ID %s.") % ", ".join(unknown[:5]))
         return cleaned
 
     def order(self, *, now: datetime) -> Order:

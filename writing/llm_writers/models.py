@@ -28,10 +28,10 @@ class ModelAnswer(models.Model):
     topic = models.ForeignKey(Topic, models.PROTECT, related_name="model_answers")
     style = models.ForeignKey(Style, models.PROTECT, related_name="model_answers")
     outcome = models.CharField(_("outcome"), max_length=10, choices=AnswerOutcome.choices)
-    text = models.TextField(_("what the model said"), blank=True)
+    text = models.TextField(_("model answer"), blank=True)
     words = models.PositiveIntegerField(_("words"), default=0)
     response = models.ForeignKey(Response, models.SET_NULL, null=True, blank=True, related_name="model_answers")
-    answered_at = models.DateTimeField(_("answered"))
+    answered_at = models.DateTimeField(_("answered at"))
 
     class Meta:
         constraints = [

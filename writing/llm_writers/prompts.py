@@ -119,12 +119,14 @@ def check_places(text: str, *, needed: Sequence[str], places: Sequence[str]) -> 
     """
     placeholders = set(_PLACE.findall(text))
     if missing := [name for name in needed if name not in placeholders]:
-        raise BadPromptError(_("Say where these come: %s.") % ", ".join(f"{{{name}}}" for name in missing))
+        raise BadPromptError(
+            _("The prompt must contain these placeholders: %s.") % ", ".join(f"{{{name}}}" for name in missing)
+        )
     if unknown := sorted(placeholders - set(places)):
         known = ", ".join(f"{{{name}}}" for name in places)
         named = ", ".join(f"{{{name}}}" for name in unknown)
         raise BadPromptError(
-            _("Nothing is known of %(unknown)s. Places are: %(known)s.") % {"unknown": named, "known": known}
+            _("Unknown placeholders: %(unknown)s. You can use: %(known)s.") % {"unknown": named, "known": known}
         )
 
 

@@ -115,12 +115,12 @@ LABELS: Final[Mapping[str, str | Promise]] = {
     "prompt": _("Prompt"),
     "styles": _("Styles"),
     "topics": _("Topics"),
-    "which": _("Which topics and styles"),
-    "form": _("Form of the answer"),
-    "words": _("Words asked for"),
-    "overlong": _("Too long from this multiple of the words on"),
-    "accept_overlong": _("Keep responses that are too long"),
-    "parameters": _("Parameters of the model"),
+    "which": _("Topics and styles"),
+    "form": _("Answer format"),
+    "words": _("Target length (words)"),
+    "overlong": _("Length limit (multiple of target)"),
+    "accept_overlong": _("Keep answers that are too long as responses"),
+    "parameters": _("Model parameters"),
 }
 
 

@@ -15,10 +15,10 @@ from ..models import Response, RetrievedPassage, Style, Topic
 class TopicSelection(models.TextChoices):
     """Which topics a campaign asks for."""
 
-    NO_MODEL = "no_model", _("those for which no model wrote yet")
-    NOBODY = "nobody", _("those for which no person wrote yet")
-    ALL = "all", _("all")
-    CHOSEN = "chosen", _("the ones named below")
+    NO_MODEL = "no_model", _("topics without a response by a model")
+    NOBODY = "nobody", _("topics without a response by a person")
+    ALL = "all", _("all topics")
+    CHOSEN = "chosen", _("topics listed below")
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ LEAST_TOKENS: Final = 64
 class AnswerForm(models.TextChoices):
     """In which form a model answers."""
 
-    TEXT = "text", _("a text with markers, as people write")
+    TEXT = "text", _("text with citation markers, as people write")
     STATEMENTS = "statements", _("statements with their citations, as JSON")
 
 

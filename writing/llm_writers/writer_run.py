@@ -38,7 +38,7 @@ def register_kind() -> None:
     register(
         Kind(
             name=KIND,
-            title=_("A model writes"),
+            title=_("LLM writer run"),
             queue=Queue.LLM,
             plan=plan,
             work=work,
@@ -132,7 +132,7 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
     slots = [[topic.pk, style.pk] for topic, style in order.pairs(run.study)]
     if not slots:
         raise InputRejectedError(
-            [{"field": "topics", "message": _("There is nothing to write: no topic with passages is left.")}]
+            [{"field": "topics", "message": _("There is nothing to write. No topics with passages are left.")}]
         )
     run.inputs_digest = hashlib.sha256(json.dumps([order.kept, slots], sort_keys=True).encode()).hexdigest()
     concurrency = Endpoint.objects.values_list("concurrency", flat=True).get(pk=order.endpoint)

@@ -165,7 +165,7 @@ def run_or_refuse(do: Callable[..., T], **given: Any) -> T:
         raise Problem("refused", str(error), errors=errors) from None
     except services.NotReady as error:
         errors = [{"detail": problem, "code": "missing"} for problem in error.problems]
-        raise Problem("conflict", str(error) or _("It lacks something."), errors=errors) from None
+        raise Problem("conflict", str(error) or _("Something is missing."), errors=errors) from None
 
 
 LONGEST = 50_000
@@ -359,7 +359,7 @@ class Styles(ListEndpoint):
         """Make a style of the study's own, and ask for it after the others. One that is there is worded anew by PUT."""
         plan, data = self.one(plan_of_study(self)), self.validated(NewStyle)
         if self.rows().filter(style__name=data["name"]).exists():
-            raise Problem("conflict", _("The plan asks for a style of this name: PUT words it anew."))
+            raise Problem("conflict", _("The plan already has a style with this name. Use PUT to change it."))
         run_or_refuse(services.add_style, plan=plan, now=timezone.now(), **data)
         return Response(StyleRow(self.rows().get(style__name=data["name"])).data, status=201)
 

@@ -12,50 +12,50 @@ from ..editor.events import EVENT_KINDS
 
 INSTRUCTIONS: Final = """\
 You get a question and a list of passages that a search engine found for it. **Write a response to the question from
-these passages**, in the style that stands beside the editor. Imagine a reader who asked the question and reads nothing
-but your response.
+these passages.** Use the style that is described beside the editor. Imagine a reader who asked the question and reads
+only your response.
 
-- **Cite.** Put the number of a passage in brackets right behind each claim that you take from it: [0]. If several
-  passages say it, name them all: [3, 7]. Pressing the button on a passage does it for you.
-- **Use your own words.** Copying whole sentences is not what we ask for.
-- **Choose.** Passages may be wrong, beside the point, or contradict each other. You need not use them all.
-- **Do not use a language model** (ChatGPT or anything like it), and do not have anybody else write for you. We compare
-  what people write with what models write; a response that a model wrote is of no use to us. Spelling checkers and
-  dictionaries are fine.
-- **Take your time.** About how long a response takes and what it pays stood on the first page. You can leave and come
-  back, on another device too: your text is kept.
+- **Cite.** After each claim, put the number of the passage that it comes from in brackets: [0]. If several passages
+  support the claim, name them all: [3, 7]. You can also press *Cite* on a passage.
+- **Use your own words.** Do not copy whole sentences.
+- **Choose.** Passages can be wrong, off topic, or contradict each other. You do not need to use them all.
+- **Do not use a language model** (ChatGPT or similar). Do not let anyone else write for you. We compare what people
+  write with what models write, so we cannot use a response that a model wrote. Spelling checkers and dictionaries are
+  fine.
+- **Take your time.** The first page told you the pay and about how long a response takes. You can leave and come back,
+  on any device. Your text is saved.
 
-Before you write we ask a few questions about the topic, and a few more when you are done. Then somebody reads your
-response: it is accepted and paid, or sent back to you with what is missing, or, if it is not what was asked for,
-rejected with the reason, which you can contest.
+We ask a few questions about the topic before you write, and a few more when you are done. Then a reviewer reads your
+response. The reviewer accepts it, and you are paid. Or the reviewer asks you to revise it and says what is missing. If
+the response is not what we asked for, the reviewer can reject it and give the reason. You can contest a rejection.
 """
 
 _CONSENT: Final = """\
-**Taking part is voluntary.** You can stop at any time, without giving a reason. On your own page you can withdraw, and
-have everything that you gave erased; it needs no account, only your personal link.
+**Taking part is voluntary.** You can stop at any time and do not need to give a reason. On your dashboard you can
+withdraw and have all your data erased. You do not need an account, only your personal link.
 
-## What is recorded
+## What we record
 
-While you write, the editor records how your text comes about. It records nothing outside of its page, and nothing
+While you write, the editor records how your text is written. It records nothing outside of its page, and nothing
 before you agree here:
 
 {recorded}
 
-Besides, we keep your answers to our questions, when you came and by which link, and what you are paid. Of a recruitment
-platform's id we keep an encrypted copy, to pay you and to know you again; it is never published.
+We also keep your answers to our questions, when you came and with which link, and what you are paid. If a recruitment
+platform sent you, we store your platform ID encrypted. We use it to pay you and to recognise you. We never publish it.
 
-## What it is for
+## Purpose
 
-Research into how people write from sources, and how good their responses are compared with those of language models.
-Other people and language models will read your response and judge it. You go by a pseudonym.
+We study how people write from sources, and how good their responses are compared with those of language models. Other
+people and language models will read your response and judge it. We use a pseudonym instead of your name.
 
-## What is published
+## What we publish
 
-- **Your responses**, under the licence {text_licence}: anybody may then use them as this licence says.
-- **The record of how you wrote them** and **its timing**, only if you allow it below. It makes research possible that
-  nobody thought of yet. If you do not, you are paid all the same, and it stays with us.
+- **Your responses**, under the licence {text_licence}: anyone may then use them as this licence says.
+- **The record of how you wrote them** and **its timing**, only if you allow it below. They make new kinds of research
+  possible. If you do not allow it, you are paid the same, and we keep them to ourselves.
 
-Nothing is published that says who you are. Please write nothing into your response that does.
+We publish nothing that says who you are. Please do not write anything in your response that says who you are.
 """
 
 

@@ -38,13 +38,13 @@ class PlanForm(TermsForm):
     styles = forms.MultipleChoiceField(
         label=gettext_lazy("Styles"),
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("On each topic people write in each of these."),
+        help_text=gettext_lazy("People write on each topic in each of these styles."),
     )
     trial_topics = forms.CharField(
         label=gettext_lazy("Trial topics"), required=False, widget=forms.Textarea(attrs={"rows": 3, "class": "mono"}),
         help_text=gettext_lazy(
-            "Ids of topics, one a line. New writers write on these first, are paid for it, and go on when all was "
-            "accepted. Empty: no trial."
+            "Topic IDs, one per line. New writers write on these topics first and are paid for it. They continue when "
+            "all these responses are accepted. Leave empty for no trial."
         ),
     )  # fmt: skip
 
@@ -73,15 +73,17 @@ def _style_choices(plan: WritingPlan) -> list[tuple[str, str]]:
 class StyleForm(forms.Form):
     """A style of the study's own, or another wording of one."""
 
-    label = forms.CharField(label=gettext_lazy("Name"), max_length=100, help_text=gettext_lazy("What writers see."))
+    label = forms.CharField(
+        label=gettext_lazy("Name"), max_length=100, help_text=gettext_lazy("Writers see this name.")
+    )
     name = forms.CharField(
         label=gettext_lazy("Short name"), max_length=64,
-        help_text=gettext_lazy("In exports and commands: small letters, digits and underscores. It stays."),
+        help_text=gettext_lazy("For exports. Lower-case letters, digits and underscores. You cannot change it later."),
     )  # fmt: skip
     target_words = form_field(Style._meta.get_field("target_words"))
     instructions = forms.CharField(
         label=gettext_lazy("Instructions"), widget=forms.Textarea(attrs={"rows": 8}),
-        help_text=gettext_lazy("In Markdown. They stand beside the editor while people write."),
+        help_text=gettext_lazy("In Markdown. Shown beside the editor while people write."),
     )  # fmt: skip
 
 
@@ -90,7 +92,7 @@ class InstructionsForm(forms.Form):
 
     text = forms.CharField(
         label=gettext_lazy("Instructions"), widget=forms.Textarea(attrs={"rows": 22}), strip=False,
-        help_text=gettext_lazy("In Markdown: a blank line begins a paragraph, - a point of a list, ** makes bold."),
+        help_text=gettext_lazy("In Markdown: blank line for a new paragraph, - for a list item, ** for bold."),
     )  # fmt: skip
 
 
@@ -99,16 +101,16 @@ class ConsentForm(forms.Form):
 
     text = forms.CharField(
         label=gettext_lazy("Consent text"), widget=forms.Textarea(attrs={"rows": 22}), strip=False,
-        help_text=gettext_lazy("In Markdown. It must say what is recorded; the text that you found here does."),
+        help_text=gettext_lazy("In Markdown. It must say what is recorded. The default text does."),
     )  # fmt: skip
     text_licence = LicenceField(label=gettext_lazy("Licence of responses"))
     log_licence = LicenceField(
-        label=gettext_lazy("Licence of the writing logs"), required=False,
-        help_text=gettext_lazy("People choose whether theirs are released. Empty: nobody is asked, and none are."),
+        label=gettext_lazy("Licence of writing logs"), required=False,
+        help_text=gettext_lazy("Writers choose whether to release their logs. Leave empty to release no logs."),
     )  # fmt: skip
     timing_licence = LicenceField(
-        label=gettext_lazy("Licence of their timing"), required=False,
-        help_text=gettext_lazy("When each change was made and how keys were struck. Empty: likewise."),
+        label=gettext_lazy("Licence of timing data"), required=False,
+        help_text=gettext_lazy("The time of each change and key press. Leave empty to release no timing."),
     )  # fmt: skip
 
 

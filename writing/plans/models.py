@@ -60,39 +60,41 @@ class WritingPlan(models.Model):
         _("Responses per topic and style"),
         default=1,
         validators=within(1, 1000),
-        help_text=_("By as many different people: nobody writes twice on a topic."),
+        help_text=_("Each response is by a different person. Nobody writes twice on a topic."),
     )
     instructions = models.ForeignKey(WritingInstructions, models.PROTECT, null=True, blank=True, related_name="plans")
     consent_text = models.ForeignKey(ConsentText, models.PROTECT, null=True, blank=True, related_name="writing_plans")
     entry_survey = models.ForeignKey(Survey, models.PROTECT, null=True, blank=True, related_name="entry_plans")
     exit_survey = models.ForeignKey(Survey, models.PROTECT, null=True, blank=True, related_name="exit_plans")
     pay = AmountColumn(_("Pay per response"), default=0)
-    fee = AmountColumn(_("Platform's fee per response"), default=0, help_text=_("On top of the pay; 0 if none."))
-    tax = AmountColumn(_("Tax per response"), default=0, help_text=_("On top of the pay and the fee; 0 if none."))
+    fee = AmountColumn(_("Platform fee per response"), default=0, help_text=_("Added to the pay. 0 if there is none."))
+    tax = AmountColumn(
+        _("Tax per response"), default=0, help_text=_("Added to the pay and the fee. 0 if there is none.")
+    )
     wage_floor = AmountColumn(
-        _("Least wage per hour"),
+        _("Minimum wage per hour"),
         null=True,
         blank=True,
-        help_text=_("You are told who earns less, by the time that they took. Empty: nobody is told."),
+        help_text=_("We show you who earns less, based on the time they took. Leave empty for no check."),
     )
     minutes = models.PositiveSmallIntegerField(
-        _("Minutes that a response takes"),
+        _("Estimated minutes per response"),
         default=25,
         validators=within(1, 600),
-        help_text=_("What people are told; the wage is computed with it until somebody has written."),
+        help_text=_("Shown to writers. Used to compute the wage until someone has written a response."),
     )
     lease_hours = models.PositiveSmallIntegerField(
-        _("Hours until an untouched task goes to somebody else"),
+        _("Hours until an inactive task is released"),
         default=24,
         validators=within(1, 2000),
-        help_text=_("From the last sign of life. The text is kept."),
+        help_text=_("Counted from the writer's last activity. The text is kept."),
     )
     tasks_per_person = models.PositiveSmallIntegerField(
-        _("Responses per person, at most"),
+        _("Maximum responses per person"),
         null=True,
         blank=True,
         validators=within(1, 30_000),
-        help_text=_("Empty: as many as there are."),
+        help_text=_("Leave empty for no limit."),
     )
     trial_topics = models.ManyToManyField(Topic, through="PlanTrialTopic", related_name="trial_plans")
     updated_at = models.DateTimeField()

@@ -47,7 +47,7 @@ DEFAULTS: Final = {
         _choice("worker_satisfaction", "Are you satisfied with your response?"),
         _scale("references_quality", "How adequate were the passages as sources?", "not at all", "fully"),
         _scale("references_extra", "How much of your own knowledge did you use?", "none", "a great deal"),
-        _choice("references_omission", "Did you leave out information of the passages?"),
+        _choice("references_omission", "Did you leave out information from the passages?"),
     ),
 }
 
@@ -82,7 +82,7 @@ class _Reader:
         value = fields.get(field, "")
         if not isinstance(value, str) or value != _storable(value) or len(value) > LONGEST_LABEL:
             self.wrong(
-                _("“%(field)s” must be a text of at most %(n)s characters.") % {"field": field, "n": LONGEST_LABEL}
+                _("“%(field)s” must be text with at most %(n)s characters.") % {"field": field, "n": LONGEST_LABEL}
             )
             return ""
         if required and not value.strip():
@@ -92,7 +92,7 @@ class _Reader:
     def options(self, source: Any, kind: str) -> list[dict[str, Any]]:
         if kind == "text":
             if source:
-                self.wrong(_("a question of kind text has no options."))
+                self.wrong(_("a question of kind text cannot have options."))
             return []
         if not isinstance(source, list) or not 2 <= len(source) <= MOST_OPTIONS:
             self.wrong(_("“options” must be a list of 2 to %(n)s options.") % {"n": MOST_OPTIONS})
@@ -113,7 +113,7 @@ class _Reader:
         if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
             self.wrong(_("an option's value must be a whole number or a word."))
         elif isinstance(value, str) and (value != _storable(value) or len(value) > LONGEST_LABEL):
-            self.wrong(_("an option's value holds what cannot be stored, or too much."))
+            self.wrong(_("the value of an option is too long or contains characters that cannot be stored."))
             value = ""
         return {"value": value, "label": self.text(source, "label", required=True)}
 
@@ -133,12 +133,12 @@ def parse(source: str | list[Any]) -> list[dict[str, Any]]:
         try:
             source = json.loads(source)
         except json.JSONDecodeError as error:
-            message = _("This is no JSON: line %(line)s, column %(column)s: %(what)s.")
+            message = _("This is not valid JSON: line %(line)s, column %(column)s: %(what)s.")
             raise BadSurvey([message % {"line": error.lineno, "column": error.colno, "what": error.msg}]) from error
         except RecursionError as error:
             raise BadSurvey([_("This is nested too deeply.")]) from error
     if not isinstance(source, list) or len(source) > MOST_QUESTIONS:
-        raise BadSurvey([_("A survey is a list of at most %(n)s questions.") % {"n": MOST_QUESTIONS}])
+        raise BadSurvey([_("A survey must be a list of at most %(n)s questions.") % {"n": MOST_QUESTIONS}])
     reader = _Reader([])
     questions = []
     for number, fields in enumerate(source, start=1):
@@ -159,10 +159,10 @@ def parse(source: str | list[Any]) -> list[dict[str, Any]]:
 
 def _question(fields: Mapping[str, Any], reader: _Reader) -> dict[str, Any]:
     if unknown := sorted(str(field) for field in fields if field not in FIELDS):
-        reader.wrong(_("unknown: %(fields)s.") % {"fields": ", ".join(unknown)})
+        reader.wrong(_("unknown fields: %(fields)s.") % {"fields": ", ".join(unknown)})
     name = reader.text(fields, "name", required=True)
     if name and not NAME.fullmatch(name):
-        reader.wrong(_("“name” must be small letters, digits and underscores, and begin with a letter."))
+        reader.wrong(_("“name” must use only lower-case letters, digits and underscores, and start with a letter."))
     kind = fields.get("kind", "choice")
     if kind not in ("scale", "choice", "text"):  # a tuple: what came may have no hash
         reader.wrong(_("“kind” must be scale, choice or text."))
@@ -174,7 +174,7 @@ def _question(fields: Mapping[str, Any], reader: _Reader) -> dict[str, Any]:
     question |= {"options": reader.options(fields.get("options", []), str(kind)), "required": required}
     ends = {end: reader.text(fields, end, required=False) for end in ("low", "high") if end in fields}
     if ends and kind != "scale":
-        reader.wrong(_("only a scale has ends to be named in “low” and “high”."))
+        reader.wrong(_("only a scale can have labels in “low” and “high”."))
     return question | ends
 
 
@@ -209,16 +209,16 @@ def check(questions: list[dict[str, Any]], answers_given: Mapping[str, Any]) -> 
         value = value.strip() if isinstance(value, str) else value
         if value is None or value == "":
             if question.get("required", True):
-                wrong[name] = _("Choose one.") if question["options"] else _("Please answer.")
+                wrong[name] = _("Choose an answer.") if question["options"] else _("Please answer.")
         elif question["options"]:
             # By what they look like in a form; stored as what they are.
             known = {str(option["value"]): option["value"] for option in question["options"]}
             if str(value) in known:
                 answers[name] = known[str(value)]
             else:
-                wrong[name] = _("Choose one of the options.")
+                wrong[name] = _("Choose one of the answers.")
         elif not isinstance(value, str) or len(value) > LONGEST_ANSWER:
-            wrong[name] = _("At most %(n)s characters.") % {"n": LONGEST_ANSWER}
+            wrong[name] = _("Your answer is too long. It can have at most %(n)s characters.") % {"n": LONGEST_ANSWER}
         else:
             answers[name] = _storable(value)
     if wrong:

@@ -54,7 +54,10 @@ def change_state(request: HttpRequest, study: Study) -> HttpResponse:
         return redirect("writing_plan", study.slug)
     if request.POST.get("do") == "close":
         services.close_plan(plan=plan, now=timezone.now())
-        messages.success(request, _("Closed: nobody begins any more. Who has a task can finish it, and is paid."))
+        messages.success(
+            request,
+            _("The plan is closed. Nobody can start a new task. Writers who have a task can finish it and are paid."),
+        )
         return redirect("writing_plan", study.slug)
     try:
         services.open_plan(plan=plan, now=timezone.now())
@@ -62,7 +65,7 @@ def change_state(request: HttpRequest, study: Study) -> HttpResponse:
         for problem in error.problems:
             messages.error(request, problem)
     else:
-        messages.success(request, _("Open: people can write now. Give them a link under “People”."))
+        messages.success(request, _("The plan is open. People can write now. Create a link for them under “People”."))
     return redirect("writing_plan", study.slug)
 
 
@@ -128,7 +131,7 @@ def instructions(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
     if _is_to_save(request, form):
         saved = _saved(form, lambda: services.change_instructions(plan=plan, now=timezone.now(), **form.cleaned_data))
         if saved:
-            messages.success(request, _("Saved. Whoever claims a task from now on is told this."))
+            messages.success(request, _("Saved. Writers who claim a task from now on see this version."))
             return redirect("writing_plan", plan.study.slug)
     context = {"title": _("Instructions"), "held": plan.instructions, "preview": form["text"].value()}
     return _show_text(request, plan, form, "writing/plans/text.html", context)
@@ -143,7 +146,9 @@ def consent(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
     if _is_to_save(request, form):
         saved = _saved(form, lambda: services.change_consent(plan=plan, now=timezone.now(), **form.cleaned_data))
         if saved:
-            messages.success(request, _("Saved. Who agreed to another version is asked again before they go on."))
+            messages.success(
+                request, _("Saved. People who agreed to an earlier version must agree again before they continue.")
+            )
             return redirect("writing_plan", plan.study.slug)
     context = {"title": _("Consent"), "held": held, "preview": form["text"].value(), "licences": LICENCES}
     return _show_text(request, plan, form, "writing/plans/text.html", context)
@@ -162,9 +167,9 @@ def style(request: HttpRequest, plan: WritingPlan, name: str = "") -> HttpRespon
     if _is_to_save(request, form):
         saved = _saved(form, lambda: services.add_style(plan=plan, now=timezone.now(), **form.cleaned_data))
         if saved:
-            messages.success(request, _("Saved, and asked for."))
+            messages.success(request, _("Saved. The plan now includes this style."))
             return redirect("writing_plan", plan.study.slug)
-    context = {"title": held.label if held else _("A style of your own"), "held": held, "style": held}
+    context = {"title": held.label if held else _("Your own style"), "held": held, "style": held}
     return _show_text(
         request, plan, form, "writing/plans/text.html", context | {"preview": form["instructions"].value()}
     )

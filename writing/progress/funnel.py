@@ -42,11 +42,11 @@ def funnel(study: Study, plan: WritingPlan | None) -> list[Stage]:
     answers = SurveyAnswers.objects.filter(task__in=tasks, survey__kind=SurveyKind.ENTRY)
     steps = [
         ("arrived", _("Opened a link"), people_of(Arrival.objects.filter(link__study=study, link__purpose=PURPOSE))),
-        ("consented", _("Agreed"), people_of(consents)),
-        ("claimed", _("Took a task"), people_of(tasks)),
-        ("answered", _("Answered the first questions"), people_of(answers, "task__participant")),
-        ("submitted", _("Handed in a response"), people_of(tasks.filter(state__in=HANDED_IN))),
-        ("accepted", _("Had one accepted"), people_of(tasks.filter(state=TaskState.ACCEPTED))),
+        ("consented", _("Consented"), people_of(consents)),
+        ("claimed", _("Claimed a task"), people_of(tasks)),
+        ("answered", _("Answered the questions before writing"), people_of(answers, "task__participant")),
+        ("submitted", _("Submitted a response"), people_of(tasks.filter(state__in=HANDED_IN))),
+        ("accepted", _("Had a response accepted"), people_of(tasks.filter(state=TaskState.ACCEPTED))),
     ]
     if not (plan and plan.entry_survey_id):
         steps = [step for step in steps if step[0] != "answered"]

@@ -62,7 +62,7 @@ def top_up(request: HttpRequest, study: Study, writer: int) -> HttpResponse:
     )
     if amount:
         named = {"amount": money.format_amount(amount, study.currency), "who": participant.external_id}
-        messages.success(request, _("%(who)s is owed %(amount)s more.") % named)
+        messages.success(request, _("Top-up added: %(amount)s for %(who)s.") % named)
     else:
-        messages.info(request, _("Nothing is owed: their wage is not below the floor any more."))
+        messages.info(request, _("No top-up needed. The wage of this writer is no longer below the minimum wage."))
     return redirect("writing_progress", study.slug)

@@ -67,5 +67,5 @@ def shown(response: Response) -> dict[str, object]:
 def _log(response: Response) -> WritingLog:
     log: WritingLog | None = getattr(response.task, "log", None)
     if log is None:
-        raise Http404(_("There is no writing log of this response."))
+        raise Http404(_("This response has no writing log."))
     return log

@@ -17,7 +17,7 @@ class AcceptForm(forms.Form):
 
     # The field stands outside the form that it belongs to: accepting without words takes no opening of anything.
     note = forms.CharField(
-        label=_("Words for the writer"),
+        label=_("Note to the writer"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "form": "accept-form"}),
         max_length=5000,
@@ -33,8 +33,8 @@ class SendBackForm(forms.Form):
     """Ask for a revision."""
 
     note = forms.CharField(
-        label=_("What should be changed"),
-        help_text=_("The writer reads this, and goes on from the old text."),
+        label=_("Requested changes"),
+        help_text=_("The writer reads this and continues from the current text."),
         widget=NOTE,
         max_length=5000,
     )
@@ -48,13 +48,13 @@ class SendBackForm(forms.Form):
 class RejectForm(forms.Form):
     """Reject: say why, and what is paid all the same."""
 
-    PAY = (("none", _("nothing")), ("part", _("a part")), ("all", _("all of it")))
+    PAY = (("none", _("no pay")), ("part", _("partial pay")), ("all", _("full pay")))
 
     reason = forms.CharField(
-        label=_("Why"), help_text=_("The writer reads this, and may contest it."), widget=NOTE, max_length=5000
+        label=_("Reason"), help_text=_("The writer reads this and can contest it."), widget=NOTE, max_length=5000
     )
     pay = forms.ChoiceField(label=_("Pay"), choices=PAY, widget=forms.RadioSelect, initial="none")
-    amount = AmountField(label=_("If a part, how much"), required=False)
+    amount = AmountField(label=_("Amount of partial pay"), required=False)
 
     def __init__(self, task: WritingTask, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -68,9 +68,9 @@ class RejectForm(forms.Form):
         whole, amount = self.task.pay or 0, cleaned.get("amount")
         if cleaned.get("pay") == "part" and "amount" in cleaned:
             if not amount:
-                self.add_error("amount", _("Say how much."))
+                self.add_error("amount", _("Enter an amount."))
             elif amount > whole:
-                self.add_error("amount", _("That is more than was promised."))
+                self.add_error("amount", _("This amount is more than the pay offered."))
         cleaned["pay_part"] = {"all": whole, "part": amount or 0}.get(cleaned.get("pay", ""), 0)
         return cleaned
 
@@ -78,10 +78,10 @@ class RejectForm(forms.Form):
 class InclusionForm(forms.Form):
     """Include in the analysis or leave out, whatever is paid."""
 
-    CHOICES = (("include", _("include")), ("exclude", _("leave out")))
+    CHOICES = (("include", _("include")), ("exclude", _("exclude")))
 
-    inclusion = forms.ChoiceField(label=_("In the analysis"), choices=CHOICES, widget=forms.RadioSelect)
-    why = forms.CharField(label=_("Reason, for the record"), widget=forms.Textarea(attrs={"rows": 2}), max_length=5000)
+    inclusion = forms.ChoiceField(label=_("Analysis"), choices=CHOICES, widget=forms.RadioSelect)
+    why = forms.CharField(label=_("Reason (kept on record)"), widget=forms.Textarea(attrs={"rows": 2}), max_length=5000)
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -91,7 +91,7 @@ class InclusionForm(forms.Form):
 class ReverseForm(forms.Form):
     """Accept after all what was rejected, and pay the rest."""
 
-    note = forms.CharField(label=_("Words for the writer"), widget=NOTE, max_length=5000)
+    note = forms.CharField(label=_("Note to the writer"), widget=NOTE, max_length=5000)
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -120,4 +120,4 @@ class QueueForm(forms.Form):
 
     def __init__(self, styles: list[tuple[str, str]], *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.fields["style"].choices = [("", _("every style")), *styles]  # type: ignore[attr-defined]
+        self.fields["style"].choices = [("", _("All styles")), *styles]  # type: ignore[attr-defined]

@@ -116,7 +116,7 @@ def _compute(tasks: Sequence[WritingTask]) -> Iterable[tuple[WritingTask, list[s
         try:
             computed = _signals(task.log, passages[task.topic_id], texts[task.pk])
         except codec.BrokenLog:
-            yield task, [str(_("Log cannot be read"))]
+            yield task, [str(_("Log not readable"))]
         else:
             yield task, [signal.title for signal in computed if signal.level in LOOK]
 
@@ -131,9 +131,9 @@ def _signals(log: WritingLog, passages: Sequence[str], text: str) -> list[Signal
 def _display(signal: Signal) -> ShownSignal:
     tones = {
         Level.STRONG: ("warn", _("stands out")),
-        Level.NOTE: ("warn", _("have a look")),
+        Level.NOTE: ("warn", _("worth checking")),
         Level.NONE: ("good", _("nothing unusual")),
-        Level.CANNOT_SAY: ("", _("cannot say")),
+        Level.CANNOT_SAY: ("", _("unknown")),
     }
     tone, says = tones[signal.level]
     moments = _moments(signal) if signal.level is not Level.CANNOT_SAY else []
@@ -157,16 +157,16 @@ def _figure(signal: Signal) -> str:
         return _(str(signal.evidence.get("why", "")))
     value, n, evidence = signal.value, signal.n, signal.evidence
     if signal.name == "uniform_rhythm":
-        return _("Coefficient of variation %(value).2f of %(n)d intervals, %(mean)d ms on average.") % {
+        return _("Coefficient of variation of %(n)d intervals: %(value).2f. Mean: %(mean)d ms.") % {
             "value": value,
             "n": n,
             "mean": evidence["mean_ms"],
         }
     if signal.name == "no_corrections":
-        return _("%(value).1f characters deleted for 100 typed; %(n)d typed.") % {"value": value * 100, "n": n}
+        return _("%(value).1f characters deleted per 100 typed (%(n)d typed).") % {"value": value * 100, "n": n}
     if signal.name == "transcription":
         return _(
-            "%(value).0f %% of %(n)d sentences began after a pause; %(linear).0f %% was typed at the end of the text."
+            "%(value).0f %% of %(n)d sentences began after a pause. %(linear).0f %% was typed at the end of the text."
         ) % {"value": value * 100, "n": n, "linear": evidence["linear_share"] * 100}
     pieces = ngettext("in %(n)d piece", "in %(n)d pieces", n) % {"n": n}
     return _("%(value).0f %% of the final text, %(pieces)s.") % {"value": value * 100, "pieces": pieces}
@@ -176,19 +176,19 @@ def _moments(signal: Signal) -> list[Moment]:
     pieces: list[dict[str, Any]] = signal.evidence.get("pastes") or signal.evidence.get("jumps") or []
     moments = [Moment(each["ms"], _piece(each)) for each in sorted(pieces, key=lambda each: -each["survived"])]
     begun = signal.evidence.get("begun_without_pause_ms", []) if signal.level in LOOK else []
-    return moments + [Moment(int(ms), _("a sentence begun without a pause")) for ms in begun]
+    return moments + [Moment(int(ms), _("a sentence started without a pause")) for ms in begun]
 
 
 def _piece(each: dict[str, Any]) -> str:
     position = each["place"]
     if position is None or position == -2:
-        where = _("found in no passage")
+        where = _("not found in any passage")
     elif position == -1:
-        where = _("the writer's own text")
+        where = _("from the writer's own text")
     else:
-        where = _("passage %(rank)d") % {"rank": position}
+        where = _("from passage %(rank)d") % {"rank": position}
     away = _(", after %(seconds)d s away") % {"seconds": each["away_seconds"]} if "away_seconds" in each else ""
-    return _("%(length)d characters (%(where)s), of which %(survived)d stand in the end%(away)s") % {
+    return _("%(length)d characters (%(where)s), %(survived)d of them in the final text%(away)s") % {
         "length": each["length"],
         "where": where,
         "survived": each["survived"],

@@ -83,7 +83,7 @@ def review_lock(request: HttpRequest, study: Study, task_id: str) -> HttpRespons
     now = timezone.now()
     if "over" in request.POST:
         if queue.take_over(task=task, by=_user(request), now=now):
-            messages.success(request, _("It is yours now. Tell the other reviewer if you can."))
+            messages.success(request, _("You have taken over this response. Tell the other reviewer if you can."))
             name = request.POST.get("decision", "")
             if name in DECISIONS:  # refused because another reviewer had it open: as it was filled in
                 return _take_over(request, study, _task(study, task_id), {name: DECISIONS[name](task, request.POST)})
@@ -145,7 +145,7 @@ def review_include(request: HttpRequest, study: Study, task_id: str) -> HttpResp
     except WorkProblem as problem:
         messages.error(request, str(problem))
         return _show(request, _task(study, task_id), status=409)
-    messages.success(request, _("Noted for the analysis. What is paid is a decision of its own."))
+    messages.success(request, _("Analysis decision saved. Payment is a separate decision."))
     return redirect(_address("review_task", study, task_id, request.GET))
 
 
@@ -163,7 +163,7 @@ def review_pay(request: HttpRequest, study: Study, task_id: str) -> HttpResponse
     except WorkProblem as problem:
         messages.error(request, str(problem))
         return _show(request, task, {"pay": form}, status=409)
-    messages.success(request, _("Noted as owed to the writer."))
+    messages.success(request, _("Payment added."))
     return redirect(_address("review_task", study, task_id, request.GET))
 
 
@@ -181,7 +181,7 @@ def review_reverse(request: HttpRequest, study: Study, task_id: str) -> HttpResp
     except WorkProblem as problem:
         messages.error(request, str(problem))
         return _show(request, _task(study, task_id), {"reverse": form}, status=409)
-    messages.success(request, _("The rejection is reversed, and the rest of the pay is owed."))
+    messages.success(request, _("The rejection is reversed. The rest of the pay is owed to the writer."))
     return redirect(_address("review_task", study, task_id, request.GET))
 
 
@@ -198,19 +198,21 @@ def _decide(name: str, task: WritingTask, data: Mapping[str, Any], request: Http
 def _accepted(task: WritingTask) -> str:
     """Say what an acceptance led to, which the analysis' own decisions settle."""
     if task.response.is_included:
-        return _("Accepted, and counts in the analysis.")
+        return _("Accepted and included in the analysis.")
     if task.response.erased_at:
-        return _("Accepted. The response was erased, and stays left out of the analysis.")
+        return _("Accepted. The response was erased and stays excluded from the analysis.")
     if task.is_trial:
-        return _("Accepted. A trial: it is kept apart, and does not count in the analysis.")
-    return _("Accepted, and stays left out of the analysis, as was decided before.")
+        return _("Accepted. This is a trial and is excluded from the analysis.")
+    return _("Accepted. The response stays excluded from the analysis, as decided before.")
 
 
 def _to_next(request: HttpRequest, study: Study, after: WritingTask | None) -> HttpResponse:
     _form, filters = _filter_form(study, request.GET)
     following = queue.take_next(study=study, by=_user(request), now=timezone.now(), filters=filters, after=after)
     if following is None:
-        messages.info(request, _("Nothing waits for you: all is decided, or open with another reviewer."))
+        messages.info(
+            request, _("There is nothing to review. All responses are decided or open with another reviewer.")
+        )
         address = reverse("review_queue", args=[study.slug])
         return redirect(f"{address}{_query(request.GET)}")
     return redirect(_address("review_task", study, following.external_id, request.GET))
@@ -288,11 +290,11 @@ def _is_locked(task: WritingTask, now: Any) -> bool:
 
 def _lists() -> list[tuple[str, str]]:
     return [
-        ("waiting", _("Waiting")),
+        ("waiting", _("Awaiting review")),
         ("accepted", _("Accepted")),
         ("rejected", _("Rejected")),
-        ("revision", _("Sent back")),
-        ("erased", _("Erased while waiting")),
+        ("revision", _("Revision requested")),
+        ("erased", _("Erased before review")),
     ]
 
 

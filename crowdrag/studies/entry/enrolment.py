@@ -128,10 +128,10 @@ def enrol(
     """
     participant = _find_or_create(link, named, signed_visit, resumed, now)
     if participant.erased_at:
-        raise ErasedError(_("You withdrew from this study, and all that you gave was erased."))
+        raise ErasedError(_("You withdrew from this study, and all your data was erased."))
     came_before = Arrival.objects.filter(link=link, participant=participant).exists()
     if not came_before and not is_open(link, now):
-        raise ClosedError(_("This link lets nobody new in."))
+        raise ClosedError(_("This link is closed to new participants."))
     facts: dict[str, Any] = {"last_at": now}
     if named:
         facts |= {"platform_study": named.study, "session": named.session}
@@ -149,7 +149,7 @@ def _find_or_create(
         return link.participant
     if link.kind == EntryKind.PLATFORM:
         if named is None:
-            raise EntryError(_("The platform did not say who you are."))
+            raise EntryError(_("The platform did not send your ID."))
         who = _platform_identity(link, named)
         return _find_by_identity(link, who) or _create_participant(link, who, now, keeps_identity=True)
     if resumed and resumed.study_id == link.study_id and not resumed.erased_at:
@@ -177,7 +177,7 @@ def _find_by_identity(link: EntryLink, who: str) -> Participant | None:
 def _create_participant(link: EntryLink, who: str, now: datetime, *, keeps_identity: bool) -> Participant:
     """Make the participant, or get the one that somebody else made at this moment: the constraint decides."""
     if not is_open(link, now):
-        raise ClosedError(_("This link lets nobody new in."))
+        raise ClosedError(_("This link is closed to new participants."))
     kept = {"identity": identity.encrypt(who), "identity_hash": identity.identity_hash(who)} if keeps_identity else {}
     person, _new = Participant.objects.get_or_create(
         study_id=link.study_id,

@@ -20,7 +20,7 @@ class KeyForm(forms.Form):
         label=_("Your personal link or code"),
         max_length=500,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
-        help_text=_("The whole link or the code alone, with or without its dashes."),
+        help_text=_("Enter the whole link, or only the code, with or without dashes."),
     )
 
 
@@ -29,11 +29,11 @@ class LinkForm(forms.Form):
 
     purpose = forms.ChoiceField(label=_("For"))
     days = forms.IntegerField(
-        label=_("Lets people in for so many days"),
+        label=_("Valid for (days)"),
         required=False,
         min_value=1,
         max_value=3650,
-        help_text=_("Empty: until you close it. Whoever came in before can always come back."),
+        help_text=_("Leave empty to keep it open until you close it. People who joined before can always come back."),
     )
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
@@ -50,10 +50,10 @@ class PersonalLinksForm(LinkForm):
     """Invitations, one a line."""
 
     labels = forms.CharField(
-        label=_("Whom, one a line"),
+        label=_("Labels, one per line"),
         widget=forms.Textarea(attrs={"rows": 4}),
         help_text=_(
-            "For your own use, to tell the invitations apart. It is never exported; best avoid names and addresses."
+            "For your own use, to tell the invitations apart. Labels are never exported. Avoid names and addresses."
         ),
     )
     field_order = ["labels", "purpose", "days"]
@@ -62,9 +62,9 @@ class PersonalLinksForm(LinkForm):
         """Split into lines."""
         labels = [line.strip() for line in self.cleaned_data["labels"].splitlines() if line.strip()]
         if not labels:
-            raise forms.ValidationError(_("Name at least one."))
+            raise forms.ValidationError(_("Enter at least one label."))
         if len(labels) > links.MAX_AT_ONCE:
-            raise forms.ValidationError(_("At most %(most)d at once."), params={"most": links.MAX_AT_ONCE})
+            raise forms.ValidationError(_("Enter at most %(most)d labels at once."), params={"most": links.MAX_AT_ONCE})
         if any(len(label) > links.MAX_LABEL_LENGTH for label in labels):
             raise forms.ValidationError(
                 _("A line is longer than %(most)d characters."), params={"most": links.MAX_LABEL_LENGTH}
@@ -83,9 +83,9 @@ class PlatformLinkForm(OpenLinkForm):
     """A link for a recruitment platform."""
 
     platform = forms.SlugField(label=_("Platform"), max_length=30, initial="prolific")
-    participant = forms.CharField(label=_("Its parameter with the participant's id"), max_length=50)
-    study = forms.CharField(label=_("With its own study's id"), max_length=50, required=False)
-    session = forms.CharField(label=_("With the session's id"), max_length=50, required=False)
+    participant = forms.CharField(label=_("URL parameter for the participant ID"), max_length=50)
+    study = forms.CharField(label=_("URL parameter for the platform's study ID"), max_length=50, required=False)
+    session = forms.CharField(label=_("URL parameter for the session ID"), max_length=50, required=False)
     field_order = ["label", "platform", "participant", "study", "session"]
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
@@ -94,7 +94,7 @@ class PlatformLinkForm(OpenLinkForm):
             self.fields[role].initial = name
         for outcome in Outcome:
             self.fields[f"end_{outcome}"] = forms.CharField(
-                label=_("Where people go who %(outcome)s") % {"outcome": outcome.label},
+                label=_("Redirect address for people who %(outcome)s") % {"outcome": outcome.label},
                 required=False,
                 max_length=links.MAX_ADDRESS_LENGTH,
                 widget=forms.URLInput(attrs={"placeholder": "https://"}),
@@ -106,10 +106,10 @@ class PlatformLinkForm(OpenLinkForm):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         for role in links.PARAMETER_ROLES:
             if (name := cleaned.get(role)) and not links.PARAMETER_NAME.fullmatch(name):
-                self.add_error(role, _("Letters, digits, dots, dashes and underscores only."))
+                self.add_error(role, _("Use only letters, digits, dots, dashes and underscores."))
         named = [cleaned[role] for role in links.PARAMETER_ROLES if cleaned.get(role)]
         if len(set(named)) < len(named):
-            self.add_error(None, _("Two parameters have the same name."))
+            self.add_error(None, _("Two parameters have the same name. Use different names."))
         for field, address in self._ends(cleaned):
             try:
                 cleaned[field] = links.check_address(address)

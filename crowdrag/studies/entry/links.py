@@ -72,16 +72,16 @@ def check_address(address: str) -> str:
         raise AddressError(_("The address is longer than %(most)d characters.") % {"most": MAX_ADDRESS_LENGTH})
     # A backslash or a control character is read differently by different browsers.
     if not re.fullmatch(r"[\x21-\x7e]+", address) or "\\" in address:
-        raise AddressError(_("The address may hold neither spaces nor signs outside ASCII."))
+        raise AddressError(_("The address must not contain spaces or non-ASCII characters."))
     try:
         parts = urlsplit(address)
         host, port = (parts.hostname or "").lower(), parts.port
     except ValueError as error:
-        raise AddressError(_("This is no address.")) from error
+        raise AddressError(_("This is not a valid address.")) from error
     if parts.scheme != "https":
         raise AddressError(_("The address must start with https://."))
     if parts.username is not None or parts.password is not None or port not in {None, 443}:
-        raise AddressError(_("The address may name a host and a path, but no user and no port."))
+        raise AddressError(_("The address must not contain a user name or a port."))
     if not _HOST.fullmatch(host):
         raise AddressError(_("The address must name a host, such as app.prolific.com."))
     return address
@@ -120,12 +120,13 @@ def read_visit(names: Mapping[str, str], query: Mapping[str, str]) -> PlatformVi
     visit = {role: query.get(names[role], "") for role in PARAMETER_ROLES if names.get(role)}
     if not visit.get("participant"):
         raise PlatformParametersError(
-            _("The address does not say who you are: “%(name)s” is missing.") % {"name": names.get("participant", "")}
+            _("The link does not contain your platform ID: “%(name)s” is missing.")
+            % {"name": names.get("participant", "")}
         )
     for role, value in visit.items():
         if value and (len(value) > MAX_ID_LENGTH or not _PLATFORM_ID.fullmatch(value)):
             raise PlatformParametersError(
-                _("The address is damaged: “%(name)s” is not what the platform writes.") % {"name": names[role]}
+                _("The link is damaged: “%(name)s” is not a valid platform ID.") % {"name": names[role]}
             )
     return PlatformVisit(**visit)
 
@@ -185,14 +186,14 @@ def create_platform(
     """
     named = {role: name for role, name in parameters.items() if name}
     if not named.get("participant") or set(named) - set(PARAMETER_ROLES):
-        raise LinkError(_("Say how the platform calls the participant's id in the address."))
+        raise LinkError(_("Enter the name of the URL parameter for the participant ID."))
     if any(not PARAMETER_NAME.fullmatch(name) for name in named.values()):
-        raise LinkError(_("A parameter's name has letters, digits, dots, dashes and underscores only."))
+        raise LinkError(_("Parameter names can contain only letters, digits, dots, dashes and underscores."))
     if len(set(named.values())) < len(named):
-        raise LinkError(_("Two parameters have the same name."))
+        raise LinkError(_("Two parameters have the same name. Use different names."))
     ends = {outcome: check_address(address) for outcome, address in (completion or {}).items() if address}
     if set(ends) - set(Outcome.values):
-        raise LinkError(_("An address is for an outcome that there is not."))
+        raise LinkError(_("One of the addresses is for an unknown outcome."))
     fields = {"platform": platform, "parameters": named, "completion": ends}
     return _create_shared(study, purpose, EntryKind.PLATFORM, label, by, now, expires_at, **fields)
 
@@ -350,5 +351,5 @@ def _create_shared(
 def _activity_for(study: Study, purpose: str) -> activities.Activity:
     activity = activities.get(study, purpose)
     if activity is None:
-        raise LinkError(_("There is no way of taking part that is called %(name)s.") % {"name": purpose})
+        raise LinkError(_("There is no activity called %(name)s.") % {"name": purpose})
     return activity

@@ -95,7 +95,9 @@ def enter_key(request: HttpRequest) -> HttpResponse:
         link = links.find_personal(form.cleaned_data["key"])
         if link is not None:
             return _enrol(request, Visitor(link, None, link.participant))
-        form.add_error("key", _("Nobody has this link or code. Is all of it there? It may also have been replaced."))
+        form.add_error(
+            "key", _("This link or code does not work. Check that it is complete. A newer one may have replaced it.")
+        )
     return render(request, "studies/entry/return.html", {"form": form}, status=422 if form.errors else 200)
 
 
@@ -201,7 +203,7 @@ def close_link(request: HttpRequest, study: Study, link_id: int) -> HttpResponse
     """Let nobody in by a link any more."""
     link = get_object_or_404(EntryLink, pk=link_id, study=study)
     links.close(link=link, now=timezone.now())
-    messages.success(request, _("Nobody new comes in by this link any more."))
+    messages.success(request, _("The link is closed to new people."))
     return redirect("entry_links", study.slug)
 
 
@@ -226,7 +228,7 @@ def _make_link(request: HttpRequest, study: Study, form: LinkForm) -> HttpRespon
         )
     else:
         links.create_open(label=data["label"], **common)
-    messages.success(request, _("The link is made."))
+    messages.success(request, _("The link is created."))
     return redirect("entry_links", study.slug)
 
 

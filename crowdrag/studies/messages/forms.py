@@ -10,13 +10,13 @@ from . import services
 class MessageForm(forms.Form):
     """Something asked of the researchers."""
 
-    kind = forms.ChoiceField(label=_("What is it?"), choices=MessageKind.choices, initial=MessageKind.QUESTION)
+    kind = forms.ChoiceField(label=_("Type of message"), choices=MessageKind.choices, initial=MessageKind.QUESTION)
     about = forms.RegexField(regex=r"^[\w.:@/+-]{0,200}$", required=False, widget=forms.HiddenInput)
     text = forms.CharField(
-        label=_("Your words"),
+        label=_("Your message"),
         max_length=services.MAX_LENGTH,
         widget=forms.Textarea(attrs={"rows": 6}),
-        help_text=_("The researchers of this study read it. They see the pseudonym that it gave you, not who you are."),
+        help_text=_("The researchers of this study read your message. They see your pseudonym, not who you are."),
     )
 
 

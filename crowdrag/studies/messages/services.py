@@ -40,10 +40,10 @@ def ask(
     # The participant's row is the lock: whoever asks twice at once is still held to the limit.
     held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if held.erased_at:
-        raise MessageError(_("What you gave was erased, and nobody could answer you."))
+        raise MessageError(_("Your data was erased, so nobody can answer you."))
     if held.messages.filter(answered_at__isnull=True).count() >= MAX_OPEN:
         raise MessageError(
-            _("%(most)d of your questions wait for an answer. Please wait until one is answered.") % {"most": MAX_OPEN}
+            _("You have %(most)d unanswered questions. Please wait until one is answered.") % {"most": MAX_OPEN}
         )
     return ParticipantMessage.objects.create(
         participant=held, kind=kind, about=about[:200], text=_check_text(text, MAX_LENGTH), asked_at=now
@@ -99,7 +99,7 @@ def list_of_study(study: Study) -> "list[ParticipantMessage]":
 def _check_text(text: str, most: int) -> str:
     text = text.replace("\0", "").strip()
     if not text:
-        raise MessageError(_("There is no text."))
+        raise MessageError(_("The text is empty. Enter your message."))
     if len(text) > most:
         raise MessageError(_("The text is longer than %(most)d characters.") % {"most": most})
     return text

@@ -47,7 +47,7 @@ def _keep_message(request: HttpRequest, participant: Participant) -> HttpRespons
     except services.MessageError as error:
         form.add_error(None, str(error))
         return _show_form(request, participant, form)
-    messages.success(request, _("Sent. The answer will stand here and on your own page."))
+    messages.success(request, _("Sent. The answer will appear here and on your dashboard."))
     return redirect("participant_message_new", participant.study.slug)
 
 
@@ -79,7 +79,7 @@ def answer_message(request: HttpRequest, study: Study, message_id: int) -> HttpR
     if not form.is_valid():
         return _show_messages(request, study, (message.pk, form))
     services.answer(message=message, text=form.cleaned_data["text"], by=request.user, now=timezone.now())  # type: ignore[arg-type]
-    messages.success(request, _("Answered. The participant reads it on their own page."))
+    messages.success(request, _("Answered. The participant can read it on their dashboard."))
     return redirect("participant_messages", study.slug)
 
 

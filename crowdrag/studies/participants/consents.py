@@ -45,7 +45,7 @@ def give(
     # The participant's row is the lock: consent must not slip in beside an erasure.
     held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if held.withdrawn_at or held.erased_at:
-        raise NoConsentError(_("You have withdrawn from this study, so there is nothing to consent to."))
+        raise NoConsentError(_("You have withdrawn from this study, so you cannot consent to anything."))
     if text.study_id != held.study_id:
         raise NoConsentError(_("This text belongs to another study."))
     released = {

@@ -11,7 +11,7 @@ from .models import ConsentText
 class ConsentForm(forms.Form):
     """What somebody agrees to. Only what the text names a licence for can be released."""
 
-    agrees = forms.BooleanField(label=_("I have read this, and I take part of my own free will."))
+    agrees = forms.BooleanField(label=_("I have read this, and I take part voluntarily."))
     releases_text = forms.BooleanField(label="")
     releases_log = forms.BooleanField(label="", required=False)
     releases_timing = forms.BooleanField(label="", required=False)
@@ -25,7 +25,7 @@ class ConsentForm(forms.Form):
                 text.log_licence,
             ),
             "releases_timing": (
-                _("How long I took, and when, may be published under the licence %(licence)s."),
+                _("My times (when I worked and how long it took) may be published under the licence %(licence)s."),
                 text.timing_licence,
             ),
         }
@@ -40,11 +40,11 @@ class WithdrawForm(forms.Form):
     """Stopping, with or without erasure."""
 
     choice = forms.ChoiceField(
-        label=_("What shall happen?"),
+        label=_("What would you like to do?"),
         choices=[
-            ("stop", _("I stop taking part; what I gave stays.")),
-            ("erase", _("I stop taking part, and what I gave is erased.")),
+            ("stop", _("Withdraw and keep my data in the study")),
+            ("erase", _("Withdraw and erase my data")),
         ],
         widget=forms.RadioSelect,
     )
-    is_sure = forms.BooleanField(label=_("I know that this cannot be undone."))
+    is_sure = forms.BooleanField(label=_("I understand that this cannot be undone."))

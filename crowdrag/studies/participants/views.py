@@ -108,7 +108,7 @@ def forget_browser(request: HttpRequest, participant: Participant) -> HttpRespon
     """Let this browser forget who it is: for devices that several people use."""
     forget_participant(request, participant)
     request.session.cycle_key()
-    messages.success(request, _("This browser has forgotten who you are. Your personal link brings you back."))
+    messages.success(request, _("You are signed out of this browser. Use your personal link to come back."))
     return redirect("participant_return")
 
 
@@ -132,7 +132,7 @@ def withdraw_by_key(request: HttpRequest) -> HttpResponse:
     link = links.find_personal(key_form.cleaned_data["key"])
     if link is None or link.participant is None:
         key_form.add_error(
-            "key", _("Nobody has this link or code. Is all of it there? It may also have been replaced.")
+            "key", _("This link or code does not work. Check that it is complete. A newer one may have replaced it.")
         )
         return _ask_for_key(request, key_form)
     form = WithdrawForm(request.POST) if "choice" in request.POST or "is_sure" in request.POST else WithdrawForm()
@@ -185,13 +185,15 @@ def block_participant(request: HttpRequest, study: Study, participant: int) -> H
     by, now = request.user, timezone.now()
     if "lift" in request.POST:
         blocks.unblock(participant=person, by=by, now=now)  # type: ignore[arg-type]
-        messages.success(request, _("They can get work again."))
+        messages.success(request, _("The participant is unblocked."))
     else:
         try:
             blocks.block(participant=person, reason=request.POST.get("reason", "")[:500], by=by, now=now)  # type: ignore[arg-type]
-            messages.success(request, _("They get nothing more. What they have in hand they may finish."))
+            messages.success(
+                request, _("The participant is blocked from further work. They can finish the work they have.")
+            )
         except blocks.NoReasonError:
-            messages.error(request, _("Say why they get nothing more: they read it."))
+            messages.error(request, _("Give a reason for the block. The participant can read it."))
     back = request.POST.get("back", "")
     if not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
         back = reverse("study", args=[study.slug])

@@ -46,8 +46,8 @@ export function jumps(place, player) {
     const keyed = document.createElement("kbd");
     keyed.textContent = key;
     on.append(`${name} ${count} › `, keyed);
-    back.setAttribute("aria-label", `${name} before`);
-    on.setAttribute("aria-label", `Next ${name.toLowerCase()}, ${count} in all, key ${key}`);
+    back.setAttribute("aria-label", `Previous ${name.toLowerCase()}`);
+    on.setAttribute("aria-label", `Next ${name.toLowerCase()}, ${count} in total, key ${key}`);
     back.dataset.jump = on.dataset.jump = kind;
     back.dataset.way = "-1";
     on.dataset.way = "1";
@@ -59,19 +59,19 @@ export function jumps(place, player) {
 
 /** @param {import("./moments.js").Log} log @returns {string} how long it took and what came at once */
 export function sum(log) {
-  const parts = [`${lasting(log.span)} from the first to the last event`];
+  const parts = [`${lasting(log.span)} from first to last event`];
   const sessions = log.sessions.length;
-  if (sessions > 1) parts.push(`in ${sessions} sessions`);
+  if (sessions > 1) parts.push(`${sessions} sessions`);
   const part = (/** @type {number} */ kept) => (log.length ? Math.round((kept / log.length) * 100) : 0);
   const share = (/** @type {(place: number) => boolean} */ which) => {
     const kept = log.arrivals.filter((arrival) => which(arrival.place)).reduce((all, arrival) => all + arrival.survived, 0);
     return part(kept);
   };
-  if (log.start) parts.push(`${part(log.start.survived)} % of the final text was taken over from ${startName(log)}`);
+  if (log.start) parts.push(`${part(log.start.survived)} % of the final text comes from ${startName(log)}`);
   parts.push(
-    `of the final text ${share((place) => place >= 0)} % came at once and stands in a passage, ${share((place) => place === -2)} % came at once and stands in none`,
+    `${share((place) => place >= 0)} % of the final text was inserted at once and is in a passage, ${share((place) => place === -2)} % was inserted at once and is in no passage`,
   );
-  if (log.set_back) parts.push(`the writer's clock was set back ${log.set_back === 1 ? "once" : `${log.set_back} times`}`);
-  if (!log.has_keys) parts.push("snapshots of the text: keys, focus and passages were not recorded");
-  return `${parts.join("; ")}.`;
+  if (log.set_back) parts.push(`The writer's clock was set back ${log.set_back === 1 ? "once" : `${log.set_back} times`}`);
+  if (!log.has_keys) parts.push("Snapshots of the text only: keys, focus and passages were not recorded");
+  return `${parts.join(". ")}.`;
 }

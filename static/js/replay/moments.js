@@ -26,7 +26,7 @@ const NAMES = {
   pasted: "Paste",
   dropped: "Drop",
   restored: "Restored text",
-  external: "Text put in by a program",
+  external: "Text inserted by a program",
 };
 
 /** @param {number} milliseconds @returns {string} 0:07, 12:03, 3:07:12 */
@@ -54,15 +54,15 @@ export function placeName(place) {
 
 /** @param {Arrival} arrival */
 export function arrivalName(arrival) {
-  const name = NAMES[/** @type {keyof typeof NAMES} */ (arrival.how)] ?? "Text that came at once";
-  const from = arrival.place === -2 ? "found in no passage" : `from ${placeName(arrival.place)}`;
+  const name = NAMES[/** @type {keyof typeof NAMES} */ (arrival.how)] ?? "Text inserted at once";
+  const from = arrival.place === -2 ? "not found in any passage" : `from ${placeName(arrival.place)}`;
   const share = arrival.place !== -2 && arrival.share < 0.995 ? ` (${Math.round(arrival.share * 100)} % of its words)` : "";
   return `${name} of ${arrival.length} characters, ${from}${share}`;
 }
 
 /** @param {Log} log @returns {string} where the text comes from that a task began with */
 export function startName(log) {
-  return log.revises ? "the version that was sent back" : "a text from before";
+  return log.revises ? "the version before the revision" : "an earlier text";
 }
 
 /** @param {Log} log @returns {number[]} times at which the text really changed */
@@ -94,7 +94,7 @@ function starts(log) {
   if (!log.start) return [];
   const { length, survived } = log.start;
   const kept = Math.round((survived / length) * 100);
-  const label = `${length} characters taken over from ${startName(log)}; ${kept} % of it stands in the end`;
+  const label = `${length} characters from ${startName(log)}, ${kept} % of them in the final text`;
   return [{ kind: "start", t: 0, to: 0, label }];
 }
 
@@ -103,12 +103,12 @@ export function momentsOf(log) {
   /** @type {Moment[]} */
   const arrivals = log.arrivals.map((arrival) => {
     const kept = Math.round((arrival.survived / arrival.length) * 100);
-    return { kind: "arrival", t: arrival.t, to: arrival.t, label: `${arrivalName(arrival)}; ${kept} % of it stands in the end` };
+    return { kind: "arrival", t: arrival.t, to: arrival.t, label: `${arrivalName(arrival)}, ${kept} % of it in the final text` };
   });
   /** @type {Moment[]} */
   const pauses = pausesOf(changed(log), log.end, LISTED_PAUSE).map(({ from, to }) => {
     const gap = log.gaps.find(([at]) => at >= from && at <= to);
-    const label = gap ? `${lasting(gap[2])} until the editor was opened again` : `Pause of ${lasting(to - from)}`;
+    const label = gap ? `Editor closed for ${lasting(gap[2])}` : `Pause of ${lasting(to - from)}`;
     return { kind: "pause", t: from, to, label };
   });
   /** @type {Moment[]} */

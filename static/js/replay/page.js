@@ -22,7 +22,7 @@ async function fetched(address) {
   const answer = await fetch(address, { headers: { Accept: "application/json" } });
   if (answer.ok) return answer.json();
   const told = await answer.json().catch(() => ({}));
-  throw new Error(told.message ?? `The log could not be read (${answer.status}). Load the page again.`);
+  throw new Error(told.message ?? `The log could not be read (${answer.status}). Reload the page.`);
 }
 
 /** What of a response is shown: as it was handed in, or at a moment. */
@@ -90,7 +90,7 @@ function branches(frame, player) {
     const box = document.createElement("details");
     box.className = "more";
     const title = document.createElement("summary");
-    title.textContent = `Also written in session ${branch.session + 1}, after the text had gone on in another: not part of the response`;
+    title.textContent = `Also written in session ${branch.session + 1}, while the text continued in another session (not part of the response)`;
     const text = document.createElement("div");
     text.className = "response";
     text.textContent = branch.text;

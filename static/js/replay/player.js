@@ -117,7 +117,7 @@ export class Player extends EventTarget {
     const t = this.t;
     const ahead = way > 0 ? those.find((moment) => moment.t > t + 1) : those.findLast((moment) => moment.t < t - 1);
     const found = ahead ?? those.at(way > 0 ? 0 : -1);
-    if (!found) return "There is none in this text.";
+    if (!found) return "None found in this text.";
     this.seekReal(found.t);
     if (ahead) return found.label;
     return `${found.label}. Continued from the ${way > 0 ? "beginning" : "end"}.`;

@@ -105,8 +105,8 @@ export class Timeline {
       const [x, end] = [this.x(from), this.x(to)];
       draw(this.place, "rect", { class: name, x, width: Math.max(1.5, end - x), ...row }, title);
     };
-    for (const span of this.log.unfocused) band(span, "tl-unfocused", AWAY, `Page without the keyboard for ${lasting(span[1] - span[0])}`);
-    for (const span of this.log.hidden) band(span, "tl-hidden", AWAY, `Page not in sight for ${lasting(span[1] - span[0])}`);
+    for (const span of this.log.unfocused) band(span, "tl-unfocused", AWAY, `Page without keyboard focus for ${lasting(span[1] - span[0])}`);
+    for (const span of this.log.hidden) band(span, "tl-hidden", AWAY, `Page not visible for ${lasting(span[1] - span[0])}`);
     for (const [rank, from, to] of this.log.open) band([from, to], "tl-open", OPENED, `Passage ${rank} open`);
   }
 

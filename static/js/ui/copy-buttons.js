@@ -18,7 +18,7 @@ export function init(root) {
       await navigator.clipboard.writeText(textOf(button));
       toast("Copied.", "good");
     } catch {
-      toast("This browser does not let pages copy. Select the text and copy it by hand.", "warn");
+      toast("This browser does not allow copying from a page. Select the text and copy it yourself.", "warn");
     }
   });
 }

@@ -7,13 +7,13 @@ import { toast } from "./toasts.js";
 
 /** @type {Record<number, string>} */
 const CURES = {
-  400: "The server could not read this. Load the page again and try once more.",
-  403: "This is not allowed, or the page is out of date. Load it again; if that does not help, ask an owner of the study.",
-  404: "What this was about is gone. Load the page again.",
-  409: "Somebody else was faster. Load the page again to see how it stands now.",
-  413: "This is too large for the server. Send less at once.",
-  429: "That was too often. Wait a minute and try again.",
-  503: "The server is busy or being restarted. Try again in a minute.",
+  400: "The server could not read this request. Reload the page and try again.",
+  403: "This is not allowed, or the page is out of date. Reload the page. If that does not help, ask an owner of the study.",
+  404: "This item no longer exists. Reload the page.",
+  409: "Someone else changed this at the same time. Reload the page to see the current state.",
+  413: "This request is too large for the server. Send less at once.",
+  429: "Too many requests. Wait a minute and try again.",
+  503: "The server is busy or restarting. Try again in a minute.",
 };
 
 /**
@@ -22,7 +22,7 @@ const CURES = {
  * @returns {string}
  */
 export function cure(status) {
-  return CURES[status] ?? (status >= 500 ? "Something broke on our side. Nothing was changed; try again in a minute." : `It did not work (${status}). Load the page again.`);
+  return CURES[status] ?? (status >= 500 ? "Server error. Nothing was changed. Try again in a minute." : `The request did not work (${status}). Reload the page.`);
 }
 
 /** @param {string} responseUrl @returns {boolean} whether the server asked to sign in instead of answering */
@@ -36,15 +36,15 @@ export function init(root) {
   /** @type {[string, (event: any) => void][]} */
   const listeners = [
     ["htmx:responseError", (event) => toast(event.detail.xhr.getResponseHeader("X-Problem") ?? cure(event.detail.xhr.status), "bad")],
-    ["htmx:sendError", () => toast("The server cannot be reached. Nothing was changed; check the connection and try again.", "bad")],
-    ["htmx:timeout", () => toast("The server took too long to answer. Load the page again to see whether it was done.", "bad")],
+    ["htmx:sendError", () => toast("We cannot reach the server. Nothing was changed. Check your connection and try again.", "bad")],
+    ["htmx:timeout", () => toast("The server took too long to answer. Reload the page to see whether it worked.", "bad")],
     [
       "htmx:beforeSwap",
       (event) => {
         if (!isLogin(event.detail.xhr.responseURL)) return;
         event.detail.shouldSwap = false;
         const href = `${document.body.dataset.login}?next=${encodeURIComponent(location.pathname + location.search)}`;
-        toast("You are signed out by now, so nothing was changed.", "bad", { href, label: "Sign in again" });
+        toast("You were signed out, so nothing was changed.", "bad", { href, label: "Sign in again" });
       },
     ],
   ];

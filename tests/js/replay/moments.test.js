@@ -41,10 +41,10 @@ test("a clock shows no time before the beginning", () => assert.equal(clock(-5_0
 
 test("arrivals are named by how they came and where they are from", () => {
   assert.deepEqual([-2, -1, 0, 7].map(placeName), ["elsewhere", "own text", "passage 0", "passage 7"]);
-  assert.equal(arrivalName(arrival()), "Paste of 100 characters, found in no passage");
+  assert.equal(arrivalName(arrival()), "Paste of 100 characters, not found in any passage");
   assert.equal(arrivalName(arrival({ how: "dropped", place: 3, share: 1 })), "Drop of 100 characters, from passage 3");
-  assert.equal(arrivalName(arrival({ how: "external", place: -1, share: 0.5 })), "Text put in by a program of 100 characters, from own text (50 % of its words)");
-  assert.equal(arrivalName(arrival({ how: "unheard of", place: 0, share: 0.996 })), "Text that came at once of 100 characters, from passage 0");
+  assert.equal(arrivalName(arrival({ how: "external", place: -1, share: 0.5 })), "Text inserted by a program of 100 characters, from own text (50 % of its words)");
+  assert.equal(arrivalName(arrival({ how: "unheard of", place: 0, share: 0.996 })), "Text inserted at once of 100 characters, from passage 0");
 });
 
 test("a change that changes nothing is none", () => {
@@ -64,7 +64,7 @@ test("moments come in order of time", () => {
   );
   assert.deepEqual(moments.map(({ kind, t, to, label }) => [kind, t, to, label]), [
     ["away", 500, 900, "Another tab or window in front for 0 s"],
-    ["arrival", 1_000, 1_000, "Paste of 100 characters, found in no passage; 50 % of it stands in the end"],
+    ["arrival", 1_000, 1_000, "Paste of 100 characters, not found in any passage, 50 % of it in the final text"],
     ["deletion", 2_000, 3_000, "15 characters deleted"],
     ["pause", 3_000, 25_000, "Pause of 22 s"],
   ]);
@@ -80,24 +80,24 @@ test("only deletions of fifteen characters within two seconds of each other stan
 
 test("a pause in which the editor was closed says so", () => {
   const moments = momentsOf(log({ end: 60_000, changes: [[0, 0, 0, "a", 0], [60_000, 0, 0, "b", 0]], gaps: [[30_000, 0, 3_600_000, 0]] }));
-  assert.deepEqual(moments.map(({ kind, label }) => [kind, label]), [["pause", "1 h 0 min until the editor was opened again"]]);
+  assert.deepEqual(moments.map(({ kind, label }) => [kind, label]), [["pause", "Editor closed for 1 h 0 min"]]);
 });
 
 test("a text that was there before is where a log starts, and no arrival", () => {
   const start = { length: 200, survived: 150 };
   const label = (/** @type {boolean} */ revises) => momentsOf(log({ start, revises }))[0].label;
-  assert.equal(label(true), "200 characters taken over from the version that was sent back; 75 % of it stands in the end");
-  assert.equal(label(false), "200 characters taken over from a text from before; 75 % of it stands in the end");
+  assert.equal(label(true), "200 characters from the version before the revision, 75 % of them in the final text");
+  assert.equal(label(false), "200 characters from an earlier text, 75 % of them in the final text");
 });
 
-test("the sums of a log are said in one sentence", () => {
+test("the sums of a log are said in short sentences", () => {
   assert.equal(
     sum(log({ span: 90_000, length: 200, arrivals: [arrival({ place: 3, survived: 50 }), arrival({ survived: 20 }), arrival({ place: -1, survived: 99 })] })),
-    "1 min 30 s from the first to the last event; " +
-      "of the final text 25 % came at once and stands in a passage, 10 % came at once and stands in none.",
+    "1 min 30 s from first to last event. " +
+      "25 % of the final text was inserted at once and is in a passage, 10 % was inserted at once and is in no passage.",
   );
   const more = sum(log({ length: 0, has_keys: false, set_back: 2, sessions: [[0, "", null], [1, "", null]], start: { length: 1, survived: 0 } }));
-  assert.match(more, /; in 2 sessions; 0 % of the final text was taken over from a text from before; /);
-  assert.match(more, /; the writer's clock was set back 2 times; snapshots of the text: /);
+  assert.match(more, /\. 2 sessions\. 0 % of the final text comes from an earlier text\. /);
+  assert.match(more, /\. The writer's clock was set back 2 times\. Snapshots of the text only: /);
   assert.match(sum(log({ set_back: 1 })), /set back once/);
 });

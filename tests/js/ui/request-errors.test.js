@@ -6,17 +6,17 @@ import { size } from "../../../static/js/ui/file-drop.js";
 
 /** @type {[number, RegExp][]} status of a failed request, and what its reader is told */
 const FAILURES = [
-  [400, /Load the page again/],
+  [400, /Reload the page/],
   [403, /not allowed/],
-  [404, /is gone/],
-  [409, /Somebody else was faster/],
+  [404, /no longer exists/],
+  [409, /Someone else changed this/],
   [413, /too large/],
   [418, /did not work \(418\)/],
   [429, /Wait a minute/],
-  [500, /Something broke on our side/],
-  [502, /Something broke on our side/],
-  [503, /busy or being restarted/],
-  [504, /Something broke on our side/],
+  [500, /Server error/],
+  [502, /Server error/],
+  [503, /busy or restarting/],
+  [504, /Server error/],
 ];
 
 for (const [status, words] of FAILURES) test(`a request that fails with ${status} says what to do`, () => assert.match(cure(status), words));

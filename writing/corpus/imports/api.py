@@ -76,7 +76,7 @@ class Import(Endpoint):
             raise Problem("not-found") from None
         form = ImportForm(importer, request.data, request.FILES)
         if unknown := sorted((set(request.data) | set(request.FILES)) - set(form.fields)):
-            raise invalid({field: [(_("There is no such field here."), "unknown")] for field in unknown})
+            raise invalid({field: [(_("This import has no such field."), "unknown")] for field in unknown})
         if not form.is_valid():
             raise invalid(_errors_of(form))
         run = importers.start(

@@ -64,9 +64,9 @@ TOPICS = Importer(
 TREC = Importer(
     name="trec",
     title=_("TREC topics and run"),
-    description=_("A topics' file, a run file, and the passages that the run names."),
+    description=_("A topics file, a run file, and the passages in the run."),
     inputs=(
-        Input("topics", _("Topics"), _("Tab separated, in the classic form of TREC, or JSON lines")),
+        Input("topics", _("Topics"), _("Tab-separated, classic TREC format, or JSON lines")),
         Input("run", _("Run"), _("Six columns: topic, Q0, passage, rank, score, tag")),
         Input("passages", _("Passages"), _LINES),
     ),

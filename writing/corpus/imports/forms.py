@@ -35,7 +35,7 @@ class FilesField(forms.FileField):
         files = data if isinstance(data, list | tuple) else [data]
         cleaned = [super(FilesField, self).clean(file, initial) for file in files or [None]]
         if len(cleaned) > 1 and not self.many:
-            raise forms.ValidationError(_("Choose one file."))
+            raise forms.ValidationError(_("Choose only one file."))
         return cleaned
 
 
@@ -67,7 +67,7 @@ def _depth() -> forms.Field:
         min_value=1,
         max_value=1000,
         initial=trec.DEPTH,
-        help_text=_("The best of the run by rank."),
+        help_text=_("The top-ranked passages of the run are imported."),
     )
 
 
@@ -76,7 +76,7 @@ def _style() -> forms.Field:
         label=OPTIONS["style"],
         max_length=100,
         initial=response_files.DEFAULT_STYLE,
-        help_text=_("Of responses that name none: bullet, essay, news, or a style of the study."),
+        help_text=_("For responses without a style: bullet, essay, news, or a style of the study."),
     )
 
 
@@ -84,7 +84,7 @@ def _strict() -> forms.Field:
     return forms.BooleanField(
         label=OPTIONS[STRICT],
         required=False,
-        help_text=_("Otherwise faulty rows are left out, counted and listed with file and line number."),
+        help_text=_("If off, faulty rows are skipped, counted and listed with file and line number."),
     )
 
 

@@ -206,7 +206,9 @@ def get(name: str) -> Importer:
     try:
         return _importers[name]
     except KeyError:
-        raise UnknownImporter(f"There is no import called {name}; there are {', '.join(sorted(_importers))}.") from None
+        raise UnknownImporter(
+            f"There is no import called {name}. Available imports: {', '.join(sorted(_importers))}."
+        ) from None
 
 
 def start(

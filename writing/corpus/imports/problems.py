@@ -36,7 +36,7 @@ class BadInput(ValueError):  # noqa: N818 -- it says what the input is
         self.problems = problems
         count = ngettext("%d problem", "%d problems", len(problems)) % len(problems)
         first = f" First: {problems[0]}" if problems else ""
-        super().__init__(f"The input has {count}; nothing was changed.{first}")
+        super().__init__(f"The input has {count}. Nothing was changed.{first}")
 
     def as_rows(self) -> list[dict[str, Any]]:
         """Return the problems as plain rows, for a run to keep."""
