@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from .enums import Role
 from .entry.models import Arrival
+from .enums import Role
 from .models import Study
 from .navigation import inbox
 
