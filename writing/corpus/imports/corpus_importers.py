@@ -7,8 +7,8 @@ from django.utils.translation import gettext_lazy as _
 from crowdrag.studies.models import Study
 
 from .. import responses
-from . import importers, response_files, topic_files, trec
-from .importers import Importer, Input, Inputs, Options, Stored
+from . import csv_files, importers, response_files, topic_files, trec
+from .importers import COLUMNS, Importer, Input, Inputs, Options, Stored
 from .json_lines import Report
 from .problems import Problems
 
@@ -48,8 +48,31 @@ def _store_responses(study: Study, parsed: list[responses.ResponseInput], now: d
     return Stored({"made": responses.store(study=study, responses=parsed, problems=Problems(), now=now)})
 
 
+def _read_csv(files: Inputs, options: Options, problems: Problems, report: Report) -> csv_files.CsvContent:
+    style = options.get("style", response_files.DEFAULT_STYLE)
+    return csv_files.read(files.one("file"), problems, roles=options.get(COLUMNS), style=style, report=report)
+
+
+def _store_csv(study: Study, content: csv_files.CsvContent, now: datetime) -> Stored:
+    return Stored({"made": csv_files.store(study=study, content=content, now=now)})
+
+
 _LINES = _("JSON lines, gzipped or not")
 
+CSV = Importer(
+    name="csv",
+    title=_("CSV or TSV file"),
+    description=_(
+        "Questions, and the responses of your systems, from a spreadsheet. You choose what each column holds."
+    ),
+    inputs=(Input("file", _("CSV or TSV file"), _("With a header line, in UTF-8")),),
+    read=_read_csv,
+    store=_store_csv,
+    template="writing/corpus/imports/_csv.html",
+    options=("style",),
+    order=10,
+    has_columns=True,
+)
 TOPICS = Importer(
     name="topics",
     title=_("Topics"),
@@ -92,5 +115,5 @@ RESPONSES = Importer(
 
 def register() -> None:
     """Register the imports of writing."""
-    for importer in (TOPICS, TREC, RESPONSES):
+    for importer in (CSV, TOPICS, TREC, RESPONSES):
         importers.register(importer)

@@ -6,6 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from . import response_files, trec
+from .csv_files import ColumnRole, ColumnsError, CsvPreview, check_roles
 from .importers import OPTIONS, STRICT, Importer
 
 # The largest upload in bytes. Larger files are imported by the command, or in parts. What a file may hold is limited
@@ -59,6 +60,32 @@ class ImportForm(forms.Form):
     def options(self) -> dict[str, Any]:
         """The options as chosen."""
         return {name: self.cleaned_data[name] for name in self.importer.options}
+
+
+class ColumnsForm(forms.Form):
+    """What each column of a CSV file holds."""
+
+    def __init__(self, preview: CsvPreview, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.columns = {f"column-{number}": column for number, column in enumerate(preview.columns, 1)}
+        for name, column in self.columns.items():
+            self.fields[name] = forms.ChoiceField(
+                label=column, choices=ColumnRole.choices, initial=preview.roles[column]
+            )
+
+    def clean(self) -> dict[str, Any]:
+        """Check that the roles fit together."""
+        if not self.errors:
+            try:
+                check_roles(self.roles)
+            except ColumnsError as error:
+                raise forms.ValidationError(str(error)) from error
+        return self.cleaned_data
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The chosen role of each column by its name."""
+        return {column: self.cleaned_data[name] for name, column in self.columns.items()}
 
 
 def _depth() -> forms.Field:

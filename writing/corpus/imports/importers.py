@@ -19,6 +19,7 @@ from crowdrag.jobs.models import Run, Upload
 from crowdrag.studies.models import Study, User
 
 from . import sources
+from .csv_files import ColumnRole
 from .json_lines import Report
 from .problems import BadInput, Problems
 from .sources import Member
@@ -97,9 +98,13 @@ def _of_upload(run: Run, spec: Mapping[str, Any], stack: ExitStack, problems: Pr
             file="", expected="an uploaded file of this study", message="it is not there any more; upload it again"
         )
         return []
-    opener = partial(upload.file.storage.open, str(upload.file.name), "rb")
-    member = Member(upload.name, upload.size, lambda: cast("BinaryIO", opener()))
+    member = _member(upload)
     return _looked_into(stack.enter_context(member.open()), member, stack, problems)
+
+
+def _member(upload: Upload) -> Member:
+    opener = partial(upload.file.storage.open, str(upload.file.name), "rb")
+    return Member(upload.name, upload.size, lambda: cast("BinaryIO", opener()))
 
 
 def _looked_into(file: BinaryIO, member: Member, stack: ExitStack, problems: Problems) -> list[Member]:
@@ -111,12 +116,13 @@ def _looked_into(file: BinaryIO, member: Member, stack: ExitStack, problems: Pro
 
 Text = str | Promise
 Options = Mapping[str, Any]
-STRICT = "strict"
+STRICT, COLUMNS = "strict", "columns"
 #: What the options of imports are called.
 OPTIONS = {
     "depth": _("Passages per topic"),
     "style": _("Style"),
     STRICT: _("Refuse files with faulty rows"),
+    COLUMNS: _("Columns"),
 }
 
 
@@ -156,6 +162,8 @@ class Importer:
         whether its files may hold what people who take part gave: these go when somebody has that erased.
     template
         the part of its page that shows the format.
+    has_columns
+        whether a page asks for the role of each column before the import starts; else their names decide.
     """
 
     name: str
@@ -168,6 +176,7 @@ class Importer:
     options: tuple[str, ...] = ()
     order: int = 100
     of_people: bool = True
+    has_columns: bool = False
 
     @property
     def kind(self) -> str:
@@ -220,10 +229,12 @@ def start(
     by: User | None = None,
     now: datetime | None = None,
 ) -> Run:
-    """Start an import of files by role: each a path of this machine, or a list of uploaded files to be kept."""
+    """Start an import of files by role: each a path of this machine, an upload, or a list of files to be kept."""
     inputs_kept: list[dict[str, Any]] = []
     for role, value in files.items():
-        if isinstance(value, list):
+        if isinstance(value, Upload):
+            inputs_kept.append({"role": role, "upload": value.pk})
+        elif isinstance(value, list):
             kept = [run_files.store_upload(study=study, source=file, name=file.name, by=by, now=now) for file in value]
             inputs_kept += [{"role": role, "upload": upload.pk} for upload in kept]
         else:
@@ -243,7 +254,25 @@ def describe(importer: Importer, run: Run) -> dict[str, Any]:
     for file in inputs:
         name = names.get(file["upload"], str(_("removed"))) if "upload" in file else file["path"]
         files.setdefault(labels.get(file["role"], file["role"]), []).append(name)
-    return files | kinds.label_parameters(run.parameters, labels=OPTIONS, hidden=("inputs",))
+    words = {COLUMNS: _describe_columns}
+    return files | kinds.label_parameters(run.parameters, labels=OPTIONS, words=words, hidden=("inputs",))
+
+
+def _describe_columns(roles: Mapping[str, str]) -> str:
+    """Name the columns that are imported, with what each holds."""
+    used = {column: ColumnRole(role) for column, role in roles.items() if role != ColumnRole.IGNORE}
+    return "; ".join(f"{column}: {role.label}" for column, role in used.items())
+
+
+def uploaded_member(study: Study, key: int) -> Member:
+    """Return a file that was uploaded for an import.
+
+    Raises
+    ------
+    Upload.DoesNotExist
+        If this study has none of this key.
+    """
+    return _member(Upload.objects.get(study=study, pk=key))
 
 
 def erase_uploads(*, study: Study, now: datetime) -> None:

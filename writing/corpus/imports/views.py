@@ -1,16 +1,20 @@
 """Import pages: choose an importer, upload, follow the run."""
 
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
+from crowdrag.jobs import run_files
+from crowdrag.jobs.models import Upload
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
-from crowdrag.studies.models import Study
+from crowdrag.studies.models import Study, User
 
-from . import importers
-from .forms import MAX_IMPORT_BYTES, ImportForm
+from . import csv_files, importers, response_files
+from .forms import MAX_IMPORT_BYTES, ColumnsForm, ImportForm
+from .importers import COLUMNS, Importer
+from .problems import BadInput, Problems
 
 
 @study_page(Role.EDITOR)
@@ -22,24 +26,51 @@ def imports(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.EDITOR, max_bytes=MAX_IMPORT_BYTES)
 def import_form(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     """Import: show the form, or start a run with the files that it brings."""
-    try:
-        importer = importers.get(name)
-    except importers.UnknownImporter as error:
-        raise Http404(str(error)) from error
+    importer = _importer(name)
     if request.method != "POST":
         return _show(request, ImportForm(importer))
     form = ImportForm(importer, request.POST, request.FILES)
     if not form.is_valid():
         return _show(request, form, status=422)
-    run = importers.start(
-        study=study,
-        importer=importer,
-        files=form.files_by_role,
-        options=form.options,
-        by=request.user,  # type: ignore[arg-type] # study_page lets nobody else in
-    )
-    address = reverse("run", args=[study.slug, run.key])
+    by: User = request.user  # type: ignore[assignment] # study_page lets nobody else in
+    if importer.has_columns:
+        [file] = form.files_by_role["file"]
+        upload = run_files.store_upload(study=study, source=file, name=file.name, by=by)
+        query = QueryDict(mutable=True)
+        query.update(form.options)
+        address = f"{reverse('import_columns', args=[study.slug, name, upload.pk])}?{query.urlencode()}"
+    else:
+        run = importers.start(study=study, importer=importer, files=form.files_by_role, options=form.options, by=by)
+        address = reverse("run", args=[study.slug, run.key])
     return HttpResponseClientRedirect(address) if request.htmx else redirect(address)  # type: ignore[attr-defined]
+
+
+@study_page(Role.EDITOR)
+def import_columns(request: HttpRequest, study: Study, name: str, key: int) -> HttpResponse:
+    """Show the first rows of an uploaded file, ask what each column holds, and start the import."""
+    importer = _importer(name)
+    upload = get_object_or_404(Upload, study=study, pk=key)
+    if not importer.has_columns:
+        raise Http404("This import asks for no columns.")
+    try:
+        preview = csv_files.preview(importers.uploaded_member(study, key), Problems())
+    except BadInput as error:
+        context = {"importer": importer, "upload": upload, "problems": error.problems, "section": "import"}
+        return render(request, "writing/corpus/imports/columns.html", context, status=422)
+    form = ColumnsForm(preview, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        options = {COLUMNS: form.roles, "style": request.GET.get("style") or response_files.DEFAULT_STYLE}
+        run = importers.start(study=study, importer=importer, files={"file": upload}, options=options, by=request.user)  # type: ignore[arg-type]
+        return redirect("run", study.slug, run.key)
+    context = {"form": form, "preview": preview, "importer": importer, "upload": upload, "section": "import"}
+    return render(request, "writing/corpus/imports/columns.html", context, status=422 if form.errors else 200)
+
+
+def _importer(name: str) -> Importer:
+    try:
+        return importers.get(name)
+    except importers.UnknownImporter as error:
+        raise Http404(str(error)) from error
 
 
 def _show(request: HttpRequest, form: ImportForm, *, status: int = 200) -> HttpResponse:
