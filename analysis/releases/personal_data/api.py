@@ -41,7 +41,9 @@ class FindingRow(serializers.Serializer[services.FindingInText]):
     start = serializers.IntegerField(source="finding.start", help_text="In code points of the text.")
     end = serializers.IntegerField(source="finding.end")
     before = serializers.CharField()
-    found = serializers.CharField()
+    found = serializers.CharField(
+        source="match",
+    )
     after = serializers.CharField()
     is_there = serializers.BooleanField(help_text="Whether the text still reaches that far.")
     in_passages = serializers.BooleanField(
