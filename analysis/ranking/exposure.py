@@ -150,8 +150,8 @@ def relevance_bounds(m: ArrayLike, n: ArrayLike, k: ArrayLike, *, kind: Bounds =
     -------
     (ndarray, ndarray)
         published and definition: [0, m + (k - m)^2 / (n - m)] if m <= k, else [0, k^2 / m]. If all items are useful and
-        m <= k, the authors' code divides by 0; here the bounds are [0, m]. infinite: [0, m] and [0, k^2 / m]. tight:
-        the lower bound is reached by a ranker that shows as few useful items as possible.
+        m <= k, the authors' code divides by 0, and the bounds here are [0, m]. infinite: [0, m] and [0, k^2 / m].
+        tight: the lower bound is reached by a ranker that shows as few useful items as possible.
     """
     useful, size, cut = (np.asarray(array, dtype=np.float64) for array in (m, n, k))
     fits_cut = useful <= cut

@@ -10,14 +10,14 @@ m at once. It depends only on the counts n, so judges with the same counts share
 
 Two annotators are connected if they judged the same item, directly or through others. All parameters of MACE belong to
 single annotators, so unconnected annotators are independent. The likelihood of a study is therefore a product over the
-connected components of the graph of annotators and items, and the best overall fit combines the best fit of each
-component. Crowds judge in small groups, so there are many components: 60 among the 420 annotators of the CrowdRAG-25
+connected components of the graph of annotators and items. The best overall fit combines the best fits of the
+components. Crowds judge in small groups, so there are many components: 60 among the 420 annotators of the CrowdRAG-25
 sample. New judgments change only the components that they belong to.
 
 Performance: the likelihood of an item's votes, given its true label l, is the product over its votes of ``e0 s``
-(spammed), plus ``e1`` for the votes with label l. Divide it by the product of all ``e0 s``: only the votes with label l
-remain, each with the factor ``1 + e1 / (e0 s)``, which depends only on (annotator, label). Both halves of the E-step
-are therefore products with a sparse 0/1 matrix of the votes:
+(spammed), plus ``e1`` for the votes with label l. After division by the product of all ``e0 s``, only the votes with
+label l remain. Each has the factor ``1 + e1 / (e0 s)``, which depends only on (annotator, label). Both halves of the
+E-step are therefore products with a sparse 0/1 matrix of the votes:
 
     log evidence of (item, label)         =  V   @  log(1 + e1 / (e0 s)) of (annotator, label)
     true votes of (annotator, label)      =  V.T @  posterior of (item, label)
@@ -312,7 +312,7 @@ class Offsets:
 
 @dataclass(frozen=True)
 class Fits:
-    """The end of each restart, by component."""
+    """Result of each restart, by component."""
 
     state: State
     log_likelihood: Floats  # (parts, restarts)

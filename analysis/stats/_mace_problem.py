@@ -214,10 +214,10 @@ def prepare(data: MaceInput, settings: MaceSettings) -> Prepared:
 
 
 def solve(prepared: Sequence[Prepared], settings: MaceSettings) -> list[tuple[Fits, Fits | None]]:
-    """Return the best fit of each problem, and the ends of its starts (None if some parameters were settled before).
+    """Return the best fit of each problem, and the results of its starts (None if some parameters were settled).
 
-    The components that remain are a small part of each problem. Those of all problems with the same number of labels
-    are therefore searched in one batch, each component independently.
+    With settled parameters, the remaining components are a small part of each problem. Those of all problems with the
+    same number of labels are therefore searched in one batch, each component independently.
     """
     effort = Effort(settings.restarts, settings.max_iter, settings.tolerance, settings.refine)
     fits_by_index: list[tuple[Fits, Fits | None] | None] = [None] * len(prepared)

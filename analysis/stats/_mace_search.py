@@ -38,7 +38,7 @@ class Effort:
 def search(
     votes: Votes, priors: Priors, effort: Effort, draws: KeyedRng | ConcatenatedRng | None, start: State | None = None
 ) -> tuple[Fits, Fits]:
-    """Return the best fit of each component, and the ends of all starts: the given start first, then the random ones.
+    """Return the best fit of each component, and the results of all starts: the given one first, then the random ones.
 
     Raises
     ------

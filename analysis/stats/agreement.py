@@ -165,8 +165,8 @@ def alpha_interval(
     Returns
     -------
     Interval
-        No resamples are drawn. The ends are NaN if there are fewer than two topics, if there are fewer than
-        `FEWEST_CODERS` randomly sampled coders, or if no topic and no coder has any influence on alpha.
+        No resamples are drawn. The ends are NaN with fewer than two topics or fewer than `FEWEST_CODERS` randomly
+        sampled coders. They are also NaN if no topic and no coder has any influence on alpha.
 
     Raises
     ------

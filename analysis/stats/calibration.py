@@ -1,8 +1,9 @@
 """Calibration of expectations: simulated studies that resemble an analysed study.
 
 The estimates of an analysis differ from the true values: labels contain errors, and the dummy shrinks merits towards
-each other. The true spread, effect and share of neutral pairs are therefore set so that simulated studies, analysed the
-same way, reproduce the observed estimates on average (indirect inference: Gourieroux, Monfort and Renault 1993).
+each other. The true spread, effect and share of neutral pairs are therefore found by indirect inference (Gourieroux,
+Monfort and Renault 1993). With them, simulated studies that are analysed the same way reproduce the observed estimates
+on average.
 """
 
 from __future__ import annotations
@@ -199,8 +200,8 @@ def _with_pattern(expected: Expectation, pattern: Floats | None) -> Expectation:
 
 def _nearer(design: Design, expected: Expectation, like: StudyFindings, simulated: StudyFindings) -> Expectation:
     """Take a step towards the observed merits, grades and labels."""
-    # How much the difference of mean grades grows with the effect: the sum over as many pairs as there are responses,
-    # each weighted by the density of its lead.
+    # How much the difference of mean grades grows with the effect. Sums over as many pairs as there are responses; each
+    # is weighted by the density of its lead.
     spread = float(np.sqrt(2 * across(expected) ** 2 + np.pi**2 / 3))
     gain = design.responses * float(scipy.stats.norm.pdf(expected.effect / spread)) / spread * _LOST
     gain = max(gain, 0.1)
@@ -311,8 +312,7 @@ def _simulated(design: Design, expected: Expectation, seed: int, effort: Effort,
 
 
 def _apart(values: Floats, group: np.ndarray) -> Floats:
-    """Return models' mean minus humans' mean by topic and dimension, (n_topics, n_dimensions); NaN if one is
-    missing."""
+    """Return models' mean minus humans' mean, shape (n_topics, n_dimensions); NaN if one is missing."""
     if not len(values):
         return np.empty((0, values.shape[1]))
     pairs = _group_means(values, group)[0].reshape(-1, 2, values.shape[1])

@@ -2,11 +2,11 @@
 
 Both the topics and the judges are random samples: other topics, or other people, would give another estimate. A
 statistic that compares judgments, such as alpha, is a sum over pairs of judges of a unit. Two terms are correlated if
-they share their topic or a judge. The variance is the sum of the products of all correlated terms: those that share a
-topic, plus those that share a judge, minus those that share both, which would count twice. A pair of judges belongs to
-both judges, so its own product is also subtracted once. Alternatives are biased (docs/methods/intervals.md). Resampling
-topics and judges independently (the pigeonhole bootstrap) counts the variance of a single judgment three times, so its
-intervals are too wide. Resampling only topics ignores the judges, so its intervals are too narrow.
+they share their topic or a judge. The variance is the sum of the products of all correlated terms. These are terms that
+share a topic, plus those that share a judge, minus those that share both, which would count twice. A pair of judges
+belongs to both judges, so its own product is also subtracted once. Alternatives are biased (docs/methods/intervals.md).
+Resampling topics and judges independently (the pigeonhole bootstrap) counts the variance of a single judgment three
+times, so its intervals are too wide. Resampling only topics ignores the judges, so its intervals are too narrow.
 
 References: Cameron, Gelbach and Miller, Robust inference with multiway clustering (2011), Journal of Business &
 Economic Statistics 29, 238-249; Aronow, Samii and Assenova, Cluster-robust variance estimation for dyadic data
@@ -151,9 +151,9 @@ def interval_of(
     Returns
     -------
     low, high : float
-        NaN if there is no interval: with fewer than two topics, with fewer sampled judges than required, or if the
-        terms do not vary (then their variance cannot be estimated). Also NaN if the lower end would be below the lower
-        bound: with two or three topics the interval is uninformative.
+        NaN with fewer than two topics or fewer sampled judges than required. NaN if the terms do not vary, because
+        their variance cannot then be estimated. Also NaN if the lower end would be below the lower bound: with two or
+        three topics the interval is uninformative.
 
     Raises
     ------

@@ -3,8 +3,8 @@
 A judge answers about a dozen pairs, and their true labels are unknown. The interval of a spam probability must
 therefore include the uncertainty of the labels, of the other annotators' competence, and of the spamming strategies. It
 is computed from the posterior of MACE's generative model. The distribution of spam probabilities across annotators is
-learnt from the same judgments. A Gibbs sampler draws five quantities in turn, each given all others: true labels, which
-judgments are spam, spam probabilities, strategies, and the population distributions of both.
+learnt from the same judgments. A Gibbs sampler draws five quantities in turn, each given all others. These are true
+labels, spam indicators of judgments, spam probabilities, strategies, and the population distributions of the last two.
 
 References: Hovy, Berg-Kirkpatrick, Vaswani, Hovy, Learning Whom to Trust with MACE (2013), for the generative model;
 Paun et al., Comparing Bayesian models of annotation (2018), TACL 6, 571-585, for the fully Bayesian treatment; Geman
@@ -33,8 +33,8 @@ _EACH = 4
 _MEANS = np.linspace(0.025, 0.975, 39)
 _CONCENTRATIONS = np.geomspace(0.5, 200, 16)
 # The prior favours concentrations around 2, because published crowds are mixed. If the judgments carry little
-# information, they cannot distinguish a mixed crowd from a uniform one, and a uniform crowd would make every annotator
-# look well known.
+# information, they cannot distinguish a mixed crowd from a crowd of equals. In a crowd of equals, every annotator would
+# seem well known.
 _EXPECTED = -0.5 * np.square(np.log(_CONCENTRATIONS / 2.0) / 0.5)
 # Candidate similarity of strategies: concentrations of Dirichlet distributions around the common strategy.
 _ALIKE = np.geomspace(0.5, 100, 12)

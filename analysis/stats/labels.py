@@ -139,7 +139,7 @@ def competent(spam_probability: ArrayLike, *, limit: float = 0.7) -> Mask:
     Parameters
     ----------
     spam_probability : array_like, shape (n_judgments,)
-        e0 of each judgment's participant on the judgment's dimension. NaN (not fitted) raises.
+        e0 of each judgment's participant on the judgment's dimension. NaN (not fitted) is an error.
     limit : float
         0.7 is the limit of the published tables.
 

@@ -131,9 +131,8 @@ def fit(
     Parameters
     ----------
     item, annotator, label : array_like of int, shape (n_judgments,)
-        One judgment per entry, in any order: the presented pair, its annotator, and the index of the label in its
-        domain, all from 0. Negative labels are missing and are ignored. Labels that nobody used are not part of the
-        model.
+        One judgment per entry, in any order: presented pair, annotator, and index of the label in its domain, all from
+        0. Negative labels are missing and are ignored. Labels that nobody used are not part of the model.
     rng : numpy.random.Generator, optional
         Source of the random starts; required unless ``settings.restarts`` and ``settings.refine`` are 0.
     items, annotators, labels : int, optional
@@ -146,8 +145,9 @@ def fit(
     settled : MaceParameters, optional
         Parameters of all annotators that need no new fit; NaN in `spam` if they do. A connected component of the
         judgments (annotators who judged the same items, directly or through others) keeps these parameters if they are
-        complete. Only the other components are fitted. The result equals a fit of everything if the settled parameters
-        are from a fit with `refine` to unchanged components, with equal `keys` and an `rng` of the same seed.
+        complete. Only the other components are fitted. The result equals a fit of everything under these conditions:
+        the settled parameters come from a fit with `refine`, their components are unchanged, and the `keys` and the
+        seed of `rng` are equal.
     keys : array_like of int, shape (n_annotators,), optional
         A number for each annotator that determines their random parameters, together with `rng`. Default: their index.
         Numbers that identify the person keep a search reproducible while other annotators come and go.

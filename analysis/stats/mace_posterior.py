@@ -114,8 +114,8 @@ def sample(
     earlier : AveragedPosterior, optional
         Earlier results for these items and annotators; NaN in `posterior` and `spam_probability` if missing. A
         component is reused if its results are complete and have the requested number of draws. The outcome equals a new
-        sample of everything if the results are from unchanged components, with equal keys and an `rng` of the same
-        seed.
+        sample of everything if the components of the earlier results are unchanged, and the keys and the seed of `rng`
+        are equal.
     settings : analysis.stats.mace.MaceSettings, optional
         The priors: Beta on spamming, Dirichlet on strategies. Smoothing is not used.
     effort : Effort, optional

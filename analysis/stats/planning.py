@@ -166,8 +166,8 @@ def summarise(studies: Sequence[dict[str, float]]) -> dict[str, PlanEstimate]:
     Returns
     -------
     dict of str to PlanEstimate
-        With Student's t intervals. If a proportion is 0 or 1 in all studies (for example, all tests find the
-        difference), the interval is Wilson's with the studies as trials, because a few equal results do not make it
+        With Student's t intervals. A proportion can be 0 or 1 in all studies, for example if all tests find the
+        difference. Its interval is then Wilson's with the studies as trials, because a few equal results do not make it
         certain.
     """
     return {name: _estimate(np.array([study[name] for study in studies]), share=name in SHARES) for name in MEASURES}

@@ -2,8 +2,8 @@
 
 The front preference is the share of choices (without neutral judgments) for the response shown first. Alone it is not
 conclusive, because the better response may have been shown first more often. The test therefore uses pairs that were
-shown in both orders, where each response was first equally often. It compares the choices with those under exchanged
-orders.
+shown in both orders, where each response was first equally often. It asks what the choices would have been if the
+judges of the two orders had been exchanged.
 
 Reference: Fisher, The Design of Experiments (1935), section 21: the randomisation test of paired differences.
 """
@@ -45,16 +45,16 @@ class SideTest:
 def side_test(excess: ArrayLike) -> SideTest:
     """Test the null hypothesis that the position does not matter, by flipping the sign of each pair.
 
-    Under the null hypothesis, judges choose the same response in either position. Exchanging the orders of a pair then
-    flips the sign of its excess of choices for the first response. Judges were assigned to orders at random, so all
-    combinations of signs are equally probable. p is the share of combinations with a total at least as large in
-    absolute value.
+    Under the null hypothesis, judges choose the same response in either position. Exchanging the judges of a pair's
+    orders then flips the sign of its excess of choices for the response shown first. Judges were assigned to orders at
+    random, so all combinations of signs are equally probable. p is the share of combinations with a total at least as
+    large in absolute value.
 
     Parameters
     ----------
     excess : array_like of int, shape (n_pairs,)
-        The excess of each pair of responses (both orders together): choices of the response shown first minus choices
-        of the response shown second. All votes on a pair flip together, because they are not independent of each other.
+        The excess of each pair of responses, both orders together: choices of the response shown first minus choices of
+        the other one. All votes on a pair flip together, because they are not independent of each other.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Simulated crowd judgments with known merits, labels and competences (docs/methods/planning.md).
 
-Simulation uses the models of the analysis: merits give true labels as in Rao and Kupper's model (`bradley_terry`), and
+Simulation uses the models of the analysis. Merits give true labels as in Rao and Kupper's model (`bradley_terry`), and
 labels give judgments as in MACE's generative model (`mace`). The correct result of an analysis is therefore known, and
 its uncertainty can be measured by running it.
 """

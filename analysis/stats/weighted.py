@@ -21,7 +21,7 @@ _FEW = 4
 
 
 def weighted_ratio(numerator: ArrayLike, denominator: ArrayLike, cluster: ArrayLike, clusters: int) -> Statistic:
-    """Return the ratio of two sums: a mean over parts of the sampled units, such as statements of responses.
+    """Return the ratio of two sums as a statistic: a mean over parts of the sampled units, such as statements.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def weighted_ratio(numerator: ArrayLike, denominator: ArrayLike, cluster: ArrayL
 
 
 def weighted_sd(values: ArrayLike, cluster: ArrayLike, clusters: int) -> Statistic:
-    """Return the standard deviation of a sample (divisor n - 1). NaN is ignored; NaN with fewer than two values.
+    """Return the standard deviation (divisor n - 1) as a statistic. NaN is ignored; NaN with fewer than two values.
 
     Parameters and result are those of `analysis.stats.bootstrap.weighted_mean`.
     """
@@ -74,7 +74,7 @@ def weighted_sd(values: ArrayLike, cluster: ArrayLike, clusters: int) -> Statist
 
 
 def weighted_quantile(values: ArrayLike, cluster: ArrayLike, clusters: int, quantile: float) -> Statistic:
-    """Return a quantile, with linear interpolation between two values (numpy's default; Hyndman and Fan's type 7).
+    """Return a quantile as a statistic, linearly interpolated (numpy's default; Hyndman and Fan's type 7).
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def quantile_has_interval(quantile: float, clusters: int, *, level: float = 0.95
 
 
 def weighted_spearman(first: ArrayLike, second: ArrayLike, cluster: ArrayLike, clusters: int) -> Statistic:
-    """Return Spearman's rho of two measures of the same units; equal values share the mean of their ranks.
+    """Return Spearman's rho of two measures of the same units as a statistic; equal values share their mean rank.
 
     Parameters
     ----------

@@ -88,8 +88,8 @@ def score(candidate: TokenEmbeddings, reference: TokenEmbeddings, *, idf: Idf | 
     Returns
     -------
     Score
-        NaN if one of the texts is empty, or if idf gives all its tokens no weight. (The authors' package returns 0 in
-        these cases, although nothing was measured.)
+        NaN if one of the texts is empty, or if idf gives all its tokens no weight. The authors' package returns 0 in
+        these cases, although nothing was measured.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Overlap of texts: sentence-BLEU, ROUGE-L and chrF of many pairs (design 7.4, 7.5; docs/methods/reference-metrics.md).
 
 Tokens, stems and scores equal those of sacrebleu and rouge-score, to the last digits. This implementation is faster for
-many pairs: it reads each text once, and it finds common n-grams and subsequences with bit operations, with one bit for
-each position of the other text.
+many pairs, because it reads each text once. It finds common n-grams and subsequences with bit operations, with one bit
+for each position of the other text.
 """
 
 from __future__ import annotations

@@ -63,8 +63,8 @@ def reuse(parsed: ParsedResponse, passages: Sequence[str], *, bleu: Bleu | None 
 
     Notes
     -----
-    Sentence-BLEU up to order 8, lower case, effective order. The lines of a passage are its references, so a statement
-    copied from one line gets a high score in a passage of any length (crowdrag25, section 4.4).
+    Sentence-BLEU up to order 8, lower case, effective order. The lines of a passage are its references (crowdrag25,
+    section 4.4). A statement copied from one line therefore gets a high score in a passage of any length.
     """
     compare = bleu or measure()
     lines = {passage: lines_of(passages[passage]) for passage in parsed.cited_passages}

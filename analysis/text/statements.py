@@ -20,8 +20,8 @@ _BRACKET = rf"\[\s*{_ENTRY}(?:[\s,;]+{_ENTRY})*[\s,;]*\]"
 _MARKER = re.compile(rf"{_BRACKET}(?:[ \t]*(?:[,;][ \t]*)?{_BRACKET})*")
 _ENTRY_PARTS = re.compile(r"([0-9]+)(?:\s*[-\u2013]\s*([0-9]+))?")
 
-# The punctuation that closes the sentence of a marker: "... leukocytes [5]." ends in the full stop, '... "Stigma" [5]?'
-# in the question mark, '... the bin [8]".' in both marks.
+# The punctuation that closes the sentence of a marker: the full stop in "... leukocytes [5].", the question mark in
+# '... "Stigma" [5]?', and both marks in '... the bin [8]".'.
 _CLOSING = re.compile(r"[.,;:!?\u2026\"'\u201d\u2019\u00bb)]+")
 _SENTENCE_END = ".,;:!?\u2026"
 _WORD_CHARACTER = re.compile(r"[^\W_]")
@@ -175,7 +175,6 @@ def compose(parts: Iterable[tuple[str, Sequence[int]]], *, passages: int) -> Par
         The text of each statement and the 0-based passages that it cites.
     passages : int
         Number of passages.
-        How many passages there are to cite.
 
     Returns
     -------

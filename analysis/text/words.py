@@ -68,8 +68,8 @@ def whole_words(phrase: str, text: str, *, ignore_case: bool = False) -> Iterato
 
     Notes
     -----
-    Uses Knuth, Morris and Pratt (1977). A search that restarts after each span that is not a whole word takes time
-    proportional to the product of both lengths for texts such as "a a a a".
+    Uses the algorithm of Knuth, Morris and Pratt (1977). A search that restarts after each span that is not a whole
+    word takes time proportional to the product of both lengths for texts such as "a a a a".
 
     Examples
     --------

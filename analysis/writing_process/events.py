@@ -55,7 +55,10 @@ class Copying(NamedTuple):
 
 
 class Away(NamedTuple):
-    """A time in which the page was hidden or without focus; `ms` is the recorded time of its end."""
+    """A time in which the page was hidden or another window had the focus.
+
+    `start` and `end` are on the monotonic clock. `ms` is the recorded time of the end.
+    """
 
     start: int
     end: int
@@ -191,7 +194,7 @@ def groups(changes: Sequence[Change], *, together: int) -> list[tuple[int, int]]
 
 
 class _Watch:
-    """Combines focus, visibility and editor openings into absences."""
+    """Detector of absences from focus, visibility and editor openings."""
 
     def __init__(self) -> None:
         self.off: set[str] = set()

@@ -59,7 +59,7 @@ def measure(
     Returns
     -------
     dict of str to float or None
-        By the names in `NAMES`. None if the log does not contain the information: snapshots do not record pastes, and
+        By the names in `NAMES`. None if the log does not contain the information. Snapshots do not record pastes, and
         only logs of this system's editor record opened passages, searches and absences.
 
     Raises

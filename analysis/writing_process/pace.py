@@ -155,7 +155,7 @@ def activity(events: Iterable[Event] | Log, *, thresholds: Thresholds = DEFAULTS
 
 
 class _Counter:
-    """Reads changes in order and records the starts and ends of pauses, bursts and revisions."""
+    """Detector of pauses, bursts and revisions in consecutive changes."""
 
     def __init__(self, log: Log, thresholds: Thresholds) -> None:
         self.log, self.thresholds = log, thresholds

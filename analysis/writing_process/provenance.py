@@ -278,7 +278,7 @@ def provenance(
     -------
     Provenance
         Characters that are deleted and inserted again (undo, cut and paste) keep their first origin; so do copies of
-        the writer's own text. Time is proportional to the number of changes times the length of the text, but the inner
+        the writer's own text. Time is proportional to the number of changes times the length of the text. The inner
         step only copies memory: 20,000 events take a tenth of a second.
 
     Raises
