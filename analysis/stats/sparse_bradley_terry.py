@@ -1,10 +1,10 @@
 """Merits of participants compared on different topics: Bradley-Terry with ties for a large, sparse graph.
 
 The model, including the dummy, is that of `analysis.stats.bradley_terry`; the difference is the size. Grades are many
-problems with few responses, all of which are compared. Here is one problem with many participants, few of whom are
-compared, and it is refitted in every resample of topics. Comparisons are therefore stored by pair of participants, with
-one column per resample. Conjugate gradients solve Newton's equations for all columns at once, without a matrix of
-participants by participants.
+problems with few responses, all of which are compared. Here there is one problem with many participants, but only few
+pairs of them are compared. It is refitted in every resample of topics. Comparisons are therefore stored by pair of
+participants, with one column per resample. Conjugate gradients solve Newton's equations for all columns at once,
+without a matrix of participants by participants.
 """
 
 from __future__ import annotations

@@ -300,8 +300,8 @@ class _Tracer:
         self.written = Written()
         self.shelf = Shelf()
         self.arrivals: list[Arrival] = []
-        # Copies of the writer's own text keep the first origin of their characters; this list counts what remains of
-        # each copy.
+        # Arrivals that are copies of the writer's own text. Their characters keep their first origin, so what remains
+        # of these arrivals is counted by copy.
         self.copies: list[int] = []
         self.noted_at = [note.at for note in log.pastings]
         self.notes: list[Pasting | None] = list(log.pastings)
