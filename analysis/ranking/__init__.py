@@ -1,1 +1,1 @@
-"""Stochastic rankings and the exposure that they give to items: pure functions of arrays (design 7.7)."""
+"""Stochastic rankings and the exposure of items: pure functions of arrays (design 7.7)."""

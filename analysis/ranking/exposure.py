@@ -1,8 +1,9 @@
-"""Expected exposure of items to a machine that reads the first k alike and nothing after (fair_rag, 3.3; Diaz 2020).
+"""Expected exposure to a reader of the first k items, all with equal attention (fair_rag, 3.3; Diaz 2020).
 
-What a set of rankings gives each item is compared with what an ideal ranker would give it, which ranks useful items
-above the others, all alike. Disparity is how unevenly exposure is spread, relevance how much of it falls on what is
-useful. All functions take many queries at once; n_items is counted by query where some have fewer.
+The exposure of each item in a set of rankings is compared with its exposure under an ideal ranker. The ideal ranker
+places useful items above the others, and treats items of a kind equally. Disparity measures how unevenly exposure is
+distributed, and relevance how much of it useful items get. All functions accept many queries at once, and use each
+query's own number of items if queries differ in size.
 """
 
 from __future__ import annotations
@@ -16,26 +17,27 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-#: How exposure is compared with its target, and between which bounds it is normalised:
-#: published: the authors' code. Useless items have a target of 0, the least disparity is 0, and the greatest relevance
-#: still counts what a ranker would give useless items. definition: equation 6, and what its measures can reach.
-#: infinite: the limit of the definition for infinitely many items. tight: as the definition, with the least relevance
-#: that a ranker can really reach.
+#: How exposure is compared with its target, and the bounds for normalisation.
+#: published: as in the authors' code. Useless items have a target of 0, and the lowest disparity is 0. The highest
+#: relevance still includes the exposure of useless items.
+#: definition: equation 6, with the bounds that its measures can reach.
+#: infinite: the limit of the definition for infinitely many items.
+#: tight: the definition, with the lowest relevance that a ranker can really reach.
 Bounds = Literal["published", "definition", "infinite", "tight"]
-#: Those in which useless items share the places that useful ones leave (equation 6); in the others their target is 0.
+#: Bounds with which useless items share the positions left by useful ones (equation 6); otherwise their target is 0.
 _SHARED: frozenset[Bounds] = frozenset({"definition", "tight"})
 
 
 @dataclass(frozen=True, eq=False)
 class Exposure:
-    """How fair and how good the rankings of each query are.
+    """Fairness and quality of the rankings of each query.
 
     Attributes
     ----------
     disparity, relevance, distance : ndarray, shape (n_queries,)
         EE-D, EE-R and the squared distance from the target (fair_rag, eq. 3).
     disparity_normalised, relevance_normalised : ndarray, shape (n_queries,)
-        Between their bounds; NaN where both bounds are equal (nothing useful, everything useful, or all items read).
+        Normalised by the bounds; NaN if both bounds are equal (nothing useful, everything useful, or all items read).
     """
 
     disparity: Floats
@@ -46,16 +48,16 @@ class Exposure:
 
 
 def exposure(rankings: ArrayLike, items: int, *, counted: ArrayLike | None = None) -> Floats:
-    """The share of rankings that hold each item (fair_rag, eq. 5); of attributed ones if `counted` says so (eq. 10).
+    """Compute the share of rankings that contain each item (fair_rag, eq. 5), or attributed exposure (eq. 10).
 
     Parameters
     ----------
     rankings : array_like of int, shape (..., n_samples, k)
-        Items as indices, from `plackett_luce.sample`; -1 stands for none.
+        Items as indices, from `plackett_luce.sample`; -1 for no item.
     items : int
-        How many items there are.
+        The number of items.
     counted : array_like of bool, shape (..., n_samples, k), optional
-        Which places count: for attributed exposure, those whose item the output follows from.
+        The positions that count. For attributed exposure: positions whose item entails the output.
 
     Returns
     -------
@@ -64,7 +66,7 @@ def exposure(rankings: ArrayLike, items: int, *, counted: ArrayLike | None = Non
     Raises
     ------
     ValueError
-        If an index is not one of the items', or the shapes differ.
+        If an index is out of range, or the shapes differ.
     """
     ranking_array = np.asarray(rankings, dtype=np.int64)
     keep = ranking_array >= 0
@@ -85,24 +87,24 @@ def exposure(rankings: ArrayLike, items: int, *, counted: ArrayLike | None = Non
 
 
 def target(useful: ArrayLike, k: int, *, present: ArrayLike | None = None, bounds: Bounds = "definition") -> Floats:
-    """What an ideal ranker gives each item: useful ones above the others, all of a kind alike (fair_rag, eq. 6).
+    """Compute the exposure of items under an ideal ranker, which places useful items first (fair_rag, eq. 6).
 
     Parameters
     ----------
     useful : array_like of bool, shape (..., n_items)
     k : int
-        Where rankings are cut.
+        Cutoff of the rankings.
     present : array_like of bool, shape (..., n_items), optional
-        Which items the query has; all by default.
+        The items that each query has; all by default.
     bounds : str
         See `Bounds`.
 
     Returns
     -------
     ndarray, shape (..., n_items)
-        With m useful of n items: 1 for each useful one if m <= k, else k / m; (k - m) / (n - m) for each other one if
-        m < k, else 0. If k > n, every ranking holds all items, and all have 1. Published and infinite: 0 for each
-        other one.
+        With m useful of n items: 1 for each useful item if m <= k, else k / m; (k - m) / (n - m) for each other item if
+        m < k, else 0. If k > n, every ranking contains all items, and all have 1. Published and infinite: 0 for each
+        other item.
     """
     is_useful, is_present = _masks(useful, present)
     n, m, cut = _sizes(is_useful, is_present, k)
@@ -114,20 +116,20 @@ def target(useful: ArrayLike, k: int, *, present: ArrayLike | None = None, bound
 
 
 def disparity_bounds(n: ArrayLike, k: ArrayLike, *, endless: bool = False) -> tuple[Floats, Floats]:
-    """The least and the greatest squared norm of an exposure that sums to k over n items, each between 0 and 1.
+    """Compute the bounds of the squared norm of an exposure that sums to k over n items, each between 0 and 1.
 
     Parameters
     ----------
     n, k : array_like, shape (...)
-        For attributed exposure, `k` is the sum of it, which need not be whole (design 7.7): the bounds are then
-        s^2 / n and s, of which the latter is reached by whole numbers only.
+        For attributed exposure, `k` is its sum s, which need not be an integer (design 7.7). The bounds are then s^2 /
+        n and s; only integers reach the upper bound.
     endless : bool
-        Take n as infinite, as the authors' code does here: the least is 0.
+        Whether to take n as infinite, as in the authors' code: the lower bound is 0.
 
     Returns
     -------
     (ndarray, ndarray)
-        k^2 / n where all items are alike, k where the same k are always shown.
+        k^2 / n if all items have equal exposure, and k if the same k items are always shown.
     """
     total, size = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
     low = np.zeros(np.broadcast(total, size).shape) if endless else total**2 / size
@@ -135,21 +137,21 @@ def disparity_bounds(n: ArrayLike, k: ArrayLike, *, endless: bool = False) -> tu
 
 
 def relevance_bounds(m: ArrayLike, n: ArrayLike, k: ArrayLike, *, kind: Bounds = "published") -> tuple[Floats, Floats]:
-    """The least and the greatest product of an exposure with its target, for m useful of n items, cut after k.
+    """Compute the bounds of the product of an exposure with its target, for m useful of n items and cutoff k.
 
     Parameters
     ----------
     m, n, k : array_like, shape (...)
-        k at most n, but for `published`, where the authors' code takes it as it is given.
+        k is at most n, except for `published`, where the authors' code does not limit it.
     kind : str
         See `Bounds`.
 
     Returns
     -------
     (ndarray, ndarray)
-        published and definition: [0, m + (k - m)^2 / (n - m)] if m <= k, else [0, k^2 / m]; where all items are useful
-        and m <= k, for which the authors' code divides by 0, [0, m]. infinite: [0, m] and [0, k^2 / m]. tight: the
-        least is what a ranker reaches that shows as few useful items as it can.
+        published and definition: [0, m + (k - m)^2 / (n - m)] if m <= k, else [0, k^2 / m]. If all items are useful and
+        m <= k, the authors' code divides by 0, and the bounds here are [0, m]. infinite: [0, m] and [0, k^2 / m].
+        tight: the lower bound is reached by a ranker that shows as few useful items as possible.
     """
     useful, size, cut = (np.asarray(array, dtype=np.float64) for array in (m, n, k))
     fits_cut = useful <= cut
@@ -168,18 +170,18 @@ def relevance_bounds(m: ArrayLike, n: ArrayLike, k: ArrayLike, *, kind: Bounds =
 def measure(
     exposed: ArrayLike, useful: ArrayLike, k: int, *, present: ArrayLike | None = None, bounds: Bounds = "published"
 ) -> Exposure:
-    """Disparity, relevance and distance of the exposure of each query (fair_rag, 3.3.1 and 3.3.5).
+    """Compute disparity, relevance and distance of the exposure of each query (fair_rag, 3.3.1 and 3.3.5).
 
     Parameters
     ----------
-    shown : array_like, shape (n_queries, n_items)
+    exposed : array_like, shape (n_queries, n_items)
         From `exposure` (or exact).
     useful : array_like of bool, shape (n_queries, n_items)
     k : int
     present : array_like of bool, shape (n_queries, n_items), optional
     bounds : str
-        See `Bounds`; of disparity, definition and tight are the same, and published and infinite. At published ones,
-        relevance and distance are those of the authors' code too: of the target that is 0 for useless items.
+        See `Bounds`. For disparity, definition and tight are equal, and so are published and infinite. With published
+        bounds, relevance and distance also follow the authors' code: the target of useless items is 0.
 
     Returns
     -------
@@ -189,7 +191,7 @@ def measure(
     is_useful, is_present = _masks(np.atleast_2d(useful), None if present is None else np.atleast_2d(present))
     n, m, cut = _sizes(is_useful, is_present, k)
     target_exposure = target(is_useful, k, present=is_present, bounds=bounds)
-    # The authors' code keeps k where a query has fewer items, so that no ranking of them reaches its bounds.
+    # The authors' code keeps k for queries with fewer items, so no ranking of them can reach the bounds.
     places = np.full(n.shape, float(k)) if bounds == "published" else cut
     disparity = np.einsum("qi,qi->q", e, e)
     relevance = np.einsum("qi,qi->q", e, target_exposure)
@@ -203,7 +205,7 @@ def measure(
 
 
 def attributed_disparity(attributed: ArrayLike, *, present: ArrayLike | None = None, endless: bool = False) -> Floats:
-    """How unevenly exposure is spread over the items that outputs follow from, between its bounds (eq. 11, 3.3.5).
+    """Compute the normalised disparity of exposure over the items that entail outputs (eq. 11, 3.3.5).
 
     Parameters
     ----------
@@ -216,7 +218,7 @@ def attributed_disparity(attributed: ArrayLike, *, present: ArrayLike | None = N
     Returns
     -------
     ndarray, shape (n_queries,)
-        NaN where nothing was attributed, or there is one item only.
+        NaN if nothing was attributed, or if there is only one item.
     """
     e = np.atleast_2d(np.asarray(attributed, dtype=np.float64))
     _, is_present = _masks(np.ones(e.shape, dtype=bool), None if present is None else np.atleast_2d(present))
@@ -225,14 +227,14 @@ def attributed_disparity(attributed: ArrayLike, *, present: ArrayLike | None = N
 
 
 def is_endless(bounds: Bounds) -> bool:
-    """Whether the least disparity is that of infinitely many items, 0."""
+    """Check whether the lowest disparity is 0, as with infinitely many items."""
     return bounds not in _SHARED
 
 
 def between(value: ArrayLike, low: ArrayLike, high: ArrayLike) -> Floats:
-    """Where a value lies between two bounds, 0 at the lower one; NaN where they are equal.
+    """Rescale a value between two bounds to 0 and 1; NaN if the bounds are equal.
 
-    Values that rounding put outside by less than 1e-12 lie on the bound.
+    Values within 1e-12 of a bound, for example by rounding, are set to the bound.
     """
     point, least, greatest = (np.asarray(array, dtype=np.float64) for array in (value, low, high))
     span = greatest - least

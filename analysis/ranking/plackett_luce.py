@@ -1,9 +1,10 @@
 """Stochastic rankings of retrieved items: the Plackett-Luce model, sampled by the Gumbel trick (fair_rag, 3.2).
 
-Items are drawn one after another without replacement, each with a probability proportional to exp(logit) among those
-that are left. Adding Gumbel noise to the logits and sorting gives the same distribution (the paper's way). So do two
-others, which are used here: a race, in which each item arrives after an exponential time of rate exp(logit); and, far
-quicker where few of many items are wanted, drawing with replacement and keeping each item when it first comes.
+Items are drawn one after another without replacement, with probabilities proportional to exp(logit) among the remaining
+items. Adding Gumbel noise to the logits and sorting gives the same distribution (the paper's method). This module uses
+two equivalent methods. In the exponential race, each item arrives after an exponential time with rate exp(logit).
+Drawing with replacement, and keeping only the first occurrence of each item, is much faster if few of many items are
+needed.
 """
 
 from __future__ import annotations
@@ -16,35 +17,35 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# So many random numbers are held at once: 16 MB of them.
+# Random numbers in one block: 16 MB.
 _BLOCK = 2_000_000
-# So many draws more than items wanted: in most rankings some item comes twice.
+# Extra draws beyond the number of items, because most rankings draw some item twice.
 _SPARE = 3
-#: More items than this are not enumerated: the number of rankings is the factorial.
+#: Maximum number of items for enumeration: the number of rankings is the factorial.
 MOST_ENUMERATED = 8
 
 
 class UnusableScoresError(ValueError):
-    """Scores that no ranking can be made of: none at all, NaN, or not finite."""
+    """The scores cannot be ranked: there are none, or one is NaN or infinite."""
 
 
 def normalise(scores: ArrayLike) -> Floats:
-    """Bring the retrieval scores of each query into [1, 2] by min-max (fair_rag, 3.2.1, footnote 2).
+    """Normalise the retrieval scores of each query to [1, 2] by min-max (fair_rag, 3.2.1, footnote 2).
 
     Parameters
     ----------
     scores : array_like, shape (..., n_items)
-        The higher, the better. NaN: there is no such item (queries with fewer items than others).
+        Higher is better. NaN: no item (for queries with fewer items than others).
 
     Returns
     -------
     ndarray, shape (..., n_items)
-        NaN where the score is. Where all of a query's scores are equal, all are 1.
+        NaN if the score is NaN. If all scores of a query are equal, all are 1.
 
     Raises
     ------
     UnusableScoresError
-        If a query has no item, or a score is infinite.
+        If a query has no items, or a score is infinite.
 
     Examples
     --------
@@ -65,19 +66,20 @@ def normalise(scores: ArrayLike) -> Floats:
 
 
 def logits(scores: ArrayLike, alpha: float) -> Floats:
-    """The logits of the fair retriever: normalised scores to the power of the fairness parameter (fair_rag, eq. 2).
+    """Compute the logits of the fair retriever: normalised scores raised to the fairness parameter (fair_rag, eq. 2).
 
     Parameters
     ----------
     scores : array_like, shape (..., n_items)
         As for `normalise`.
     alpha : float
-        0 is a uniformly random ranking; the greater, the closer to the deterministic one. The paper takes 1, 2, 4, 8.
+        0 gives a uniformly random ranking; larger values are closer to the deterministic one. The paper uses 1, 2, 4,
+        8.
 
     Returns
     -------
     ndarray, shape (..., n_items)
-        -inf where there is no item.
+        -inf if there is no item.
 
     Raises
     ------
@@ -94,12 +96,12 @@ def logits(scores: ArrayLike, alpha: float) -> Floats:
 
 
 def deterministic(scores: ArrayLike, k: int) -> Ints:
-    """The k best items of each query by their scores; equal scores in the order of the items.
+    """Return the k best items of each query by score; equal scores in the order of the items.
 
     Returns
     -------
     ndarray of int, shape (..., min(k, n_items))
-        -1 where a query has fewer items.
+        -1 if a query has fewer items.
     """
     values = np.asarray(scores, dtype=np.float64)
     order = np.argsort(-values, axis=-1, kind="stable")[..., : _cut(k, values.shape[-1])]
@@ -108,31 +110,31 @@ def deterministic(scores: ArrayLike, k: int) -> Ints:
 
 
 def sample(item_logits: ArrayLike, *, samples: int, k: int, rng: np.random.Generator) -> Ints:
-    """Draw rankings, cut after the first k items.
+    """Draw rankings that are cut off after k items.
 
     Parameters
     ----------
     item_logits : array_like, shape (..., n_items)
-        From `logits`; -inf where there is no item.
+        From `logits`; -inf if there is no item.
     samples : int
-        Rankings a query (N = 100 in the paper).
+        Number of rankings per query (N = 100 in the paper).
     k : int
-        Where rankings are cut (5 in the paper). More than there are items: as many as there are.
+        Cutoff of the rankings (5 in the paper), limited to the number of items.
     rng : numpy.random.Generator
-        Source of chance. The same queries in the same order give the same rankings; who wants a query's to be the
-        same whatever stands beside it, draws it alone with a source of its own.
+        Source of random numbers. The same queries in the same order give the same rankings. To make a query's rankings
+        independent of the other queries, sample it alone with its own generator.
 
     Returns
     -------
     ndarray of int, shape (..., samples, min(k, n_items))
-        Items as indices, best first; -1 where a query has fewer items than that.
+        Items as indices, best first; -1 if a query has fewer items.
 
     Raises
     ------
     ValueError
         If `samples` or `k` is less than 1.
     UnusableScoresError
-        If a logit is NaN or inf, or a query has no item.
+        If a logit is NaN or inf, or a query has no items.
     """
     logits = _checked(item_logits)
     if samples < 1:
@@ -148,13 +150,13 @@ def sample(item_logits: ArrayLike, *, samples: int, k: int, rng: np.random.Gener
 
 
 def _sample_block(block: Floats, samples: int, cut: int, rng: np.random.Generator) -> Ints:
-    """Draw with replacement and keep what is new, which is far quicker than a race; where that is too little, race."""
+    """Draw with replacement and keep first occurrences, which is faster; complete short rankings with a race."""
     draws = min(cut + _SPARE, block.shape[-1] + _SPARE)
     draws_made = _with_replacement(block, samples, draws, rng)
     rankings, n = _first_new(draws_made, cut)
     query, row = np.nonzero(n < cut)
     if query.size:
-        # Of what is left the draws that would follow are those of the same model.
+        # Continue with the remaining items: the model of the next draws is the same.
         remaining = block[query]  # a copy
         drawn_items = rankings[query, row]
         is_drawn = np.arange(cut) < n[query, row][:, None]
@@ -166,20 +168,20 @@ def _sample_block(block: Floats, samples: int, cut: int, rng: np.random.Generato
 
 
 def _with_replacement(block: Floats, samples: int, draws: int, rng: np.random.Generator) -> Ints:
-    """Items drawn with replacement, for each query in proportion to exp(logit); shape (queries, samples, draws)."""
+    """Draw items with replacement, in proportion to exp(logit) of each query; shape (queries, samples, draws)."""
     weight = np.exp(block - block.max(axis=-1, keepdims=True))
     upto = np.cumsum(weight, axis=-1)
     points = rng.random((len(block), samples * draws)) * upto[:, -1:]
     items = np.empty(points.shape, dtype=np.int64)
     for query, (bounds, query_points) in enumerate(zip(upto, points, strict=True)):
         items[query] = np.searchsorted(bounds, query_points, side="right")
-    # Where rounding leads beyond the end, the last item that can be drawn.
+    # If rounding exceeds the total, use the last item with a positive weight.
     last = block.shape[-1] - 1 - np.argmax(weight[:, ::-1] > 0, axis=-1)
     return np.asarray(np.minimum(items, last[:, None]).reshape(len(block), samples, draws))
 
 
 def _first_new(draws: Ints, cut: int) -> tuple[Ints, Ints]:
-    """The first distinct items of each row of draws, -1 where they are too few, and how many there are."""
+    """Return the first distinct items of each row of draws, padded with -1, and their number."""
     rankings = np.full((*draws.shape[:-1], cut), -1, dtype=np.int64)
     n = np.zeros(draws.shape[:-1], dtype=np.int64)
     flat, count = rankings.reshape(-1, cut), n.reshape(-1)
@@ -192,12 +194,12 @@ def _first_new(draws: Ints, cut: int) -> tuple[Ints, Ints]:
 
 
 def _race(rows: Floats, cut: int, rng: np.random.Generator) -> Ints:
-    """The first items of each row by the exponential race; -1 where there are fewer; shape (n_rows, cut)."""
+    """Draw the first items of each row by the exponential race, padded with -1; shape (n_rows, cut)."""
     rankings = np.empty((len(rows), cut), dtype=np.int64)
     rows_at_once = max(1, _BLOCK // rows.shape[-1])
     for begin in range(0, len(rows), rows_at_once):
         block = rows[begin : begin + rows_at_once]
-        # On the log scale: rates of distant items differ by more than a float holds.
+        # On the log scale, because the rates of different items can exceed the range of a float.
         times = np.log(rng.standard_exponential(block.shape)) - block
         nearest = np.argpartition(times, cut - 1, axis=-1)[..., :cut]
         arrival_times = np.take_along_axis(times, nearest, axis=-1)
@@ -208,13 +210,13 @@ def _race(rows: Floats, cut: int, rng: np.random.Generator) -> Ints:
 
 
 def log_probability(item_logits: ArrayLike, ranking: ArrayLike) -> float:
-    """The log probability that a drawn ranking begins with these items in this order (fair_rag, eq. 1).
+    """Compute the log probability that a ranking begins with these items in this order (fair_rag, eq. 1).
 
     Parameters
     ----------
     item_logits : array_like, shape (n_items,)
     ranking : array_like of int, shape (length,)
-        The first items of a ranking; all of them for the probability of a whole one.
+        The first items of a ranking; all items for the probability of a complete ranking.
 
     Returns
     -------
@@ -223,7 +225,7 @@ def log_probability(item_logits: ArrayLike, ranking: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If an item stands in it twice or does not exist.
+        If an item is repeated or does not exist.
 
     Examples
     --------
@@ -243,7 +245,7 @@ def log_probability(item_logits: ArrayLike, ranking: ArrayLike) -> float:
 
 
 def exact_exposure(item_logits: ArrayLike, k: int) -> Floats:
-    """The probability that each item is among the first k, by enumeration of all rankings (fair_rag, eq. 5).
+    """Compute the probability that each item is among the first k, by enumeration of rankings (fair_rag, eq. 5).
 
     Parameters
     ----------
@@ -254,12 +256,12 @@ def exact_exposure(item_logits: ArrayLike, k: int) -> Floats:
     Returns
     -------
     ndarray, shape (n_items,)
-        It sums to min(k, n_items).
+        The sum is min(k, n_items).
 
     Raises
     ------
     ValueError
-        If there are more items than can be enumerated.
+        If there are too many items to enumerate.
     """
     logits = _checked(item_logits)
     if logits.ndim != 1 or logits.size > MOST_ENUMERATED:

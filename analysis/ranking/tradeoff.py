@@ -1,7 +1,7 @@
-"""What fairness costs: ranking quality and utility against disparity (fair_rag, section 5, Tables 1 and 2).
+"""The cost of fairness: ranking quality and utility against disparity (fair_rag, section 5, Tables 1 and 2).
 
-A run is one query ranked with one fairness parameter: its normalised disparity, and a quality (relevance, utility or
-attribution). Runs whose disparity or quality is NaN are left out and counted.
+A run is one query ranked with one fairness parameter. It has a normalised disparity and a quality (relevance, utility
+or attribution). Runs whose disparity or quality is NaN are dropped and counted.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
-#: The five disparity intervals of the paper's Table 2; the last one holds its upper end.
+#: The five disparity intervals of the paper's Table 2; the last one includes its upper end.
 EDGES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-# Values that differ by rounding alone do not vary.
+# Smaller differences are rounding errors.
 _ALIKE = 1e-12
 
 
 @dataclass(frozen=True)
 class Line:
-    """A straight line through runs (Table 1, slope).
+    """The regression line through runs (Table 1, slope).
 
     Attributes
     ----------
     slope, standard_error : float
-        NaN where disparity does not vary.
+        NaN if disparity does not vary.
     n : int
-        Runs that it goes through.
+        Number of runs in the regression.
     left_out : int
     """
 
@@ -41,16 +41,16 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """Utility within disparity intervals beside the deterministic baseline's (Table 2).
+    """Utility in disparity intervals compared with the deterministic baseline (Table 2).
 
     Attributes
     ----------
     edges : ndarray, shape (n_intervals + 1,)
     n : ndarray of int, shape (n_intervals,)
     mean, difference : ndarray, shape (n_intervals,)
-        Mean utility and how far it is above the baseline's mean; NaN without runs.
+        Mean utility, and its difference to the baseline's mean; NaN without runs.
     p : ndarray, shape (n_intervals,)
-        Of Student's unpaired t-test against the baseline; NaN where one side has fewer than two runs or nothing varies.
+        Of Student's unpaired t-test against the baseline; NaN if one side has fewer than two runs or nothing varies.
     baseline : float
     left_out : int
     """
@@ -65,7 +65,7 @@ class Intervals:
 
 
 def line(disparity: ArrayLike, quality: ArrayLike) -> Line:
-    """The straight line of quality over disparity, by least squares: a steeper one is a stronger trade-off.
+    """Fit the regression line of quality on disparity by least squares: a steeper line is a stronger trade-off.
 
     Parameters
     ----------
@@ -88,12 +88,12 @@ def line(disparity: ArrayLike, quality: ArrayLike) -> Line:
 
 
 def curve(disparity: ArrayLike, quality: ArrayLike, *, edges: ArrayLike = EDGES) -> tuple[Floats, Floats]:
-    """The mean quality of each disparity interval, at the mean disparity of its runs.
+    """Compute the mean quality and the mean disparity of each disparity interval.
 
     Returns
     -------
     (ndarray, ndarray)
-        Disparity (ascending) and quality of those intervals that hold runs.
+        Disparity (ascending) and quality of the intervals that contain runs.
     """
     x, y, _ = _runs(disparity, quality)
     bin_index, count = _placed(x, np.asarray(edges, dtype=np.float64))
@@ -105,14 +105,14 @@ def curve(disparity: ArrayLike, quality: ArrayLike, *, edges: ArrayLike = EDGES)
 
 
 def area(disparity: ArrayLike, quality: ArrayLike, *, edges: ArrayLike = EDGES) -> float:
-    """The area under the curve of quality over disparity from 0 to 1 (Table 1, AUC).
+    """Compute the area under the curve of quality over disparity from 0 to 1 (Table 1, AUC).
 
-    The curve goes through the means of the intervals in straight lines; beyond the first and the last it stays level.
+    The curve connects the interval means with straight lines; it is constant before the first and after the last mean.
 
     Returns
     -------
     float
-        NaN with runs in fewer than two intervals: one point is no curve.
+        NaN with runs in fewer than two intervals, because one point is not a curve.
 
     Examples
     --------
@@ -128,13 +128,13 @@ def area(disparity: ArrayLike, quality: ArrayLike, *, edges: ArrayLike = EDGES) 
 def by_interval(
     disparity: ArrayLike, utility: ArrayLike, baseline: ArrayLike, *, edges: ArrayLike = EDGES
 ) -> Intervals:
-    """Utility by disparity interval against the deterministic baseline, unpaired as in the paper (Table 2).
+    """Compare utility in disparity intervals with the deterministic baseline, unpaired as in the paper (Table 2).
 
     Parameters
     ----------
     disparity, utility : array_like, shape (n_runs,)
     baseline : array_like, shape (n_queries,)
-        Utility of the deterministic ranking of each query; NaN ones are left out.
+        Utility of the deterministic ranking of each query; NaN is dropped.
     edges : array_like, shape (n_intervals + 1,)
 
     Returns
@@ -144,7 +144,7 @@ def by_interval(
     Raises
     ------
     ValueError
-        If there is no baseline.
+        If there is no baseline value.
     """
     x, y, left_out = _runs(disparity, utility)
     base = np.asarray(baseline, dtype=np.float64)
@@ -167,17 +167,17 @@ def by_interval(
 
 
 def paired(first: ArrayLike, second: ArrayLike) -> tuple[float, float, int]:
-    """Student's t-test of two fairness parameters, paired by query (fair_rag, section 4).
+    """Compare two fairness parameters by Student's t-test, paired by query (fair_rag, section 4).
 
     Parameters
     ----------
     first, second : array_like, shape (n_queries,)
-        A query that is NaN on one side is left out.
+        Queries with NaN on one side are dropped.
 
     Returns
     -------
     (float, float, int)
-        Statistic, p and the number of queries; NaN where fewer than two are left or the differences do not vary.
+        Statistic, p-value and number of queries; NaN if fewer than two remain or the differences do not vary.
     """
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if a.shape != b.shape:
@@ -193,7 +193,7 @@ def paired(first: ArrayLike, second: ArrayLike) -> tuple[float, float, int]:
 def _unpaired(group: Floats, base: Floats) -> float:
     if min(group.size, base.size) < 2:
         return float("nan")
-    # By means and deviations: of a group whose values are all alike scipy's other form only warns.
+    # From means and deviations: scipy's other form only warns if all values of a group are equal.
     spreads = [float(sample.std(ddof=1)) for sample in (group, base)]
     if max(spreads) <= _ALIKE:
         return float("nan")
@@ -211,6 +211,6 @@ def _runs(disparity: ArrayLike, quality: ArrayLike) -> tuple[Floats, Floats, int
 
 
 def _placed(x: Floats, edges: Floats) -> tuple[NDArray[np.int64], int]:
-    """The interval of each value; what lies beyond the ends (by rounding) is in the first or last one."""
+    """Return the interval of each value; values beyond the ends (by rounding) belong to the first or last interval."""
     count = edges.size - 1
     return np.clip(np.searchsorted(edges, x, side="right") - 1, 0, count - 1), count

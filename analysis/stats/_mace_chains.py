@@ -1,19 +1,18 @@
-"""Draws of labels: annealed, resampled, then Gibbs sampled (`mace_posterior`).
+"""Sampler of label draws: annealing with resampling, then Gibbs sampling (used by `mace_posterior`).
 
-Spam probabilities and strategies are integrated out (`_mace_tables`): a judge is known by how many of their votes say
-the true label, and a label is drawn given all others by looking up what that would change. Chains run beside each
-other, the last axis. They begin with labels at random and the likelihood at power 0. The power rises to 1 in steps so
-small that the weights of the chains stay even; after each step chains are drawn anew by their weights, and go on. So
-each optimum has as many chains as its evidence asks for, however hard it would be to walk from one to another (a
-sequential Monte Carlo sampler). Chains are drawn anew within populations that know nothing of each other: their spread
-is the Monte Carlo error.
+Spam probabilities and strategies are integrated out (`_mace_engine.table`). The state of a judge is the number of their
+true votes. A label is drawn given all others by looking up how it would change the likelihood. Chains run in parallel
+along the last axis. They start with random labels and the likelihood at power 0. The power rises to 1 in steps that are
+small enough to keep the chain weights even. After each step the chains are resampled by their weights and continue. The
+number of chains at each optimum is therefore proportional to its evidence, even if moves between optima are unlikely (a
+sequential Monte Carlo sampler). Chains are resampled within independent populations; the spread of the populations
+gives the Monte Carlo error.
 
-Parts of the judgments that have nothing to do with each other run beside each other too, each with its own power, its
-own chains drawn anew and its own stream of chance: what is found of a part does not depend on the others. Items that
-share no judge are drawn at once.
+Connected components of the judgments also run in parallel. Each has its own power, its own resampling and its own
+random stream, so its results do not depend on the others. Items that share no judge are drawn at once.
 
-Judges with too many votes for a table keep a drawn spam probability and strategy. Annealing treats these roughly; the
-sweeps that follow are exact.
+Judges with too many votes for a table keep a sampled spam probability and strategy. Annealing treats them
+approximately, but the sweeps after it are exact.
 
 Reference: Del Moral, Doucet, Jasra, Sequential Monte Carlo samplers, JRSS B 68 (2006); Liu, The collapsed Gibbs
 sampler, JASA 89 (1994).
@@ -34,41 +33,41 @@ from analysis.stats.bootstrap import Floats
 
 Labels = NDArray[np.int8]
 Flags = NDArray[np.bool_]
-Places = NDArray[np.int32]  # half as wide as indices are: they are read and written all the time
-_EVEN = 0.5  # so large a share of the chains a step of annealing is worth at least, by their weights
-_EDGE = 1e-6  # spam probabilities that are drawn stay this far from 0 and 1, where logarithms end
-_AT_ONCE = 2**16  # so many votes times chains are looked up at once, about: they stay in the processor's cache
+Places = NDArray[np.int32]  # half the width of an index: they are read and written all the time
+_EVEN = 0.5  # minimum effective share of the chains after an annealing step, computed from their weights
+_EDGE = 1e-6  # sampled spam probabilities stay this far from 0 and 1, where the logarithm is infinite
+_AT_ONCE = 2**16  # approximate votes times chains in one lookup, which keeps them in the processor's cache
 
 
 @dataclass
 class _State:
-    """Several chains beside each other (the last axis)."""
+    """Several chains along the last axis."""
 
     label: Labels  # (items, chains)
-    position: Places  # (judges with a table, chains): where each stands in it
-    gain: Singles  # (labels, judges without, chains): what one more true vote changes
-    log_likelihood: Floats  # (judges without, chains): of their votes
+    position: Places  # (judges with a table, chains): index in the table
+    gain: Singles  # (labels, judges without, chains): change of the log likelihood for one more true vote
+    log_likelihood: Floats  # (judges without, chains): of the judge's votes
     spam: Floats  # (judges without, chains)
 
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Items that share no judge with a table, and the votes on them."""
+    """Items that share no judge with a table, and their votes."""
 
     items: Ints
     parts: Ints  # (items,)
-    sums: sparse.csr_array  # (items times labels, votes): which votes are for which label of which item
-    item: Ints  # (votes,): along `items`
+    sums: sparse.csr_array  # (items times labels, votes): matches votes with the label and the item they are for
+    item: Ints  # (votes,): index in `items`
     value: Labels  # (votes, 1)
-    judges: Ints  # (votes,): along those with a table
-    strides: Places  # (votes, 1): how far a judge's place moves if the vote says the true label
-    offsets: Ints  # (votes, 1): where the judge's gains for the label of the vote begin
-    untabled: tuple[tuple[int, int, int], ...]  # item, label and judge of the votes of the others
+    judges: Ints  # (votes,): index among judges with a table
+    strides: Places  # (votes, 1): how far the judge's position moves if the vote is true
+    offsets: Ints  # (votes, 1): start of the judge's gains for the label of the vote
+    untabled: tuple[tuple[int, int, int], ...]  # item, label and judge of votes by judges without a table
 
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """What was found: posterior by population, joint draws of labels, and expected spam probabilities."""
+    """Result of the sampler: posterior by population, joint label draws, and expected spam probabilities."""
 
     posterior: Floats  # (items, labels, populations)
     label: Labels  # (items, draws)
@@ -76,7 +75,7 @@ class Drawn:
 
 
 class Chains:
-    """Judgments as chains see them, in parts; every item and annotator has some."""
+    """The sampler for judgments in components; every item and annotator must have judgments."""
 
     def __init__(self, problem: Problem, parts: Parts, settings: MaceSettings) -> None:
         self.problem, self.parts, self.settings = problem, parts, settings
@@ -95,7 +94,7 @@ class Chains:
             [np.zeros(0, dtype=np.float32), *(votes_table.gain.ravel() for votes_table in tables)]
         )
         self.counts = counts[self.untabled]
-        # Of each judge without a table the items that they gave each label.
+        # For each judge without a table: the items to which they gave each label.
         self.items_by_label = [
             [problem.unit[(problem.coder == annotator) & (problem.value == label)] for label in range(labels)]
             for annotator in self.untabled.tolist()
@@ -114,9 +113,9 @@ class Chains:
     def draw(
         self, chains: int, populations: int, steps: int, draws_kept: int, thin: int, rngs: Sequence[np.random.Generator]
     ) -> Drawn:
-        """Anneal, then sweep: every `thin` sweeps the chains' labels are kept, chains in random order.
+        """Anneal, then sweep; keep the chains' labels every `thin` sweeps, in random chain order.
 
-        `rngs`: the source of chance of each part.
+        `rngs` holds the random generator of each component.
         """
         units, people, labels = self.problem.shape
         blocks = self._blocks(chains)
@@ -140,7 +139,7 @@ class Chains:
     def _annealed(
         self, blocks: list[_Block], chains: int, populations: int, steps: int, rngs: Sequence[np.random.Generator]
     ) -> _State:
-        """Chains distributed as the evidence of the optima asks, after so many steps at most."""
+        """Anneal within `steps` steps; chains end at the optima in proportion to their evidence."""
         power = np.zeros(self.parts.count)
         state = self._begun(blocks, chains, rngs)
         for steps_left in range(steps, 0, -1):
@@ -156,7 +155,7 @@ class Chains:
         return state
 
     def _begun(self, blocks: list[_Block], chains: int, rngs: Sequence[np.random.Generator]) -> _State:
-        """Labels at random; spam probabilities and strategies of those without a table drawn from their priors."""
+        """Draw random labels, and the parameters of judges without a table from their priors."""
         units, _people, labels = self.problem.shape
         label = np.empty((units, chains), dtype=np.int8)
         for members, rng in zip(self.members, rngs, strict=True):
@@ -178,14 +177,14 @@ class Chains:
         return state
 
     def _log_likelihoods(self, state: _State) -> Floats:
-        """Of all votes of a part given the labels (and the parameters that are drawn), shape (parts, chains)."""
+        """Compute the log likelihood of each component's votes given the state, shape (parts, chains)."""
         log_likelihoods = np.zeros((self.parts.count, state.label.shape[1]))
         np.add.at(log_likelihoods, self.of_tabled, self.log_likelihood[state.position + self.begin])
         np.add.at(log_likelihoods, self.of_untabled, state.log_likelihood)
         return log_likelihoods
 
     def _redraw(self, state: _State, rising: Flags, log_weight: Floats, rngs: Sequence[np.random.Generator]) -> None:
-        """Draw the chains of some parts anew by their weights, within each population."""
+        """Resample the chains of rising components by their weights, within each population."""
         parts, populations, chains = log_weight.shape
         chance = np.zeros((parts, populations))
         for part in np.flatnonzero(rising).tolist():
@@ -209,9 +208,9 @@ class Chains:
         expected: Floats | None = None,
         going: Flags | None = None,
     ) -> None:
-        """Draw the label of each item given all others; their probabilities are added to what was expected so far.
+        """Draw the label of each item given all others, and add its probabilities to `expected`.
 
-        Parts that are not `going` stay as they are.
+        Components that are not `going` do not change.
         """
         _units, _people, labels = self.problem.shape
         chains = state.label.shape[1]
@@ -225,7 +224,7 @@ class Chains:
             if not moves.any():
                 continue
             label = state.label.take(block.items, axis=0)
-            # Where the judges stand without these items, from where the gains for their votes on them begin.
+            # Positions of the judges without these items, and the start of the gains for their votes on them.
             position = state.position.take(block.judges, axis=0)
             position -= block.strides * (label.take(block.item, axis=0) == block.value)
             weight = (block.sums @ self.gain.take(position + block.offsets)).reshape(len(block.items), labels, chains)
@@ -245,7 +244,7 @@ class Chains:
         self._parameters(state, power, is_moving, rngs)
 
     def _parameters(self, state: _State, power: Floats, is_moving: Flags, rngs: Sequence[np.random.Generator]) -> None:
-        """Draw which votes of those without a table were knowledge, then their spam probabilities and strategies."""
+        """Draw knowledge, spam probabilities and strategies of the judges without a table."""
         a, b = self.settings.spam_prior
         for index, (part, items_by_label) in enumerate(
             zip(self.of_untabled.tolist(), self.items_by_label, strict=True)
@@ -267,7 +266,7 @@ class Chains:
             state.log_likelihood[index] = (counts * np.log(spammed) + true * gain).sum(axis=0)
 
     def _blocks(self, chains: int) -> list[_Block]:
-        """Items that share no judge, as many at once as fit; those of large parts apart from those of small ones."""
+        """Group items that share no judge into blocks of limited size; large components get separate blocks."""
         votes, (units, _people, labels) = self.votes, self.problem.shape
         free = np.flatnonzero(self.problem.fixed < 0)
         size = np.bincount(self.parts.of_item)[self.parts.of_item]
@@ -317,23 +316,23 @@ class Chains:
 
 @dataclass(frozen=True, eq=False)
 class _Votes:
-    """All votes, those on an item one after another; judges are numbered among those with a table, or without."""
+    """All votes, sorted by item; judges with and without a table are numbered separately."""
 
     unit: Ints
     value: Ints
     judge: Ints
     is_tabled: Flags
     strides: Places  # (judges with a table, labels)
-    sizes: Ints  # (judges with a table,): of the tables
-    begin: Ints  # (judges with a table,): of the tables
+    sizes: Ints  # (judges with a table,): table sizes
+    begin: Ints  # (judges with a table,): table starts
 
 
 def colour_items(item: Ints, judge: Ints, items: int) -> Ints:
-    """Numbers for items from 0, so that no two items of one judge have the same (greedy, in the order of the items)."""
+    """Number items from 0 so that a judge's items all have different numbers (greedy, in item order)."""
     judges_of: list[list[int]] = [[] for _ in range(items)]
     for unit, annotator in zip(item.tolist(), judge.tolist(), strict=True):
         judges_of[unit].append(annotator)
-    colours_of: dict[int, int] = {}  # numbers that a judge's items have, a bit each
+    colours_of: dict[int, int] = {}  # bit set of the numbers of a judge's items
     colours = np.zeros(items, dtype=np.int64)
     for unit, judges in enumerate(judges_of):
         used = 0
@@ -347,7 +346,7 @@ def colour_items(item: Ints, judge: Ints, items: int) -> Ints:
 
 
 def _chunks(order: Ints, colour: Ints, cost: Ints) -> Iterator[Ints]:
-    """Neighbours of one colour that together cost little enough, one at least."""
+    """Split the order into runs of one colour whose total cost is limited, with at least one item each."""
     first = total = 0
     for index, item in enumerate(order.tolist()):
         if index > first and (colour[item] != colour[order[first]] or total + cost[item] > _AT_ONCE):
@@ -359,7 +358,7 @@ def _chunks(order: Ints, colour: Ints, cost: Ints) -> Iterator[Ints]:
 
 
 def _drawn(weight: Singles, chance: Singles) -> Labels:
-    """A label of each item and chain, by probabilities of shape (items, labels, chains)."""
+    """Draw a label for each item and chain from probabilities of shape (items, labels, chains)."""
     label = np.zeros(chance.shape, dtype=np.int8)
     below = np.zeros(chance.shape, dtype=np.float32)
     for value in range(weight.shape[1] - 1):
@@ -369,9 +368,9 @@ def _drawn(weight: Singles, chance: Singles) -> Labels:
 
 
 def _even_steps(level: Floats, largest: Floats) -> Floats:
-    """By how much the power of each part may rise, until the chains of a population are worth half of them.
+    """Find the largest rise of each component's power that keeps the effective share of its chains at one half.
 
-    `level`: log likelihoods, shape (parts, populations, chains).
+    `level` holds log likelihoods of shape (parts, populations, chains).
     """
     low, high = np.zeros(len(level)), largest.copy()
     is_even = _worth(level * largest[:, None, None]) >= _EVEN
@@ -383,21 +382,22 @@ def _even_steps(level: Floats, largest: Floats) -> Floats:
 
 
 def _worth(log_weight: Floats) -> Floats:
-    """The effective share of the chains by part, the mean of the populations."""
+    """Compute the effective share of the chains by component, averaged over populations."""
     weight = np.exp(log_weight - log_weight.max(axis=2, keepdims=True))
     worth: Floats = (weight.sum(axis=2) ** 2 / (weight**2).sum(axis=2)).mean(axis=1) / weight.shape[2]
     return worth
 
 
 def resample_chains(log_weight: Floats, chance: Floats) -> Ints:
-    """Which chains go on: drawn by their weights within each population, evenly spaced (systematic resampling).
+    """Select the surviving chains by weight within each population (systematic resampling).
 
-    `log_weight` has shape (parts, populations, chains), `chance` (parts, populations); the outcome (parts, all chains).
+    `log_weight` has shape (parts, populations, chains), `chance` (parts, populations), and the result (parts, all
+    chains).
     """
     parts, populations, chains = log_weight.shape
     weight = np.exp(log_weight - log_weight.max(axis=2, keepdims=True))
     total = np.cumsum(weight, axis=2)
-    # Of the points (j + chance) / chains those below each total.
+    # The number of points (j + chance) / chains below each cumulative weight.
     below = np.ceil(chains * total / total[:, :, -1:] - chance[:, :, None]).astype(np.int64)
     below[:, :, -1] = chains
     times = np.diff(np.clip(below, 0, chains), axis=2, prepend=0)

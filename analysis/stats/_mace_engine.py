@@ -1,31 +1,31 @@
-"""The variational EM of MACE for many restarts at once, over judgments in separate parts; see `analysis.stats.mace`.
+"""Variational EM of MACE for many restarts at once, with judgments in separate components; see `analysis.stats.mace`.
 
-Spam probability and strategy are integrated out. Of a judge with n votes for each label, of whom m say the true label
-of their item, the probability of the votes is a sum over how many of the m were knowledge, k of each label:
+Spam probability and strategy are integrated out. Consider a judge with n votes for each label, of which m match the
+true label of their item. The probability of these votes is a sum over the k votes of each label that were knowledge:
 
     f(m)  =  sum over k <= m  of  product of C(m_l, k_l)  *  B(a + N - K, b + K) / B(a, b)  *  Dirichlet(n - k)
 
-with N and K the sums of n and k. The sum is a product of binomial matrices, one a label, so that all of f is found at
-once. Nothing but the counts n enters: judges with the same counts share a table.
+N and K are the sums of n and k. The sum is a product of binomial matrices, one for each label, so f is computed for all
+m at once. It depends only on the counts n, so judges with the same counts share a table.
 
-Nothing links two annotators who judged no item together, nor through others: all parameters of MACE are an annotator's
-own. The likelihood of a study is therefore a product over the connected parts of the graph of annotators and items, and
-the best fit of the whole is put together of the best fit of each part. Crowds judge in small groups, so that there
-are many: 60 among the 420 annotators of the CrowdRAG-25 sample. And judgments that come in change the parts that they
-fall into, and no other.
+Two annotators are connected if they judged the same item, directly or through others. All parameters of MACE belong to
+single annotators, so unconnected annotators are independent. The likelihood of a study is therefore a product over the
+connected components of the graph of annotators and items. The best overall fit combines the best fits of the
+components. Crowds judge in small groups, so there are many components: 60 among the 420 annotators of the CrowdRAG-25
+sample. New judgments change only the components that they belong to.
 
-Why it is fast. The likelihood of an item's votes, given its true label l, is the product over its votes of
-``e0 s`` (spammed), plus ``e1`` for the votes that say l. Divided by the product of all ``e0 s``, only the votes that
-say l remain, each with the factor ``1 + e1 / (e0 s)``, which depends on nothing but (annotator, label). So both
-halves of the E-step are one product with a sparse 0/1 matrix of the votes:
+Performance: the likelihood of an item's votes, given its true label l, is the product over its votes of ``e0 s``
+(spammed), plus ``e1`` for the votes with label l. After division by the product of all ``e0 s``, only the votes with
+label l remain. Each has the factor ``1 + e1 / (e0 s)``, which depends only on (annotator, label). Both halves of the
+E-step are therefore products with a sparse 0/1 matrix of the votes:
 
     log evidence of (item, label)         =  V   @  log(1 + e1 / (e0 s)) of (annotator, label)
     true votes of (annotator, label)      =  V.T @  posterior of (item, label)
 
-and logarithms and exponentials are taken once per (annotator, label) and (item, label), not once per vote and label.
-Arrays are label-major, (labels, items or annotators, restarts), so that reductions over labels run along memory.
-Likelihoods are those of the parts of the judgments that have nothing to do with each other (`_mace_parts`): each part
-settles when its own likelihood does, whatever the others do beside it.
+Logarithms and exponentials are computed once per (annotator, label) and (item, label), not once per vote and label.
+Arrays are label-major, (labels, items or annotators, restarts), so reductions over labels run along memory. Likelihoods
+are computed for each connected component (`Parts`). A component converges when its own likelihood does, independently
+of the others.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ from analysis.stats.bootstrap import Floats
 
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
-#: Judges with more votes, or whose table would have more entries, have none.
+#: Judges with more votes, or whose table would have more entries, have no table.
 MOST, LARGEST = 200, 2048
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """What follows from the counts m of a judge's votes that say the true label, at the place m @ strides.
+    """Quantities that depend on the counts m of a judge's true votes, at index m @ strides.
 
     Attributes
     ----------
     log_likelihood : ndarray of shape (size,)
-        Logarithm of f, up to a constant.
+        Logarithm of f, up to an additive constant.
     spam : ndarray of shape (size,)
         Expected spam probability.
     gain : ndarray of float32, shape (labels, size)
-        By how much the log likelihood grows if one more vote of each label says the true one; 0 where there is none.
+        Increase of the log likelihood if one more vote of each label is true; 0 if there is no such vote.
     strides : ndarray of int, shape (labels,)
     """
 
@@ -69,13 +69,13 @@ class Table:
 
 
 def is_small(counts: Ints) -> NDArray[np.bool_]:
-    """Whether judges have a table, by how often each gave each label, shape (judges, labels)."""
+    """Check which judges have a table, from their vote counts by label, shape (judges, labels)."""
     return np.asarray((counts.sum(axis=1) <= MOST) & ((counts + 1.0).prod(axis=1) <= LARGEST))
 
 
 @lru_cache(maxsize=512)
 def table(counts: tuple[int, ...], spam_prior: tuple[float, float], strategy_prior: float) -> Table:
-    """The table of judges who gave each label so many times."""
+    """Compute the table of judges with these vote counts by label."""
     a, b = spam_prior
     votes, labels = sum(counts), len(counts)
     counts_known = np.indices([n + 1 for n in counts])
@@ -102,14 +102,14 @@ def table(counts: tuple[int, ...], spam_prior: tuple[float, float], strategy_pri
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """To which part each item and annotator belongs, from 0 to ``count - 1``."""
+    """The connected component of each item and annotator, numbered from 0 to ``count - 1``."""
 
     count: int
     of_item: Ints  # (items,)
     of_annotator: Ints  # (annotators,)
 
     def sums(self, of_items: Floats, of_annotators: Floats) -> Floats:
-        """Sums by part of what items and annotators have, shapes (items, restarts) and (annotators, restarts).
+        """Sum by component the values of items and annotators, shapes (items, restarts) and (annotators, restarts).
 
         Returns
         -------
@@ -127,12 +127,12 @@ class Parts:
 
 
 def whole(items: int, annotators: int) -> Parts:
-    """Everything as one part."""
+    """Return a single component with all items and annotators."""
     return Parts(1, np.zeros(items, dtype=np.int64), np.zeros(annotators, dtype=np.int64))
 
 
 def connected(item: Ints, annotator: Ints, *, items: int, annotators: int) -> Parts:
-    """The connected parts; items and annotators without judgments are each a part of their own."""
+    """Find the connected components; items and annotators without judgments are single components."""
     nodes = items + annotators
     links = sparse.coo_array((np.ones(len(item), dtype=np.int8), (item, items + annotator)), shape=(nodes, nodes))
     count, part = connected_components(links, directed=False)
@@ -141,7 +141,7 @@ def connected(item: Ints, annotator: Ints, *, items: int, annotators: int) -> Pa
 
 
 def _members(part: Ints, count: int) -> sparse.csr_array:
-    """A 0/1 matrix whose product sums by part, in the order in which its members stand."""
+    """Build a 0/1 matrix whose product sums by component, in the order of the members."""
     order = np.argsort(part, kind="stable")
     ends = np.cumsum(np.bincount(part, minlength=count))
     return sparse.csr_array((np.ones(len(part)), order, np.r_[0, ends]), shape=(count, len(part)))
@@ -149,7 +149,7 @@ def _members(part: Ints, count: int) -> sparse.csr_array:
 
 @dataclass(frozen=True)
 class Priors:
-    """What is added to the expected counts in the M-step."""
+    """Pseudo-counts that the M-step adds to the expected counts."""
 
     spam: float
     know: float
@@ -159,18 +159,18 @@ class Priors:
 
 @dataclass
 class State:
-    """Parameters of several restarts beside each other (the last axis)."""
+    """Parameters of several restarts along the last axis."""
 
     spam: Floats  # (annotators, restarts): e0
     know: Floats  # (annotators, restarts): e1
     strategy: Floats  # (labels, annotators, restarts)
 
     def take(self, restarts: NDArray[np.bool_] | Ints) -> State:
-        """The parameters of some of the restarts."""
+        """Return the parameters of a subset of the restarts."""
         return State(self.spam[:, restarts], self.know[:, restarts], self.strategy[:, :, restarts])
 
     def put(self, restarts: Ints, other: State, mask_or_none: NDArray[np.bool_] | None = None) -> None:
-        """Overwrite the parameters of some restarts; of `which` annotators (annotators, restarts) only, if told."""
+        """Overwrite some restarts; with `mask_or_none` (annotators, restarts), only those annotators."""
         mask = True if mask_or_none is None else mask_or_none
         self.spam[:, restarts] = np.where(mask, other.spam, self.spam[:, restarts])
         self.know[:, restarts] = np.where(mask, other.know, self.know[:, restarts])
@@ -178,25 +178,25 @@ class State:
 
 
 class Convergence:
-    """Convergence as an object: has the likelihood of each restart (the last axis) stopped moving, or each part's?"""
+    """Stateful convergence test of the likelihood of each restart (the last axis), or of each component and restart."""
 
     def __init__(self, tolerance: float, shape: int | tuple[int, int]) -> None:
         self.tolerance = tolerance
         self._last = np.full(shape, -np.inf)
 
     def __call__(self, likelihoods: Floats) -> NDArray[np.bool_]:
-        """Whether each likelihood moved by less than the tolerance since the last call."""
+        """Check which likelihoods changed by less than the tolerance since the last call."""
         moved = np.abs(likelihoods - self._last)
         self._last = likelihoods
         return np.asarray(moved < self.tolerance)
 
     def keep(self, restarts: NDArray[np.bool_]) -> None:
-        """Watch only some of the restarts from now on."""
+        """Track only some of the restarts from now on."""
         self._last = self._last[..., restarts]
 
 
 class Votes:
-    """The judgments in the form in which EM needs them."""
+    """The judgments in the form that EM needs."""
 
     def __init__(
         self,
@@ -217,7 +217,7 @@ class Votes:
         self.by_item = sparse.coo_array((ones, (row, column)), shape=size).tocsr()
         self.by_annotator = self.by_item.T.tocsr()
         self.cell_counts: Floats = np.bincount(column, minlength=size[1]).astype(np.float64)
-        # Known items: every label but the known one is impossible. fixed is -1 where nothing is known.
+        # Known items: every label except the known one is impossible. `fixed` is -1 if the label is unknown.
         fixed_items = np.flatnonzero(fixed >= 0)
         impossible = np.ones((self.labels, len(fixed_items)), dtype=bool)
         impossible[fixed[fixed_items], np.arange(len(fixed_items))] = False
@@ -226,15 +226,15 @@ class Votes:
         self._log_labels = float(np.log(self.labels))
 
     def posterior(self, state: State) -> tuple[Floats, Floats, Floats]:
-        """The E-step: what the votes say under the parameters.
+        """Run the E-step.
 
         Returns
         -------
         posterior : ndarray of shape (labels, items, restarts)
         log_likelihood : ndarray of shape (parts, restarts)
-            Of each part's votes (and known labels) under the parameters, with a uniform prior over labels.
+            Log likelihood of each component's votes (and known labels), with a uniform prior over labels.
         knows : ndarray of shape (labels, annotators, restarts)
-            The probability that a vote was knowledge and not spam, given that it is true.
+            The probability that a true vote was knowledge rather than spam.
         """
         restarts = state.spam.shape[1]
         spammed = state.spam * state.strategy
@@ -257,15 +257,15 @@ class Votes:
         return evidence, log_likelihood, np.divide(state.know, true, out=true)
 
     def forbid(self, evidence: NDArray[np.floating]) -> None:
-        """Make all but the known labels of known items impossible, in place."""
+        """Make all labels impossible except the known labels of known items, in place."""
         if self._impossible[0].size:
             evidence[self._impossible] = -np.inf
 
     def update(self, posterior: Floats, knows: Floats, offsets: Offsets) -> State:
-        """The variational M-step: exp(digamma(count) - digamma(sum)) of the expected counts.
+        """Run the variational M-step: exp(digamma(count) - digamma(sum)) of the expected counts.
 
-        A vote is either knowledge or spam, and spam says what the vote says: so all counts follow from those of
-        knowledge, and the sums that normalise them from the number of votes.
+        A vote is either knowledge or spam, and a spammed label is the label of the vote. All counts therefore follow
+        from those of knowledge, and their normalising sums follow from the number of votes.
         """
         restarts = posterior.shape[2]
         known_votes = self.by_annotator @ posterior.reshape(-1, restarts)
@@ -285,7 +285,7 @@ class Votes:
         return State(spam=parameters[0], know=parameters[1], strategy=parameters[2:])
 
     def offsets(self, priors: Priors) -> Offsets:
-        """What the expected counts are added to or taken from, the same in every iteration."""
+        """Return the constants that expected counts are added to or subtracted from, equal in all iterations."""
         counts = self.cell_counts.reshape(self.labels, self.annotators)[:, :, None]
         votes = counts.sum(axis=0)
         spam, know = priors.spam + priors.smoothing, priors.know + priors.smoothing
@@ -301,18 +301,18 @@ class Votes:
 
 @dataclass(frozen=True)
 class Offsets:
-    """Votes and priors in the M-step: what each count would be if nobody knew anything."""
+    """Votes and priors in the M-step: the value of each count if no vote were knowledge."""
 
     spam: Floats  # (annotators, 1)
     know: float
     strategy: Floats  # (labels, annotators, 1)
     strategies: Floats  # (annotators, 1): the sum over labels
-    digamma_votes: Floats  # (annotators, 1): of the counts of spamming and knowing together
+    digamma_votes: Floats  # (annotators, 1): of the sum of spamming and knowing counts
 
 
 @dataclass(frozen=True)
 class Fits:
-    """Where each restart ended, by part."""
+    """Result of each restart, by component."""
 
     state: State
     log_likelihood: Floats  # (parts, restarts)
@@ -321,10 +321,10 @@ class Fits:
 
 
 def iterate(votes: Votes, start: State, priors: Priors, *, max_iter: int, tolerance: float) -> Fits:
-    """Run EM from each start until the likelihood of each part settles or `max_iter` M-steps are taken.
+    """Run EM from each start until each component's likelihood converges or `max_iter` M-steps are done.
 
-    A part that has settled keeps what it settled at; restarts all of whose parts have leave the computation. The
-    likelihood reported is that of the parameters reported.
+    A converged component keeps its parameters. Restarts whose components have all converged leave the computation. The
+    reported likelihood belongs to the reported parameters.
     """
     shape = (votes.parts.count, start.spam.shape[1])
     final = State(start.spam.copy(), start.know.copy(), start.strategy.copy())

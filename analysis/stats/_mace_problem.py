@@ -1,6 +1,6 @@
-"""What MACE is given: judgments that were checked, the labels in use, known labels, random numbers, and starts.
+"""Input of MACE: checked judgments, labels in use, known labels, random numbers and starting values.
 
-Its front is `analysis.stats.mace`, which has the names that others use.
+The public interface is `analysis.stats.mace`.
 """
 
 from __future__ import annotations
@@ -19,45 +19,45 @@ from analysis.stats.random_streams import ConcatenatedRng, KeyedRng
 
 
 class UnfitError(ValueError):
-    """The judgments cannot tell who is competent; the subclasses say why, their messages the cure."""
+    """The judgments cannot show who is competent. The subclasses give the reason, and their messages the remedy."""
 
 
 class NoJudgmentsError(UnfitError):
-    """There is nothing to fit."""
+    """There are no judgments."""
 
 
 class SingleLabelError(UnfitError):
-    """All judgments are equal: competence cannot be told from always giving that answer."""
+    """All judgments are equal: competence is indistinguishable from always giving the same answer."""
 
 
 class NoOverlapError(UnfitError):
-    """No item was judged by two annotators, and no item is known: nobody can be compared with anybody."""
+    """No item has two annotators or a known label, so annotators cannot be compared."""
 
 
 @dataclass(frozen=True)
 class MaceSettings:
-    """How MACE is fitted; the defaults are the published ones.
+    """Settings of the MACE fit; the defaults are the published ones.
 
     Attributes
     ----------
     restarts : int
-        Random starts, the best of which (by the likelihood of the data) is the result.
+        Random starts. The result is the one with the highest likelihood of the data.
     max_iter : int
-        At most so many M-steps from each start.
+        Maximum number of M-steps from each start.
     tolerance : float
-        A start has converged when its log likelihood moves by less than this in one iteration.
+        A start has converged when its log likelihood changes by less than this in one iteration.
     spam_prior : tuple of float
-        The Beta prior's counts of spamming and of knowing.
+        Pseudo-counts of the Beta prior for spamming and for knowing.
     strategy_prior : float
-        The Dirichlet prior's count of each label.
+        Pseudo-count of the Dirichlet prior for each label.
     smoothing : float or None
-        Added to every count; None: 0.1 over the number of labels used.
+        Added to every count. None: 0.1 divided by the number of labels in use.
     refine : int
-        Rounds of search after the restarts; 0, the default, is the published procedure, whose result is the best
-        restart. Otherwise the result is put together of the best fit of each part of the judgments that has nothing to
-        do with the others (docs/methods/competence.md). A round takes the five best fits of each part so far, gives a
-        quarter of its annotators new random parameters in four ways each, and runs 20 iterations; the best of all is
-        then run for up to `max_iter` more. Never worse than the restarts alone.
+        Rounds of search after the restarts. 0, the default, is the published procedure: the result is the best restart.
+        Otherwise the result combines the best fits of each connected component of the judgments
+        (docs/methods/competence.md). A round takes the five best fits of each component so far. It makes four copies of
+        each, gives a quarter of the annotators new random parameters, and runs 20 iterations. The best fit of all is
+        then run for up to `max_iter` more iterations. The result is never worse than that of the restarts alone.
     """
 
     restarts: int = 20
@@ -71,16 +71,16 @@ class MaceSettings:
 
 @dataclass(frozen=True, eq=False)
 class MaceParameters:
-    """What MACE knows of the annotators: a fit's outcome, and the start of a later one.
+    """Annotator parameters of MACE: the result of a fit, or the start of a later one.
 
     Attributes
     ----------
     spam : ndarray of shape (n_annotators,)
-        e0. With `know` it sums to slightly less than 1: both are exp of expected logarithms.
+        e0. `spam` plus `know` is slightly less than 1, because both are exponentials of expected logarithms.
     know : ndarray of shape (n_annotators,)
         e1.
     strategy : ndarray of shape (n_annotators, n_labels)
-        What the annotator answers when spamming; 0 for labels that nobody used.
+        Label probabilities when the annotator spams; 0 for labels that nobody used.
     """
 
     spam: Floats
@@ -90,7 +90,7 @@ class MaceParameters:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MaceInput:
-    """What one fit is given: the parameters of `analysis.stats.mace.fit`."""
+    """Input of one fit: the parameters of `analysis.stats.mace.fit`."""
 
     item: ArrayLike
     annotator: ArrayLike
@@ -107,7 +107,7 @@ class MaceInput:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What is fitted: checked judgments with the labels in use from 0, known labels, keys, and the start."""
+    """The problem to fit: checked judgments with labels in use from 0, known labels, keys and the start."""
 
     unit: Ints
     coder: Ints
@@ -118,7 +118,7 @@ class Problem:
     start: State | None
 
     def votes(self, *, parted: bool) -> Votes:
-        """The judgments as EM sees them, in the parts that have nothing to do with each other or as a whole."""
+        """Return the judgments in the form EM needs, split into connected components if `parted` is true."""
         items, annotators, _labels = self.shape
         parts = (
             connected(self.unit, self.coder, items=items, annotators=annotators) if parted else whole(items, annotators)
@@ -126,7 +126,7 @@ class Problem:
         return Votes(self.unit, self.coder, self.value, shape=self.shape, fixed=self.fixed, parts=parts)
 
     def of(self, is_chosen: NDArray[np.bool_]) -> Problem:
-        """The part of it that some annotators make up, who judged nothing together with the others."""
+        """Return the subproblem of some annotators, who share no items with the other annotators."""
         is_selected = is_chosen[self.coder]
         items, unit = np.unique(self.unit[is_selected], return_inverse=True)
         new_index = np.cumsum(is_chosen) - 1
@@ -146,7 +146,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A problem with what is to be said of it in the end.
+    """A problem with the data that its result needs.
 
     Attributes
     ----------
@@ -154,15 +154,15 @@ class Prepared:
     used : ndarray of int
         The labels in use, in order.
     values : int
-        How many labels the domain has.
+        The number of labels in the domain.
     judgments : ndarray of int, shape (n_annotators,)
-        How many each gave.
+        The number of judgments of each annotator.
     settled : State or None
-        Parameters that stand already; undecided where they do not.
+        Parameters that were fitted before; undecided for the other annotators.
     anew : ndarray of bool, shape (n_annotators,)
-        Whose parameters are to be found: of all annotators of a part one of whom has none that stand.
+        Annotators whose parameters must be fitted: all annotators of a component in which one has no fitted parameters.
     votes : Votes
-        The judgments as EM sees them.
+        The judgments in the form EM needs.
     rng : numpy.random.Generator or None
         Source of random numbers.
     """
@@ -178,7 +178,7 @@ class Prepared:
 
 
 def prepare(data: MaceInput, settings: MaceSettings) -> Prepared:
-    """Check what is given.
+    """Check the input and prepare the problem.
 
     Raises
     ------
@@ -214,10 +214,10 @@ def prepare(data: MaceInput, settings: MaceSettings) -> Prepared:
 
 
 def solve(prepared: Sequence[Prepared], settings: MaceSettings) -> list[tuple[Fits, Fits | None]]:
-    """The best fit of each, and where its starts ended (None if a part stood already).
+    """Return the best fit of each problem, and the results of its starts (None if some parameters were settled).
 
-    What is left to find beside parts that stand is little of each problem: of all with as many labels it is searched at
-    once, each part for itself.
+    With settled parameters, the remaining components are a small part of each problem. Those of all problems with the
+    same number of labels are therefore searched in one batch, each component independently.
     """
     effort = Effort(settings.restarts, settings.max_iter, settings.tolerance, settings.refine)
     fits_by_index: list[tuple[Fits, Fits | None] | None] = [None] * len(prepared)
@@ -249,7 +249,7 @@ def _priors(settings: MaceSettings, labels: int) -> Priors:
 
 
 def _together(prepared: Sequence[Prepared], priors: Priors, effort: Effort, settings: MaceSettings) -> list[Fits]:
-    """Search what does not stand of several problems, and put it beside what does."""
+    """Search the unsettled components of several problems, and merge the results with the settled parameters."""
     parts = [prepared_problem.problem.of(prepared_problem.anew) for prepared_problem in prepared]
     draws = [
         _draws(part.keys, prepared_problem.rng, settings)
@@ -275,7 +275,7 @@ def _together(prepared: Sequence[Prepared], priors: Priors, effort: Effort, sett
 
 
 def _joined(problems: Sequence[Problem]) -> Problem:
-    """Several problems as one whose parts they are; all of them with a start, or none."""
+    """Join several problems into one whose components they are; either all have a start, or none has."""
     shapes = np.array([problem.shape for problem in problems])
     item, annotator = (np.cumsum(shapes[:, axis]) - shapes[:, axis] for axis in (0, 1))
     starts = [problem.start for problem in problems if problem.start is not None]
@@ -330,7 +330,7 @@ def _refuse_hopeless(judged: Judgments, fixed_labels: Ints, labels_used: int) ->
 
 
 def _state(earlier: MaceParameters, used: Ints, annotators: int) -> State:
-    """Earlier parameters, for the labels in use now; people who are new, or NaN, are undecided."""
+    """Return earlier parameters for the labels in use now; annotators who are new, or NaN, are undecided."""
     before = len(earlier.spam)
     if before > annotators or earlier.strategy.shape[1] <= used.max(initial=-1):
         msg = (
@@ -342,6 +342,6 @@ def _state(earlier: MaceParameters, used: Ints, annotators: int) -> State:
     fitted = np.flatnonzero(~np.isnan(earlier.spam))
     spam[fitted, 0], know[fitted, 0] = earlier.spam[fitted], earlier.know[fitted]
     shares = earlier.strategy[fitted][:, used].T
-    # A label that nobody had used has strategy 0, which EM could never leave.
+    # A label that was unused before has strategy 0, which EM can never change.
     strategy[:, fitted, 0] = np.where(np.all(shares > 0, axis=0), shares, 1.0 / len(used))
     return State(spam, know, strategy)

@@ -1,6 +1,6 @@
-"""The search for the best fit of MACE: random starts, and better optima than these find.
+"""Search for the best MACE fit: random starts, followed by a search for better optima.
 
-Each part of the judgments (`_mace_parts`) is searched for itself, beside the others.
+Each connected component of the judgments (`_mace_engine`) is searched independently, in parallel.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from analysis.stats.random_streams import ConcatenatedRng, KeyedRng
 
 Ints = NDArray[np.int64]
 
-# Restarts are fitted beside each other, in blocks whose largest arrays stay below this.
+# Restarts are fitted in blocks whose largest arrays stay below this size.
 _BLOCK_BYTES = 256 * 2**20
 _ITERATIONS = 20  # from each perturbation
 _PARENTS = 5
@@ -27,7 +27,7 @@ _SHARE = 0.25  # of the annotators get new random parameters
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to search: restarts, their M-steps, when one has settled, and rounds of search after them."""
+    """Search effort: restarts, maximum M-steps of each, convergence tolerance, and rounds of search after them."""
 
     restarts: int
     max_iter: int
@@ -38,7 +38,7 @@ class Effort:
 def search(
     votes: Votes, priors: Priors, effort: Effort, draws: KeyedRng | ConcatenatedRng | None, start: State | None = None
 ) -> tuple[Fits, Fits]:
-    """The best fit of each part, and where the starts ended: the given one first, then the random ones.
+    """Return the best fit of each component, and the results of all starts: the given one first, then the random ones.
 
     Raises
     ------
@@ -65,9 +65,9 @@ def search(
 
 
 def random_starts(labels: int, restarts: int, draws: KeyedRng | ConcatenatedRng) -> State:
-    """Random parameters: uniform numbers, normalised (crowdrag25's implementation).
+    """Draw random parameters: normalised uniform numbers (crowdrag25's implementation).
 
-    Drawn restart by restart, so that the first starts of a seed are the same however many there are.
+    Draws are made restart by restart, so the first starts of a seed do not depend on the number of restarts.
     """
     numbers = draws.uniform(restarts, 2 + labels)
     spamming = numbers[:, :, :2] / numbers[:, :, :2].sum(axis=2, keepdims=True)
@@ -80,10 +80,11 @@ def random_starts(labels: int, restarts: int, draws: KeyedRng | ConcatenatedRng)
 
 
 def perturb(parents: State, draws: KeyedRng | ConcatenatedRng) -> State:
-    """Perturbed copies of good fits: a quarter of the annotators of each copy begin anew.
+    """Perturb copies of good fits: a quarter of the annotators of each copy get new random parameters.
 
-    Annotators who agree on a wrong reading of some items hold each other in place; EM, which moves all a little, does
-    not get out of this, but finds the better reading when enough of them are set free at once.
+    Annotators who agree on a wrong interpretation of some items reinforce each other. EM changes all parameters a
+    little at a time, so it cannot escape such an optimum. It finds the better interpretation if enough annotators are
+    reset at once.
     """
     labels, _annotators, count = parents.strategy.shape
     parent_index = np.repeat(np.arange(count), _CHILDREN)
@@ -98,7 +99,7 @@ def perturb(parents: State, draws: KeyedRng | ConcatenatedRng) -> State:
 
 
 def fit_blocks(votes: Votes, starts: State, priors: Priors, max_iter: int, tolerance: float) -> Fits:
-    """Fit from many starts, in blocks that fit into memory."""
+    """Fit many starts, in blocks that fit into memory."""
     return stack_fits([
         iterate(votes, starts.take(block), priors, max_iter=max_iter, tolerance=tolerance)
         for block in blocks(votes, starts.spam.shape[1])
@@ -106,13 +107,13 @@ def fit_blocks(votes: Votes, starts: State, priors: Priors, max_iter: int, toler
 
 
 def blocks(votes: Votes, restarts: int) -> list[Ints]:
-    """Restarts that are fitted together."""
+    """Return the indices of the restarts in each block."""
     size = max(1, _BLOCK_BYTES // (8 * votes.labels * max(votes.items, votes.annotators, 1)))
     return [np.arange(first, min(first + size, restarts)) for first in range(0, restarts, size)]
 
 
 def top(votes: Votes, fits: Fits, count: int) -> Fits:
-    """The best fits: of each part its best, put together; equal ones in the order in which they stand."""
+    """Return the best `count` fits of each component, in order; equal fits keep their order."""
     order = np.argsort(-fits.log_likelihood, axis=1, kind="stable")[:, :count]
     of_annotator = order[votes.parts.of_annotator]
     row = np.arange(votes.annotators)[:, None]
@@ -126,7 +127,7 @@ def top(votes: Votes, fits: Fits, count: int) -> Fits:
 
 
 def stack_fits(fits: Sequence[Fits]) -> Fits:
-    """Several fits beside each other."""
+    """Concatenate several fits along the restarts."""
     return Fits(
         concatenate([fit.state for fit in fits]),
         np.concatenate([fit.log_likelihood for fit in fits], axis=1),
@@ -136,7 +137,7 @@ def stack_fits(fits: Sequence[Fits]) -> Fits:
 
 
 def concatenate(states: Sequence[State]) -> State:
-    """Restarts of several states beside each other."""
+    """Concatenate several states along the restarts."""
     return State(
         spam=np.concatenate([state.spam for state in states], axis=-1),
         know=np.concatenate([state.know for state in states], axis=-1),
@@ -145,7 +146,7 @@ def concatenate(states: Sequence[State]) -> State:
 
 
 def agreement(votes: Votes, ends: Fits | None, label: NDArray[np.int64]) -> Floats:
-    """How many of the starts give each item this label as the most probable one; NaN where there were none to ask."""
+    """Return the share of starts in which this label is the most probable one of each item; NaN without starts."""
     if ends is None:
         return np.full(votes.items, np.nan)
     restarts = ends.state.spam.shape[1]

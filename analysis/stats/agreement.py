@@ -1,7 +1,7 @@
-"""Krippendorff's alpha and Gwet's AC1 from value counts, with their intervals over topics and coders (design 7.2).
+"""Krippendorff's alpha and Gwet's AC1 from value counts, with intervals over topics and coders (design 7.2).
 
-Every unit adds a small matrix of coincidences; alpha needs only their sum. The interval follows from what each two
-judgments of a unit add to it (`analysis.stats.cluster_variance`).
+Every unit adds a small coincidence matrix, and alpha depends only on their sum. The interval is computed from what each
+pair of judgments of a unit contributes to the statistic (`analysis.stats.cluster_variance`).
 
 References: Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C to E; Gwet, Computing inter-rater
 reliability and its variance in the presence of high agreement (2008), British Journal of Mathematical and Statistical
@@ -24,14 +24,14 @@ ORDINAL: Final = "ordinal"
 
 
 class Options(TypedDict, total=False):
-    """What `alpha_terms` and `alpha_interval` may be told besides the judgments."""
+    """Keyword arguments of `alpha_terms` and `alpha_interval`, other than the judgments."""
 
     drawn_coders: bool
     level: Level
     domain: ArrayLike | None
 
 
-#: Of fewer coders who were drawn, intervals of alpha hold the true value too rarely (docs/methods/intervals.md).
+#: With fewer randomly sampled coders, intervals of alpha cover the true value too rarely (docs/methods/intervals.md).
 FEWEST_CODERS = 24
 
 
@@ -40,11 +40,11 @@ class AlphaUndefinedError(ValueError):
 
 
 class NoPairableValuesError(AlphaUndefinedError):
-    """No unit was judged twice, so nothing can agree or disagree."""
+    """No unit has two judgments, so agreement cannot be measured."""
 
 
 class NoVariationError(AlphaUndefinedError):
-    """All pairable values are equal: no disagreement can be expected by chance, alpha is 0/0."""
+    """All pairable values are equal: expected disagreement is 0, and alpha is 0/0."""
 
 
 def count_values(
@@ -57,11 +57,11 @@ def count_values(
     unit : array_like of int, shape (n_judgments,)
         The unit (presented pair) of each judgment, from 0.
     coder : array_like of int, shape (n_judgments,)
-        Who judged.
+        The coder of each judgment.
     value : array_like of int, shape (n_judgments,)
-        The value's position in its domain, from 0; in ascending order where order matters. Negative: missing.
+        Index of the value in its domain, from 0, in ascending order if the order matters. Negative: missing.
     units, values : int, optional
-        Number of units and of values in the domain; by default the largest index plus one.
+        Number of units, and of values in the domain. Default: the largest index plus one.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def count_values(
 
 
 def coincidences(counts: ArrayLike) -> Floats:
-    """What each unit adds to the matrix of coincidences.
+    """Compute the coincidence matrix of each unit.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ def coincidences(counts: ArrayLike) -> Floats:
     Returns
     -------
     ndarray of shape (n_units, n_values, n_values)
-        Pairs of values within the unit over (judgments of the unit - 1); zero for units with fewer than two judgments.
-        The matrix of coincidences is the sum over units.
+        The number of ordered pairs of values within the unit, divided by (judgments of the unit - 1). Zero for units
+        with fewer than two judgments. The overall coincidence matrix is the sum over units.
     """
     n = np.asarray(counts, dtype=np.float64)
     judgments = n.sum(axis=1)
@@ -102,22 +102,22 @@ def coincidences(counts: ArrayLike) -> Floats:
 
 
 def alpha(counts: ArrayLike, *, level: Level = ORDINAL, values: ArrayLike | None = None) -> float:
-    """Krippendorff's alpha of values counted by unit.
+    """Compute Krippendorff's alpha from the value counts of each unit.
 
     Parameters
     ----------
     counts : array_like, shape (n_units, n_values)
-        How often each value was given to each unit; units with fewer than two judgments are not pairable and do not
-        count. See `count_values`.
+        How often each value was given to each unit. Units with fewer than two judgments are not pairable and are
+        ignored. See `count_values`.
     level : {"ordinal", "nominal", "interval"}
-        Which distance holds between values.
+        The distance between values.
     values : array_like, shape (n_values,), optional
-        The values themselves, for the interval level; 0, 1, 2, ... by default.
+        The values themselves, for the interval level. Default: 0, 1, 2, ...
 
     Returns
     -------
     float
-        1 for perfect agreement, 0 for what chance gives, negative for systematic disagreement.
+        1 for perfect agreement, 0 for chance agreement, negative for systematic disagreement.
 
     Raises
     ------
@@ -152,20 +152,21 @@ def alpha_interval(
     coverage: float = 0.95,
     **options: Unpack[Options],
 ) -> Interval:
-    """Alpha with its interval over topics and coders.
+    """Compute alpha with its confidence interval over topics and coders.
 
     Parameters
     ----------
     unit, coder, value, topic, values, options
         As for `alpha_terms`.
     coverage : float
-        The share of studies whose interval is to hold the alpha of all topics and coders that might have been drawn.
+        Coverage of the interval: the share of studies whose interval should contain alpha in the population of topics
+        and coders.
 
     Returns
     -------
     Interval
-        No resamples are drawn. The ends are NaN with fewer than two topics, with fewer than `FEWEST_CODERS` who were
-        drawn, and where the judgments of no topic and no coder would change alpha.
+        No resamples are drawn. The ends are NaN with fewer than two topics or fewer than `FEWEST_CODERS` randomly
+        sampled coders. They are also NaN if no topic and no coder has any influence on alpha.
 
     Raises
     ------
@@ -197,21 +198,21 @@ def alpha_terms(
     level: Level = ORDINAL,
     domain: ArrayLike | None = None,
 ) -> Terms:
-    """The terms of alpha, one for each two judgments of a unit, to first order.
+    """Compute the first-order terms of alpha, one for each pair of judgments of a unit.
 
-    Alpha is a function of the matrix of coincidences, a sum over pairs of judgments; what a pair adds to alpha is its
-    coincidences times alpha's gradient.
+    Alpha is a function of the coincidence matrix, which is a sum over pairs of judgments. The term of a pair is its
+    coincidences times the gradient of alpha.
 
     Parameters
     ----------
     unit, coder, value : array_like of int, shape (n_judgments,)
-        As for `count_values`; nothing missing. Units with one judgment add nothing.
+        As for `count_values`, without missing values. Units with one judgment have no term.
     topic : array_like of int, shape (n_units,)
         The topic of each unit.
     values : int
         Number of values in the domain.
     drawn_coders : bool
-        Whether the coders are draws, as workers are; not if they were chosen, as experts or a model.
+        Whether the coders are a random sample (workers). False if they were chosen (experts, a model).
     level : {"ordinal", "nominal", "interval"}
     domain : array_like, shape (n_values,), optional
         The values themselves, as for `alpha`.
@@ -219,7 +220,7 @@ def alpha_terms(
     Returns
     -------
     Terms
-        For `analysis.stats.cluster_variance.interval_of`, with 1 as the most that alpha can be.
+        Input for `analysis.stats.cluster_variance.interval_of`; the upper bound of alpha is 1.
     """
     u, c, v = (np.asarray(array, dtype=np.int64) for array in (unit, coder, value))
     of_unit = np.asarray(topic, dtype=np.int64)
@@ -234,20 +235,21 @@ def alpha_terms(
 
 
 def ac1(counts: ArrayLike) -> float:
-    """Gwet's AC1 of values counted by unit: agreement beyond chance, where chance is of coders who are unsure.
+    """Compute Gwet's AC1 from the value counts of each unit: agreement corrected for chance.
 
-    Unlike alpha, it does not fall towards 0 where nearly all values are the same (Gwet 2008, equations 8 and 9).
+    The chance model assumes that coders guess only when they are unsure. Unlike alpha, AC1 does not drop towards 0 if
+    nearly all values are the same (Gwet 2008, equations 8 and 9).
 
     Parameters
     ----------
     counts : array_like, shape (n_units, n_values)
-        How often each value was given to each unit, at least two values. Units with one judgment count for how frequent
-        values are, and not for agreement.
+        How often each value was given to each unit; at least two values. Units with one judgment count towards the
+        value frequencies, but not towards agreement.
 
     Returns
     -------
     float
-        1 for perfect agreement, 0 for what chance gives.
+        1 for perfect agreement, 0 for chance agreement.
 
     Raises
     ------
@@ -274,10 +276,10 @@ def ac1_terms(
     values: int,
     drawn_coders: bool = True,
 ) -> Terms:
-    """The terms of AC1, one for each two judgments of a unit, to first order.
+    """Compute the first-order terms of AC1, one for each pair of judgments of a unit.
 
-    Parameters, and what is returned, as for `alpha_terms`; a unit with one judgment has a term of its own. They follow
-    from the derivatives of AC1 by the share of pairs that agree and by the frequency of each value.
+    Parameters and return value are those of `alpha_terms`, but a unit with one judgment also has a term. The terms use
+    the derivatives of AC1 with respect to the share of agreeing pairs and to the frequency of each value.
     """
     u, c, v = (np.asarray(column, dtype=np.int64) for column in (unit, coder, value))
     of_unit = np.asarray(topic, dtype=np.int64)
@@ -304,7 +306,7 @@ def ac1_terms(
 
 
 def _ac1_parts(counts: Floats) -> tuple[float, Floats]:
-    """The share of pairs of judgments that agree, mean over units, and how frequent each value is."""
+    """Return the share of agreeing pairs of judgments (mean over units) and the frequency of each value."""
     n = counts.sum(axis=1)
     pairable = n > 1
     if not pairable.any():
@@ -318,11 +320,11 @@ def _ac1_parts(counts: Floats) -> tuple[float, Floats]:
 
 
 def _gradient(matrix: Floats, level: Level, domain: ArrayLike | None) -> Floats:
-    """What alpha changes by with each cell of the matrix of coincidences, by central differences."""
+    """Differentiate alpha by each cell of the coincidence matrix, with central differences."""
     size = len(matrix)
     step = 1e-5 * max(float(matrix.sum()), 1.0)
     moves = step * np.eye(size * size).reshape(-1, size, size)
-    # Cells are moved in symmetric pairs, as they come: alpha is a function of symmetric matrices.
+    # Move cells in symmetric pairs, because alpha is a function of symmetric matrices.
     moves = (moves + moves.transpose(0, 2, 1)) / 2
     up, down = (alpha_of(matrix + sign * moves, level=level, values=domain) for sign in (1, -1))
     slope: Floats = ((up - down) / (2 * step)).reshape(size, size)
@@ -330,7 +332,7 @@ def _gradient(matrix: Floats, level: Level, domain: ArrayLike | None) -> Floats:
 
 
 def _pairs_of(unit: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The places of every two judgments of a unit."""
+    """Return the indices of the first and second judgment of every pair within a unit."""
     order = np.argsort(unit, kind="stable")
     sizes = np.bincount(unit)
     begin = np.cumsum(sizes) - sizes
@@ -346,7 +348,7 @@ def _pairs_of(unit: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
 
 
 def alpha_of(coincidences: Floats, *, level: Level = ORDINAL, values: ArrayLike | None = None) -> Floats:
-    """Alpha of matrices of coincidences, shape (resamples, n_values, n_values); NaN where it is undefined."""
+    """Compute alpha of coincidence matrices of shape (resamples, n_values, n_values); NaN where it is undefined."""
     observed, expected = _disagreements(coincidences, level, _as_values(values, coincidences.shape[-1]))
     ratio: Floats = np.divide(observed, expected, out=np.full(observed.shape, np.nan), where=expected > 0)
     return 1 - ratio
@@ -361,18 +363,18 @@ def _as_values(values: ArrayLike | None, n_values: int) -> Floats:
 
 
 def _disagreements(matrix: Floats, level: Level, values: Floats) -> tuple[Floats, Floats]:
-    """Observed and expected disagreement, each (resamples,), of matrices of coincidences (resamples, V, V)."""
+    """Return observed and expected disagreement, each (resamples,), of coincidence matrices (resamples, V, V)."""
     marginals = np.einsum("rij->ri", matrix)
     total = np.einsum("ri->r", marginals)
     if level == "nominal":
         distance = np.broadcast_to(1.0 - np.eye(len(values)), matrix.shape)
     else:
-        # The ordinal distance, (sum of n_g for g from c to k, less half of both ends) squared, is the interval
-        # distance between mid-ranks.
+        # The ordinal distance is the squared sum of n_g for g from c to k, minus half of both ends. It equals the
+        # interval distance between mid-ranks.
         position = np.cumsum(marginals, axis=1) - marginals / 2 if level == "ordinal" else values[None, :]
         distance = np.square(position[:, :, None] - position[:, None, :])
-    # The diagonal of the expected coincidences, n_c (n_c - 1), never counts: a value's distance from itself is 0.
-    # Sums along a few entries: einsum's loop is several times as fast as a reduction.
+    # The diagonal of the expected coincidences, n_c (n_c - 1), has no effect: a value's distance from itself is 0.
+    # For sums over few entries, einsum is several times as fast as a reduction.
     distances = np.broadcast_to(distance, matrix.shape)
     pairs = np.where(total > 1, total - 1, np.inf)
     observed: Floats = np.einsum("rij,rij->r", matrix, distances)

@@ -1,9 +1,8 @@
 """Bootstrap over topics (the cluster bootstrap), vectorised over resamples (design 7.2).
 
-A resample of topics is a row of multinomial counts: how often each topic was drawn. A statistic that can be
-computed from sums over topics is then computed for all resamples at once, from these counts as weights.
-Draw the counts once and use them for every dimension: differences between dimensions then rest on the same
-resamples.
+A resample of topics is a row of multinomial counts: how often each topic was drawn. A statistic that is a function of
+sums over topics can be computed for all resamples at once, with these counts as weights. Draw the counts once and use
+them for every dimension: differences between dimensions are then computed from the same resamples.
 """
 
 from __future__ import annotations
@@ -19,27 +18,27 @@ from analysis.stats.proportions import effective_wilson
 
 Floats = NDArray[np.float64]
 
-#: From weights of shape (resamples, n_clusters) to values of shape (resamples, ...).
+#: Maps weights of shape (resamples, n_clusters) to values of shape (resamples, ...).
 Statistic = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A point estimate with its interval.
+    """A point estimate with its confidence interval.
 
     Attributes
     ----------
     estimate, low, high : float
-        The statistic of the data and the ends of its interval. The ends are NaN where no interval can be said:
-        with fewer than two clusters, or where the statistic is undefined in every resample.
+        The sample statistic and the ends of its interval. The ends are NaN without an interval: if there are fewer than
+        two clusters, or if the statistic is undefined in every resample.
     level : float
-        The share of studies whose interval is to hold the true value.
+        Coverage: the share of studies whose interval should contain the true value.
     resamples : int
-        How many resamples were drawn.
+        The number of resamples.
     undefined : int
-        In how many of them the statistic was undefined (NaN): these were dropped.
+        The number of resamples in which the statistic was undefined (NaN) and which were dropped.
     clusters : int
-        How many clusters (topics) were resampled.
+        The number of resampled clusters (topics).
     """
 
     estimate: float
@@ -52,21 +51,21 @@ class Interval:
 
     @property
     def has_ends(self) -> bool:
-        """Whether an interval can be said."""
+        """Whether there is an interval."""
         return not (np.isnan(self.low) or np.isnan(self.high))
 
 
 def resample_weights(clusters: int, resamples: int, rng: np.random.Generator) -> Floats:
-    """Draw how often each cluster stands in each resample.
+    """Draw the number of times each cluster appears in each resample.
 
     Parameters
     ----------
     clusters : int
-        Number of clusters (topics), each drawn with equal probability, `clusters` draws a resample.
+        Number of clusters (topics). A resample consists of `clusters` draws with equal probability.
     resamples : int
         Number of resamples.
     rng : numpy.random.Generator
-        Source of the draws.
+        Source of random draws.
 
     Returns
     -------
@@ -76,7 +75,7 @@ def resample_weights(clusters: int, resamples: int, rng: np.random.Generator) ->
     Raises
     ------
     ValueError
-        If there is no cluster or no resample.
+        If there are no clusters or no resamples.
     """
     if clusters < 1 or resamples < 1:
         msg = f"a bootstrap needs at least one cluster and one resample, not {clusters} and {resamples}"
@@ -93,30 +92,29 @@ def percentile_interval(
     share: bool = False,
     bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Interval:
-    """The interval of a statistic from its values in the resamples, as wide as its number of clusters asks for.
+    """Compute the interval of a statistic from its resampled values, corrected for the number of clusters.
 
-    Resampling n clusters understates the variance by the factor (n - 1) / n, and the percentiles are a normal
-    distribution's where Student's belongs. So percentiles further out are taken, as much further as makes up for both
-    (expanded percentiles). Of fewer than 15 clusters the resamples know too few values for that: the interval is
-    Student's, with the standard deviation of the resamples.
+    Resampling n clusters underestimates the variance by the factor (n - 1) / n, and percentiles correspond to a normal
+    distribution instead of Student's t. The interval therefore uses percentiles further out, which correct for both
+    (expanded percentiles). With fewer than 15 clusters the resamples have too few distinct values for that. The
+    interval is then a t interval with the standard deviation of the resamples.
 
     Parameters
     ----------
     estimate : float
-        The statistic of the data; NaN if it is undefined.
+        The sample statistic; NaN if it is undefined.
     samples : array_like, shape (resamples,)
-        The statistic in each resample. NaN marks resamples in which it is undefined; they are dropped and counted.
+        The statistic in each resample. NaN marks undefined values, which are dropped and counted.
     clusters : int
-        How many clusters were resampled. One cluster resampled is always itself: the interval is then NaN, not a
-        point. Where the statistic is the same in all resamples it is NaN too: what was never seen to vary tells nothing
-        of how much it could.
+        The number of resampled clusters. With one cluster, all resamples are equal: the interval is NaN, not a point.
+        It is also NaN if the statistic is the same in all resamples, because its variance cannot then be estimated.
     level : float
-        The share of studies whose interval is to hold the true value, 0.95 by default.
+        Coverage: the share of studies whose interval should contain the true value, 0.95 by default.
     share : bool
-        Whether the statistic is a share, from 0 to 1. Its interval is then Wilson's, of as many independent things as
-        vary as much, and there is one where all or none are so.
+        Whether the statistic is a proportion, from 0 to 1. It then gets a Wilson interval with the effective sample
+        size, which also exists for proportions of 0 and 1.
     bounds : (float, float)
-        Between what the statistic lies; its interval goes no further.
+        The range of the statistic; the interval is clipped to it.
 
     Returns
     -------
@@ -152,35 +150,35 @@ def percentile_interval(
                 small_sample_factor(clusters, level=level) * scipy.stats.norm.ppf(0.5 + level / 2)
             )
             low, high = (float(end) for end in np.quantile(defined, [tail, 1.0 - tail]))
-            # Of skewed resamples the estimate can stand at their edge: it is in its interval all the same.
+            # With skewed resamples the estimate can be outside the percentiles; the interval must contain it.
             low, high = min(low, float(estimate)), max(high, float(estimate))
     low, high = (float(end) for end in np.clip((low, high), *bounds))
     return Interval(float(estimate), low, high, level, values.size, values.size - defined.size, clusters)
 
 
-#: Of fewer clusters the resamples hold too few different values for their percentiles to be used.
+#: With fewer clusters, the resamples have too few distinct values for percentiles.
 _FEW = 15
 
 
 def small_sample_factor(clusters: int, *, level: float = 0.95) -> float:
-    """How much further an interval of few clusters must reach than the bootstrap says.
+    """Compute how much wider an interval of few clusters must be than the bootstrap's.
 
-    Resampling n clusters understates the variance by the factor (n - 1) / n, and its percentiles are those of a normal
-    distribution where Student's belongs: both matter when somebody was seen on three topics. Deviations from the
-    estimate, times this factor, reach as far as the t interval of a mean does.
+    Resampling n clusters underestimates the variance by the factor (n - 1) / n, and percentiles correspond to a normal
+    distribution instead of Student's t. Both matter with few clusters, for example for a person with three topics.
+    Deviations from the estimate, multiplied by this factor, give the width of the t interval of a mean.
 
     Parameters
     ----------
     clusters : int
-        How many clusters the statistic rests on.
+        The number of clusters in the statistic.
     level : float
-        The share of resamples within the interval.
+        The share of resamples in the interval.
 
     Returns
     -------
     float
-        Above 1, and near it for many clusters: 9.2 for two, 1.9 for four, 1.2 for ten, 1.05 for forty. NaN for fewer
-        than two, of which nothing can be said.
+        Above 1, and close to 1 for many clusters: 9.2 for two, 1.9 for four, 1.2 for ten, 1.05 for forty. NaN for fewer
+        than two.
 
     References
     ----------
@@ -194,21 +192,21 @@ def small_sample_factor(clusters: int, *, level: float = 0.95) -> float:
 
 
 def resampled_mean(values: ArrayLike, cluster: ArrayLike, weights: Floats) -> Floats:
-    """The mean of values that may be others in each resample.
+    """Compute the mean of values that can differ between resamples.
 
     Parameters
     ----------
     values : array_like, shape (n,) or (n, resamples)
-        The values, or those of each resample (say, grades fitted anew); NaN ones are left out.
+        The values, either fixed or one column per resample (for example, refitted grades). NaN is ignored.
     cluster : array_like of int, shape (n,)
-        The cluster of each.
+        The cluster of each value.
     weights : ndarray of shape (resamples, n_clusters)
         How often each cluster was drawn.
 
     Returns
     -------
     ndarray of shape (resamples,)
-        NaN where a resample holds no value.
+        NaN if a resample has no values.
     """
     value = np.asarray(values, dtype=np.float64)
     if value.ndim == 1:
@@ -222,13 +220,13 @@ def resampled_mean(values: ArrayLike, cluster: ArrayLike, weights: Floats) -> Fl
 
 
 def bootstrap(statistic: Statistic, weights: Floats, *, level: float = 0.95, share: bool = False) -> Interval:
-    """Estimate and interval of a statistic of weighted clusters.
+    """Compute the estimate and interval of a statistic of weighted clusters.
 
     Parameters
     ----------
     statistic : callable
-        From weights of shape (resamples, n_clusters) to values of shape (resamples,); NaN where undefined. Its value
-        at all-one weights is the estimate.
+        Maps weights of shape (resamples, n_clusters) to values of shape (resamples,); NaN if undefined. Its value at
+        weights of 1 is the estimate.
     weights : ndarray of shape (resamples, n_clusters)
         From `resample_weights`.
     level, share
@@ -240,7 +238,7 @@ def bootstrap(statistic: Statistic, weights: Floats, *, level: float = 0.95, sha
 
     Examples
     --------
-    The mean of six values of three topics, topics resampled:
+    The mean of six values of three topics, with resampled topics:
 
     >>> weights = resample_weights(3, 1000, np.random.default_rng(0))
     >>> mean = bootstrap(weighted_mean([1, 2, 3, 4, 5, 6], [0, 0, 1, 1, 2, 2], 3), weights)
@@ -253,7 +251,7 @@ def bootstrap(statistic: Statistic, weights: Floats, *, level: float = 0.95, sha
 
 
 def _holding(statistic: Statistic, clusters: int, estimate: float) -> int:
-    """How many clusters hold something: those that define the statistic alone, or else change it when left out."""
+    """Count informative clusters: those that define the statistic alone, or else change it when they are left out."""
     alone, changed = 0, 0
     for begin in range(0, clusters, _AT_ONCE):
         unit_weights = np.eye(clusters)[begin : begin + _AT_ONCE]
@@ -262,26 +260,26 @@ def _holding(statistic: Statistic, clusters: int, estimate: float) -> int:
     return alone or changed
 
 
-# So many clusters are left out at a time.
+# Number of clusters that are left out at a time.
 _AT_ONCE = 500
 
 
 def weighted_mean(values: ArrayLike, cluster: ArrayLike, clusters: int) -> Statistic:
-    """The mean of values as a statistic of their clusters' weights.
+    """Return the mean of values as a statistic of cluster weights.
 
     Parameters
     ----------
     values : array_like, shape (n,)
-        The values; NaN ones are left out.
+        The values; NaN is ignored.
     cluster : array_like of int, shape (n,)
-        The cluster of each, from 0 to ``clusters - 1``.
+        The cluster of each value, from 0 to ``clusters - 1``.
     clusters : int
         Number of clusters.
 
     Returns
     -------
     callable
-        For `bootstrap`. A resample that holds no value has the mean NaN.
+        For `bootstrap`. The mean of a resample without values is NaN.
     """
     value = np.asarray(values, dtype=np.float64)
     index = np.asarray(cluster, dtype=np.int64)

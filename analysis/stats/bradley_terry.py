@@ -1,15 +1,16 @@
 """Grades from preferences: Bradley-Terry with ties (Rao and Kupper 1967; Gienapp et al. 2020; design 7.3).
 
-One small problem a topic and dimension, all of them fitted at once. With merits m on the log scale and threshold t,
+There is one small problem for each topic and dimension; all are fitted at once. With merits m on the log scale and
+threshold t,
 
     P(i beats j) = e^mi / (e^mi + e^(mj + t)),
     P(tie)       = e^(mi + mj) (e^(2t) - 1) / ((e^mi + e^(mj + t)) (e^(mi + t) + e^mj))
                  = (e^(2t) - 1) P(i beats j) P(j beats i),
 
-so that a tie counts like one win of each, and the log likelihood is a sum of log P(i beats j) over wins. Each item
-also wins and loses against a dummy of merit 1 with threshold 0, each outcome with weight 0.2: this keeps merits finite
-for items that always win, and joins items that were never compared, so that the maximum exists and is unique for every
-graph of comparisons.
+A tie therefore counts as one win of each item, and the log likelihood is a sum of log P(i beats j) over wins. Each item
+also wins and loses once against a dummy of merit 1 with threshold 0, and each outcome has weight 0.2. The dummy keeps
+merits finite for items that always win, and connects items that were never compared. The maximum therefore exists and
+is unique for every comparison graph.
 """
 
 from __future__ import annotations
@@ -23,37 +24,37 @@ from analysis.stats.bootstrap import Floats
 
 Ints = NDArray[np.int64]
 
-# Merits that differ by less are equal: their grades must not depend on rounding.
+# Smaller differences of merits are rounding errors and must not affect grades.
 _EQUAL = 1e-7
 _FAR = 20.0
 _LONGEST_STEP = 4.0
 
 
 class NoComparisonsError(ValueError):
-    """There is no comparison to fit."""
+    """There are no comparisons to fit."""
 
 
 class UnusableComparisonError(ValueError):
-    """A comparison holds NaN, an unknown outcome, a negative weight, or an item with itself."""
+    """A comparison has a NaN, an unknown outcome, a negative weight, or the same item twice."""
 
 
 @dataclass(frozen=True)
 class BradleyTerrySettings:
-    """The model's constants; the defaults are the published ones.
+    """Constants of the model; the defaults are the published ones.
 
     Attributes
     ----------
     threshold : float
-        t: how much better, on the log scale, a response must be to be told apart. Without ties it may be 0.
+        t: the lead, on the log scale, at which a response is recognised as better. It may be 0 if there are no ties.
     dummy_weight : float
-        Weight of each outcome against the dummy, above 0: without the dummy the maximum is never unique (all merits may
-        be shifted), and often does not exist.
+        Weight of each outcome against the dummy, above 0. Without the dummy the maximum is never unique (all merits can
+        be shifted) and often does not exist.
     dummy_merit : float
         The dummy's merit on the log scale. It only shifts all merits.
     tolerance : float
-        The fit has converged when the norm of a problem's gradient is below this.
+        A fit has converged when the norm of its gradient is below this.
     max_iter : int
-        At most so many Newton steps.
+        Maximum number of Newton steps.
     """
 
     threshold: float = 0.05
@@ -65,23 +66,23 @@ class BradleyTerrySettings:
 
 @dataclass(frozen=True, eq=False)
 class Grades:
-    """Fitted merits of many problems.
+    """Fitted merits and grades of many problems.
 
     Attributes
     ----------
     merit : ndarray of shape (n_problems, n_items)
-        Log-scale merits, comparable within a problem only. NaN for items that took part in no comparison.
+        Merits on the log scale, comparable only within a problem. NaN for items without comparisons.
     standard_error : ndarray of shape (n_problems, n_items)
-        From the inverse of the Hessian of the penalised log likelihood; NaN where the merit is.
+        From the inverse Hessian of the penalised log likelihood; NaN if the merit is NaN.
     grade : ndarray of shape (n_problems, n_items)
-        1 (worst) to n (best) by ascending merit; equal merits share the mean of their grades. NaN where the merit is.
+        1 (worst) to n (best) by ascending merit; equal merits share the mean of their grades. NaN if the merit is NaN.
     log_likelihood : ndarray of shape (n_problems,)
-        Penalised log likelihood (the dummy's outcomes included).
+        Penalised log likelihood, including the dummy's outcomes.
     gradient_norm : ndarray of shape (n_problems,)
     converged : ndarray of bool, shape (n_problems,)
     iterations : int
         Newton steps of the slowest problem.
-    settings : Settings
+    settings : BradleyTerrySettings
     """
 
     merit: Floats
@@ -96,16 +97,16 @@ class Grades:
 
 @dataclass(frozen=True, eq=False)
 class Tallies:
-    """What the comparisons add up to, which is all that the fit needs.
+    """Aggregated comparisons: the sufficient statistics of the fit.
 
     Attributes
     ----------
     wins : ndarray of shape (n_problems, n_items, n_items)
-        Weight of the wins of i over j, ties counted as a win of each.
+        Total weight of the wins of i over j; a tie counts as a win of each.
     ties : ndarray of shape (n_problems,)
-        Weight of the ties.
+        Total weight of the ties.
     present : ndarray of bool, shape (n_problems, n_items)
-        Which items take part in a comparison, be its weight 0: the others are not graded.
+        Items with at least one comparison, even of weight 0. Other items are not graded.
     """
 
     wins: Floats
@@ -123,20 +124,20 @@ def tally(
     problems: int | None = None,
     items: int | None = None,
 ) -> Tallies:
-    """Add up comparisons.
+    """Aggregate comparisons.
 
     Parameters
     ----------
     problem : array_like of int, shape (n_comparisons,)
-        Which problem (topic and dimension) each comparison belongs to, from 0.
+        The problem (topic and dimension) of each comparison, from 0.
     first, second : array_like of int, shape (n_comparisons,)
-        The items compared, as indices within their problem, from 0.
+        Indices of the compared items within their problem, from 0.
     outcome : array_like, shape (n_comparisons,)
         -1: the first is better (label a), 0: tie (n), 1: the second is better (b).
     weight : array_like, shape (n_comparisons,), optional
-        For instance the competence of who judged; 1 by default.
+        For example the judge's competence. Default: 1.
     problems, items : int, optional
-        How many problems, and items in the largest; by default the largest index plus one.
+        Number of problems, and of items in the largest. Default: the largest index plus one.
 
     Returns
     -------
@@ -145,9 +146,10 @@ def tally(
     Raises
     ------
     NoComparisonsError
-        If there are none.
+        If there are no comparisons.
     UnusableComparisonError
-        If an outcome is none of the three (NaN included), a weight is NaN or negative, or an item meets itself.
+        If an outcome is not -1, 0 or 1 (NaN included), a weight is negative or not finite, or an item is compared with
+        itself.
     """
     p, i, j = (np.asarray(index, dtype=np.int64) for index in (problem, first, second))
     y = np.asarray(outcome, dtype=np.float64)
@@ -181,28 +183,28 @@ def fit(
     ----------
     tallies : Tallies
         From `tally`.
-    settings : Settings, optional
-        The published constants by default.
+    settings : BradleyTerrySettings, optional
+        Default: the published constants.
     start : ndarray of shape (n_problems, n_items), optional
-        Merits to start from (of a fit to similar comparisons); where NaN, the dummy's.
+        Starting values, for example merits of similar comparisons. NaN: start from the dummy's merit.
     errors : bool
-        Whether standard errors are asked for; if not, they are NaN. Resamples have no use for them.
+        Whether to compute standard errors; if false, they are NaN. Resamples do not need them.
 
     Returns
     -------
     Grades
-        The log likelihood is concave and, with the dummy, has one maximum; `converged` says for each problem whether
-        the gradient's norm came below the tolerance.
+        The log likelihood is concave and has a unique maximum because of the dummy. `converged` shows for each problem
+        whether the gradient norm is below the tolerance.
 
     Raises
     ------
     ValueError
-        If the dummy has no weight, the threshold is negative, or there are ties and the threshold is 0, which makes
-        them impossible.
+        If the dummy's weight is not positive, the threshold is negative, or there are ties although a threshold of 0
+        makes them impossible.
 
     Examples
     --------
-    Three responses to one topic: 0 is better than 1, 1 is better than 2, 0 and 2 are tied.
+    There are three responses to one topic: 0 is better than 1, 1 is better than 2, and 0 and 2 are tied.
 
     >>> grades = fit(tally([0, 0, 0], [0, 1, 0], [1, 2, 2], [-1, -1, 0]))
     >>> grades.grade[0].tolist(), bool(grades.converged[0])
@@ -218,7 +220,7 @@ def fit(
     wins, present = tallies.wins, tallies.present
     merit = np.full(present.shape, options.dummy_merit)
     if start is not None:
-        # Far from the dummy the likelihood is flat, and Newton's method has nothing to go by.
+        # Far from the dummy the likelihood is flat, and Newton's method has no direction.
         clipped_start = np.clip(start, options.dummy_merit - _FAR, options.dummy_merit + _FAR)
         merit = np.where(present & np.isfinite(clipped_start), clipped_start, merit)
     merit, derivatives, iterations = _newton(wins, present, merit, options)
@@ -240,22 +242,22 @@ def fit(
 
 
 def grade(merit: ArrayLike) -> Floats:
-    """Grades 1 (worst) to n (best) by ascending merit within each row.
+    """Compute grades 1 (worst) to n (best) by ascending merit within each row.
 
     Parameters
     ----------
     merit : array_like, shape (n_problems, n_items)
-        NaN: not graded, and not counted.
+        NaN: not graded and not counted.
 
     Returns
     -------
     ndarray of shape (n_problems, n_items)
-        Items with equal merits (within 1e-7) share the mean of their grades, so that a topic's grades always add up to
-        the same sum. NaN where the merit is.
+        Items with equal merits (within 1e-7) share the mean of their grades, so the grades of a topic always have the
+        same sum. NaN if the merit is NaN.
     """
     m = np.asarray(merit, dtype=np.float64)
     lead = m[..., :, None] - m[..., None, :]
-    # NaN is neither above nor equal to anything; every graded item equals itself.
+    # NaN is neither greater than nor equal to anything; every graded item equals itself.
     above = (lead > _EQUAL).sum(axis=-1)
     equal = (np.abs(lead) <= _EQUAL).sum(axis=-1)
     return np.where(np.isnan(m), np.nan, above + (equal + 1) / 2)
@@ -263,7 +265,7 @@ def grade(merit: ArrayLike) -> Floats:
 
 @dataclass
 class _Derivatives:
-    """Log likelihood (without the ties' constant), gradient, negative Hessian and gradient's norm of each problem."""
+    """Log likelihood (without the constant of ties), gradient, negative Hessian and gradient norm of each problem."""
 
     value: Floats
     gradient: Floats
@@ -288,7 +290,7 @@ def _refuse(is_wrong: NDArray[np.bool_], problem: str) -> None:
 def _newton(
     wins: Floats, present: NDArray[np.bool_], merit: Floats, settings: BradleyTerrySettings
 ) -> tuple[Floats, _Derivatives, int]:
-    """Newton steps, halved until they do not lower the likelihood, for the problems that still need them."""
+    """Run Newton's method on problems that have not converged; halve steps that would lower the likelihood."""
     merit = merit.copy()
     derivatives = _derivatives(wins, present, merit, settings)
     for iteration in range(settings.max_iter):
@@ -297,9 +299,9 @@ def _newton(
             return merit, derivatives, iteration
         active_derivatives = derivatives.take(active)
         step = np.linalg.solve(active_derivatives.hessian, active_derivatives.gradient[:, :, None])[:, :, 0]
-        # Where the likelihood is flat, a full step would leap to where it is flatter still.
+        # Where the likelihood is flat, a full step would go to an even flatter region.
         step /= np.maximum(1.0, np.abs(step).max(axis=1, keepdims=True) / _LONGEST_STEP)
-        # Equal up to rounding is good enough: near the maximum the likelihood is flat and the gradient decides.
+        # Allow rounding errors: near the maximum the likelihood is flat, and the gradient decides.
         floor = active_derivatives.value - 1e-12 * np.abs(active_derivatives.value)
         trial_derivatives = _derivatives(wins[active], present[active], merit[active] + step, settings)
         while (worse := np.flatnonzero(trial_derivatives.value < floor)).size:  # ends: a step of 0 is not worse
@@ -320,12 +322,12 @@ def _derivatives(
     lead_over_dummy = merit - settings.dummy_merit
     log_above, log_below = _won_and_lost(lead_over_dummy)
     dummy = np.where(present, settings.dummy_weight, 0.0)
-    # log P(dummy wins) is log P(item wins) less the item's lead
+    # log P(dummy wins) equals log P(item wins) minus the item's lead
     value = np.einsum("pij,pij->p", wins, log_won) + (dummy * (2.0 * log_above - lead_over_dummy)).sum(axis=1)
-    # Sums along a few entries: einsum's loop is four times as fast as a reduction.
+    # For sums over few entries, einsum is four times as fast as a reduction.
     gradient = np.einsum("pij->pi", pull) - np.einsum("pij->pj", pull) + dummy * (2.0 * log_below - 1.0)
     hessian = -(curve + curve.transpose(0, 2, 1))
-    # Absent items get a curvature of 1, so that the matrix can be inverted; their gradient is 0 and they stay put.
+    # Absent items get a curvature of 1, so that the matrix is invertible; their gradient is 0 and they do not move.
     dummy_curvature = np.where(present, 2.0 * dummy * log_below * (1.0 - log_below), 1.0)
     diagonal = np.arange(merit.shape[1])
     hessian[:, diagonal, diagonal] += dummy_curvature - np.einsum("pij->pi", hessian)
@@ -333,7 +335,7 @@ def _derivatives(
 
 
 def _won_and_lost(lead: Floats) -> tuple[Floats, Floats]:
-    """Log of the logistic function of the lead, and the logistic function of minus the lead, neither overflowing."""
+    """Return log(logistic(lead)) and logistic(-lead), without overflow."""
     small = np.exp(-np.abs(lead))
     total = 1.0 + small
     return np.minimum(lead, 0.0) - np.log(total), np.where(lead > 0.0, small, 1.0) / total

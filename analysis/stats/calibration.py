@@ -1,8 +1,9 @@
-"""What to expect of a study from one that was analysed: expectations under which simulations look like it.
+"""Calibration of expectations: simulated studies that resemble an analysed study.
 
-What an analysis finds is not what is true: labels err, and merits are drawn towards each other by the dummy. So the
-true spread, effect and share of neutral pairs are those under which simulated studies, analysed alike, give on average
-what was found (indirect inference: Gourieroux, Monfort and Renault 1993).
+The estimates of an analysis differ from the true values: labels contain errors, and the dummy shrinks merits towards
+each other. The true spread, effect and share of neutral pairs are therefore found by indirect inference (Gourieroux,
+Monfort and Renault 1993). With them, simulated studies that are analysed the same way reproduce the observed estimates
+on average.
 """
 
 from __future__ import annotations
@@ -22,50 +23,52 @@ from analysis.stats.mace_posterior import Effort
 from analysis.stats.planning import draw_labels, fit_agreement, fit_grades, gold_of
 from analysis.stats.simulation import Simulated, simulate
 
-#: So many studies are simulated in each round, with the same draws: few while steps are long, then more.
+#: Simulated studies in each round, with the same random numbers: few while steps are long, then more.
 _ROUNDS = (2,) * 8 + (8,) * 3 + (24,) * 3
-# The effect to begin with, on the log scale, for a difference of one grade; and what errors of labels leave of its
-# gain.
+# The initial effect, on the log scale, for a difference of one grade, and the share of its gain that label errors
+# leave.
 _EFFECT, _LOST = 2.0, 0.7
-# Fitted merits grow less than the true ones: steps are longer than what is missing, short enough to settle.
+# Fitted merits grow less than the true ones, so steps are longer than the residual, but short enough to converge.
 _STRETCH = 1.6
 _OF_GRADES = 2.0
-_FURTHEST = 2.0  # no step is longer than this factor
-_LARGEST = 20.0  # merits further apart than this are told apart with certainty
-_LEAST_ALPHA = 0.02  # below it, agreement says nothing of how competent people are
+_FURTHEST = 2.0  # maximum factor of a step
+_LARGEST = 20.0  # beyond this distance, merits are distinguished with certainty
+_LEAST_ALPHA = 0.02  # below it, agreement carries no information about competence
 _HARDEST = 3.0
 _FEW_DRAWS = Effort(chains=16, populations=1, steps=10, draws_kept=1, thin=3)
 
 
 class NoEstimateError(ValueError):
-    """An analysis that tells too little to expect anything from it."""
+    """The analysis contains too little information to calibrate from it."""
 
 
 @dataclass(frozen=True, eq=False)
 class StudyFindings:
-    """What an analysis found, in a few numbers.
+    """Summary of an analysis in a few numbers.
 
     Attributes
     ----------
     spread, grade_spread : float
-        Standard deviation of fitted merits, and of grades, between responses of one origin to a topic, on a dimension,
-        less what styles differ by on all topics.
+        Standard deviation of fitted merits, and of grades, between responses of one origin to a topic, on a dimension.
+        Style differences that hold on all topics are removed.
     difference : float
-        Mean grade of models' responses less that of humans' to the same topic; 0 where only one kind wrote.
+        Mean grade of models' responses minus that of humans' responses to the same topic; 0 if only one kind of author
+        wrote.
     by_topic, by_topic_all : float
-        Variance over topics of that difference on a dimension, mean over dimensions, and of its mean over dimensions:
-        what widths of intervals follow from. NaN where there are not two topics with both.
+        Variance of that difference over topics: on each dimension (mean over dimensions), and of its mean over
+        dimensions. Both determine interval widths. NaN without two topics that have both kinds of author.
     by_style : float
-        Variance of the difference between styles and dimensions, less what the topics leave open. NaN of one style.
+        Variance of the difference between styles and dimensions, minus the sampling variance over topics. NaN with one
+        style.
     neutral : float
-        Share of gold labels that are n, on dimensions on which any is.
+        Share of gold labels that are n, on dimensions with at least one such label.
     correlation : float
-        Mean correlation of the signed gold labels between dimensions; 0 where there is one dimension.
+        Mean correlation of the signed gold labels between dimensions; 0 with one dimension.
     alpha, alpha_width : float
-        Mean alpha of the dimensions, and mean width of its intervals over topics; NaN where they are not known: then
-        people are taken as MACE found them, and all topics as equally hard.
+        Mean alpha of the dimensions, and mean width of its intervals over topics. If NaN, competences are taken from
+        MACE, and all topics are equally difficult.
     differences : ndarray of shape (n_styles, n_dimensions), or None
-        The difference of each style and dimension; NaN where it is not known.
+        The difference of each style and dimension; NaN if unknown.
     """
 
     spread: float
@@ -81,7 +84,7 @@ class StudyFindings:
     differences: Floats | None = None
 
 
-#: What an analysis found in numbers of which simulated studies have a mean.
+#: The scalar findings, which are averaged over simulated studies.
 _NUMBERS = tuple(field.name for field in fields(StudyFindings) if field.name != "differences")
 
 
@@ -96,29 +99,29 @@ def study_findings(
     alpha: float = float("nan"),
     alpha_width: float = float("nan"),
 ) -> StudyFindings:
-    """Sum up an analysis.
+    """Summarise an analysis.
 
     Parameters
     ----------
     merit, grade : array_like, shape (n_responses, n_dimensions)
-        Fitted merits and grades; NaN where there is none.
+        Fitted merits and grades; NaN if missing.
     topic, origin : array_like of int, shape (n_responses,)
-        The topic of each, from 0, and who wrote it: 0 human, 1 model.
+        The topic of each response, from 0, and its author: 0 human, 1 model.
     gold : array_like of int, shape (n_items, n_dimensions)
-        Gold labels: 0 a, 1 n, 2 b; negative where there is none.
+        Gold labels: 0 a, 1 n, 2 b; negative if missing.
     style : array_like of int, shape (n_responses,), optional
-        The style of each; by default one.
+        The style of each response. Default: one style.
     alpha, alpha_width : float, optional
         As in `StudyFindings`.
 
     Returns
     -------
-    Found
+    StudyFindings
 
     Raises
     ------
     NoEstimateError
-        If no topic has two responses of one origin, or there is no label.
+        If no topic has two graded responses of one origin, or there are no labels.
     """
     graded, labels = np.asarray(grade, dtype=np.float64), np.asarray(gold, dtype=np.int64)
     group = np.asarray(topic) * 2 + np.asarray(origin)
@@ -148,26 +151,26 @@ def study_findings(
 def calibrate(
     design: Design, people: Competence, like: StudyFindings, *, rng: np.random.Generator, effort: Effort = _FEW_DRAWS
 ) -> Expectation:
-    """The expectation under which simulated studies look like one that was analysed.
+    """Find the expectation under which simulated studies resemble an analysed study.
 
     Parameters
     ----------
     design : Design
-        Of the study that was analysed.
+        Design of the analysed study.
     people : Competence
-        Its judges as MACE found them.
-    like : Found
-        What its analysis found.
+        Its judges as estimated by MACE.
+    like : StudyFindings
+        The findings of its analysis.
     rng : numpy.random.Generator
-        Source of a seed: every round simulates with the same draws, so that rounds differ by the expectation alone.
+        Source of a seed. Every round uses the same random numbers, so that rounds differ only in the expectation.
     effort : analysis.stats.mace_posterior.Effort, optional
-        How many draws of the labels simulated studies are analysed with, few by default.
+        Number of label draws in the analysis of simulated studies, few by default.
 
     Returns
     -------
     Expectation
-        After a fixed number of rounds; where no expectation gives what was found (labels that repeat each other
-        perfectly, say), the nearest within bounds.
+        The result after a fixed number of rounds. If no expectation reproduces the findings (for example, if labels
+        repeat each other perfectly), it is the nearest within bounds.
     """
     seed = int(rng.integers(2**63))
     effect, spread = _EFFECT * like.difference, max(like.spread, 0.05)
@@ -181,7 +184,7 @@ def calibrate(
             break
         expected = _towards(_nearer(design, expected, target, simulated), like, simulated, design.topics)
     calibrated = _with_pattern(expected, pattern)
-    # What studies of other styles vary by is less: luck of the topics is in what was found of these.
+    # Other styles vary less than these: the observed variance includes sampling error over topics.
     lasting = _share(like.by_style / target.by_style) if target.by_style > 0 else 0.0
     return (
         calibrated
@@ -191,14 +194,14 @@ def calibrate(
 
 
 def _with_pattern(expected: Expectation, pattern: Floats | None) -> Expectation:
-    """With the effects of styles as they were found, where they are known."""
+    """Set the style effects to the observed pattern, if it is known."""
     return expected if pattern is None else replace(expected, style_pattern=expected.style_effect * pattern)
 
 
 def _nearer(design: Design, expected: Expectation, like: StudyFindings, simulated: StudyFindings) -> Expectation:
-    """A step towards merits, grades and labels as they were found."""
-    # How much the mean grades move apart with the effect: of as many pairs as there are responses, each by the
-    # density of its lead.
+    """Take a step towards the observed merits, grades and labels."""
+    # How much the difference of mean grades grows with the effect. Sums over as many pairs as there are responses; each
+    # is weighted by the density of its lead.
     spread = float(np.sqrt(2 * across(expected) ** 2 + np.pi**2 / 3))
     gain = design.responses * float(scipy.stats.norm.pdf(expected.effect / spread)) / spread * _LOST
     gain = max(gain, 0.1)
@@ -208,7 +211,8 @@ def _nearer(design: Design, expected: Expectation, like: StudyFindings, simulate
         _less(like.by_topic - like.by_topic_all, simulated.by_topic - simulated.by_topic_all) / gain**2 / 2 / 2
     )
     styles = _less(like.by_style, simulated.by_style) / gain**2 / 2
-    # Merits say how far true ones are apart; grades, of which intervals are, what of it the votes show.
+    # Merits show how far true merits are apart; grades, which the intervals use, show how much of that the votes
+    # reveal.
     missing = (
         like.spread
         / max(simulated.spread, 1e-6)
@@ -231,12 +235,12 @@ def _nearer(design: Design, expected: Expectation, like: StudyFindings, simulate
 
 
 def _shared(design: Design, expected: Expectation, added_variance: float) -> tuple[float, float]:
-    """The effect's variation by topic on all dimensions, and how far merits go together, for so much more of both.
+    """Split added variance between topic effects on all dimensions and the correlation of merits.
 
-    Both move the differences of a topic on all dimensions together. Merits go together as far as labels do, and only
-    less where their share alone is too large.
+    Both shift a topic's differences on all dimensions together. The correlation of merits equals that of the labels,
+    and is smaller only if its share of the variance alone would be too large.
     """
-    # What merits that are the same on all dimensions add to the variance of the mean lead, less what unlike ones do.
+    # The variance of the mean lead that fully correlated merits add, compared with uncorrelated ones.
     share = 4 * expected.spread**2 / design.responses * (1 - 1 / design.dimensions)
     variance = max(expected.topic_effect**2 + share * expected.of_merits + added_variance, 0.0)
     correlation = min(_share(variance / share), expected.correlation) if share > 0 else expected.correlation
@@ -244,7 +248,7 @@ def _shared(design: Design, expected: Expectation, added_variance: float) -> tup
 
 
 def _pattern(like: StudyFindings) -> Floats | None:
-    """Which styles and dimensions have more of the difference, with mean 0 and standard deviation 1."""
+    """Return the style and dimension pattern of the difference, with mean 0 and standard deviation 1."""
     if like.differences is None or len(like.differences) < 2 or not np.isfinite(like.differences).all():
         return None
     centred: Floats = like.differences - like.differences.mean()
@@ -253,9 +257,10 @@ def _pattern(like: StudyFindings) -> Floats | None:
 
 
 def _towards(expected: Expectation, like: StudyFindings, simulated: StudyFindings, topics: int) -> Expectation:
-    """A step towards agreement as it was found.
+    """Take a step towards the observed agreement.
 
-    Alpha goes about with the square of competence, so its logarithm moves by about one with the log odds of spamming.
+    Alpha is roughly proportional to the square of competence, so log alpha changes by about 1 with the log odds of
+    spamming.
     """
     if np.isfinite([like.alpha, simulated.alpha]).all():
         shift = np.log(max(simulated.alpha, _LEAST_ALPHA) / max(like.alpha, _LEAST_ALPHA))
@@ -263,7 +268,7 @@ def _towards(expected: Expectation, like: StudyFindings, simulated: StudyFinding
             expected, competence=shifted(expected.competence, float(np.clip(shift, -_FURTHEST, _FURTHEST)))
         )
     if np.isfinite([like.alpha_width, simulated.alpha_width]).all():
-        # Of independent topics whose alphas differ by so much, a 95 % interval of their mean is so wide:
+        # With independent topics whose alphas vary by `difficulty`, the width of a 95 % interval of their mean is:
         slope = (2 * NormalDist().inv_cdf(0.975) * max(like.alpha, _LEAST_ALPHA)) ** 2 / topics
         square = expected.difficulty**2 + (like.alpha_width**2 - simulated.alpha_width**2) / slope
         expected = replace(expected, difficulty=float(np.sqrt(np.clip(square, 0.0, _HARDEST**2))))
@@ -271,7 +276,7 @@ def _towards(expected: Expectation, like: StudyFindings, simulated: StudyFinding
 
 
 def _less(observed: float, simulated: float) -> float:
-    """What is missing; 0 where either is not known."""
+    """Return the residual; 0 if either value is unknown."""
     return observed - simulated if np.isfinite([observed, simulated]).all() else 0.0
 
 
@@ -280,7 +285,7 @@ def _root(square: float) -> float:
 
 
 def found_in(study: Simulated, rng: np.random.Generator, effort: Effort = _FEW_DRAWS) -> StudyFindings | None:
-    """Sum up a simulated study as `found` does a real one; None where votes cannot tell who is competent."""
+    """Summarise a simulated study as `study_findings` does a real one; None if votes cannot show who is competent."""
     averaged = draw_labels(study, rng, effort)
     if averaged is None:
         return None
@@ -295,7 +300,7 @@ def found_in(study: Simulated, rng: np.random.Generator, effort: Effort = _FEW_D
 
 
 def _simulated(design: Design, expected: Expectation, seed: int, effort: Effort, studies: int) -> StudyFindings | None:
-    """What some studies give on average."""
+    """Return the mean findings of several simulated studies."""
     rows = []
     for number in range(studies):
         rng = np.random.default_rng([seed, number])
@@ -307,7 +312,7 @@ def _simulated(design: Design, expected: Expectation, seed: int, effort: Effort,
 
 
 def _apart(values: Floats, group: np.ndarray) -> Floats:
-    """Models' mean less humans' by topic and dimension, (n_topics, n_dimensions); NaN where either is missing."""
+    """Return models' mean minus humans' mean, shape (n_topics, n_dimensions); NaN if one is missing."""
     if not len(values):
         return np.empty((0, values.shape[1]))
     pairs = _group_means(values, group)[0].reshape(-1, 2, values.shape[1])
@@ -316,7 +321,7 @@ def _apart(values: Floats, group: np.ndarray) -> Floats:
 
 
 def _variances(values: Floats) -> Floats:
-    """The variance of each column over topics; NaN of fewer than two."""
+    """Compute the variance of each column over topics; NaN with fewer than two."""
     is_known = np.isfinite(values)
     n = is_known.sum(axis=0)
     mean = np.where(is_known, values, 0.0).sum(axis=0) / np.maximum(n, 1)
@@ -340,7 +345,7 @@ def _mean_of(values: Floats) -> float:
 
 
 def _between_styles(differences: Sequence[Floats]) -> float:
-    """The variance between styles and dimensions of the mean differences, less their sampling variance."""
+    """Compute the variance between styles and dimensions of the mean differences, minus their sampling variance."""
     means = np.concatenate([_row_means(style_differences.T) for style_differences in differences])
     errors = np.concatenate(
         [
@@ -355,9 +360,10 @@ def _between_styles(differences: Sequence[Floats]) -> float:
 
 
 def _spread(values: Floats, group: np.ndarray, style: np.ndarray) -> float:
-    """The standard deviation within groups; NaN where nothing is left to vary.
+    """Compute the standard deviation within groups; NaN without degrees of freedom.
 
-    What a style is better by, whoever wrote it, is no difference between responses that a plan has to expect.
+    Style differences that hold for all authors are removed, because planning does not count them as differences between
+    responses.
     """
     residuals = values - _style_means(values, style)
     means, counts = _group_means(residuals, group)
@@ -368,7 +374,7 @@ def _spread(values: Floats, group: np.ndarray, style: np.ndarray) -> float:
 
 
 def _style_means(values: Floats, style: np.ndarray) -> Floats:
-    """The mean of each style and dimension, for each of its responses; NaN where there is none."""
+    """Return the mean of each style and dimension, repeated for each of its responses; NaN if missing."""
     means = np.empty_like(values)
     for name in np.unique(style):
         means[style == name] = _row_means(values[style == name].T)
@@ -376,7 +382,7 @@ def _style_means(values: Floats, style: np.ndarray) -> Floats:
 
 
 def _group_means(values: Floats, group: np.ndarray) -> tuple[Floats, np.ndarray]:
-    """Means and counts by group, an even number of groups; NaN where there is nothing."""
+    """Return means and counts by group, for an even number of groups; NaN for empty groups."""
     groups = 2 * (int(group.max()) // 2 + 1)
     is_known = np.isfinite(values)
     counts = np.zeros((groups, values.shape[1]))

@@ -1,12 +1,12 @@
 """Intervals over topics and judges: the variance of a sum of terms that share topics and judges.
 
-Judgments are made on topics by judges, and both are draws: other topics, and other people, would have given another
-figure. What compares judgments, such as alpha, is a sum over pairs of judges of a unit. Two terms go together if they
-share their topic or a judge, and the variance is the sum of the products of all terms that do: those that share a
-topic, plus those that share a judge, less those that share both, which would be counted twice. A pair of judges
-belongs to both of them, so what it adds is taken off once too. Resamples that draw topics and judges independently
-(the pigeonhole bootstrap) count what lies in a single judgment three times and are too wide; resamples of topics
-alone leave out the judges and are too narrow (docs/methods/intervals.md).
+Both the topics and the judges are random samples: other topics, or other people, would give another estimate. A
+statistic that compares judgments, such as alpha, is a sum over pairs of judges of a unit. Two terms are correlated if
+they share their topic or a judge. The variance is the sum of the products of all correlated terms. These are terms that
+share a topic, plus those that share a judge, minus those that share both, which would count twice. A pair of judges
+belongs to both judges, so its own product is also subtracted once. Alternatives are biased (docs/methods/intervals.md).
+Resampling topics and judges independently (the pigeonhole bootstrap) counts the variance of a single judgment three
+times, so its intervals are too wide. Resampling only topics ignores the judges, so its intervals are too narrow.
 
 References: Cameron, Gelbach and Miller, Robust inference with multiway clustering (2011), Journal of Business &
 Economic Statistics 29, 238-249; Aronow, Samii and Assenova, Cluster-robust variance estimation for dyadic data
@@ -30,19 +30,20 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """The terms whose sum is, to first order, a statistic's distance from its true value.
+    """The terms whose sum is, to first order, the statistic's deviation from its true value.
 
     Attributes
     ----------
     topic : ndarray of int, shape (n_terms,)
     first, second : ndarray of int, shape (n_terms,), or None
-        The two judges whom a term compares, in either order; `second` is None where each term is of one judge. Both
-        are None where the judges were chosen, not drawn (experts, a model): then the variance is over topics alone.
+        The two judges whom a term compares, in either order. `second` is None if each term belongs to one judge. Both
+        are None if the judges were chosen rather than sampled (experts, a model): the variance is then over topics
+        only.
     value : ndarray of shape (n_terms,)
-        What each term adds; they add up to about 0.
+        The value of each term; the values sum to about 0.
     least : int
-        Of fewer judges who were drawn there is no interval: of two it has one degree of freedom, and some statistics
-        need more.
+        The minimum number of sampled judges for an interval. With two judges it has one degree of freedom, and some
+        statistics need more judges than the default.
     """
 
     topic: Ints
@@ -53,12 +54,12 @@ class Terms:
 
     @property
     def topics(self) -> int:
-        """How many topics there are."""
+        """The number of topics."""
         return len(np.unique(self.topic))
 
     @property
     def judges(self) -> int:
-        """How many judges there are; 0 where they were chosen."""
+        """The number of judges; 0 if they were chosen rather than sampled."""
         return len(np.unique(np.concatenate(self._who)))
 
     @property
@@ -66,12 +67,12 @@ class Terms:
         return [judges for judges in (self.first, self.second) if judges is not None] or [np.empty(0, dtype=np.int64)]
 
     def over_topics(self) -> float:
-        """The variance over topics; NaN of fewer than two."""
+        """Compute the variance over topics; NaN with fewer than two."""
         clusters = self.topics
         return _squares(self.value, self.topic) * clusters / (clusters - 1) if clusters > 1 else float("nan")
 
     def over_judges(self) -> float:
-        """The variance over judges; 0 where they were chosen, NaN of fewer than two."""
+        """Compute the variance over judges; 0 if they were chosen rather than sampled, NaN with fewer than two."""
         if self.first is None:
             return 0.0
         clusters = self.judges
@@ -81,7 +82,7 @@ class Terms:
         return max(squares, 0.0) * clusters / (clusters - 1) if clusters > 1 else float("nan")
 
     def of_both(self) -> float:
-        """What the two hold in common: the terms that share a topic and a judge."""
+        """Compute the overlap of both variances: the terms that share a topic and a judge."""
         if self.first is None:
             return 0.0
         width = 1 + max(int(judges.max(initial=0)) for judges in self._who)
@@ -94,14 +95,14 @@ class Terms:
 
 
 def combined(parts: Sequence[Terms], weights: Sequence[float]) -> Terms:
-    """The terms of a weighted sum of statistics of the same topics and judges: a mean, or a difference.
+    """Combine the terms of a weighted sum of statistics of the same topics and judges: a mean or a difference.
 
-    Judges count as chosen if they are in one of the parts.
+    If judges were chosen in one of the parts, they count as chosen in the result.
 
     Raises
     ------
     ValueError
-        If there is no part, or not one weight for each.
+        If there are no parts, or the number of weights differs from the number of parts.
     """
     if not parts or len(parts) != len(weights):
         msg = f"there must be a weight for each statistic, not {len(weights)} for {len(parts)}"
@@ -118,13 +119,13 @@ def combined(parts: Sequence[Terms], weights: Sequence[float]) -> Terms:
 
 
 def variance(terms: Terms) -> tuple[float, float]:
-    """The variance of a statistic over topics and judges, and its degrees of freedom.
+    """Compute the variance of a statistic over topics and judges, and its degrees of freedom.
 
     Returns
     -------
     variance, freedom : float
-        NaN where there are fewer than two topics, or two judges who were drawn. Never below the variance over topics,
-        which the sum of estimates can be by chance and the true variance cannot.
+        NaN with fewer than two topics or fewer than two sampled judges. The variance is at least the variance over
+        topics: the sum of the estimates can be smaller by chance, but the true variance cannot.
     """
     topics, judges = terms.over_topics(), terms.over_judges()
     total = max(topics + judges - terms.of_both(), topics)
@@ -134,25 +135,25 @@ def variance(terms: Terms) -> tuple[float, float]:
 def interval_of(
     estimate: float, terms: Terms, *, level: float = 0.95, upper_bound: float | None = None
 ) -> tuple[float, float]:
-    """The interval of a statistic from its terms, with Student's quantile.
+    """Compute the confidence interval of a statistic from its terms, with quantiles of Student's t distribution.
 
     Parameters
     ----------
     estimate : float
-        The statistic of the data.
+        The statistic of the sample.
     terms : Terms
     level : float
-        The share of studies whose interval is to hold the true value.
-    most : float, optional
-        A bound that the statistic cannot pass, 1 for alpha; nor can it be below its negative. The interval is then
-        symmetric in the logarithm of the distance to the bound, and stays below.
+        Coverage: the share of studies whose interval should contain the true value.
+    upper_bound : float, optional
+        An upper bound of the statistic, 1 for alpha; the lower bound is its negative. The interval is then symmetric in
+        the logarithm of the distance to the upper bound, and stays below it.
 
     Returns
     -------
     low, high : float
-        NaN where no interval can be said: fewer than two topics, fewer judges who were drawn than asked for, or terms
-        that do not vary (what was never seen to vary tells nothing of how much it could). So also where it would reach
-        further down than the statistic can be: of two or three topics it says nothing.
+        NaN with fewer than two topics or fewer sampled judges than required. NaN if the terms do not vary, because
+        their variance cannot then be estimated. Also NaN if the lower end would be below the lower bound: with two or
+        three topics the interval is uninformative.
 
     Raises
     ------
@@ -173,23 +174,23 @@ def interval_of(
     headroom = upper_bound - estimate
     if not headroom > 0:
         return nan, nan
-    # Of a distance that grows past what there is, nothing more need be known.
+    # Limits the exponent: beyond this distance, the exact value does not matter.
     low = upper_bound - headroom * float(np.exp(min(reach / headroom, 100.0)))
     return (low, upper_bound - headroom * float(np.exp(-reach / headroom))) if low >= -upper_bound else (nan, nan)
 
 
-# A variance that rounding leaves of terms that do not vary.
+# Smaller variances are rounding errors of terms that do not vary.
 _NOTHING = 1e-18
 
 
 def _squares(values: Floats, cluster: Ints) -> float:
-    """The sum of the squares of the sums of each cluster."""
+    """Sum the squares of the cluster sums."""
     _names, index = np.unique(cluster, return_inverse=True)
     return float(np.square(np.bincount(index, weights=values)).sum())
 
 
 def _pairs(first: Ints, second: Ints) -> Ints:
-    """Numbers of unordered pairs."""
+    """Number the unordered pairs."""
     low, high = np.minimum(first, second), np.maximum(first, second)
     _names, index = np.unique(low * (1 + int(high.max(initial=0))) + high, return_inverse=True)
     return np.asarray(index, dtype=np.int64)

@@ -1,14 +1,14 @@
-"""How sure one can be of somebody's spam probability (docs/methods/live-figures.md).
+"""The uncertainty of an annotator's spam probability (docs/methods/live-figures.md).
 
-A judge answers a dozen pairs, of which nobody knows the true labels. So the interval of a spam probability must hold
-what is not known of the labels, of what everybody else's judgments are worth, and of what spammers answer. It is the
-posterior of MACE's generative story, with the distribution of spam probabilities between people learnt from the same
-judgments, by Gibbs sampling: true labels, which judgments were spammed, spam probabilities, strategies, and how both
-differ between people are drawn in turn, each given all others.
+A judge answers about a dozen pairs, and their true labels are unknown. The interval of a spam probability must
+therefore include the uncertainty of the labels, of the other annotators' competence, and of the spamming strategies. It
+is computed from the posterior of MACE's generative model. The distribution of spam probabilities across annotators is
+learnt from the same judgments. A Gibbs sampler draws five quantities in turn, each given all others. These are true
+labels, spam indicators of judgments, spam probabilities, strategies, and the population distributions of the last two.
 
-References: Hovy, Berg-Kirkpatrick, Vaswani, Hovy, Learning Whom to Trust with MACE (2013), for the story; Paun et
-al., Comparing Bayesian models of annotation (2018), TACL 6, 571-585, for its fully Bayesian treatment; Geman and
-Geman (1984) for the sampler.
+References: Hovy, Berg-Kirkpatrick, Vaswani, Hovy, Learning Whom to Trust with MACE (2013), for the generative model;
+Paun et al., Comparing Bayesian models of annotation (2018), TACL 6, 571-585, for the fully Bayesian treatment; Geman
+and Geman (1984) for the sampler.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ from analysis.stats.mace import Mace
 
 Ints = NDArray[np.int64]
 
-#: Sweeps of the sampler that are thrown away, and that are kept.
+#: Sweeps of the sampler that are discarded, and sweeps that are kept.
 WARM_UP, KEPT = 150, 500
-# Spam probabilities drawn in each kept sweep: they differ by chance alone, and cost little.
+# Spam probabilities drawn in each kept sweep: extra draws from the same Beta distributions cost little.
 _EACH = 4
-# What spam probabilities may be distributed as between people: Beta distributions by their mean and concentration,
+# Candidate population distributions of spam probabilities: Beta distributions by mean and concentration.
 _MEANS = np.linspace(0.025, 0.975, 39)
 _CONCENTRATIONS = np.geomspace(0.5, 200, 16)
-# of which those with concentrations about 2 are expected beforehand: published crowds hold people of every kind. Where
-# judgments say little, they could not tell such a crowd from one of equals, of whom each would seem well known.
+# The prior favours concentrations around 2, because published crowds are mixed. If the judgments carry little
+# information, they cannot distinguish a mixed crowd from a crowd of equals. In a crowd of equals, every annotator would
+# seem well known.
 _EXPECTED = -0.5 * np.square(np.log(_CONCENTRATIONS / 2.0) / 0.5)
-# and how alike people's strategies are: Dirichlet distributions around the common one, by their concentration.
+# Candidate similarity of strategies: concentrations of Dirichlet distributions around the common strategy.
 _ALIKE = np.geomspace(0.5, 100, 12)
-# Probabilities are kept so far from 0 and 1, where logarithms end.
+# Keeps probabilities away from 0 and 1, where the logarithm is infinite.
 _LEAST = 1e-12
 
 
@@ -50,9 +51,9 @@ class SpamPosterior:
     mean : ndarray of shape (n_annotators,)
         The posterior mean.
     low, high : ndarray of shape (n_annotators,)
-        The ends of the interval of equal tails.
+        The ends of the equal-tailed credible interval.
     level : float
-        The probability within.
+        The probability of the interval.
     """
 
     mean: Floats
@@ -73,33 +74,33 @@ def spam_posterior(
     warm_up: int = WARM_UP,
     draws_kept: int = KEPT,
 ) -> SpamPosterior:
-    """The posterior of spam probabilities, with labels, strategies and everybody's competence as uncertain as they are.
+    """Sample the posterior of spam probabilities, including the uncertainty of labels, strategies and competences.
 
     Parameters
     ----------
     model : Mace
-        From `analysis.stats.mace.fit`: how many items, annotators and labels there are, and which labels are in use.
+        From `analysis.stats.mace.fit`: the number of items, annotators and labels, and the labels in use.
     item, annotator, label : array_like of int, shape (n_judgments,)
-        The judgments to which it was fitted. A negative label is missing and left out.
+        The judgments on which the model was fitted. Negative labels are missing and are ignored.
     rng : numpy.random.Generator
-        Source of all draws.
+        Source of all random draws.
     fixed : array_like of int, shape (n_items,), optional
-        Labels known beforehand; negative where not known.
+        Known labels; negative if unknown.
     level : float
-        The probability within the interval, 0.95 by default.
-    warm_up, kept : int
-        Sweeps of the sampler that are thrown away, and that are kept.
+        The probability of the interval, 0.95 by default.
+    warm_up, draws_kept : int
+        Sweeps of the sampler that are discarded, and sweeps that are kept.
 
     Returns
     -------
-    Spamming
-        Annotators without judgments have what the others say of people.
+    SpamPosterior
+        Annotators without judgments get the distribution learnt from the other annotators.
 
     Raises
     ------
     ValueError
-        If `level` is not between 0 and 1, no sweep is kept, or the judgments are of other items, annotators or labels
-        than the model's.
+        If `level` is not between 0 and 1, no sweep is kept, or the judgments do not match the model's items, annotators
+        or labels.
     """
     if not 0.0 < level < 1.0:
         msg = f"the level of an interval lies between 0 and 1, it is {level}"
@@ -127,7 +128,7 @@ def spam_posterior(
 
 
 class _Chain:
-    """What the sampler holds: spam probabilities, strategies, and how both differ between people."""
+    """State of the sampler: spam probabilities, strategies, and the population distributions of both."""
 
     def __init__(self, item: Ints, coder: Ints, label: Ints, fixed_labels: Ints, shape: tuple[int, int]) -> None:
         self.item, self.coder, self.label, self.fixed_labels = item, coder, label, fixed_labels
@@ -135,7 +136,7 @@ class _Chain:
         self.judgments = np.bincount(coder, minlength=people).astype(np.float64)
         self.judged = self.judgments > 0
         self.cell = item * labels + label
-        # From the middle, not from a fit: one that found a poor optimum would hold the chain near it for long.
+        # Start from the middle, not from a fit: a fit at a poor optimum would keep the chain near it for a long time.
         self.strategy: Floats = np.full(shape, 1.0 / labels)
         self.spam: Floats = np.full(people, 0.5)
         self.prior = (0.5, 0.5)
@@ -143,14 +144,14 @@ class _Chain:
         self.alike = 10.0
 
     def sweep(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Draw everything once; the Beta distribution of each person's spam probability, given all else."""
+        """Draw every quantity once; return the parameters of each annotator's Beta distribution of spam probability."""
         people, labels = self.strategy.shape
         spammed = self.spam[self.coder] * self.strategy[self.coder, self.label]
         honest = 1.0 - self.spam[self.coder]
         evidence = np.bincount(
             self.cell, weights=np.log1p(honest / spammed), minlength=len(self.fixed_labels) * labels
         ).reshape(-1, labels)
-        # The largest of evidence plus Gumbel noise is a draw from the posterior.
+        # The argmax of evidence plus Gumbel noise is a draw from the posterior.
         truth = np.argmax(evidence + rng.gumbel(size=evidence.shape), axis=1)
         truth = np.where(self.fixed_labels >= 0, self.fixed_labels, truth)
         hit = truth[self.item] == self.label
@@ -169,7 +170,7 @@ class _Chain:
         return a, b
 
     def _learn_people(self, counts: Floats, rng: np.random.Generator) -> None:
-        """Draw how spam probabilities and strategies differ between those who judged."""
+        """Draw the population distributions of spam probabilities and strategies from annotators with judgments."""
         spam, strategy = self.spam[self.judged], self.strategy[self.judged]
         a = (_MEANS[:, None] * _CONCENTRATIONS).ravel()
         b = ((1 - _MEANS)[:, None] * _CONCENTRATIONS).ravel()
@@ -177,7 +178,7 @@ class _Chain:
         density += np.tile(_EXPECTED, len(_MEANS))
         best = int(np.argmax(density + rng.gumbel(size=len(a))))
         self.prior = (float(a[best]), float(b[best]))
-        # The common strategy is about what all spammed judgments say.
+        # The common strategy approximates the label distribution of all spammed judgments.
         self.common = rng.dirichlet(counts / max(1.0, counts.sum() / (10 * len(strategy))) + 1.0)
         around = _ALIKE[:, None] * self.common
         density = ((around - 1) * np.log(strategy).sum(axis=0)).sum(axis=1)

@@ -1,7 +1,7 @@
-"""Rank correlations: of judgments from cross tables, and of many short lists at once (design 7.2, 7.4, 7.6).
+"""Rank correlations: of judgments from contingency tables, and of many short lists at once (design 7.2, 7.4, 7.6).
 
-Judgments have few values. How often each value of one variable met each value of the other says all that a rank
-correlation needs to know, and such tables add up over topics: a resample of topics is a weighted sum of them.
+Judgments have few values. A rank correlation depends only on how often each value of one variable occurs together with
+each value of the other. These tables are additive over topics: a resample of topics is a weighted sum of them.
 
 References: Kendall, The Treatment of Ties in Ranking Problems (1945), for tau-b; Spearman's rho is Pearson's
 correlation of mid-ranks.
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from analysis.stats.bootstrap import Floats
 
-#: From tables of shape (n, n_values, n_values) to correlations of shape (n,); NaN where undefined.
+#: Maps tables of shape (n, n_values, n_values) to correlations of shape (n,); NaN if undefined.
 Correlation = Callable[[Floats], Floats]
 
 
@@ -26,27 +26,27 @@ class CorrelationUndefinedError(ValueError):
 
 
 class TooFewUnitsError(CorrelationUndefinedError):
-    """Fewer than two units carry both values."""
+    """Fewer than two units have both values."""
 
 
 class ConstantError(CorrelationUndefinedError):
-    """One of the variables has the same value everywhere: a correlation is 0/0."""
+    """One of the variables is constant: the correlation is 0/0."""
 
 
 def cross_tables(
     first: ArrayLike, second: ArrayLike, topic: ArrayLike, *, topics: int, values: int
 ) -> NDArray[np.float64]:
-    """Count which values met each other, by topic.
+    """Count pairs of values by topic.
 
     Parameters
     ----------
     first, second : array_like of int, shape (n_units,)
-        Two values of each unit, as positions in their domain in ascending order, from 0. Negative: missing; a unit
-        that lacks either is left out.
+        Two values of each unit, as indices in their domain in ascending order, from 0. Negative: missing; units with a
+        missing value are ignored.
     topic : array_like of int, shape (n_units,)
         The topic of each unit, from 0.
     topics, values : int
-        How many topics and values there are; not all need occur.
+        Number of topics and of values; some may not occur.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def cross_tables(
     Raises
     ------
     ValueError
-        If the lists are not equally long, or an index lies outside its range.
+        If the lists have different lengths, or an index is out of range.
     """
     x, y, t = (np.asarray(array, dtype=np.int64) for array in (first, second, topic))
     if not x.shape == y.shape == t.shape or x.ndim != 1:
@@ -71,17 +71,17 @@ def cross_tables(
 
 
 def tau_b(tables: Floats) -> Floats:
-    """Kendall's tau-b of each table: concordant less discordant pairs of units, over what ties leave possible.
+    """Compute Kendall's tau-b of each table: concordant minus discordant pairs, relative to the pairs without ties.
 
     Parameters
     ----------
     tables : ndarray of shape (n, n_values, n_values)
-        How often each value of the first variable met each of the second, both in ascending order.
+        How often each value of the first variable occurs with each value of the second, both in ascending order.
 
     Returns
     -------
     ndarray of shape (n,)
-        From -1 to 1; NaN where a variable is constant or fewer than two units are there.
+        From -1 to 1; NaN if a variable is constant or there are fewer than two units.
     """
     total = tables.sum(axis=(1, 2))
     concordant = (tables * _beyond(tables)).sum(axis=(1, 2))
@@ -92,7 +92,7 @@ def tau_b(tables: Floats) -> Floats:
 
 
 def rho(tables: Floats) -> Floats:
-    """Spearman's rho of each table: Pearson's correlation of mid-ranks.
+    """Compute Spearman's rho of each table: Pearson's correlation of mid-ranks.
 
     Parameters
     ----------
@@ -102,18 +102,18 @@ def rho(tables: Floats) -> Floats:
     Returns
     -------
     ndarray of shape (n,)
-        From -1 to 1; NaN where a variable is constant or fewer than two units are there.
+        From -1 to 1; NaN if a variable is constant or there are fewer than two units.
     """
     total = tables.sum(axis=(1, 2))
     sums = (tables.sum(axis=2), tables.sum(axis=1))
-    # The mid-rank of a value, less the mean rank; what both share (a half) falls out.
+    # Mid-ranks minus the mean rank; the constant 1/2 of both cancels.
     x, y = (np.cumsum(s, axis=1) - s / 2 - total[:, None] / 2 for s in sums)
     covariance = np.einsum("rij,ri,rj->r", tables, x, y)
     return _ratio(covariance, (sums[0] * x**2).sum(axis=1), (sums[1] * y**2).sum(axis=1))
 
 
 def of_tables(tables: ArrayLike, statistic: Correlation) -> float:
-    """A correlation of all units together.
+    """Compute a correlation over all units.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def of_tables(tables: ArrayLike, statistic: Correlation) -> float:
     Raises
     ------
     TooFewUnitsError
-        If fewer than two units carry both values.
+        If fewer than two units have both values.
     ConstantError
         If a variable is constant.
 
@@ -143,28 +143,28 @@ def of_tables(tables: ArrayLike, statistic: Correlation) -> float:
 
 
 def resampled(tables: Floats, weights: Floats, statistic: Correlation) -> Floats:
-    """A correlation in every resample of topics.
+    """Compute a correlation in every resample of topics.
 
     Parameters
     ----------
     tables : ndarray of shape (n_topics, n_values, n_values)
         From `cross_tables`.
     weights : ndarray of shape (resamples, n_topics)
-        From `analysis.stats.bootstrap.resample_weights`: a topic drawn twice counts as two.
+        From `analysis.stats.bootstrap.resample_weights`; a topic drawn twice counts twice.
     statistic : callable
         `tau_b` or `rho`.
 
     Returns
     -------
     ndarray of shape (resamples,)
-        NaN where undefined.
+        NaN if undefined.
     """
     values = tables.shape[-1]
     return statistic((weights @ tables.reshape(len(tables), -1)).reshape(-1, values, values))
 
 
 def _beyond(tables: Floats) -> Floats:
-    """How many units have both a larger first and a larger second value than each cell."""
+    """Count the units with both a larger first and a larger second value than each cell."""
     beyond = np.zeros_like(tables)
     sums = tables[:, ::-1, ::-1].cumsum(axis=1).cumsum(axis=2)[:, ::-1, ::-1]
     beyond[:, :-1, :-1] = sums[:, 1:, 1:]
@@ -178,18 +178,18 @@ def _ratio(covariance: Floats, first: Floats, second: Floats) -> Floats:
 
 
 def spearman(first: ArrayLike, second: ArrayLike) -> Floats:
-    """Spearman's rho along the last axis: Pearson's correlation of mid-ranks.
+    """Compute Spearman's rho along the last axis: Pearson's correlation of mid-ranks.
 
     Parameters
     ----------
     first, second : array_like, shape (..., n)
-        Values of the same things. A thing whose value is NaN in either list is left out of that list, so that lists
-        of different lengths stand side by side.
+        Values of the same units. A unit with NaN in either list is ignored in that pair of lists, so lists of different
+        lengths can be stacked.
 
     Returns
     -------
     ndarray of shape (...)
-        From -1 to 1; NaN where fewer than two things have both values, or one of the lists is constant.
+        From -1 to 1; NaN if fewer than two units have both values, or if one of the lists is constant.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def spearman(first: ArrayLike, second: ArrayLike) -> Floats:
 
 
 def _centred_ranks(values: Floats, missing: np.ndarray) -> Floats:
-    """Mid-ranks less their mean; 0 where missing."""
+    """Compute mid-ranks minus their mean; 0 if missing."""
     if not values.shape[-1]:
         return values
     n = (~missing).sum(axis=-1, keepdims=True)

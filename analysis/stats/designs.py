@@ -1,4 +1,4 @@
-"""What a study is to be, and what one expects to be true of it: simulations are drawn from both (methods/planning)."""
+"""Designs of studies and expectations about their true values, from which simulations are drawn (methods/planning)."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ A, N, B = range(3)
 LABELS = 3
 HUMAN, MODEL = range(2)
 _QUADRATURE = np.polynomial.hermite_e.hermegauss(41)
-_FAR = 60.0  # on the log scale: beyond it a probability is 0 or 1
+_FAR = 60.0  # on the log scale: beyond it, a probability is 0 or 1
 
 
 class BadDesignError(ValueError):
-    """A design that nobody could carry out, or an expectation that cannot be."""
+    """The design is not feasible, or the expectation is impossible."""
 
 
 @dataclass(frozen=True)
 class Design:
-    """What is judged, and by how many.
+    """The size and structure of a study.
 
     Attributes
     ----------
     topics, responses : int
-        How many topics, and responses to each. Every second response is a human's, the others a model's.
+        Number of topics, and of responses to each. Humans and models alternate: every second response is a model's.
     styles : int
-        In how many styles; one human's and one model's response after the other take them in turn.
+        Number of styles. Pairs of one human's and one model's response take the styles in turn.
     dimensions, forced : int
-        How many dimensions are asked, and how many of them (the last ones) leave no choice but a or b.
+        Number of dimensions, and how many of them (the last ones) allow only a or b.
     k : int
-        By how many people each presented pair is judged.
+        Number of judges of each presented pair.
     both_orders : float
         Share of the pairs that are presented in both orders.
     pairs : int or None
-        How many pairs of each topic are judged; None: all.
+        Number of judged pairs of each topic; None: all.
     items : int
-        How many presented pairs a questionnaire holds at most.
+        Maximum number of presented pairs in a questionnaire.
     questionnaires_per_person : int
-        How many questionnaires one person answers at most.
+        Maximum number of questionnaires that one person answers.
     """
 
     topics: int
@@ -70,29 +70,29 @@ class Design:
 
     @property
     def pairs_per_topic(self) -> int:
-        """How many pairs of each topic are judged, each counted once."""
+        """Number of judged pairs of each topic; both orders count once."""
         every = self.responses * (self.responses - 1) // 2
         return every if self.pairs is None else min(self.pairs, every)
 
     @property
     def pairs_shown(self) -> int:
-        """How many pairs are presented, each order counted."""
+        """Number of presented pairs; both orders count."""
         shown_once = self.topics * self.pairs_per_topic
         return shown_once + int(np.floor(shown_once * self.both_orders + 0.5))
 
     @property
     def questionnaires(self) -> int:
-        """How many questionnaires hold them."""
+        """Number of questionnaires for the presented pairs."""
         return -(-self.pairs_shown // self.items)
 
     @property
     def people(self) -> int:
-        """How many people it takes at least."""
+        """Minimum number of judges."""
         return max(self.k, -(-self.questionnaires * self.k // self.questionnaires_per_person))
 
     @property
     def origin(self) -> Ints:
-        """Who wrote each response of a topic: `HUMAN` or `MODEL`, shape (responses,)."""
+        """The author of each response of a topic: `HUMAN` or `MODEL`, shape (responses,)."""
         return np.arange(self.responses) % 2
 
     @property
@@ -103,14 +103,14 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class Competence:
-    """People as MACE describes them, to draw from.
+    """Judges' MACE parameters, from which simulated judges are drawn.
 
     Attributes
     ----------
     spam : ndarray of shape (n_people, n_dimensions)
-        How probably each spams a pair on each dimension.
+        Probability that each person spams a pair on each dimension.
     strategy : ndarray of shape (n_people, n_dimensions, 3)
-        What each then answers: probabilities of a, n and b.
+        Label probabilities of a, n and b when spamming.
     """
 
     spam: Floats
@@ -126,9 +126,9 @@ class Competence:
             raise BadDesignError("the probabilities of a strategy add up to 1")
 
     def draw(self, people: int, design: Design, rng: np.random.Generator) -> Competence:
-        """Draw people with replacement, each with all their dimensions; known dimensions stand in for further ones.
+        """Draw people with replacement, each with all dimensions; known dimensions are repeated if the design has more.
 
-        Where a dimension leaves no choice but a or b, half of what a strategy gives to n goes to either.
+        If a dimension allows only a or b, the strategy's probability of n is divided equally between them.
         """
         annotator = rng.integers(len(self.spam), size=people)
         dimension = np.arange(design.dimensions) % self.spam.shape[1]
@@ -140,12 +140,12 @@ class Competence:
 
 
 def shifted(people: Competence, by: float) -> Competence:
-    """The same people with the log odds of spamming moved by so much."""
+    """Return the same people with their log odds of spamming shifted."""
     return Competence(harder(people.spam, by), people.strategy)
 
 
 def harder(spam: Floats, by: float | Floats) -> Floats:
-    """Spam probabilities with their log odds moved by so much; certain ones stay certain."""
+    """Shift the log odds of spam probabilities; probabilities of 0 and 1 do not change."""
     moved: Floats = expit(logit(spam) + by)
     return moved
 
@@ -153,23 +153,23 @@ def harder(spam: Floats, by: float | Floats) -> Floats:
 def competence(
     mean: float, spread: float, *, dimensions: int, rng: np.random.Generator, people: int = 1000
 ) -> Competence:
-    """People whose competence (1 - spam probability) follows a Beta distribution, the same on all dimensions.
+    """Draw people whose competence (1 - spam probability) has a Beta distribution and is equal on all dimensions.
 
     Parameters
     ----------
     mean, spread : float
         Mean and standard deviation of competence between people. The published crowd had about 0.45 and 0.3.
     dimensions : int
-        How many dimensions.
+        Number of dimensions.
     rng : numpy.random.Generator
-        Source of the draws.
+        Source of random draws.
     people : int
-        How many people to draw from.
+        Number of people.
 
     Returns
     -------
     Competence
-        With strategies from a Dirichlet distribution with 0.7 for each label: some prefer a side, some avoid to choose.
+        With strategies from a Dirichlet distribution with 0.7 for each label: some prefer a side, others rarely choose.
 
     Raises
     ------
@@ -190,34 +190,33 @@ def competence(
 
 @dataclass(frozen=True, eq=False)
 class Expectation:
-    """What one expects to be true.
+    """Expectations about the true values of a study.
 
     Attributes
     ----------
     competence : Competence
         The people to draw judges from.
     effect : float
-        By how much the mean merit of the model's responses exceeds that of humans', on the log scale: of two average
-        responses of which one is better, the model's is so with the odds e^effect.
+        Mean merit of the model's responses minus that of humans' responses, on the log scale. For two average
+        responses, one of which is better, the odds that the model's is better are e^effect.
     spread : float
         Standard deviation of merits between responses to a topic by writers of one origin, on the log scale.
     neutral : float
-        Share of the pairs of which neither is better, on dimensions where that may be said.
+        Share of pairs in which neither is better, on dimensions that allow this answer.
     correlation : float
-        How far a response's merits, and what else decides over a pair, go together between dimensions, 0 to 1.
+        Correlation between dimensions of a response's merits, and of the noise in judgments of a pair, 0 to 1.
     difficulty : float
-        How much harder some topics are to judge than others: standard deviation between topics of the log odds with
-        which their pairs are spammed.
+        Variation of difficulty between topics: standard deviation of the log odds with which their pairs are spammed.
     topic_effect, own_topic_effect : float
-        How much the effect differs between topics, as standard deviations: on all dimensions alike, and on each by
-        itself.
+        Variation of the effect between topics, as standard deviations: common to all dimensions, and specific to each
+        dimension.
     style_effect : float
-        How much the effect differs between styles and dimensions, the same on all topics: a standard deviation. Drawn
-        anew for each study.
+        Standard deviation of the effect between styles and dimensions, equal on all topics. Drawn anew for each study.
     style_pattern : ndarray of shape (n_styles, n_dimensions), or None
-        By how much, where it is known and the design has as many of them: in place of `style_effect`. Mean 0.
+        Known deviations of the effect by style and dimension, with mean 0. They replace `style_effect` if the design
+        has the same number of styles and dimensions.
     merit_correlation : float or None
-        How far merits alone go together between dimensions; None: as `correlation` says.
+        Correlation of merits between dimensions; None: equal to `correlation`.
     """
 
     competence: Competence
@@ -241,12 +240,12 @@ class Expectation:
 
     @property
     def of_merits(self) -> float:
-        """How far merits go together between dimensions."""
+        """Correlation of merits between dimensions."""
         return self.correlation if self.merit_correlation is None else self.merit_correlation
 
 
 def across(expected: Expectation) -> float:
-    """The standard deviation of merits in pairs of a person's and a model's response, the same for both."""
+    """Compute the standard deviation of merits in pairs of a human's and a model's response, equal for both."""
     pattern = expected.style_pattern
     styles = expected.style_effect if pattern is None else float(pattern.std(ddof=1))
     varied = expected.topic_effect**2 + expected.own_topic_effect**2 + styles**2
@@ -254,10 +253,10 @@ def across(expected: Expectation) -> float:
 
 
 def threshold(design: Design, expected: Expectation) -> float:
-    """The threshold at which the expected share of pairs is neutral, on the log scale.
+    """Compute the threshold, on the log scale, at which the expected share of pairs is neutral.
 
-    Found on the distribution of a pair's difference in merit, normal around 0 within an origin and around the effect
-    between origins, by Gauss-Hermite quadrature.
+    The difference in merit of a pair is normal, around 0 within an origin and around the effect between origins. It is
+    integrated by Gauss-Hermite quadrature.
     """
     if expected.neutral == 0:
         return 0.0
@@ -273,7 +272,7 @@ def threshold(design: Design, expected: Expectation) -> float:
 
 
 def preferred(design: Design, expected: Expectation) -> float:
-    """How often the model's response is better, of pairs of a human's and a model's in which one is better.
+    """Compute the share of human-model pairs with a better response in which the model's response is better.
 
     Examples
     --------
@@ -288,12 +287,12 @@ def preferred(design: Design, expected: Expectation) -> float:
 
 
 def with_preferred(design: Design, expected: Expectation, share: float) -> Expectation:
-    """The expectation with the effect under which `preferred` is this share.
+    """Return the expectation with the effect at which `preferred` equals this share.
 
     Raises
     ------
     BadDesignError
-        If the share is not between 0 and 1, or so close to either that no effect gives it.
+        If the share is not between 0 and 1, or too close to 0 or 1 for any effect.
     """
     bound = _FAR + 12 * across(expected)
 
@@ -306,6 +305,6 @@ def with_preferred(design: Design, expected: Expectation, share: float) -> Expec
 
 
 def _better(lead: float, spread: float, by: float) -> float:
-    """How often a response perceived with logistic noise is better by more than this, over merits that vary."""
+    """Compute how often a lead with logistic noise exceeds `by`, averaged over varying merits."""
     nodes, weights = _QUADRATURE
     return float(weights @ expit(lead + np.sqrt(2) * spread * nodes - by)) / float(weights.sum())

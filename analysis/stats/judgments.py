@@ -1,8 +1,8 @@
-"""Judgments as arrays: the checks before anything is counted, and their canonical orientation (design 2).
+"""Judgments as arrays: input checks and canonical orientation (design 2).
 
-A judgment is stored as it was presented: A is the left response. Whatever pools or compares both orders of the
-same two responses goes through `canonical`, and through nothing else: forgetting to mirror on one side only is
-easy, and makes agreement look poor when it is not.
+A judgment is stored as it was presented: A is the left response. All code that pools or compares both orders of the
+same two responses must use `canonical`. It is easy to mirror only one of the two orders by mistake, and agreement then
+looks poor when it is not.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ Ints = NDArray[np.int64]
 
 
 class RepeatedJudgmentError(ValueError):
-    """A coder judged a unit more than once; coders would agree with themselves."""
+    """A coder judged a unit more than once, which would measure agreement of coders with themselves."""
 
 
 @dataclass(frozen=True)
 class Judgments:
-    """Checked judgments, missing ones left out: one entry each, in the order given.
+    """Checked judgments in input order, without missing ones.
 
     Attributes
     ----------
     unit, coder, value : ndarray of int, shape (n_judgments,)
-        What was judged, by whom, and the value's position in its domain; all from 0.
+        The judged unit, the coder, and the index of the value in its domain; all from 0.
     units, coders, values : int
-        How many there are of each; not all need occur.
+        The number of units, coders and values; some may not occur.
     """
 
     unit: Ints
@@ -49,22 +49,22 @@ def check(
     coders: int | None = None,
     values: int | None = None,
 ) -> Judgments:
-    """Check judgments given as three equally long lists of indices.
+    """Check judgments that are given as three lists of indices of equal length.
 
     Parameters
     ----------
     unit, coder, value : array_like of int, shape (n_judgments,)
-        What was judged, by whom, and the value's position in its domain, from 0. A negative value is missing and
-        left out.
+        The judged unit, the coder, and the index of the value in its domain, from 0. Negative values are missing and
+        are ignored.
     units, coders, values : int, optional
-        How many there are of each; by default the largest index plus one.
+        The number of units, coders and values. Default: the largest index plus one.
 
     Raises
     ------
     RepeatedJudgmentError
         If a coder judged a unit more than once.
     ValueError
-        If the lists are not equally long, hold no whole numbers, or an index lies outside its range.
+        If the lists have different lengths or are not integers, or if an index is out of range.
     """
     u, c, v = _indices(unit, "unit"), _indices(coder, "coder"), _indices(value, "value")
     if not u.shape == c.shape == v.shape:
@@ -109,19 +109,19 @@ def _refuse_repeats(unit: Ints, coder: Ints, coders: int) -> None:
 
 
 class SelfComparisonError(ValueError):
-    """A pair of a response with itself: it has no orientation."""
+    """A pair contains the same response twice and has no orientation."""
 
 
 @dataclass(frozen=True)
 class Orientation:
-    """How presented pairs map to the canonical orientation, the lower response id first.
+    """Map from presented pairs to the canonical orientation, lower response id first.
 
     Attributes
     ----------
     low, high : ndarray of shape (n_pairs,)
         The two responses of each pair, ``low < high``.
     flipped : ndarray of bool, shape (n_pairs,)
-        Where the pair was presented with the higher id on the left.
+        Whether the pair was presented with the higher id on the left.
     """
 
     low: NDArray[Any]
@@ -129,19 +129,19 @@ class Orientation:
     flipped: NDArray[np.bool_]
 
     def signed(self, values: ArrayLike) -> NDArray[np.float64]:
-        """Turn signed judgments: -1 (left preferred), 0 (neither), 1 (right preferred) become -1 (low), 0, 1 (high).
+        """Reorient signed judgments: -1 (left better), 0 (neither), 1 (right better) become -1 (low), 0, 1 (high).
 
         Parameters
         ----------
         values : array_like, shape (n_pairs,) or (n_pairs, ...)
-            One judgment a pair, or several beside each other; NaN (missing) stays NaN.
+            One judgment per pair, or several along further axes; NaN (missing) stays NaN.
         """
         array = np.asarray(values, dtype=np.float64)
         # 0 - x, not -x: a neutral judgment must not become -0.0
         return np.where(self._along(array), 0.0 - array, array)
 
     def labels(self, codes: ArrayLike) -> NDArray[np.int64]:
-        """Turn label codes: 0 (a), 1 (n), 2 (b) as presented become 0 (low), 1 (neither), 2 (high); negative stays.
+        """Reorient label codes: 0 (a), 1 (n), 2 (b) become 0 (low), 1 (neither), 2 (high); negative codes are kept.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class Orientation:
         return np.where(self._along(array) & (array >= 0), 2 - array, array)
 
     def posteriors(self, probabilities: ArrayLike) -> NDArray[np.float64]:
-        """Turn label probabilities of shape (n_pairs, 3), in the order a, n, b: a and b change places where flipped."""
+        """Reorient label probabilities of shape (n_pairs, 3), in the order a, n, b: flipped pairs swap a and b."""
         array = np.asarray(probabilities, dtype=np.float64)
         return np.where(self._along(array), array[..., ::-1], array)
 
@@ -164,24 +164,25 @@ class Orientation:
 
 
 def canonical(left: ArrayLike, right: ArrayLike) -> Orientation:
-    """The canonical orientation of presented pairs: the lower response id first.
+    """Compute the canonical orientation of presented pairs: the lower response id first.
 
     Parameters
     ----------
     left, right : array_like, shape (n_pairs,)
-        Ids of the responses shown on the left (A) and on the right (B): numbers or strings, compared as such.
+        Ids of the responses shown on the left (A) and on the right (B): numbers or strings, compared by their type's
+        order.
 
     Returns
     -------
     Orientation
-        Turns the pairs' judgments, labels and posteriors.
+        Reorients the judgments, labels and posteriors of the pairs.
 
     Raises
     ------
     SelfComparisonError
-        If a pair holds the same response twice.
+        If a pair contains the same response twice.
     ValueError
-        If the two are not of one shape.
+        If the two have different shapes.
 
     Examples
     --------

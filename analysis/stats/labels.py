@@ -1,4 +1,4 @@
-"""Gold labels, majorities, differentiable pairs, and the corrected crowd (design 7.2; crowdrag25, 5.1).
+"""Gold labels, majorities, differentiable pairs, and the corrected crowds (design 7.2; crowdrag25, 5.1).
 
 Labels are codes in the order of their domain: 0 is a (the first response is better), 1 is n (neither), 2 is b.
 """
@@ -17,23 +17,23 @@ Mask = NDArray[np.bool_]
 LABELS = ("a", "n", "b")
 A, N, B = range(3)
 
-#: The published implementation numbers the labels a, b, n and takes the first of the most probable.
+#: The published implementation numbers the labels a, b, n and selects the first most probable one.
 TIE_ORDER = (A, B, N)
 
 
 def gold(posterior: ArrayLike) -> Ints:
-    """The gold label of each pair: the most probable one.
+    """Return the gold label of each pair: the most probable label.
 
     Parameters
     ----------
     posterior : array_like, shape (n_pairs, 3)
-        Probability of a, n and b; NaN in a row: no label.
+        Probability of a, n and b; a row with NaN has no label.
 
     Returns
     -------
     ndarray of int, shape (n_pairs,)
-        Codes into `LABELS`, -1 where the posterior is NaN. Exactly equal probabilities go to a before b before n, as in
-        the published corpus; `tied` tells where that happened.
+        Codes into `LABELS`, -1 if the posterior is NaN. Exactly equal probabilities resolve to a before b before n, as
+        in the published corpus; `tied` shows these cases.
 
     Raises
     ------
@@ -53,22 +53,22 @@ def gold(posterior: ArrayLike) -> Ints:
 
 
 def tied(posterior: ArrayLike, *, tolerance: float = 1e-9) -> Mask:
-    """Where the two most probable labels are equally probable, within a tolerance: the gold label says little there."""
+    """Mark pairs whose two most probable labels are equally probable, within a tolerance; their gold label is weak."""
     p = np.sort(_posterior(posterior), axis=1)
     return np.asarray(p[:, -1] - p[:, -2] <= tolerance)
 
 
 def first_votes(item: ArrayLike, k: int) -> Mask:
-    """The first k judgments of each item.
+    """Mark the first k judgments of each item.
 
-    If a questionnaire went out twice, its pairs have more than k votes, of which the first count.
+    If a questionnaire was assigned twice, its pairs have more than k votes, and only the first k count.
 
     Parameters
     ----------
     item : array_like of int, shape (n_judgments,)
-        What was judged, in the order in which the judgments count (the order of the file, or of time).
+        The item of each judgment, in the order in which judgments count (file order, or time order).
     k : int
-        How many count.
+        Number of judgments that count.
 
     Returns
     -------
@@ -86,12 +86,12 @@ def first_votes(item: ArrayLike, k: int) -> Mask:
 
 
 def majority(counts: ArrayLike) -> Mask:
-    """Whether more than half of the votes are equal.
+    """Check whether more than half of the votes are equal.
 
     Parameters
     ----------
     counts : array_like of int, shape (..., n_labels)
-        How often each label was given. No vote, no majority.
+        How often each label was given. Without votes there is no majority.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def majority(counts: ArrayLike) -> Mask:
 
 
 def differentiable(counts: ArrayLike) -> Mask:
-    """Whether a pair's responses can be told apart: more than 4/7 of its dimensions have a majority.
+    """Check whether a pair's responses are differentiable: more than 4/7 of its dimensions have a majority.
 
     Parameters
     ----------
@@ -112,16 +112,16 @@ def differentiable(counts: ArrayLike) -> Mask:
     Returns
     -------
     ndarray of bool, shape (n_pairs,)
-        With seven dimensions, at least five majorities. The others are minimally differentiable.
+        With seven dimensions, at least five majorities. Other pairs are minimally differentiable.
 
     Raises
     ------
     ValueError
-        If the counts do not have these three axes, or there is no dimension.
+        If the counts do not have these three axes, or there are no dimensions.
 
     Examples
     --------
-    One pair, seven dimensions, five votes each: five majorities are enough.
+    One pair has seven dimensions with five votes each: five majorities are enough.
 
     >>> bool(differentiable([[[3, 1, 1]] * 5 + [[2, 2, 1]] * 2])[0])
     True
@@ -134,19 +134,19 @@ def differentiable(counts: ArrayLike) -> Mask:
 
 
 def competent(spam_probability: ArrayLike, *, limit: float = 0.7) -> Mask:
-    """The corrected crowd C*: judgments of participants whose e0 on the dimension does not exceed the limit.
+    """Select the corrected crowd C*: judgments of participants whose e0 on the dimension does not exceed the limit.
 
     Parameters
     ----------
     spam_probability : array_like, shape (n_judgments,)
-        e0 of each judgment's participant on the judgment's dimension. NaN (not fitted) raises.
+        e0 of each judgment's participant on the judgment's dimension. NaN (not fitted) is an error.
     limit : float
-        0.7 is the published tables' rule.
+        0.7 is the limit of the published tables.
 
     Returns
     -------
     ndarray of bool, shape (n_judgments,)
-        True where the judgment stays.
+        True if the judgment is kept.
 
     Raises
     ------
@@ -159,30 +159,30 @@ def competent(spam_probability: ArrayLike, *, limit: float = 0.7) -> Mask:
 def without_least_competent(
     item: ArrayLike, annotator: ArrayLike, spam_probability: ArrayLike, *, share: float = 0.25, keep: int = 3
 ) -> Mask:
-    """The other corrected crowd: without the least competent quarter, at least three judgments kept per pair.
+    """Select the other corrected crowd: remove the least competent quarter, but keep three judgments per pair.
 
     Parameters
     ----------
     item, annotator : array_like of int, shape (n_judgments,)
-        What was judged and by whom, on one dimension.
+        The item and annotator of each judgment, on one dimension.
     spam_probability : array_like, shape (n_annotators,)
         e0 of each annotator on this dimension.
     share : float
-        Share of the annotators who judged that is removed, rounded down; those with the highest e0, equal ones by
-        index, the higher first.
+        Share of the annotators with judgments to remove, rounded down. Those with the highest e0 are removed; among
+        equal ones, the higher index first.
     keep : int
-        So many judgments of an item stay whoever gave them, the most competent first, earlier ones before later ones
-        of equally competent people.
+        Minimum number of judgments of an item to keep: the most competent first, and earlier ones before later ones of
+        equally competent people.
 
     Returns
     -------
     ndarray of bool, shape (n_judgments,)
-        True where the judgment stays.
+        True if the judgment is kept.
 
     Raises
     ------
     ValueError
-        If an e0 is NaN, or `share` does not lie between 0 and 1.
+        If an e0 is NaN, or `share` is not between 0 and 1.
     """
     if not 0.0 <= share <= 1.0:
         msg = f"share lies between 0 and 1, it is {share}"
@@ -212,7 +212,7 @@ def _fitted(spam_probability: ArrayLike) -> Floats:
 
 
 def _place_within(group: NDArray[np.int64], key: NDArray[np.float64] | Ints) -> Ints:
-    """The place (from 0) of each entry within its group, by ascending key; equal keys in the order given."""
+    """Return the rank (from 0) of each entry within its group, by ascending key; equal keys in input order."""
     order = np.lexsort((key, group))
     ordered = group[order]
     start = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if ordered.size else np.zeros(0, dtype=np.int64)

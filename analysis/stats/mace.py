@@ -1,7 +1,7 @@
-"""MACE: who can be trusted, and which label holds (Hovy et al. 2013; design 7.2).
+"""MACE: annotator competence and true labels from judgments (Hovy et al. 2013; design 7.2).
 
-The model, for one dimension. Each item has a true label, all labels equally likely. An annotator spams an item with
-probability e0 and then draws a label from a strategy of their own; otherwise they give the true label. Fitted by
+The model of one dimension: each item has a true label, and all labels are equally likely. An annotator spams an item
+with probability e0 and then draws a label from their own strategy; otherwise they give the true label. The fit is
 variational EM with a Beta prior on spamming and a Dirichlet prior on strategies. Competence is ``1 - e0``.
 
 Reference: Hovy, Berg-Kirkpatrick, Vaswani, Hovy, Learning Whom to Trust with MACE, NAACL-HLT 2013, section 3.
@@ -49,33 +49,32 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Mace:
-    """A fitted model of one dimension's judgments.
+    """The MACE fit of one dimension.
 
     Attributes
     ----------
     posterior : ndarray of shape (n_items, n_labels)
         Probability of each label of each item given all judgments; 0 for labels that nobody used. Items without
-        judgments have equal probabilities for all labels used.
-    parameters : Parameters
-        Of the best fit. Annotators without judgments keep what the priors say.
+        judgments have equal probabilities for all labels in use.
+    parameters : MaceParameters
+        Of the best fit. Annotators without judgments keep the values of the priors.
     judgments : ndarray of int, shape (n_annotators,)
-        How many judgments of each annotator there were.
+        The number of judgments of each annotator.
     log_likelihood : float
         Of the judgments under the parameters.
     iterations : int
-        M-steps that led from the start to the best fit (the last of them, if it was refined); of several parts the
-        most.
+        M-steps from the start to the best fit (only the last stage if it was refined); the maximum over components.
     converged : bool
-        Whether the likelihood of the best fit had settled, in all parts that were searched. With the published 100
-        iterations it often has not.
+        Whether the likelihood of the best fit converged in all fitted components. With the published 100 iterations it
+        often has not.
     restart_log_likelihoods : ndarray of shape (n_starts,)
-        Where each start ended (the warm start first, if there was one; refining is not in it). Their spread tells how
-        rough the surface is. Empty where a part of the parameters stood already.
+        The final value of each start (the warm start first, if there was one), before refinement. Their spread shows
+        how rough the likelihood surface is. Empty if some parameters were settled before.
     restart_agreement : ndarray of shape (n_items,)
-        Share of the starts that give the item the same most probable label as the best fit does; NaN where a part of
-        the parameters stood already.
-    settings : Settings
-        What made it.
+        Share of the starts whose most probable label of the item is that of the best fit; NaN if some parameters were
+        settled before.
+    settings : MaceSettings
+        The settings of the fit.
     """
 
     posterior: Floats
@@ -107,7 +106,7 @@ class Mace:
 
     @property
     def spread(self) -> float:
-        """Standard deviation of the starts' log likelihoods; NaN if there was only one."""
+        """Standard deviation of the starts' log likelihoods; NaN with only one start."""
         ends = self.restart_log_likelihoods
         return float(ends.std(ddof=1)) if len(ends) > 1 else float("nan")
 
@@ -132,27 +131,28 @@ def fit(
     Parameters
     ----------
     item, annotator, label : array_like of int, shape (n_judgments,)
-        One judgment an entry, in any order: the presented pair, who judged it, the label's position in its domain,
-        all from 0. A negative label is missing and left out. Labels of the domain that nobody used take no part.
+        One judgment per entry, in any order: presented pair, annotator, and index of the label in its domain, all from
+        0. Negative labels are missing and are ignored. Labels that nobody used are not part of the model.
     rng : numpy.random.Generator, optional
-        Source of the random starts; needed unless ``settings.restarts`` and ``settings.refine`` are 0.
+        Source of the random starts; required unless ``settings.restarts`` and ``settings.refine`` are 0.
     items, annotators, labels : int, optional
-        How many there are of each; by default the largest index plus one.
+        The number of items, annotators and labels. Default: the largest index plus one.
     fixed : array_like of int, shape (n_items,), optional
-        Labels known beforehand (gold items), -1 where unknown. The posterior of a known item is certain.
-    start : Parameters, optional
-        Parameters to start from, beside the random starts: of an earlier fit, when judgments came in since.
-        Annotators with higher indices than it knows begin undecided, and so do those whose `spam` is NaN in it.
-    settled : Parameters, optional
-        Parameters that stand, of all annotators; NaN in `spam` where they do not. A part of the judgments (annotators
-        who judged the same items, directly or through others) keeps them if it has those of all its annotators; only
-        the others are fitted. With what a fit with `refine` found for parts whose judgments are the same since, equal
-        `keys` and an `rng` of the same seed, the outcome is that of fitting everything.
+        Known labels (gold items), -1 if unknown. The posterior of a known item is certain.
+    start : MaceParameters, optional
+        A warm start in addition to the random starts: the parameters of an earlier fit, when new judgments arrived.
+        Annotators with higher indices than the start has begin undecided, as do those whose `spam` is NaN in it.
+    settled : MaceParameters, optional
+        Parameters of all annotators that need no new fit; NaN in `spam` if they do. A connected component of the
+        judgments (annotators who judged the same items, directly or through others) keeps these parameters if they are
+        complete. Only the other components are fitted. The result equals a fit of everything under these conditions:
+        the settled parameters come from a fit with `refine`, their components are unchanged, and the `keys` and the
+        seed of `rng` are equal.
     keys : array_like of int, shape (n_annotators,), optional
-        A number for each annotator from which their random parameters follow, beside `rng`; by default their index.
-        Numbers that follow from who they are keep a search the same while others come and go.
-    settings : Settings, optional
-        The published ones by default.
+        A number for each annotator that determines their random parameters, together with `rng`. Default: their index.
+        Numbers that identify the person keep a search reproducible while other annotators come and go.
+    settings : MaceSettings, optional
+        Default: the published settings.
 
     Returns
     -------
@@ -161,11 +161,11 @@ def fit(
     Raises
     ------
     NoJudgmentsError, SingleLabelError, NoOverlapError
-        If the judgments cannot tell who is competent; each says the cure.
+        If the judgments cannot show who is competent; each message names the remedy.
     analysis.stats.judgments.RepeatedJudgmentError
         If an annotator judged an item more than once.
     ValueError
-        If there is no start at all, or shapes do not fit.
+        If there is no start, or shapes do not match.
 
     Examples
     --------
@@ -196,22 +196,23 @@ def fit(
 
 
 def fit_together(inputs: Sequence[MaceInput], *, settings: MaceSettings | None = None) -> list[Mace | UnfitError]:
-    """Fit several dimensions; each comes out as `fit` alone would have it, to the last bit.
+    """Fit several dimensions; each result is bitwise equal to that of `fit`.
 
-    What an update has to search is a few people's judgments on each dimension: searched one after another, they cost
-    what calls cost, not what numbers do.
+    After an update, only a few people's judgments on each dimension remain to be fitted. One by one, the function calls
+    would cost more than the arithmetic, so they are fitted in one batch.
 
     Parameters
     ----------
-    given : sequence of Given
-        The parameters of `fit`, of each. Where parts stand (`settled`), all have a `start` or none has.
-    settings : Settings, optional
-        The published ones by default.
+    inputs : sequence of MaceInput
+        The parameters of `fit` for each dimension. If there are `settled` parameters, either all inputs have a `start`
+        or none has.
+    settings : MaceSettings, optional
+        Default: the published settings.
 
     Returns
     -------
     list of Mace or UnfitError
-        In the same order; of judgments that cannot tell who is competent, why.
+        In input order; the error is the reason why judgments cannot show who is competent.
     """
     options = settings if settings is not None else MaceSettings()
     prepared: list[Prepared | UnfitError] = []
@@ -225,10 +226,10 @@ def fit_together(inputs: Sequence[MaceInput], *, settings: MaceSettings | None =
 
 
 def _assemble(prepared: Prepared, best: Fits, ends: Fits | None, settings: MaceSettings) -> Mace:
-    """What is said of a fit."""
+    """Assemble the result of a fit."""
     votes, used, values = prepared.votes, prepared.used, prepared.values
     posterior, by_part, _ = votes.posterior(best.state)
-    # Of a fit that was searched the likelihood is the one that it was chosen by, to the last digit.
+    # For a searched fit, report exactly the likelihood by which it was selected.
     log_likelihood = by_part if prepared.settled is not None else best.log_likelihood
     return Mace(
         posterior=_spread_labels(posterior[:, :, 0].T, used, values),
@@ -248,16 +249,16 @@ def _assemble(prepared: Prepared, best: Fits, ends: Fits | None, settings: MaceS
 
 
 def linked(item: ArrayLike, annotator: ArrayLike, is_anchor: ArrayLike, *, items: int) -> NDArray[np.bool_]:
-    """Who is fitted anew if some annotators are: those who judged an item with them, directly or through others.
+    """Find the annotators who must be refitted with the anchors: those who share items, directly or through others.
 
     Parameters
     ----------
     item, annotator : array_like of int, shape (n_judgments,)
-        What was judged by whom.
-    who : array_like of bool, shape (n_annotators,)
-        The annotators to begin with.
+        The item and annotator of each judgment.
+    is_anchor : array_like of bool, shape (n_annotators,)
+        The annotators to start from.
     items : int
-        How many items there are.
+        The number of items.
 
     Returns
     -------
@@ -270,7 +271,7 @@ def linked(item: ArrayLike, annotator: ArrayLike, is_anchor: ArrayLike, *, items
 
 
 def _spread_labels(columns: Floats, used: NDArray[np.int64], labels: int) -> Floats:
-    """Columns of the labels used, at their places among all labels; the others are 0."""
+    """Move the columns of the labels in use to their indices among all labels; other columns are 0."""
     full = np.zeros((len(columns), labels))
     full[:, used] = columns
     return full

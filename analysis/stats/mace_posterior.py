@@ -1,8 +1,9 @@
-"""The posterior of MACE: labels averaged over all optima by their evidence, and joint draws of them.
+"""The posterior of MACE: labels averaged over all optima by their evidence, and joint label draws.
 
-The likelihood of MACE has many optima, often equally good, that label the same items differently. A fit is one of
-them. Here labels are drawn as often as the model and its priors hold them probable, spam probabilities and strategies
-integrated out (`_mace_chains`). Draws are joint draws: items whose labels stand or fall together do so in each.
+The likelihood of MACE has many optima, often equally good, that label the same items differently. A fit is one of them.
+This module draws labels with their posterior probability under the model and its priors; spam probabilities and
+strategies are integrated out (`_mace_chains`). Draws are joint: they keep the dependence between the labels of
+different items.
 
 Reference: Hovy, Berg-Kirkpatrick, Vaswani, Hovy, Learning Whom to Trust with MACE (2013), section 3; Paun et al.,
 Comparing Bayesian Models of Annotation, TACL 6 (2018); Del Moral, Doucet, Jasra, JRSS B 68 (2006).
@@ -21,24 +22,24 @@ from analysis.stats._mace_problem import MaceInput, MaceSettings, Problem, prepa
 from analysis.stats.bootstrap import Floats
 from analysis.stats.judgments import Ints
 
-# Chains times judgments stay below this, but for the least and the most chains.
+# Limit of chains times judgments, and the minimum and maximum number of chains.
 _WORK, _FEWEST, _MOST = 2**23, 64, 1024
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How many draws there are, and how they are made.
+    """Number of draws, and settings of the sampler.
 
     Attributes
     ----------
     chains : int
-        In `populations` of equal size.
+        Chains in total, in `populations` of equal size.
     populations : int
-        Groups of chains that know nothing of each other.
+        Independent groups of chains.
     steps : int
-        Steps of annealing at most.
-    kept, thin : int
-        Draws kept of each chain, and sweeps before each.
+        Maximum number of annealing steps.
+    draws_kept, thin : int
+        Draws kept of each chain, and sweeps before each draw.
     """
 
     chains: int = 1024
@@ -49,15 +50,15 @@ class Effort:
 
     @property
     def draws(self) -> int:
-        """How many draws there are of everything."""
+        """The number of joint draws."""
         return self.chains * self.draws_kept
 
     @classmethod
     def of(cls, judgments: int) -> Effort:
-        """The effort for so many judgments of a dimension: the more there are, the fewer chains.
+        """Choose the effort for the number of judgments of a dimension: the more there are, the fewer chains.
 
-        What all topics say together is as sure with few draws of many topics as with many draws of few. Twice as many
-        chains or half as many, nothing between: so that judgments that come in rarely change the number.
+        Few draws of many topics give totals over topics the same precision as many draws of few topics. The number of
+        chains is a power of two, so new judgments rarely change it.
         """
         chains = 2 ** int(np.log2(_WORK / max(judgments, 1)))
         return cls(chains=min(max(chains, _FEWEST), _MOST))
@@ -65,19 +66,19 @@ class Effort:
 
 @dataclass(frozen=True, eq=False)
 class AveragedPosterior:
-    """What the judgments say, whichever optimum.
+    """Posterior averaged over all optima.
 
     Attributes
     ----------
     posterior : ndarray of shape (n_items, n_labels)
-        Probability of each label: the mean of what all sweeps drew it by.
+        Probability of each label: the mean over all sweeps.
     spam_probability : ndarray of shape (n_annotators,)
-        Posterior mean of e0; without judgments, the prior's.
+        Posterior mean of e0; the prior mean without judgments.
     label : ndarray of int8, shape (n_items, draws)
         Joint draws of the labels.
     error : float
-        Monte Carlo standard error of a label's probability by the spread of the populations: root mean square of all
-        items that were sampled; NaN of one population, or none.
+        Monte Carlo standard error of a label's probability, from the spread of the populations: root mean square over
+        all sampled items. NaN with one population, or without sampled items.
     """
 
     posterior: Floats
@@ -101,28 +102,28 @@ def sample(
     settings: MaceSettings | None = None,
     effort: Effort | None = None,
 ) -> AveragedPosterior:
-    """Draw labels from their posterior.
+    """Draw labels from their posterior distribution.
 
     Parameters
     ----------
     item, annotator, label, items, annotators, labels, fixed, keys
         As for `analysis.stats.mace.fit`.
     rng : numpy.random.Generator
-        Source of chance. Each part of the judgments that has nothing to do with the others has a stream of its own,
-        which follows from `rng` and the smallest key of its annotators.
-    earlier : Averaged, optional
-        What stands already, of these items and annotators; NaN in `posterior` and `spam_probability` where nothing
-        does. A part all of which stands is taken from it, if there are as many draws as asked for. With what an earlier
-        call found for parts whose judgments are the same since, equal keys and an `rng` of the same seed, the outcome
-        is that of sampling everything.
+        Source of random numbers. Each connected component of the judgments has its own stream, derived from `rng` and
+        the smallest key of its annotators.
+    earlier : AveragedPosterior, optional
+        Earlier results for these items and annotators; NaN in `posterior` and `spam_probability` if missing. A
+        component is reused if its results are complete and have the requested number of draws. The outcome equals a new
+        sample of everything if the components of the earlier results are unchanged, and the keys and the seed of `rng`
+        are equal.
     settings : analysis.stats.mace.MaceSettings, optional
-        Whose priors are used: Beta on spamming, Dirichlet on strategies. Smoothing is a matter of fitting.
+        The priors: Beta on spamming, Dirichlet on strategies. Smoothing is not used.
     effort : Effort, optional
-        By default `Effort.of` the number of judgments.
+        Default: `Effort.of` the number of judgments.
 
     Returns
     -------
-    Averaged
+    AveragedPosterior
 
     Raises
     ------
@@ -137,7 +138,7 @@ def sample(
     [0, 2, 1]
     """
     options = settings or MaceSettings()
-    # The order in which judgments stand must not matter.
+    # The order of the judgments must not matter.
     order = np.lexsort((np.asarray(annotator), np.asarray(item)))
     item, annotator, label = (np.asarray(column)[order] for column in (item, annotator, label))
     data = MaceInput(
@@ -159,7 +160,7 @@ def sample(
     posterior[:, used] = 1.0 / count
     a, b = options.spam_prior
     spam = np.full(people, a / (a + b))
-    # Of items without judgments.
+    # For items without judgments.
     drawn = used[np.random.default_rng(seed).integers(count, size=(units, budget.draws), dtype=np.int8)].astype(np.int8)
     parts = connected(problem.unit, problem.coder, items=units, annotators=people)
     has_votes = np.zeros(parts.count, dtype=bool)
@@ -186,7 +187,7 @@ def sample(
 
 @dataclass(frozen=True, eq=False)
 class _PartSelection:
-    """Some parts of the judgments: as a problem, which items and annotators they are of, the least key of each part."""
+    """Some components of the judgments as a problem, with their item and annotator indices and smallest keys."""
 
     problem: Problem
     parts: Parts
@@ -196,7 +197,7 @@ class _PartSelection:
 
 
 def _some(problem: Problem, parts: Parts, is_chosen: NDArray[np.bool_]) -> _PartSelection:
-    """Some of the parts, which have judgments."""
+    """Select some components, all of which have judgments."""
     _units, _people, labels = problem.shape
     votes = is_chosen[parts.of_item[problem.unit]]
     items, unit = np.unique(problem.unit[votes], return_inverse=True)
@@ -218,7 +219,7 @@ def _some(problem: Problem, parts: Parts, is_chosen: NDArray[np.bool_]) -> _Part
 
 
 def _stand(parts: Parts, earlier: AveragedPosterior, effort: Effort) -> NDArray[np.bool_]:
-    """Which parts stand already, all of them."""
+    """Check which components are complete in the earlier result."""
     is_reusable = np.full(parts.count, earlier.label.shape[1] == effort.draws)
     is_reusable[parts.of_item[np.isnan(earlier.posterior).any(axis=1)]] = False
     is_reusable[parts.of_annotator[np.isnan(earlier.spam_probability)]] = False

@@ -1,10 +1,10 @@
-"""MACE in every resample of topics and workers: competences and labels fitted anew, many resamples at once.
+"""MACE refitted in every resample of topics and workers, many resamples at once.
 
-A topic drawn twice brings its items twice, judged alike: each copy has the same posterior, and counts once more in
-what is learned of the annotators. An annotator drawn twice is two people who judge alike: each learns the same of
-themselves, and the posterior of their items hears them twice. So the topics' weights stand in the M-step alone, the
-workers' in the E-step alone, and a resample costs what a restart of `analysis.stats.mace` costs: it is one column of
-the same arrays.
+A topic that is drawn twice adds its items twice, with the same judgments. Both copies have the same posterior, and each
+counts when annotator parameters are estimated. An annotator who is drawn twice acts as two people with the same
+judgments. Both get the same parameters, and the posterior of their items uses their votes twice. Topic weights
+therefore enter only the M-step, and worker weights only the E-step. A resample is one column of the same arrays, so it
+costs as much as a restart of `analysis.stats.mace`.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from analysis.stats.judgments import Ints, check
 from analysis.stats.labels import TIE_ORDER
 from analysis.stats.mace import Mace, MaceParameters, MaceSettings
 
-# Resamples are fitted beside each other, in blocks whose arrays stay about this small: they are gone through often.
+# Approximate block size. Resamples are fitted in blocks, because small arrays are faster to read repeatedly.
 _BLOCK_BYTES = 2 * 2**20
 
-#: When a refit has settled. Labels have long settled when the likelihood moves by less than this from step to step.
+#: Convergence tolerance of a refit. Labels stop changing long before the log likelihood changes by less than this.
 TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """What MACE says in each resample.
+    """MACE results of each resample.
 
     Attributes
     ----------
     label : ndarray of int8, shape (n_items, resamples)
-        The most probable label of each item, also of those whose topic was not drawn; exactly equal probabilities as in
-        `analysis.stats.labels.gold`.
+        The most probable label of each item, including items whose topic was not drawn. Equal probabilities are
+        resolved as in `analysis.stats.labels.gold`.
     spam_probability : ndarray of float32, shape (n_annotators, resamples)
-        e0. Of annotators who were not drawn, or none of whose topics was, it is what the priors say.
+        e0. Annotators who were not drawn, or none of whose topics was drawn, get the value of the priors.
     converged : ndarray of bool, shape (resamples,)
-        Always true where nothing was fitted anew.
+        Always true without a refit.
     iterations : int
         M-steps of the slowest resample.
     """
@@ -67,27 +67,27 @@ def resample(
     tolerance: float = TOLERANCE,
     report: Callable[[int], None] = lambda _done: None,
 ) -> Resampled:
-    """Fit MACE anew in every resample, starting from the fit of all judgments.
+    """Refit MACE in every resample, starting from the fit of all judgments.
 
     Parameters
     ----------
     model : Mace
-        The fit of these judgments: where every resample starts, and whose parameters hold if nothing is fitted anew.
-        So a resample ends near this fit's optimum; what other optima there are, the restarts of the fit tell.
+        The fit of these judgments. Every resample starts from its parameters, and keeps them if `refit` is false. A
+        resample therefore ends near this fit's optimum; the restarts of the fit show whether there are others.
     item, annotator, label, fixed
         As for `analysis.stats.mace.fit`.
     item_weights : ndarray of shape (resamples, n_items)
-        How often the topic of each item was drawn.
+        How often the topic of each item was drawn in each resample.
     annotator_weights : ndarray of shape (resamples, n_annotators), optional
-        How often each annotator was drawn; by default each once.
+        How often each annotator was drawn. Default: once.
     refit : bool
-        Whether competences are fitted anew. If not, labels follow from the votes drawn and the fitted competences.
+        Whether to refit the competences. If false, labels follow from the drawn votes and the fitted competences.
     settings : analysis.stats.mace.MaceSettings, optional
-        Priors and the most iterations; by default the model's.
+        Priors and maximum number of iterations; by default those of the model.
     tolerance : float
-        A resample has settled when its log likelihood moves by less than this in one iteration.
+        A resample has converged when its log likelihood changes by less than this in one iteration.
     report : callable
-        Told how many resamples are done, between blocks.
+        Called between blocks with the number of finished resamples.
 
     Returns
     -------
@@ -96,11 +96,12 @@ def resample(
     Raises
     ------
     ValueError
-        If shapes do not fit; and whatever `analysis.stats.judgments.check` raises.
+        If shapes do not match, and for all errors of `analysis.stats.judgments.check`.
 
     References
     ----------
-    Owen, The pigeonhole bootstrap (2007). Annals of Applied Statistics 1, 386-411: both ways at once, by products.
+    Owen, The pigeonhole bootstrap (2007). Annals of Applied Statistics 1, 386-411: resamples both factors at once, with
+    product weights.
     """
     options = settings if settings is not None else model.settings
     items, annotators = len(model.posterior), len(model.parameters.spam)
@@ -137,7 +138,7 @@ def resample(
 
 
 class _Block:
-    """EM with weights of items and annotators that are others in each column."""
+    """EM with different weights of items and annotators in each column."""
 
     def __init__(
         self, votes: Votes, items: Floats, annotator_weights: Floats | None, priors: Priors, cells: Floats | None = None
@@ -148,13 +149,13 @@ class _Block:
             annotator_weights,
             priors,
         )
-        # How many votes each annotator gave for each label on the items drawn.
+        # The number of votes of each annotator for each label on the drawn items.
         votes_per_cell = votes.by_annotator @ np.tile(self.items, (votes.labels, 1)) if cells is None else cells
         self.cells: Floats = np.asarray(votes_per_cell)
         self.weighted_votes: Floats = self.cells if annotator_weights is None else self.cells * annotator_weights
 
     def expect(self, state: State) -> tuple[Floats, Floats, Floats]:
-        """The E-step: posterior of the items, likelihood of the columns, how far votes are knowledge."""
+        """Run the E-step: posterior of the items, log likelihood of the columns, probability of knowledge."""
         votes, columns = self.votes, state.spam.shape[1]
         spammed = state.spam * state.strategy
         true = spammed + state.know
@@ -173,7 +174,7 @@ class _Block:
         return evidence, likelihood, state.know / true
 
     def iterate(self, state: State, *, max_iter: int, tolerance: float) -> tuple[State, NDArray[np.bool_], int]:
-        """Run EM until every column has settled; those that have leave the computation."""
+        """Run EM until every column has converged; converged columns leave the computation."""
         columns = state.spam.shape[1]
         final = State(state.spam.copy(), state.know.copy(), state.strategy.copy())
         converged = np.zeros(columns, dtype=bool)
@@ -195,13 +196,13 @@ class _Block:
             steps += 1
 
     def take(self, columns: NDArray[np.bool_]) -> _Block:
-        """The same of some of the columns."""
+        """Return the same block for a subset of the columns."""
         annotator_weights = None if self.annotator_weights is None else self.annotator_weights[:, columns]
         return _Block(self.votes, self.items[:, columns], annotator_weights, self.priors, self.cells[:, columns])
 
     @cached_property
     def offsets(self) -> Offsets:
-        """What the expected counts are added to, as `Votes.offsets`, of the items drawn."""
+        """Constant parts of the expected counts, as in `Votes.offsets`, for the drawn items."""
         counts = self.cells.reshape(self.votes.labels, self.votes.annotators, -1)
         votes_total = counts.sum(axis=0)
         spam, know = self.priors.spam + self.priors.smoothing, self.priors.know + self.priors.smoothing
@@ -216,7 +217,7 @@ class _Block:
 
 
 def _repeat(parameters: MaceParameters, used: Ints, columns: int) -> State:
-    """The fit's parameters as the start of every column."""
+    """Return the fit's parameters as the starting values of every column."""
     return State(
         spam=np.repeat(parameters.spam[:, None], columns, axis=1),
         know=np.repeat(parameters.know[:, None], columns, axis=1),
@@ -225,7 +226,7 @@ def _repeat(parameters: MaceParameters, used: Ints, columns: int) -> State:
 
 
 def _gold(posterior: Floats, used: Ints, values: int) -> NDArray[np.int8]:
-    """The most probable label of each item and column; of preferences, equal ones go to a before b before n."""
+    """Return the most probable label of each item and column; tied preferences resolve to a before b before n."""
     order = TIE_ORDER if values == len(TIE_ORDER) else range(values)
     places = np.array([index for label in order for index in np.flatnonzero(used == label)])
     return np.asarray(used[places][np.argmax(posterior[places], axis=0)], dtype=np.int8)

@@ -1,7 +1,7 @@
-"""What a design can find out: intervals, power and labels to expect, by analysing simulated studies (docs/methods).
+"""Planning: expected intervals, power and labels of a design, from the analysis of simulated studies (docs/methods).
 
-Every simulated study goes through the functions that analyse a real one: `mace_posterior`, `labels`, `bradley_terry`,
-`agreement`, `bootstrap`, `significance`. What they find is averaged over studies.
+Every simulated study is analysed with the functions for real studies: `mace_posterior`, `labels`, `bradley_terry`,
+`agreement`, `bootstrap`, `significance`. The results are averaged over studies.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from analysis.stats.proportions import wilson
 from analysis.stats.simulation import Simulated, simulate
 from analysis.stats.unique_columns import unique_columns
 
-#: What is said of a design, and in what it is counted (docs/methods/planning.md).
+#: Measures of a design and their descriptions (docs/methods/planning.md).
 MEASURES = {
     "alpha": "Krippendorff's alpha of a dimension",
     "alpha_width": "width of its 95 % interval",
@@ -33,7 +33,7 @@ MEASURES = {
     "power": "share of tests, a style and dimension each, that find the difference",
     "rank_width": "width of the 95 % interval of a response's grade",
 }
-#: Measures that are shares.
+#: Measures that are proportions.
 SHARES = frozenset({"label_accuracy", "power", "power_all"})
 
 _DRAWS = mace_posterior.Effort(chains=16, populations=1, steps=12, draws_kept=2, thin=3)
@@ -41,16 +41,16 @@ _DRAWS = mace_posterior.Effort(chains=16, populations=1, steps=12, draws_kept=2,
 
 @dataclass(frozen=True)
 class Effort:
-    """How thoroughly each simulated study is analysed; less than a real one, for there are many.
+    """Effort of the analysis of each simulated study: less than for a real one, because there are many.
 
     Attributes
     ----------
     draws : mace_posterior.Effort
-        Of the labels. Few do: what they leave open is averaged over dimensions and studies.
+        Effort of the label draws. Few draws are enough: the remaining noise is averaged over dimensions and studies.
     resamples : int
         Bootstrap resamples of topics.
     significance : float
-        Largest adjusted p that counts as a difference found.
+        Largest adjusted p-value that counts as a detected difference.
     """
 
     draws: mace_posterior.Effort = _DRAWS
@@ -60,16 +60,16 @@ class Effort:
 
 @dataclass(frozen=True)
 class PlanEstimate:
-    """What is to be expected, from simulations.
+    """Expected value of a measure, estimated from simulations.
 
     Attributes
     ----------
     value : float
-        The mean over simulated studies; NaN where none could say it.
+        The mean over simulated studies; NaN if it is undefined in all.
     low, high : float
-        Its 95 % interval: how far the number of simulations leaves it open. NaN of fewer than two.
+        The 95 % interval of the mean, given the number of simulations. NaN with fewer than two.
     simulations : int
-        How many studies could say it.
+        The number of studies in which the measure is defined.
     """
 
     value: float
@@ -86,28 +86,28 @@ def plan(
     rng: np.random.Generator,
     effort: Effort | None = None,
 ) -> dict[str, PlanEstimate]:
-    """What to expect of a design.
+    """Estimate what to expect of a design.
 
     Parameters
     ----------
     design, expected
-        What is judged by how many, and what one expects to be true.
+        The design and the expectations about the true values.
     simulations : int
-        How many studies are simulated and analysed.
+        The number of studies to simulate and analyse.
     rng : numpy.random.Generator
-        The only source of chance.
+        Source of all random draws.
     effort : Effort, optional
-        How thoroughly each is analysed.
+        Effort of each analysis.
 
     Returns
     -------
-    dict of str to Estimate
+    dict of str to PlanEstimate
         By the names in `MEASURES`.
 
     Raises
     ------
     ValueError
-        If there is no simulation.
+        If the number of simulations is less than 1.
 
     Examples
     --------
@@ -125,20 +125,20 @@ def plan(
 
 
 def analyse(study: Simulated, rng: np.random.Generator, *, effort: Effort | None = None) -> dict[str, float]:
-    """Analyse a simulated study as a real one would be.
+    """Analyse a simulated study like a real one.
 
     Parameters
     ----------
     study : Simulated
         From `analysis.stats.simulation.simulate`.
     rng : numpy.random.Generator
-        Source of MACE's random starts and of the resamples.
+        Source of the label draws and of the resamples.
     effort : Effort, optional
 
     Returns
     -------
     dict of str to float
-        By the names in `MEASURES`, means over dimensions; NaN where these judgments cannot say it.
+        By the names in `MEASURES`, means over dimensions; NaN if these judgments do not determine the measure.
     """
     options = effort if effort is not None else Effort()
     weights = resample_weights(study.design.topics, options.resamples, rng)
@@ -156,7 +156,7 @@ def analyse(study: Simulated, rng: np.random.Generator, *, effort: Effort | None
 
 
 def summarise(studies: Sequence[dict[str, float]]) -> dict[str, PlanEstimate]:
-    """Average what simulated studies found.
+    """Average the results of simulated studies.
 
     Parameters
     ----------
@@ -165,22 +165,23 @@ def summarise(studies: Sequence[dict[str, float]]) -> dict[str, PlanEstimate]:
 
     Returns
     -------
-    dict of str to Estimate
-        Intervals are Student's. Of a share that was the same in all studies (all tests found the difference, say) the
-        interval is Wilson's, with the studies as trials: a few equal ones do not make it certain.
+    dict of str to PlanEstimate
+        With Student's t intervals. A proportion can be 0 or 1 in all studies, for example if all tests find the
+        difference. Its interval is then Wilson's with the studies as trials, because a few equal results do not make it
+        certain.
     """
     return {name: _estimate(np.array([study[name] for study in studies]), share=name in SHARES) for name in MEASURES}
 
 
 def gold_of(posterior: Floats | Sequence[Floats]) -> Ints:
-    """The gold labels, (n_items, n_dimensions), of posteriors of shape (n_dimensions, n_items, 3)."""
+    """Return gold labels (n_items, n_dimensions) from posteriors of shape (n_dimensions, n_items, 3)."""
     return np.stack([labels.gold(probabilities) for probabilities in posterior], axis=1)
 
 
 def draw_labels(
     study: Simulated, rng: np.random.Generator, effort: mace_posterior.Effort
 ) -> list[mace_posterior.AveragedPosterior] | None:
-    """Labels averaged over all optima, by dimension; None where the votes cannot tell who is competent."""
+    """Draw labels averaged over all optima, by dimension; None if the votes cannot show who is competent."""
     try:
         return [
             mace_posterior.sample(
@@ -194,9 +195,9 @@ def draw_labels(
 
 
 def fit_grades(study: Simulated, label: ArrayLike) -> tuple[Floats, Floats]:
-    """Grades and merits by draws of the labels, each of shape (n_topics, n_responses, n_dimensions, n_draws).
+    """Fit grades and merits of label draws, each of shape (n_topics, n_responses, n_dimensions, n_draws).
 
-    `label` has shape (n_items, n_dimensions, n_draws): 0 a, 1 n, 2 b. What is drawn alike of a topic is fitted once.
+    `label` has shape (n_items, n_dimensions, n_draws): 0 a, 1 n, 2 b. Equal draws of a topic are fitted once.
     """
     label = np.asarray(label)
     items, dimensions, draws = label.shape
@@ -224,7 +225,7 @@ def fit_grades(study: Simulated, label: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def fit_agreement(study: Simulated) -> dict[str, float]:
-    """Alpha and its interval's width, means over dimensions; nothing where alpha is undefined."""
+    """Compute alpha and its interval width, means over dimensions; an empty dict if alpha is undefined."""
     intervals = []
     for votes in study.label.T:
         try:
@@ -240,7 +241,7 @@ def fit_agreement(study: Simulated) -> dict[str, float]:
 
 
 def _mean_grades(study: Simulated, grade: Floats, weights: Floats) -> dict[str, float]:
-    """Widths of the intervals of mean grades, as in the table `grade_means`."""
+    """Compute the interval widths of mean grades, as in the table `grade_means`."""
     origin, responses = study.design.origin, study.design.responses
     widths, all_widths = [], []
     for system in np.unique(origin):
@@ -251,9 +252,9 @@ def _mean_grades(study: Simulated, grade: Floats, weights: Floats) -> dict[str, 
 
 
 def _width(grade: Floats, weights: Floats, responses: int, less: Floats | None = None) -> float:
-    """The width of the interval of a mean grade over topics, 1 to `most`, or of that less another; NaN without one.
+    """Compute the interval width of a mean grade over topics, 1 to `responses`, or of its difference to `less`.
 
-    Grades have shape (n_topics, n_responses, n_dimensions).
+    Grades have shape (n_topics, n_responses, n_dimensions). NaN without an interval.
     """
     mean = np.nanmean(grade, axis=(1, 2)) - (0.0 if less is None else np.nanmean(less, axis=(1, 2)))
     samples = weighted_mean(mean, np.arange(len(mean)), len(mean))(weights)
@@ -263,7 +264,7 @@ def _width(grade: Floats, weights: Floats, responses: int, less: Floats | None =
 
 
 def _differences(study: Simulated, grade: Floats, weights: Floats, effort: Effort) -> dict[str, float]:
-    """The difference between origins, its interval, and whether tests find it: of all styles, and of each."""
+    """Compute the difference between origins, its interval width, and test power for all styles and for each."""
     origin, style = study.design.origin, study.design.style
     human, model = grade[:, origin == HUMAN], grade[:, origin == MODEL]
     widths = [
@@ -279,7 +280,7 @@ def _differences(study: Simulated, grade: Floats, weights: Floats, effort: Effor
 
 
 def _tests(grade: Floats, origin: Ints, is_chosen: np.ndarray) -> list[float]:
-    """A p for each dimension: do models' responses differ from humans' to the same topics, among those chosen?"""
+    """Test for each dimension whether models' and humans' responses to the same topics differ, among those chosen."""
     human, model = (grade[:, (origin == system) & is_chosen] for system in (HUMAN, MODEL))
     if not human.shape[1] or not model.shape[1]:
         return []
@@ -287,12 +288,12 @@ def _tests(grade: Floats, origin: Ints, is_chosen: np.ndarray) -> list[float]:
 
 
 def _power(p: list[float], effort: Effort) -> float:
-    """The share of a family of tests that find something (Benjamini-Hochberg); one not made has found nothing."""
+    """Return the share of significant tests in a family (Benjamini-Hochberg); tests with NaN are not significant."""
     return float(np.mean(significance.adjusted(p) <= effort.significance)) if p else float("nan")
 
 
 def _signed_rank(differences: Floats) -> float:
-    """The test's p; NaN where too few topics tell the two apart for any result to be significant."""
+    """Return the p-value of the test; NaN if too few topics have a nonzero difference."""
     try:
         return significance.signed_rank(differences).p
     except significance.TooFewDifferencesError:
@@ -300,7 +301,7 @@ def _signed_rank(differences: Floats) -> float:
 
 
 def _rank_width(grade: Floats) -> float:
-    """How wide the intervals of single grades are, shape (n_topics, n_responses, n_dimensions, n_draws)."""
+    """Compute the mean interval width of single grades of shape (n_topics, n_responses, n_dimensions, n_draws)."""
     low = np.quantile(grade, 0.025, axis=3, method="lower")
     return float(np.nanmean(np.quantile(grade, 0.975, axis=3, method="higher") - low))
 

@@ -1,9 +1,9 @@
-"""Whether the side on which a response stands sways those who judge it: the front preference and its test.
+"""Position bias: the preference for the response shown first, and its test.
 
-The front preference is the share of choices (neutral judgments left out) that fall on the response shown first. It
-says little by itself: the better response may have stood first more often. The test therefore takes pairs that were
-shown in both orders, where each response stood first as often, and asks what the choices would have been had those
-who judged one order judged the other.
+The front preference is the share of choices (without neutral judgments) for the response shown first. Alone it is not
+conclusive, because the better response may have been shown first more often. The test therefore uses pairs that were
+shown in both orders, where each response was first equally often. It asks what the choices would have been if the
+judges of the two orders had been exchanged.
 
 Reference: Fisher, The Design of Experiments (1935), section 21: the randomisation test of paired differences.
 """
@@ -16,24 +16,24 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-# Up to so many choices the distribution is counted out; beyond, it is normal to more digits than anybody reads.
+# Up to this number of choices the distribution is enumerated. Beyond it, the normal approximation is accurate enough.
 COUNTED_OUT = 10_000
 
 
 @dataclass(frozen=True)
 class SideTest:
-    """Whether choices lean to one side.
+    """Result of the position bias test.
 
     Attributes
     ----------
     p : float
-        Two-sided; NaN where nobody chose, or nothing could lean (`pairs` is 0).
+        Two-sided p-value. NaN if there are no choices, or if no pair has an excess (`pairs` is 0).
     excess : int
-        Choices of the first response less choices of the second.
+        Choices of the first response minus choices of the second.
     pairs : int
-        Pairs whose choices lean to one side at all.
+        Pairs with a nonzero excess.
     exact : bool
-        Whether p was counted out; else it is from the normal distribution.
+        Whether p was enumerated; otherwise it comes from the normal distribution.
     """
 
     p: float
@@ -43,17 +43,18 @@ class SideTest:
 
 
 def side_test(excess: ArrayLike) -> SideTest:
-    """Test whether the side does not matter, by changing the sides of each pair.
+    """Test the null hypothesis that the position does not matter, by flipping the sign of each pair.
 
-    If it does not, whoever judges a pair would have chosen the same response on the other side, and each pair's excess
-    of choices for the first response would have come out with the other sign. Who judged which order was chance, so
-    that every combination of signs is as probable; p is the share of combinations with at least as large a total.
+    Under the null hypothesis, judges choose the same response in either position. Exchanging the judges of a pair's
+    orders then flips the sign of its excess of choices for the response shown first. Judges were assigned to orders at
+    random, so all combinations of signs are equally probable. p is the share of combinations with a total at least as
+    large in absolute value.
 
     Parameters
     ----------
     excess : array_like of int, shape (n_pairs,)
-        For each two responses (both orders together), choices of the response shown first less choices of that shown
-        second. All votes on a pair turn together: they are not taken for independent of each other.
+        The excess of each pair of responses, both orders together: choices of the response shown first minus choices of
+        the other one. All votes on a pair flip together, because they are not independent of each other.
 
     Returns
     -------
@@ -62,7 +63,7 @@ def side_test(excess: ArrayLike) -> SideTest:
     Raises
     ------
     ValueError
-        If the numbers are not whole.
+        If the values are not integers.
 
     Examples
     --------
@@ -90,11 +91,11 @@ def side_test(excess: ArrayLike) -> SideTest:
 
 
 def _distribution(sizes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How probable each sum of the sizes with a positive sign is, 0 to their total, signs being fair coins."""
+    """Compute the probabilities of the sum of sizes with a positive sign, from 0 to their total, with random signs."""
     distribution = np.ones(1)
     for size, pairs in zip(*np.unique(sizes, return_counts=True), strict=True):
         with_sign = np.zeros(int(size * pairs) + 1)
         with_sign[:: int(size)] = scipy.stats.binom.pmf(np.arange(pairs + 1), pairs, 0.5)
-        # Not by Fourier transform: it would drown small probabilities in rounding.
+        # Not by Fourier transform: its rounding error exceeds small probabilities.
         distribution = scipy.signal.convolve(distribution, with_sign, method="direct")
     return distribution

@@ -1,6 +1,6 @@
-"""Proportions and differences between two proportions of the same things, with intervals that hold for few of them.
+"""Proportions and paired differences of two proportions, with intervals that are valid for small samples.
 
-Both intervals are scores: they stay within their bounds, and say something where nothing or everything happened.
+Both kinds of interval are score intervals: they stay in range, and they exist for proportions of 0 and 1.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from numpy.typing import ArrayLike
 
 @dataclass(frozen=True)
 class Proportion:
-    """A share with its interval.
+    """A proportion with its confidence interval.
 
     Attributes
     ----------
     estimate, low, high : float
-        The share and the ends of its interval; NaN of nothing.
+        The proportion and the ends of its interval; NaN if `n` is 0.
     count, n : int
-        How many of how many.
+        Number of successes, and of trials.
     """
 
     estimate: float
@@ -35,16 +35,16 @@ class Proportion:
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """The difference between two shares of the same things, the first less the second.
+    """The difference between two proportions of the same units, first minus second.
 
     Attributes
     ----------
     estimate, low, high : float
-        The difference and the ends of its interval; NaN of nothing.
+        The difference and the ends of its interval; NaN if `n` is 0.
     first, second : Proportion
-        The two shares.
+        The two proportions.
     n : int
-        How many things.
+        Number of units.
     """
 
     estimate: float
@@ -56,14 +56,14 @@ class PairedDifference:
 
 
 def wilson(count: int, n: int, *, level: float = 0.95) -> Proportion:
-    """A share with its score interval.
+    """Compute a proportion with its Wilson score interval.
 
     Parameters
     ----------
     count, n : int
-        How many of how many.
+        Number of successes, and of trials.
     level : float
-        Of the interval, 0.95 by default.
+        Confidence level of the interval, 0.95 by default.
 
     Raises
     ------
@@ -91,31 +91,31 @@ def wilson(count: int, n: int, *, level: float = 0.95) -> Proportion:
     middle = share + z * z / (2 * n)
     reach = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
-    # What is exact is said exactly: rounding would leave a share of 0 outside its own interval.
+    # Set the exact bounds: rounding could leave a proportion of 0 outside its own interval.
     low = 0.0 if count == 0 else (middle - reach) / scale
     high = 1.0 if count == n else (middle + reach) / scale
     return Proportion(share, low, high, count, n)
 
 
 def effective_wilson(share: float, variance: float, freedom: float, *, level: float = 0.95) -> tuple[float, float]:
-    """The score interval of a share of things that go together, as a sample of as many independent ones would have it.
+    """Compute the score interval of a proportion of clustered units, with the effective sample size.
 
     Parameters
     ----------
     share : float
-        From 0 to 1.
+        The proportion, from 0 to 1.
     variance : float
-        Of the share, with what goes together counted together. At a share of 0 or 1, where none can be seen, the
-        clusters count as things.
+        Variance of the proportion, computed over clusters. A proportion of 0 or 1 has no observable variance; the
+        sample size is then the number of clusters.
     freedom : float
-        Degrees of freedom of the variance; one less than the number of clusters.
+        Degrees of freedom of the variance: number of clusters minus one.
     level : float
-        Of the interval, 0.95 by default.
+        Confidence level of the interval, 0.95 by default.
 
     Returns
     -------
     low, high : float
-        NaN with less than one degree of freedom, or without a variance where the share is neither 0 nor 1.
+        NaN with less than one degree of freedom, or if the variance is 0 and the proportion is neither 0 nor 1.
 
     References
     ----------
@@ -134,8 +134,8 @@ def effective_wilson(share: float, variance: float, freedom: float, *, level: fl
         n = spread / variance
     else:
         return float("nan"), float("nan")
-    # Few clusters say little of the variance: what Student's quantile exceeds the normal one by makes the sample
-    # smaller.
+    # With few clusters the variance is uncertain: the ratio of Student's quantile to the normal one reduces the sample
+    # size.
     n *= (z / float(scipy.stats.t.ppf(0.5 + level / 2, freedom))) ** 2
     middle = share + z * z / (2 * n)
     reach = z * math.sqrt(spread / n + z * z / (4 * n * n))
@@ -146,25 +146,25 @@ def effective_wilson(share: float, variance: float, freedom: float, *, level: fl
 
 
 def paired_difference(first: ArrayLike, second: ArrayLike, *, level: float = 0.95) -> PairedDifference:
-    """How much more often something happened in a first condition than in a second, to the same things.
+    """Compute how much more often an event occurred in a first condition than in a second, for the same units.
 
     Parameters
     ----------
     first, second : array_like of bool, shape (n,)
-        Whether it happened to each thing in each condition.
+        Whether the event occurred for each unit in each condition.
     level : float
-        Of the interval, 0.95 by default.
+        Confidence level of the interval, 0.95 by default.
 
     Returns
     -------
     PairedDifference
-        With Newcombe's interval for paired data (his method 10): the score intervals of both shares, put together
-        with the correlation between them, of which a part is taken back for continuity.
+        With Newcombe's interval for paired data (method 10): combines the score intervals of both proportions and their
+        correlation, with a continuity correction.
 
     Raises
     ------
     ValueError
-        If the two are not of one length, or `level` not between 0 and 1.
+        If the two have different lengths, or `level` is not between 0 and 1.
 
     References
     ----------
@@ -183,7 +183,7 @@ def paired_difference(first: ArrayLike, second: ArrayLike, *, level: float = 0.9
 def paired_difference_of_counts(
     in_both: int, only_first: int, only_second: int, neither: int, *, level: float = 0.95
 ) -> PairedDifference:
-    """As `paired_difference`, from the four counts of the table."""
+    """Compute `paired_difference` from the four counts of the contingency table."""
     n = in_both + only_first + only_second + neither
     first, second = wilson(in_both + only_first, n, level=level), wilson(in_both + only_second, n, level=level)
     if n == 0:
@@ -197,7 +197,7 @@ def paired_difference_of_counts(
 
 
 def _corrected_phi(in_both: int, only_first: int, only_second: int, neither: int) -> float:
-    """The correlation between the two conditions; where positive, corrected for continuity."""
+    """Compute the correlation between the two conditions; if positive, with continuity correction."""
     margins = (in_both + only_first) * (only_second + neither) * (in_both + only_second) * (only_first + neither)
     if not margins:
         return 0.0
@@ -208,7 +208,7 @@ def _corrected_phi(in_both: int, only_first: int, only_second: int, neither: int
 
 
 def _joined(of_first: float, of_second: float, phi: float) -> float:
-    # Not below nought: rounding can leave a tiny negative square.
+    # Not below 0: rounding can leave a tiny negative square.
     return math.sqrt(max(of_first**2 - 2 * phi * of_first * of_second + of_second**2, 0.0))
 
 

@@ -1,8 +1,8 @@
-"""Sources of chance: one for each purpose from one seed, or following from who or what it is for.
+"""Random streams: one for each purpose of a seed, or one for each keyed unit.
 
-Each thing has a stream of its own (SplitMix64, Steele et al., Fast Splittable Pseudorandom Number Generators, 2014),
-begun from a seed and the thing's key. What comes or goes elsewhere changes nothing of it: what is computed of a part of
-the data that stays the same, with chance in it, stays the same to the last bit.
+Each unit has its own stream (SplitMix64, Steele et al., Fast Splittable Pseudorandom Number Generators, 2014), derived
+from a seed and the unit's key. Changes of other units do not affect it: random results for unchanged data stay bitwise
+equal.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from analysis.stats.bootstrap import Floats
 
 
 def named_rng(seed: int, name: str) -> np.random.Generator:
-    """A source of chance of its own for each purpose, so that what is computed beside it changes nothing.
+    """Create the random generator of a purpose, which is independent of draws for other purposes.
 
     Parameters
     ----------
     seed : int
-        Of the whole: a run's.
+        The seed of the run.
     name : str
         The purpose; equal seeds and names give equal draws.
 
@@ -42,12 +42,12 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 class KeyedRng:
-    """Uniform numbers between 0 and 1, neither of them included, for each of several things.
+    """Uniform random numbers in the open interval (0, 1) for each of several units.
 
     Parameters
     ----------
     keys : ndarray of uint64, shape (n,)
-        A number for each thing, which follows from what it is: see `key`.
+        A number that identifies each unit: see `key`.
     rng : numpy.random.Generator
         Source of the seed.
     """
@@ -58,7 +58,7 @@ class KeyedRng:
         self._drawn = 0
 
     def uniform(self, times: int, width: int) -> Floats:
-        """The next numbers of each thing, shape (times, n, width): those of one time after those of another."""
+        """Draw the next numbers of each unit, shape (times, n, width), in the order of the first axis."""
         first = 1 + self._drawn
         self._drawn += times * width
         number = np.arange(first, first + times * width, dtype=np.uint64).reshape(times, 1, width)
@@ -67,23 +67,23 @@ class KeyedRng:
 
 
 class ConcatenatedRng:
-    """Several draws as one: the things of the first, then those of the second, and so on."""
+    """Several generators as one: the units of the first, then those of the second, and so on."""
 
     def __init__(self, draws: Sequence[KeyedRng]) -> None:
         self._draws = tuple(draws)
 
     def uniform(self, times: int, width: int) -> Floats:
-        """The next numbers of each thing, shape (times, n, width): those that it has alone."""
+        """Draw the next numbers of each unit, shape (times, n, width), equal to those of its own generator."""
         return np.concatenate([stream.uniform(times, width) for stream in self._draws], axis=1)
 
 
 def key(*names: str) -> int:
-    """A key that follows from names alone: the first 64 bits of a digest of them."""
+    """Derive a key from names: the first 64 bits of their digest."""
     return int.from_bytes(hashlib.blake2b("\0".join(names).encode(), digest_size=8).digest(), "little")
 
 
 def mixed(words: _Words) -> _Words:
-    """The finalizer of SplitMix64: each bit of the outcome depends on all bits of the word."""
+    """Apply the finalizer of SplitMix64: each output bit depends on all input bits."""
     x = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(x ^ (x >> np.uint64(31)))

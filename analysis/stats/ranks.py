@@ -1,4 +1,4 @@
-"""Rank intervals: how sure a grade is, by resampling the comparisons that it rests on (design 7.3)."""
+"""Rank intervals: the uncertainty of grades, by resampling their comparisons (design 7.3)."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from numpy.typing import ArrayLike
 from analysis.stats.bootstrap import Floats
 from analysis.stats.bradley_terry import BradleyTerrySettings, Tallies, fit, tally
 
-# Resamples are fitted beside each other, about so many problems at a time.
+# Approximate number of problems in one batch; resamples are fitted in batches.
 _PROBLEMS_AT_ONCE = 4_000
 
 
 @dataclass(frozen=True, eq=False)
 class RankIntervals:
-    """Intervals of the grades.
+    """Bootstrap intervals of the grades.
 
     Attributes
     ----------
     low, high : ndarray of shape (n_problems, n_items)
-        Between which grades an item stands in the share `level` of the resamples, rounded outwards to grades that
-        occurred; NaN for items without comparisons, and in problems with a single comparison, which resampled is
-        always itself.
+        The interval of an item's grade in the share `level` of the resamples, rounded outwards to grades that occurred.
+        NaN for items without comparisons, and in problems with a single comparison, whose resamples are all equal.
     level : float
-        The share of resamples within.
+        The share of resamples in the interval.
     resamples : int
-        How many were drawn.
+        Number of resamples.
     not_converged : int
-        How many fits, of all problems in all resamples, did not converge; expected to be 0.
+        Number of fits that did not converge, over all problems and resamples; 0 is expected.
     """
 
     low: Floats
@@ -55,20 +54,20 @@ def rank_intervals(
 ) -> RankIntervals:
     """Bootstrap the grades of every problem over its comparisons.
 
-    Each resample draws as many comparisons (presented pairs with their label) of a problem as it has, with
-    replacement, and fits anew. An item that a resample leaves out is graded by its dummy comparisons alone.
+    Each resample draws as many comparisons (presented pairs with their label) of a problem as it has, with replacement,
+    and refits the grades. An item without comparisons in a resample is graded by its dummy comparisons alone.
 
     Parameters
     ----------
     problem, first, second, outcome, weight, problems, items
         As for `analysis.stats.bradley_terry.tally`.
     rng : numpy.random.Generator
-        Source of the draws.
+        Source of random draws.
     resamples : int
-        How many resamples.
+        Number of resamples.
     level : float
-        The share of resamples within the intervals.
-    settings : Settings, optional
+        The share of resamples in the intervals.
+    settings : BradleyTerrySettings, optional
         The model's constants.
 
     Returns
@@ -78,11 +77,11 @@ def rank_intervals(
     Raises
     ------
     ValueError
-        If `level` is not between 0 and 1 or there is no resample; and whatever `tally` raises.
+        If `level` is not between 0 and 1 or there are no resamples; and for all errors of `tally`.
 
     Examples
     --------
-    The first response wins against both others, twice each; how the others stand to each other is open.
+    The first response wins twice against each of the others; the order of the others is uncertain.
 
     >>> first, second, outcome = [0, 0, 1, 0, 0], [1, 2, 2, 1, 2], [-1, -1, 0, -1, -1]
     >>> sure = rank_intervals([0] * 5, first, second, outcome, rng=np.random.default_rng(0))

@@ -1,7 +1,7 @@
-"""Tests of paired differences, their effect sizes, and their correction for being many (design 7.3).
+"""Tests of paired differences, effect sizes, and correction for multiple testing (design 7.3).
 
-Wilcoxon's signed-rank test of differences that are one a topic, the matched-pairs rank-biserial correlation as its
-effect size, and Benjamini and Hochberg's adjustment within a table of tests.
+Wilcoxon's signed-rank test of differences by topic, the matched-pairs rank-biserial correlation as its effect size, and
+the Benjamini-Hochberg adjustment within a table of tests.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from numpy.typing import ArrayLike
 
 from analysis.stats.bootstrap import Floats
 
-#: With fewer differences that are not zero, no two-sided p-value can come below 0.05: 2 / 2**5 = 0.0625.
+#: With fewer nonzero differences, no two-sided p-value can be below 0.05: 2 / 2**5 = 0.0625.
 FEWEST = 6
-# As many differences with ties as scipy goes through exactly.
+# Maximum number of tied differences for the exact test, as in scipy.
 _ENUMERATED = 13
-# Differences of grades that are equal up to rounding share a rank.
+# Differences of grades that are equal up to rounding are ties.
 _EQUAL = 1e-9
 
 
 class TooFewDifferencesError(ValueError):
-    """So few differences are not zero that no result could be significant."""
+    """Too few differences are nonzero for a significant result."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class SignedRank:
     statistic : float
         The smaller of the sums of the ranks of positive and of negative differences.
     p : float
-        Two-sided.
+        Two-sided p-value.
     exact : bool
-        Whether p is of the exact distribution; otherwise of the normal approximation, corrected for ties.
+        Whether p comes from the exact distribution; otherwise from the normal approximation with tie correction.
     n : int
-        Differences that are not zero: those that were ranked.
+        Number of nonzero differences, which were ranked.
     zeros : int
-        Differences that are zero, which were left out.
+        Number of zero differences, which were dropped.
     """
 
     statistic: float
@@ -57,22 +57,22 @@ def signed_rank(difference: ArrayLike, of: str = "topic") -> SignedRank:
     Parameters
     ----------
     difference : array_like, shape (n,)
-        One a topic. NaN ones are left out; so are zeros (Wilcoxon's way), and what is left is ranked by size, equal
-        sizes (within 1e-9) by their mean rank.
+        One difference per topic. NaN and zeros are dropped (Wilcoxon's method). The rest is ranked by absolute value;
+        ties (within 1e-9) get their mean rank.
     of : str
-        What a difference is one of, for the error's message: a topic, a question.
+        Unit of a difference in the error message: a topic, a question.
 
     Returns
     -------
     SignedRank
-        p is exact up to 50 differences without equal sizes, and up to 13 whatever they are; otherwise of the normal
-        approximation with its variance corrected for ties and without correction for continuity, as
+        p is exact with up to 50 differences without ties, and with up to 13 with ties. Otherwise it comes from the
+        normal approximation with tie correction and without continuity correction, as
         ``scipy.stats.wilcoxon(method="auto")`` chooses.
 
     Raises
     ------
     TooFewDifferencesError
-        If fewer than six differences are not zero; the message says which it is, none or few.
+        If fewer than six differences are nonzero; the message distinguishes none from few.
 
     References
     ----------
@@ -97,23 +97,23 @@ def signed_rank(difference: ArrayLike, of: str = "topic") -> SignedRank:
 
 
 def rank_biserial(difference: ArrayLike, weights: Floats | None = None) -> Floats:
-    """Matched-pairs rank-biserial correlation: how far positive differences outweigh negative ones.
+    """Compute the matched-pairs rank-biserial correlation of differences.
 
-    The sum of the ranks of positive differences less that of negative ones, over the sum of all ranks, zeros left out:
-    1 if all differences are positive, 0 if both kinds weigh the same, -1 if all are negative.
+    The sum of the ranks of positive differences minus that of negative ones, divided by the sum of all ranks, without
+    zeros. 1 if all differences are positive, 0 if both signs balance, -1 if all are negative.
 
     Parameters
     ----------
     difference : array_like, shape (n,) or (resamples, n)
-        One a topic; NaN ones and zeros are left out.
+        One difference per topic; NaN and zeros are dropped.
     weights : ndarray of shape (resamples, n), optional
-        How often each topic was drawn (`bootstrap.resample_weights`); by default each once. A topic drawn twice counts
-        as two topics with equal differences.
+        How often each topic was drawn (`bootstrap.resample_weights`). Default: once. A topic drawn twice counts as two
+        topics with equal differences.
 
     Returns
     -------
     ndarray of shape (resamples,)
-        NaN where no difference is left.
+        NaN if no differences remain.
 
     References
     ----------
@@ -127,7 +127,7 @@ def rank_biserial(difference: ArrayLike, weights: Floats | None = None) -> Float
     """
     d = np.atleast_2d(np.asarray(difference, dtype=np.float64))
     w = np.ones(d.shape) if weights is None else weights
-    # Differences that are the same in every resample are sorted once.
+    # Differences that are equal in all resamples are sorted only once.
     order = np.argsort(np.where(np.isnan(d), np.inf, np.abs(d)), axis=1, kind="stable")
     d = np.take_along_axis(d, order, axis=1)
     w = w[:, order[0]] if len(order) == 1 else np.take_along_axis(w, order, axis=1)
@@ -135,7 +135,7 @@ def rank_biserial(difference: ArrayLike, weights: Floats | None = None) -> Float
     size, sign = np.abs(d), np.sign(d)
     counts = np.where(np.isnan(d) | (size <= _EQUAL), 0.0, w)
     total = np.cumsum(counts, axis=1)
-    # The mean rank of a run of equal sizes: half of all that lies before and up to its end, and a half more.
+    # The mean rank of a run of ties: half of the count before it plus the count up to its end, plus one half.
     begins = np.ones(size.shape, dtype=bool)
     begins[:, 1:] = ~(np.diff(size, axis=1) <= _EQUAL)
     ends = np.ones(size.shape, dtype=bool)
@@ -150,22 +150,22 @@ def rank_biserial(difference: ArrayLike, weights: Floats | None = None) -> Float
 
 
 def adjusted(p: ArrayLike) -> Floats:
-    """Adjust p-values of a table of tests for the false discovery rate (Benjamini and Hochberg).
+    """Adjust the p-values of a table of tests for the false discovery rate (Benjamini and Hochberg).
 
     Parameters
     ----------
     p : array_like, shape (n,)
-        NaN: no test was made; it takes no part, and stays NaN.
+        NaN: no test was made. NaN is ignored and stays NaN.
 
     Returns
     -------
     ndarray of shape (n,)
-        Tests whose adjusted p is at most q are those that the procedure rejects at the rate q.
+        The procedure rejects the tests with adjusted p at most q at the rate q.
 
     Raises
     ------
     ValueError
-        If a p-value does not lie between 0 and 1.
+        If a p-value is not between 0 and 1.
 
     References
     ----------
@@ -180,7 +180,7 @@ def adjusted(p: ArrayLike) -> Floats:
 
 
 def _enumerated(difference: Floats) -> tuple[float, float]:
-    """Statistic and exact two-sided p from the sums of ranks of all choices of signs: scipy's, but much faster."""
+    """Compute the statistic and exact two-sided p from all sign combinations, faster than scipy."""
     ranks = scipy.stats.rankdata(np.abs(difference))
     positive, negative = (float(ranks[side].sum()) for side in (difference > 0, difference < 0))
     smaller = min(positive, negative)
@@ -191,7 +191,7 @@ def _enumerated(difference: Floats) -> tuple[float, float]:
 
 
 def _defined_differences(difference: ArrayLike) -> Floats:
-    """The differences that are there; those that rounding alone tells from another are made equal to it."""
+    """Return the differences that are not NaN, rounded so that ties are exactly equal."""
     d = np.asarray(difference, dtype=np.float64)
     if d.ndim != 1:
         msg = f"there must be one difference a topic, not an array of shape {d.shape}"

@@ -1,8 +1,8 @@
-"""Judgments of a crowd that does not exist: merits, labels and competences are known (docs/methods/planning.md).
+"""Simulated crowd judgments with known merits, labels and competences (docs/methods/planning.md).
 
-They are drawn by the models that analyse: merits give true labels as in Rao and Kupper's (`bradley_terry`), and labels
-give judgments as in MACE's generative story (`mace`). So what an analysis should find is known, and how sure it can be
-of it is seen by letting it look.
+Simulation uses the models of the analysis. Merits give true labels as in Rao and Kupper's model (`bradley_terry`), and
+labels give judgments as in MACE's generative model (`mace`). The correct result of an analysis is therefore known, and
+its uncertainty can be measured by running it.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from analysis.stats.designs import MODEL, A, B, Competence, Design, Expectation,
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """A simulated study: what is known of it in truth, and what its judges said.
+    """A simulated study: its true parameters and its judgments.
 
     Attributes
     ----------
     design : Design
     topic, first, second : ndarray of int, shape (n_items,)
-        The presented pairs: topic, and the responses on the left and the right as places within it.
+        The presented pairs: the topic, and the indices within the topic of the left and the right response.
     merit : ndarray of shape (n_topics, n_responses, n_dimensions)
     truth : ndarray of int, shape (n_items, n_dimensions)
         The true labels: 0 a, 1 n, 2 b.
     competence : Competence
-        The people who judged.
+        The simulated judges.
     item, coder : ndarray of int, shape (n_votes,)
     label : ndarray of int, shape (n_votes, n_dimensions)
-        What was said; `spammed`, of the same shape, whether without looking.
+        The judged labels. `spammed`, of the same shape, marks judgments given without reading.
     """
 
     design: Design
@@ -53,14 +53,14 @@ class Simulated:
 def simulate(design: Design, expected: Expectation, rng: np.random.Generator) -> Simulated:
     """Draw a study's merits, true labels, people and judgments.
 
-    Each presented pair has a true label of its own, the two orders of a pair too, as MACE and the grades take them.
+    Each presented pair has its own true label, also the two orders of the same pair, as MACE and the grades assume.
 
     Parameters
     ----------
     design : Design
     expected : Expectation
     rng : numpy.random.Generator
-        The only source of chance.
+        Source of all random draws.
 
     Returns
     -------
@@ -90,10 +90,10 @@ def simulate(design: Design, expected: Expectation, rng: np.random.Generator) ->
 
 
 def verdict(lead: ArrayLike, threshold: ArrayLike) -> Ints:
-    """The label of a perceived lead of the left response: 0 (a) above the threshold, 2 (b) below its negative, else 1.
+    """Return the label of a perceived lead of the left response.
 
-    With the difference of merits plus a draw of the standard logistic distribution as the lead, labels have exactly the
-    probabilities of Rao and Kupper's model.
+    0 (a) above the threshold, 2 (b) below its negative, else 1 (n). If the lead is the difference of merits plus a
+    standard logistic draw, labels have exactly the probabilities of Rao and Kupper's model.
     """
     x, t = np.asarray(lead, dtype=np.float64), np.asarray(threshold, dtype=np.float64)
     return np.where(x > t, A, np.where(x < -t, B, N))
@@ -102,21 +102,21 @@ def verdict(lead: ArrayLike, threshold: ArrayLike) -> Ints:
 def answers(
     honest: Ints, spam_probability: ArrayLike, strategy: ArrayLike, rng: np.random.Generator
 ) -> tuple[Ints, NDArray[np.bool_]]:
-    """What judges say who spam now and then (MACE's generative story).
+    """Simulate the labels of judges who sometimes spam (MACE's generative model).
 
     Parameters
     ----------
     honest : ndarray of int, shape (...)
-        What each would say having looked: 0, 1 or 2.
+        The label of a judge who reads the responses: 0, 1 or 2.
     spam_probability : array_like, broadcast to (...)
     strategy : array_like, broadcast to (..., 3)
-        What each says without looking: probabilities of the three labels.
+        The label probabilities of a judge who does not read them.
     rng : numpy.random.Generator
 
     Returns
     -------
     label, spammed : ndarray of shape (...)
-        What is said, and whether without looking.
+        The judged label, and whether it is spam.
     """
     upto = np.cumsum(np.asarray(strategy, dtype=np.float64)[..., :B], axis=-1)
     draw = rng.uniform(size=honest.shape)
@@ -136,27 +136,28 @@ def _merits(design: Design, expected: Expectation, rng: np.random.Generator) -> 
     )
     if pattern is not None and pattern.shape == styles.shape:
         styles = pattern
-    # About their mean: the effect is that of all styles and dimensions together.
+    # Centred: the effect is the mean over all styles and dimensions.
     lead = lead + (styles - styles.mean())[design.style]
     return np.asarray(merit + lead * (design.origin == MODEL)[:, None])
 
 
 def _correlated(shape: tuple[int, ...], correlation: float, rng: np.random.Generator) -> Floats:
-    """Logistic noise that goes together between dimensions (a Gaussian copula)."""
+    """Draw logistic noise that is correlated between dimensions (a Gaussian copula)."""
     noise: Floats = logit(np.clip(ndtr(_shared(shape, correlation, rng)), 1e-15, 1 - 1e-15))
     return noise
 
 
 def _shared(shape: tuple[int, ...], correlation: float, rng: np.random.Generator) -> Floats:
-    """Standard normal draws that go together along the last axis, the dimensions."""
+    """Draw standard normal numbers that are correlated along the last axis, the dimensions."""
     common, independent = rng.normal(size=(*shape[:-1], 1)), rng.normal(size=shape)
     return np.asarray(np.sqrt(correlation) * common + np.sqrt(1 - correlation) * independent)
 
 
 def _pairs(design: Design, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
-    """The presented pairs: sides by chance; those in both orders evenly spread over topics.
+    """Draw the presented pairs: random sides, and the pairs shown in both orders spread evenly over topics.
 
-    Of a sample of pairs each response is in about as many: neighbours around a ring first, then those two apart.
+    In a sample of pairs, each response appears about equally often: neighbours on a ring come first, then responses at
+    distance two, and so on.
     """
     edges = np.array(sorted(combinations(range(design.responses), 2), key=lambda edge: _apart(edge, design.responses)))
     kept_edges = edges[: design.pairs_per_topic]
@@ -179,7 +180,7 @@ def _apart(edge: tuple[int, int], responses: int) -> tuple[int, int]:
 
 
 def _staff(design: Design, items: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Who judges what: pairs dealt into questionnaires, k people each."""
+    """Assign judges: pairs are dealt to questionnaires, each with k judges."""
     sheet = np.empty(items, dtype=np.int64)
     for number, assigned_items in enumerate(np.array_split(rng.permutation(items), design.questionnaires)):
         sheet[assigned_items] = number

@@ -1,9 +1,10 @@
-"""Merits of participants who met on different topics: Bradley-Terry with ties for a large and sparse graph.
+"""Merits of participants compared on different topics: Bradley-Terry with ties for a large, sparse graph.
 
-The model is that of `analysis.stats.bradley_terry`, the dummy too; what differs is the size. Grades are many problems
-of a few responses each, all of whom met; here is one problem of many participants, of whom few met, to be fitted anew
-in every resample of topics. So comparisons are kept by pair of participants, one column a resample, and Newton's
-equations are solved for all columns at once by conjugate gradients: no matrix of participants by participants is made.
+The model, including the dummy, is that of `analysis.stats.bradley_terry`; the difference is the size. Grades are many
+problems with few responses, all of which are compared. Here there is one problem with many participants, but only few
+pairs of them are compared. It is refitted in every resample of topics. Comparisons are therefore stored by pair of
+participants, with one column per resample. Conjugate gradients solve Newton's equations for all columns at once,
+without a matrix of participants by participants.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ _EQUAL = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class Meetings:
-    """Which participants met, and which comparisons were theirs.
+    """Pairs of participants that were compared, and the comparisons of each pair.
 
     Attributes
     ----------
     low, high : ndarray of int, shape (n_pairs,)
-        The two participants of each pair that met, ``low < high``.
+        The two participants of each pair, ``low < high``.
     pair : ndarray of int, shape (n_comparisons,)
-        The pair of each comparison; -1 where a participant met themselves: such comparisons say nothing and are left
-        out.
+        The pair of each comparison; -1 if both sides are the same participant. Such comparisons carry no information
+        and are ignored.
     flipped : ndarray of bool, shape (n_comparisons,)
-        Where the comparison was presented with the higher participant first.
+        Whether the comparison was presented with the higher participant first.
     participants : int
     """
 
@@ -46,16 +47,16 @@ class Meetings:
 
     @property
     def met(self) -> NDArray[np.bool_]:
-        """Who met anybody, shape (n_participants,)."""
+        """Whether each participant was compared with anybody, shape (n_participants,)."""
         has_met = np.zeros(self.participants, dtype=bool)
         has_met[self.low] = has_met[self.high] = True
         return has_met
 
     @property
     def group(self) -> Ints:
-        """The connected part of the graph of meetings that each participant belongs to, from 0; -1: met nobody.
+        """The connected component of each participant in the comparison graph, from 0; -1 without comparisons.
 
-        Groups are numbered by size, the largest first, equal ones by their first participant.
+        Components are numbered by size, the largest first; equal sizes are in the order of their first participants.
         """
         n = self.participants
         graph = sparse.coo_array((np.ones(len(self.low)), (self.low, self.high)), shape=(n, n))
@@ -69,12 +70,12 @@ class Meetings:
 
 @dataclass(frozen=True, eq=False)
 class Strengths:
-    """Fitted merits, one column a resample.
+    """Fitted merits, one column per resample.
 
     Attributes
     ----------
     merit : ndarray of shape (n_participants, n_columns)
-        On the log scale. NaN for who met nobody in a column.
+        On the log scale. NaN for participants without comparisons in a column.
     gradient_norm : ndarray of shape (n_columns,)
     converged : ndarray of bool, shape (n_columns,)
     iterations : int
@@ -88,19 +89,19 @@ class Strengths:
 
 
 def meetings(first: ArrayLike, second: ArrayLike, participants: int) -> Meetings:
-    """Find who met whom.
+    """Find the pairs of participants that were compared.
 
     Parameters
     ----------
     first, second : array_like of int, shape (n_comparisons,)
-        Whose responses were shown left and right, from 0.
+        The participants whose responses were shown left and right, from 0.
     participants : int
-        How many there are.
+        The number of participants.
 
     Raises
     ------
     NoComparisonsError
-        If nobody met anybody else.
+        If no two different participants were compared.
     """
     first_side, second_side = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
     differ = first_side != second_side
@@ -116,20 +117,20 @@ def meetings(first: ArrayLike, second: ArrayLike, participants: int) -> Meetings
 
 
 def add_up(pairs_met: Meetings, outcome: ArrayLike, weight: ArrayLike) -> tuple[Floats, Floats]:
-    """Add up what each pair's comparisons say, ties counted as a win of each.
+    """Aggregate the comparisons of each pair; a tie counts as a win of each.
 
     Parameters
     ----------
-    met : Meetings
+    pairs_met : Meetings
     outcome : array_like, shape (n_comparisons,) or (n_comparisons, n_columns)
-        -1: the first is better, 0: tie, 1: the second; as presented. NaN: not compared.
+        -1: the first is better, 0: tie, 1: the second is better; as presented. NaN: not compared.
     weight : array_like, shape (n_comparisons,) or (n_comparisons, n_columns)
-        For instance how often the comparison's topic was drawn in each resample.
+        For example how often the comparison's topic was drawn in each resample.
 
     Returns
     -------
     won, lost : ndarray of shape (n_pairs, n_columns)
-        Weight of the wins of `met.low` and of `met.high`.
+        Total weight of the wins of `pairs_met.low` and of `pairs_met.high`.
     """
     used = pairs_met.pair >= 0
     y, w = (_columns(part)[used] for part in (outcome, weight))
@@ -145,25 +146,25 @@ def add_up(pairs_met: Meetings, outcome: ArrayLike, weight: ArrayLike) -> tuple[
 def add_up_strata(
     pairs_met: Meetings, outcome: ArrayLike, weight: ArrayLike, stratum: ArrayLike, weights: Floats
 ) -> tuple[Floats, Floats]:
-    """Add up what each pair's comparisons say, where whole strata (topics) are drawn, so many times each.
+    """Aggregate the comparisons of each pair, with whole strata (topics) weighted by how often they were drawn.
 
-    As `add_up` with the weights ``weight[:, None] * drawn[:, stratum].T``, which would hold every comparison of every
-    resample: comparisons are added up within strata first, once for all resamples.
+    The result equals that of `add_up` with weights ``weight[:, None] * weights[:, stratum].T``, which would need memory
+    for every comparison of every resample. Here comparisons are first aggregated within strata, once for all resamples.
 
     Parameters
     ----------
-    met : Meetings
+    pairs_met : Meetings
     outcome, weight : array_like, shape (n_comparisons,)
         As for `add_up`.
     stratum : array_like of int, shape (n_comparisons,)
         The stratum of each comparison, from 0.
-    drawn : ndarray of shape (n_columns, n_strata)
+    weights : ndarray of shape (n_columns, n_strata)
         How often each stratum was drawn in each resample.
 
     Returns
     -------
     won, lost : ndarray of shape (n_pairs, n_columns)
-        Weight of the wins of `met.low` and of `met.high`.
+        Total weight of the wins of `pairs_met.low` and of `pairs_met.high`.
     """
     used = pairs_met.pair >= 0
     y, w = (np.asarray(part, dtype=np.float64)[used] for part in (outcome, weight))
@@ -186,23 +187,23 @@ def fit(
     settings: BradleyTerrySettings | None = None,
     start: Floats | None = None,
 ) -> Strengths:
-    """Fit the merits of every column by Newton's method, its equations solved by conjugate gradients.
+    """Fit the merits of every column by Newton's method, with conjugate gradients for its equations.
 
     Parameters
     ----------
-    met : Meetings
-    won, lost : ndarray of shape (n_pairs, n_columns)
+    pairs_met : Meetings
+    won, losses : ndarray of shape (n_pairs, n_columns)
         From `add_up`.
     settings : analysis.stats.bradley_terry.BradleyTerrySettings, optional
-        Threshold, dummy, tolerance and most steps; the published constants by default.
+        Threshold, dummy, tolerance and maximum number of steps. Default: the published constants.
     start : ndarray of shape (n_participants,), optional
-        Merits to start from; where NaN, the dummy's.
+        Starting merits; NaN: start from the dummy's merit.
 
     Returns
     -------
     Strengths
-        The penalised log likelihood is strictly concave and has one maximum for every graph; participants that no
-        chain of comparisons joins are compared through the dummy alone (`Meetings.group` tells).
+        The penalised log likelihood is strictly concave and has a unique maximum for every graph. Participants in
+        different components (`Meetings.group`) are compared only through the dummy.
     """
     options = settings if settings is not None else BradleyTerrySettings()
     problem = _Problem(pairs_met, won, losses, options)
@@ -222,12 +223,12 @@ def fit(
 
 
 def ranks(merit: ArrayLike) -> Floats:
-    """Ranks within each column, 1 the best: one more than how many have a higher merit.
+    """Compute ranks within each column, 1 the best: one more than the number of higher merits.
 
     Parameters
     ----------
     merit : array_like, shape (n_participants,) or (n_participants, n_columns)
-        NaN: not ranked, and not counted. Merits within 1e-7 are equal and share the better rank.
+        NaN: not ranked and not counted. Merits within 1e-7 are equal and share the better rank.
     """
     m = np.asarray(merit, dtype=np.float64)
     columns = _columns(m)
@@ -241,7 +242,7 @@ def ranks(merit: ArrayLike) -> Floats:
 
 
 class _Problem:
-    """The likelihood of all columns, its slope, and Newton's equations."""
+    """Log likelihood of all columns, its gradient, and Newton's equations."""
 
     def __init__(self, pairs_met: Meetings, won: Floats, losses: Floats, settings: BradleyTerrySettings) -> None:
         pairs, n = len(pairs_met.low), pairs_met.participants
@@ -254,7 +255,7 @@ class _Problem:
         self.has_met = (self.absolute @ (won + losses)) > 0
 
     def take(self, columns: Ints) -> _Problem:
-        """The same of some of the columns."""
+        """Return the same problem for a subset of the columns."""
         part = object.__new__(_Problem)
         part.lead, part.transposed, part.absolute, part.settings = (
             self.lead,
@@ -266,7 +267,7 @@ class _Problem:
         return part
 
     def slope(self, merit: Floats) -> tuple[Floats, Floats]:
-        """Log likelihood of each column (without the ties' constant), and its gradient."""
+        """Compute the log likelihood of each column (without the constant of ties) and its gradient."""
         t, dummy = self.settings.threshold, self.settings.dummy_weight
         lead = self.lead @ merit
         log_won, upset = _logistic(lead - t)
@@ -279,7 +280,7 @@ class _Problem:
         return value, np.where(self.has_met, pull + dummy * (2.0 * below - 1.0), 0.0)
 
     def newton_step(self, merit: Floats, gradient: Floats, norm: Floats) -> Floats:
-        """Solve Newton's equations, the more exactly the nearer the maximum is; steps are kept from leaping."""
+        """Solve Newton's equations, more exactly near the maximum; the step length is limited."""
         lead = self.lead @ merit
         curve = self.won * _bend(lead - self.settings.threshold) + self.losses * _bend(lead + self.settings.threshold)
         dummy_curvature = 2.0 * self.settings.dummy_weight * _bend(merit - self.settings.dummy_merit)
@@ -304,9 +305,9 @@ class _Problem:
         return step
 
     def advance(self, merit: Floats, step: Floats, value: Floats) -> tuple[Floats, Floats, Floats]:
-        """Take the step, halved until the likelihood does not fall; return where that leads, value and gradient."""
+        """Take the step, halved until the likelihood does not fall; return the new merits, likelihood and gradient."""
         step = step.copy()
-        # Equal up to rounding is good enough: near the maximum the likelihood is flat and the gradient decides.
+        # Allow rounding errors: near the maximum the likelihood is flat, and the gradient decides.
         floor = value - 1e-12 * np.abs(value)
         log_likelihood, gradient = self.slope(merit + step)
         while (worse := np.flatnonzero(log_likelihood < floor)).size:  # ends: a step of 0 is not worse
@@ -321,13 +322,13 @@ def _columns(array: ArrayLike) -> Floats:
 
 
 def _logistic(lead: Floats) -> tuple[Floats, Floats]:
-    """Log of the logistic function of the lead, and the logistic function of minus the lead, neither overflowing."""
+    """Return log(logistic(lead)) and logistic(-lead), without overflow."""
     small = np.exp(-np.abs(lead))
     total = 1.0 + small
     return np.minimum(lead, 0.0) - np.log(total), np.where(lead > 0.0, small, 1.0) / total
 
 
 def _bend(lead: Floats) -> Floats:
-    """The slope of the logistic function."""
+    """Return the derivative of the logistic function."""
     small = np.exp(-np.abs(lead))
     return small / (1.0 + small) ** 2

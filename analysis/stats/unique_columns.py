@@ -1,4 +1,4 @@
-"""Draws that say the same: what is computed of each need be computed of one of them."""
+"""Groups of identical columns, so that a result is computed only once for equal draws."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class UniqueColumns:
-    """The different draws of each group.
+    """The unique draws of each group.
 
     Attributes
     ----------
     group, column : ndarray of int, shape (n_distinct,)
-        Where each stands first; groups in ascending order.
-    place : ndarray of int, shape (n_groups, n_columns)
-        Which of them each draw of a group equals.
+        Group and column of the first occurrence of each unique draw, groups in ascending order.
+    positions : ndarray of int, shape (n_groups, n_columns)
+        Index of the unique draw that equals each draw of a group.
     """
 
     group: Ints
@@ -31,24 +31,25 @@ class UniqueColumns:
 
 
 def unique_columns(begin: Ints, *values: Floats) -> UniqueColumns:
-    """Find the columns that hold the same in all rows of a group, to the bit.
+    """Find the columns whose values are bitwise equal in all rows of a group.
 
     Parameters
     ----------
     begin : ndarray of int, shape (n_groups,)
-        The first row of each group, from 0, ascending without repetition: no group is empty.
+        The first row of each group, from 0, strictly ascending: no group is empty.
     *values : ndarray of shape (n_rows, n_columns)
-        What was drawn, one column a draw.
+        The draws, one in each column.
 
     Returns
     -------
-    Distinct
-        Found by sums of mixed bits, then compared value by value: should two different draws have one sum, all draws
-        count as distinct, which costs time alone.
+    UniqueColumns
+        Columns are matched by hashes and then compared value by value. If two different draws have the same hash, all
+        draws count as distinct, which only costs time.
 
     Examples
     --------
-    Two groups of two rows and one: the first and the last draw of the first group are alike, of the second all are.
+    There is a group of two rows and a group of one row. The first and the last draw of the first group are equal; all
+    draws of the second group are equal.
 
     >>> found = unique_columns(np.array([0, 2]), np.array([[1.0, 0.0, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]))
     >>> [sorted(set(row)) for row in found.positions.tolist()], len(found.group)
@@ -59,7 +60,8 @@ def unique_columns(begin: Ints, *values: Floats) -> UniqueColumns:
     sums = np.zeros((rows, columns), dtype=np.uint64)
     for number, array in enumerate(values):
         factors = mixed(np.arange(number * rows + 1, (number + 1) * rows + 1, dtype=np.uint64)) | np.uint64(1)
-        # The bits of halves and wholes are high ones, which a product would push out: fold them down first.
+        # The significant bits of small multiples of 1/2 are high bits, which a product would shift out. Fold them down
+        # first.
         bits = np.ascontiguousarray(array, dtype=np.float64).view(np.uint64)
         sums += (bits ^ (bits >> np.uint64(44))) * factors[:, None]
     keys = np.add.reduceat(sums, begin, axis=0)

@@ -1,7 +1,8 @@
-"""Statistics of weighted clusters beyond the mean: ratios, quantiles and rank correlations for the bootstrap.
+"""Statistics of weighted clusters for the bootstrap, other than the mean: ratios, quantiles and rank correlations.
 
-Each returns a `Statistic`: from weights of shape (resamples, n_clusters), how often each cluster was drawn, to one
-value a resample, the value that the same statistic has of the data written out that often.
+Each function returns a `Statistic`. It maps weights of shape (resamples, n_clusters), how often each cluster was drawn,
+to one value per resample. That value equals the statistic of the data with each cluster repeated as often as it was
+drawn.
 """
 
 from __future__ import annotations
@@ -13,28 +14,28 @@ from analysis.stats.bootstrap import Floats, Statistic
 
 Ints = NDArray[np.int64]
 
-#: So many weights are held at a time: resamples are gone through in parts, so that large studies fit into memory.
+#: Maximum number of weights in memory: resamples are processed in parts, so that large studies fit.
 _AT_ONCE = 4_000_000
-#: So many things must share a value, on average, for equal ones to be counted together.
+#: Equal values are counted together if they occur at least this often on average.
 _FEW = 4
 
 
 def weighted_ratio(numerator: ArrayLike, denominator: ArrayLike, cluster: ArrayLike, clusters: int) -> Statistic:
-    """The ratio of two sums: a mean over parts of what was sampled, such as statements of responses.
+    """Return the ratio of two sums as a statistic: a mean over parts of the sampled units, such as statements.
 
     Parameters
     ----------
     numerator, denominator : array_like, shape (n,)
-        What is summed; where either is NaN, both are left out.
+        The summands; if either is NaN, both are ignored.
     cluster : array_like of int, shape (n,)
-        The cluster of each, from 0 to ``clusters - 1``.
+        The cluster of each pair, from 0 to ``clusters - 1``.
     clusters : int
         Number of clusters.
 
     Returns
     -------
     callable
-        For `bootstrap`. NaN where the denominator's sum is 0.
+        For `bootstrap`. NaN if the sum of the denominator is 0.
     """
     above, below = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
     is_known = ~(np.isnan(above) | np.isnan(below))
@@ -51,12 +52,12 @@ def weighted_ratio(numerator: ArrayLike, denominator: ArrayLike, cluster: ArrayL
 
 
 def weighted_sd(values: ArrayLike, cluster: ArrayLike, clusters: int) -> Statistic:
-    """The standard deviation of a sample (divisor n - 1); NaN values are left out, NaN with fewer than two.
+    """Return the standard deviation (divisor n - 1) as a statistic. NaN is ignored; NaN with fewer than two values.
 
     Parameters and result are those of `analysis.stats.bootstrap.weighted_mean`.
     """
     value, index = _known(values, cluster)
-    # About the mean, as sums of squares of large numbers lose their last digits.
+    # Centred, because sums of squares of large numbers lose precision.
     value = value - (value.mean() if value.size else 0.0)
     counts = np.bincount(index, minlength=clusters).astype(np.float64)
     sums = np.bincount(index, weights=value, minlength=clusters)
@@ -73,12 +74,12 @@ def weighted_sd(values: ArrayLike, cluster: ArrayLike, clusters: int) -> Statist
 
 
 def weighted_quantile(values: ArrayLike, cluster: ArrayLike, clusters: int, quantile: float) -> Statistic:
-    """A quantile, between two values on the straight line between them (numpy's default; Hyndman and Fan's type 7).
+    """Return a quantile as a statistic, linearly interpolated (numpy's default; Hyndman and Fan's type 7).
 
     Parameters
     ----------
     values : array_like, shape (n,)
-        NaN ones are left out.
+        NaN is ignored.
     cluster, clusters
         As in `weighted_ratio`.
     quantile : float
@@ -87,12 +88,12 @@ def weighted_quantile(values: ArrayLike, cluster: ArrayLike, clusters: int, quan
     Returns
     -------
     callable
-        For `bootstrap`; weights must be whole numbers. NaN for a resample without a value.
+        For `bootstrap`; weights must be integers. NaN for a resample without values.
 
     Raises
     ------
     ValueError
-        If `quantile` does not lie between 0 and 1.
+        If `quantile` is not between 0 and 1.
 
     References
     ----------
@@ -124,24 +125,25 @@ def weighted_quantile(values: ArrayLike, cluster: ArrayLike, clusters: int, quan
 
 
 def quantile_has_interval(quantile: float, clusters: int, *, level: float = 0.95) -> bool:
-    """Whether an interval of a quantile can hold the true one often enough.
+    """Check whether an interval of a quantile can have the required coverage.
 
-    It lies between the smallest and the largest value, and so misses the true one wherever all values are on one side
-    of it: too often with fewer clusters than log((1 - level) / 2) / log(max(q, 1 - q)), 6 for a median.
+    The interval lies between the smallest and the largest value. It therefore misses the true quantile if all values
+    are on one side of it. This is too frequent with fewer clusters than log((1 - level) / 2) / log(max(q, 1 - q)), 6
+    for a median.
 
     Parameters
     ----------
     quantile : float
         Between 0 and 1; 0.5 is the median.
     clusters : int
-        How many clusters hold a value.
+        The number of clusters with a value.
     level : float
-        The share of studies whose interval is to hold the true value, 0.95 by default.
+        Coverage: the share of studies whose interval should contain the true value, 0.95 by default.
 
     Raises
     ------
     ValueError
-        If `quantile` or `level` does not lie between 0 and 1.
+        If `quantile` or `level` is not between 0 and 1.
 
     Examples
     --------
@@ -155,20 +157,20 @@ def quantile_has_interval(quantile: float, clusters: int, *, level: float = 0.95
 
 
 def weighted_spearman(first: ArrayLike, second: ArrayLike, cluster: ArrayLike, clusters: int) -> Statistic:
-    """Spearman's rho of two measures of the same things; equal values share the mean of their ranks.
+    """Return Spearman's rho of two measures of the same units as a statistic; equal values share their mean rank.
 
     Parameters
     ----------
     first, second : array_like, shape (n,)
-        Pairs of which one is NaN are left out.
+        Pairs in which either value is NaN are ignored.
     cluster, clusters
         As in `weighted_ratio`.
 
     Returns
     -------
     callable
-        For `bootstrap`; weights must be whole numbers. NaN where fewer than two pairs are drawn, or all that were
-        drawn are equal in one of the two.
+        For `bootstrap`; weights must be integers. NaN with fewer than two drawn pairs, or if all drawn values of one
+        measure are equal.
 
     References
     ----------
@@ -198,9 +200,9 @@ def weighted_spearman(first: ArrayLike, second: ArrayLike, cluster: ArrayLike, c
 
 
 def _ordered(value: Floats, index: Ints, clusters: int) -> tuple[Floats, Statistic]:
-    """Values in ascending order, and how often each of them is drawn: from weights to (resamples, n_values).
+    """Sort the values, and return how to count their draws: from weights to shape (resamples, n_values).
 
-    Where few values are distinct, such as counts, those that are equal go together.
+    If few values are distinct, as for counts, equal values are merged.
     """
     distinct, rank = np.unique(value, return_inverse=True)
     if _FEW * distinct.size <= value.size and distinct.size * clusters <= _AT_ONCE:
@@ -213,7 +215,7 @@ def _ordered(value: Floats, index: Ints, clusters: int) -> tuple[Floats, Statist
 
 
 class _ranker:  # noqa: N801 -- used as a function
-    """Ranks of values among copies of themselves, so many as the weights say."""
+    """Ranks of values, each repeated as often as its weight says."""
 
     def __init__(self, values: Floats) -> None:
         self.order = np.argsort(values, kind="stable")

@@ -1,1 +1,1 @@
-"""Texts as pure functions of strings: statements and citations."""
+"""Text measures as pure functions of strings."""

@@ -1,6 +1,6 @@
-"""BERTScore: how alike two texts are by the contextual embeddings of their tokens (Zhang et al. 2020, ICLR).
+"""BERTScore: similarity of two texts by the contextual embeddings of their tokens (Zhang et al. 2020, ICLR).
 
-Encoders are elsewhere (`analysis.rag.encoders`); here are arrays in, numbers out. docs/methods/bertscore.md.
+This module computes scores from arrays; the encoders are in `analysis.rag.encoders`. See docs/methods/bertscore.md.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ Ints = NDArray[np.int64]
 
 
 class MismatchError(ValueError):
-    """What was handed in does not belong together."""
+    """The inputs do not match."""
 
 
 class BadEmbeddingError(ValueError):
-    """An embedding is NaN, infinite or zero: it is like nothing."""
+    """An embedding is NaN, infinite or zero, so it has no direction."""
 
 
 @dataclass(frozen=True, eq=False)
 class TokenEmbeddings:
-    """A text as an encoder sees it, one row a token, special tokens too.
+    """The encoding of a text, one row per token, including special tokens.
 
     Attributes
     ----------
     vectors : ndarray of float32, shape (n_tokens, n_dimensions)
-        Embeddings in context, of any length: only their directions count.
+        Contextual embeddings of any norm: only their directions matter.
     ids : ndarray of int, shape (n_tokens,)
-        Which word of the vocabulary each token is.
+        Vocabulary id of each token.
     weighted : ndarray of bool, shape (n_tokens,)
-        False for the tokens that begin and end a text. They carry no weight, but may be what another text's token is
-        most like: so does the authors' package.
+        False for the tokens that begin and end a text. They have no weight, but tokens of the other text can match
+        them, as in the authors' package.
     cut : bool
-        Whether the text was longer than the encoder reads.
+        Whether the text was truncated to the encoder's maximum length.
     """
 
     vectors: Floats
@@ -56,13 +56,13 @@ class TokenEmbeddings:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no token that carries weight."""
+        """Whether no token has weight."""
         return not self.weighted.any()
 
 
 @dataclass(frozen=True)
 class Score:
-    """Precision, recall and F1; all NaN where one of the texts has no token that carries weight."""
+    """Precision, recall and F1; all NaN if one of the texts has no token with weight."""
 
     precision: float
     recall: float
@@ -73,30 +73,30 @@ UNDEFINED = Score(nan, nan, nan)
 
 
 def score(candidate: TokenEmbeddings, reference: TokenEmbeddings, *, idf: Idf | None = None) -> Score:
-    """BERTScore of a candidate against a reference.
+    """Compute BERTScore of a candidate against a reference.
 
-    Each token is matched with the token of the other text that it is most like (cosine similarity); precision is the
-    mean over the candidate's tokens, recall over the reference's, F1 their harmonic mean (equations 1 to 4).
+    Each token is matched with the most similar token of the other text (cosine similarity). Precision is the mean over
+    the candidate's tokens, recall over the reference's, and F1 is their harmonic mean (equations 1 to 4).
 
     Parameters
     ----------
     candidate, reference : TokenEmbeddings
-        Of the same encoder.
+        Encoded by the same encoder.
     idf : Idf, optional
-        Rare tokens weigh more (section 3, "Importance Weighting"); without it all weigh the same.
+        Gives rare tokens more weight (section 3, "Importance Weighting"). Without it all tokens have equal weight.
 
     Returns
     -------
     Score
-        NaN where one of the texts is empty, or has only tokens that idf gives no weight. (The authors' package says 0
-        there, a number that nobody measured.)
+        NaN if one of the texts is empty, or if idf gives all its tokens no weight. The authors' package returns 0 in
+        these cases, although nothing was measured.
 
     Raises
     ------
     MismatchError
-        If the encoders cannot be the same, as the embeddings differ in size.
+        If the encoders differ, because the embeddings differ in size.
     BadEmbeddingError
-        If an embedding is not finite or has no direction.
+        If an embedding is not finite or is zero.
 
     Examples
     --------
@@ -113,22 +113,22 @@ def score(candidate: TokenEmbeddings, reference: TokenEmbeddings, *, idf: Idf | 
 def scores(
     texts: Sequence[TokenEmbeddings], pairs: Iterable[tuple[int, int]], *, idf: Idf | None = None
 ) -> list[Score]:
-    """BERTScore of many pairs of a few texts: each text is made ready once.
+    """Compute BERTScore of many pairs of a few texts; each text is prepared once.
 
     Parameters
     ----------
     texts : sequence of TokenEmbeddings
-        Of the same encoder.
+        Encoded by the same encoder.
     pairs : iterable of (int, int)
-        Candidate and reference, as positions in `texts`. A pair the other way round has precision and recall swapped
-        and the same F1, without idf and with.
+        Candidate and reference, as indices in `texts`. The reversed pair has precision and recall swapped and the same
+        F1, with and without idf.
     idf : Idf, optional
         See `score`.
 
     Returns
     -------
     list of Score
-        In the order of `pairs`; a function of each pair alone, to the byte: no padding, no batches.
+        In the order of `pairs`. Each score depends only on its pair, to the last bit: there is no padding or batching.
     """
     if len({text.vectors.shape[1] for text in texts}) > 1:
         raise MismatchError("The texts were encoded by different models: their embeddings differ in size.")
@@ -148,37 +148,37 @@ def scores(
 
 @dataclass(frozen=True)
 class Idf:
-    """How rare the tokens of a vocabulary are among reference texts.
+    """Inverse document frequency of vocabulary tokens in reference texts.
 
     Attributes
     ----------
     documents : int
-        How many references it was counted in.
+        Number of references in which tokens were counted.
     weights : mapping of int to float
-        By token id; a token that no reference holds weighs as one that occurs in none.
+        By token id. A token that is missing here has the weight of a token that occurs in no reference.
     """
 
     documents: int
     weights: Mapping[int, float]
 
     def of(self, ids: Ints) -> NDArray[np.float64]:
-        """The weight of each token."""
+        """Return the weight of each token."""
         unseen = log(self.documents + 1)
         return np.array([self.weights.get(token, unseen) for token in ids.tolist()], dtype=np.float64)
 
 
 def inverse_document_frequency(references: Iterable[ArrayLike]) -> Idf:
-    """Count how rare tokens are: -log of the share of references that hold a token, plus-one smoothed.
+    """Compute token weights: -log of the share of references that contain a token, with plus-one smoothing.
 
     Parameters
     ----------
     references : iterable of array_like of int
-        Token ids of each reference, special tokens too: every text holds them, so they weigh nothing.
+        Token ids of each reference, including special tokens: every text contains them, so their weight is 0.
 
     Raises
     ------
     MismatchError
-        If there is no reference.
+        If there are no references.
 
     Examples
     --------
@@ -196,14 +196,15 @@ def inverse_document_frequency(references: Iterable[ArrayLike]) -> Idf:
 
 
 def rescale(score: Score, baseline: Score) -> Score:
-    """Spread scores out over a readable range: (x - b) / (1 - b), b the mean over unrelated sentences (section 5).
+    """Rescale scores to a readable range: (x - b) / (1 - b), with b the mean over unrelated sentences (section 5).
 
-    It changes no rank and no rank correlation. Baselines of an encoder's layer come with the authors' package.
+    Rescaling does not change ranks or rank correlations. The authors' package has baselines for each layer of an
+    encoder.
 
     Raises
     ------
     MismatchError
-        If a baseline is not below 1.
+        If a baseline is 1 or more.
 
     Examples
     --------
@@ -227,7 +228,7 @@ def _unit(vectors: Floats) -> Floats:
 
 
 def _weights(text: TokenEmbeddings, idf: Idf | None) -> NDArray[np.float64]:
-    """What each token counts for; they sum to one, or are all zero where no token counts."""
+    """Return the weight of each token; weights sum to one, or are all zero if no token counts."""
     weights = text.weighted.astype(np.float64) if idf is None else idf.of(text.ids)
     total = weights.sum()
     return np.zeros_like(weights) if text.is_empty or not total else weights / total

@@ -1,7 +1,7 @@
-"""Which passages a response cites, in which order, and where (design 7.5; crowdrag25, sections 4.2, 4.3 and 4.5).
+"""Cited passages of a response, their order, and their positions (design 7.5; crowdrag25, sections 4.2, 4.3 and 4.5).
 
-Passages go by what they are told apart by, ranks in a list of passages or any other hashable name. Nothing here is
-correlated but *positions*: the published analysis correlated the passages' ids, whose order says nothing.
+Passages are identified by ranks in a list of passages or by other hashable ids. Correlations use only *positions*: the
+published analysis correlated the passages' ids, whose order has no meaning.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ NAN = float("nan")
 
 
 def jaccard(first: Collection[Hashable], second: Collection[Hashable]) -> float:
-    """How much two sets of passages overlap: the passages of both, by those of either.
+    """Compute the overlap of two sets of passages: the size of the intersection divided by that of the union.
 
     Parameters
     ----------
     first, second : collection of hashable
-        Passages; repetitions do not count.
+        Passages; repetitions are ignored.
 
     Returns
     -------
@@ -45,22 +45,22 @@ def jaccard(first: Collection[Hashable], second: Collection[Hashable]) -> float:
 
 
 def order_correlation(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
-    """Spearman's rho between the orders in which two lists hold the passages that both hold.
+    """Compute Spearman's rho between the orders of the passages that are in both lists.
 
     Parameters
     ----------
     first, second : sequence of hashable
-        Passages in order, by rank or by first citation; of one that stands there twice the first place counts.
+        Passages in order, by rank or by first citation; only the first occurrence counts.
 
     Returns
     -------
     float
-        From -1 to 1; NaN with fewer than two passages in both. With two it is -1 or 1: average over many lists.
+        From -1 to 1; NaN with fewer than two common passages. With two it is -1 or 1: average over many lists.
 
     Notes
     -----
-    Places in a list are never equal, so with d the difference of a passage's two ranks and m passages
-    rho = 1 - 6 sum(d^2) / (m (m^2 - 1)).
+    Positions in a list are distinct. With d the difference of a passage's two ranks and m passages, rho = 1 - 6
+    sum(d^2) / (m (m^2 - 1)).
 
     References
     ----------
@@ -82,19 +82,19 @@ def order_correlation(first: Sequence[Hashable], second: Sequence[Hashable]) -> 
 
 
 def median_ranks(cited: Collection[int], available: Collection[int]) -> tuple[float, float]:
-    """The median rank of the passages that a response cites, and of those that it could have cited.
+    """Compute the median ranks of the cited and of the uncited passages of a response.
 
     Parameters
     ----------
     cited : collection of int
         Ranks of cited passages.
     available : collection of int
-        Ranks of all passages that its author had, the cited ones too.
+        Ranks of all passages that the author had, including the cited ones.
 
     Returns
     -------
     tuple of float
-        Of cited and of uncited passages; NaN where there are none.
+        Medians of cited and of uncited passages; NaN if there are none.
 
     References
     ----------
@@ -111,18 +111,18 @@ def median_ranks(cited: Collection[int], available: Collection[int]) -> tuple[fl
 
 
 def citing_positions(parsed: ParsedResponse) -> list[float]:
-    """Where in its text a response cites: the end of each statement with citations, as a share of the text.
+    """Find where a response cites: the end of each statement with citations, as a share of the text.
 
     Parameters
     ----------
     parsed : ParsedResponse
-        The text is what its statements say, without markers: a long marker moves nothing.
+        The text is that of its statements, without markers: long markers do not shift positions.
 
     Returns
     -------
     list of float
-        Ascending, from 0 to 1; a statement counts once, however many passages it cites. Empty if nothing is cited, or
-        if there is no text.
+        Ascending, from 0 to 1. A statement counts once, even with several citations. Empty if nothing is cited or there
+        is no text.
 
     References
     ----------
@@ -143,14 +143,14 @@ def citing_positions(parsed: ParsedResponse) -> list[float]:
 
 
 def binned(positions: Sequence[float], bins: int) -> NDArray[np.int64]:
-    """How many positions lie in each of some equal parts of the text.
+    """Count the positions in each of several equal parts of the text.
 
     Parameters
     ----------
     positions : sequence of float
         From 0 to 1.
     bins : int
-        How many parts; a position between two belongs to the later, the end of the text to the last.
+        Number of parts. A position on a boundary belongs to the later part, and the end of the text to the last part.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def binned(positions: Sequence[float], bins: int) -> NDArray[np.int64]:
     Raises
     ------
     ValueError
-        If there is no part, or a position outside of the text.
+        If there are no parts, or a position is outside the text.
     """
     if bins < 1:
         msg = f"there must be at least one part, not {bins}"

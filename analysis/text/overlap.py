@@ -1,8 +1,8 @@
 """Overlap of texts: sentence-BLEU, ROUGE-L and chrF of many pairs (design 7.4, 7.5; docs/methods/reference-metrics.md).
 
-Tokens and stems are those of sacrebleu and rouge-score, and so are the scores, to the last digits. What is done here
-is to read a text once, however many pairs it is in, and to find common n-grams and subsequences by bits: a bit for each
-place of the other text, all places at once.
+Tokens, stems and scores equal those of sacrebleu and rouge-score, to the last digits. This implementation is faster for
+many pairs, because it reads each text once. It finds common n-grams and subsequences with bit operations, with one bit
+for each position of the other text.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
-# Longer texts have their n-grams counted: a bit for each of their places would take memory by the square of the length.
+# Longer texts use n-gram counts: one bit per position would need memory quadratic in the length.
 _MOST_BITS = 4096
 
 
 class NoReferenceError(ValueError):
-    """A text was to be compared with no text."""
+    """There is no reference to compare a text with."""
 
 
 class _Stemmer(Protocol):
     def stem(self, word: str) -> str:
-        """The stem of a word."""
+        """Return the stem of a word."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Places:
-    """Where the words of some texts stand, the texts one behind the other with a gap between them.
+    """Positions of the words in concatenated texts, with a gap between texts.
 
     Attributes
     ----------
     lengths : tuple of int
-        How many words each text has.
+        The number of words of each text.
     spans : tuple of int
-        The places of each text, as bits.
+        The positions of each text, as bits.
     of : dict of str to int
-        The places of each word, as bits.
+        The positions of each word, as bits.
     """
 
     lengths: tuple[int, ...]
@@ -61,7 +61,7 @@ class _Places:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Words:
-    """A text in words: all in order, each once, and those that it has more than once with how often."""
+    """The words of a text: all in order, the distinct ones, and the counts of repeated ones."""
 
     tokens: list[str]
     distinct: frozenset[str]
@@ -77,17 +77,16 @@ class _Words:
 
 
 class Bleu:
-    """Sentence-BLEU of pairs of texts, equal to ``sacrebleu``'s with its defaults for sentences.
+    """Sentence-BLEU of pairs of texts, equal to ``sacrebleu`` with its defaults for sentences.
 
-    Tokenizer 13a, exponential smoothing, effective order. Texts are kept tokenised as long as this object: make one for
-    each topic.
+    Tokenizer 13a, exponential smoothing, effective order. The object caches tokenised texts: create one for each topic.
 
     Parameters
     ----------
     max_order : int
-        The longest n-grams that are compared: 4, or 8 to measure copying.
+        The longest n-grams to compare: 4, or 8 to measure copying.
     lowercase : bool
-        Whether case is ignored.
+        Whether to ignore case.
 
     Raises
     ------
@@ -115,25 +114,25 @@ class Bleu:
         self._references: dict[tuple[str, ...], _Places] = {}
 
     def score(self, candidate: str, references: Sequence[str]) -> float:
-        """BLEU of a candidate against one reference or several, from 0 to 100.
+        """Compute BLEU of a candidate against one or more references, from 0 to 100.
 
         Parameters
         ----------
         candidate : str
-            The text that is scored.
+            The text to score.
         references : sequence of str
-            What it is compared with: an n-gram counts as often as in the reference that has it most often; the length
-            that the candidate should have is that of the reference which comes nearest.
+            The texts to compare with. The count of an n-gram is limited by the reference that has it most often. The
+            reference length is the one nearest to the candidate's length.
 
         Returns
         -------
         float
-            0 where nothing is shared, so also where the candidate or all references are empty.
+            0 if nothing is shared, also if the candidate or all references are empty.
 
         Raises
         ------
         NoReferenceError
-            If there is no reference.
+            If there are no references.
         """
         if isinstance(references, str):
             msg = "references is a sequence of texts, not one text"
@@ -164,11 +163,11 @@ class Bleu:
         return places
 
     def _matches(self, candidate: _Words, references: _Places) -> list[int]:
-        """How many of the candidate's n-grams are in the references, by order, until an order has none.
+        """Count the candidate's n-grams that are in the references, by order, up to the first order without matches.
 
-        For each place of the candidate the bits say where the references have the n-gram that ends there: shifted by
-        one and met with the places of the next word, they say so for the n-gram that is longer by one. N-grams that
-        match nowhere go no further, so that most of them are never made.
+        For each position of the candidate, the bits mark where an n-gram that ends there occurs in the references.
+        Shifting them by one and intersecting them with the positions of the next word gives the n-gram that is longer
+        by one. N-grams without a match are not extended, so most n-grams are never built.
         """
         shared = len(candidate.distinct & references.of.keys())
         if not shared:
@@ -196,19 +195,19 @@ class Bleu:
 
 
 class RougeL:
-    """ROUGE-L F1 of pairs of texts, equal to ``rouge-score``'s.
+    """ROUGE-L F1 of pairs of texts, equal to ``rouge-score``.
 
-    Words are runs of the letters a to z and figures, as rouge-score has them: texts in other scripts have none. Texts
-    are kept in words as long as this object: make one for each topic.
+    Words are runs of the letters a to z and digits, as in rouge-score: texts in other scripts have no words. The object
+    caches the words of texts: create one for each topic.
 
     Parameters
     ----------
     stem : bool
-        Whether words of more than three letters are compared by their Porter stems.
+        Whether to compare words of more than three letters by their Porter stems.
 
     References
     ----------
-    Lin, ROUGE: a package for automatic evaluation of summaries, 2004. The longest common subsequence by bits: Hyyrö,
+    Lin, ROUGE: a package for automatic evaluation of summaries, 2004. Bit-parallel longest common subsequence: Hyyrö,
     Bit-parallel LCS-length computation revisited, AWOCA 2004.
 
     Examples
@@ -222,7 +221,7 @@ class RougeL:
         self._texts: dict[str, tuple[list[str], _Places]] = {}
 
     def score(self, candidate: str, reference: str) -> float:
-        """F1 of the longest common subsequence of words, from 0 to 1; 0 where one of the texts has no words."""
+        """Compute F1 of the longest common subsequence of words, from 0 to 1; 0 if one of the texts has no words."""
         words, _ = self._prepared(candidate)
         reference_words, places = self._prepared(reference)
         common = _common_length(words, places)
@@ -241,10 +240,10 @@ class RougeL:
 
 
 class ChrF:
-    """chrF2 of pairs of texts, equal to ``sacrebleu``'s with its defaults: the F-score of n-grams of characters.
+    """chrF2 of pairs of texts, equal to ``sacrebleu`` with its defaults: the F-score of character n-grams.
 
-    N-grams of one to six characters, white space left out; precision and recall are means over the orders that both
-    texts are long enough for, and recall weighs twice as much. Texts are kept in n-grams as long as this object: make
+    N-grams have one to six characters, without white space. Precision and recall are means over the orders for which
+    both texts are long enough, and recall has twice the weight (beta). The object caches the n-grams of texts: create
     one for each topic.
 
     References
@@ -259,7 +258,7 @@ class ChrF:
         self._counted: dict[str, list[Counter[str]]] = {}
 
     def score(self, candidate: str, reference: str) -> float:
-        """Return the score, 0 to 100; 0 where one of the texts has no character.
+        """Return the score, 0 to 100; 0 if one of the texts has no characters.
 
         Examples
         --------
@@ -290,23 +289,23 @@ class ChrF:
 
 
 def tokens(text: str) -> list[str]:
-    """The tokens of a text as sacrebleu's tokenizer 13a has them (mteval-v13a, for languages in Latin script)."""
-    # These two it does before anything else, and they join what white space parts.
+    """Return the tokens of sacrebleu's tokenizer 13a (mteval-v13a, for languages in Latin script)."""
+    # The tokenizer makes these two replacements first; they join text across white space.
     joined = text.rstrip().replace("<skipped>", "").replace("-\n", "")
     pieces = _tokenizer()
-    # No rule touches letters and figures alone.
+    # No rule applies to pieces of letters and digits alone.
     return [token for piece in joined.split() for token in ((piece,) if piece.isalnum() else pieces(piece))]
 
 
 def longest_common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many words two sequences have in common in the same order, gaps allowed."""
+    """Return the length of the longest common subsequence of two word sequences."""
     return _common_length(first, _Places.read([second]))
 
 
 def _counted_matches(words: Sequence[str], references: Sequence[Sequence[str]], max_order: int) -> list[int]:
-    """How many of the n-grams of `words` are in the other texts, by order, until an order has none.
+    """Count the n-grams of `words` that are in the other texts, by order, up to the first order without matches.
 
-    In time and memory proportional to the lengths of the texts, which bits for each place are not.
+    Time and memory are linear in the text lengths, unlike with one bit per position.
     """
     matches: list[int] = []
     for order in range(1, min(max_order, len(words)) + 1):
@@ -324,9 +323,10 @@ def _ngrams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
 
 
 def _common_length(words: Iterable[str], reference: _Places) -> int:
-    """The longest common subsequence of `words` and of one other text.
+    """Return the length of the longest common subsequence of `words` and one other text.
 
-    A 0 bit of the row at a place says that the subsequence grows there. One addition carries it over the whole row.
+    A 0 bit in the row marks a position at which the subsequence grows. One addition propagates carries over the whole
+    row.
     """
     (length,), (everywhere,) = reference.lengths, reference.spans
     row = everywhere
@@ -337,9 +337,9 @@ def _common_length(words: Iterable[str], reference: _Places) -> int:
 
 
 def _clipped(places: list[int], references: _Places) -> int:
-    """How many n-grams match, each at most as often as in the text that has it most often.
+    """Count the matching n-grams, each at most as often as in the text that has it most often.
 
-    Of two equal n-grams the places are equal, of two others they are not: places name what stands there.
+    Positions identify n-grams: equal n-grams have equal positions, and different ones have different positions.
     """
     if len(set(places)) == len(places):
         return len(places)
@@ -347,14 +347,14 @@ def _clipped(places: list[int], references: _Places) -> int:
 
 
 def _clip(count: int, bits: int, references: _Places) -> int:
-    """A count, at most as large as in the text that has most of these places."""
+    """Limit a count by the largest number of these positions in one text."""
     if len(references.spans) == 1:
         return min(count, bits.bit_count())
     return min(count, max((bits & span).bit_count() for span in references.spans))
 
 
 def _bleu(correct: Sequence[int], length: int, reference_length: int, orders: int) -> float:
-    """BLEU from the matches of the first orders; `orders` has the candidate, those without a match are smoothed."""
+    """Compute BLEU from the matches of the first orders; the other orders up to `orders` are smoothed."""
     total_log = 0.0
     smooth = 1.0
     for n in range(1, orders + 1):
@@ -366,21 +366,21 @@ def _bleu(correct: Sequence[int], length: int, reference_length: int, orders: in
             precision = 100.0 / (smooth * total)
         total_log += math.log(precision)
     brevity = 1.0 if length >= reference_length else math.exp(1 - reference_length / length)
-    # The sum of rounded logarithms may lie a hair above that of 100.
+    # The sum of rounded logarithms can slightly exceed the logarithm of 100.
     return min(brevity * math.exp(total_log / orders), 100.0)
 
 
 def _nearest(length: int, lengths: Sequence[int]) -> int:
-    """The length that comes nearest to `length`, of two the shorter."""
+    """Return the length nearest to `length`; the shorter one of two."""
     return min(lengths, key=lambda reference_length: (abs(length - reference_length), reference_length))
 
 
 @lru_cache(maxsize=1)
 def _tokenizer() -> Callable[[str], tuple[str, ...]]:
-    """What sacrebleu makes of a piece without white space, kept: words are few.
+    """Return a cached tokenizer for pieces without white space; there are few distinct words.
 
-    Its rules look at the characters beside a mark, of which white space is one: they make the same of each piece
-    alone as of all together.
+    The rules of sacrebleu depend on the characters next to a mark, and white space is one of them. Tokenising the
+    pieces separately therefore gives the same result as tokenising the text.
     """
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a  # imported when needed: web processes never score
 
@@ -395,7 +395,7 @@ def _tokenizer() -> Callable[[str], tuple[str, ...]]:
 
 @lru_cache(maxsize=1)
 def _stemmer() -> _Stemmer:
-    """The stemmer that rouge-score uses, with what it said of each word kept."""
+    """Return rouge-score's stemmer with a cache."""
     from nltk.stem.porter import PorterStemmer
 
     stem = lru_cache(maxsize=1 << 16)(PorterStemmer().stem)

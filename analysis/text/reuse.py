@@ -1,4 +1,4 @@
-"""Text reuse: how far a statement copies a passage that it cites (design 7.5; docs/methods/text-reuse.md)."""
+"""Text reuse: how much a statement copies from a passage that it cites (design 7.5; docs/methods/text-reuse.md)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .overlap import Bleu
 from .statements import ParsedResponse
 
-#: N-grams up to so many words are compared: longer than a turn of phrase, so that copying shows.
+#: Maximum n-gram order: longer than a common phrase, so that copying is visible.
 MAX_ORDER = 8
 
 _WORD = re.compile(r"[^\W_]")
@@ -17,16 +17,16 @@ _WORD = re.compile(r"[^\W_]")
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
-    """A statement with a passage that it cites.
+    """Text reuse between a statement and a passage that it cites.
 
     Attributes
     ----------
     statement : int
-        The statement's place in its response, from 0.
+        The statement's index in its response, from 0.
     passage : int
-        The passage's place in the ranking, 0-based as in citation markers.
+        The passage's index in the ranking, 0-based as in citation markers.
     bleu : float
-        From 0 (nothing shared) to 100 (a copy); NaN where statement or passage has no words.
+        From 0 (nothing shared) to 100 (a copy); NaN if the statement or the passage has no words.
     """
 
     statement: int
@@ -35,7 +35,7 @@ class Reuse:
 
 
 def measure() -> Bleu:
-    """What compares statements with passages; it keeps texts, so make one for each topic."""
+    """Return the measure of statements and passages; it caches texts, so create one for each topic."""
     return Bleu(max_order=MAX_ORDER, lowercase=True)
 
 
@@ -45,26 +45,26 @@ def reuse(parsed: ParsedResponse, passages: Sequence[str], *, bleu: Bleu | None 
     Parameters
     ----------
     parsed : ParsedResponse
-        A response; its statements are compared as they read, with what closes them and without markers.
+        A response. Its statements are compared in readable form, with closing punctuation and without markers.
     passages : sequence of str
-        The passages' texts, at the places that the citations name.
+        The texts of the passages, at the indices that citations use.
     bleu : Bleu, optional
-        From `measure`: pass the same one for all responses of a topic, and each text is read once.
+        From `measure`. Pass the same object for all responses of a topic, so that each text is read once.
 
     Returns
     -------
     list of Reuse
-        In the order of statements and citations; statements without citation have none.
+        In the order of statements and citations; statements without citations are not included.
 
     Raises
     ------
     IndexError
-        If a citation names no passage: parse the response with the number of its passages.
+        If a citation has no passage. To avoid this, parse the response with the correct number of passages.
 
     Notes
     -----
-    Sentence-BLEU up to order 8, lower case, effective order; a passage's lines are its references, so that a statement
-    copied from one line scores high, however long the passage (crowdrag25, section 4.4).
+    Sentence-BLEU up to order 8, lower case, effective order. The lines of a passage are its references (crowdrag25,
+    section 4.4). A statement copied from one line therefore gets a high score in a passage of any length.
     """
     compare = bleu or measure()
     lines = {passage: lines_of(passages[passage]) for passage in parsed.cited_passages}
@@ -80,5 +80,5 @@ def reuse(parsed: ParsedResponse, passages: Sequence[str], *, bleu: Bleu | None 
 
 
 def lines_of(passage: str) -> list[str]:
-    """The lines of a passage but blank ones: an empty reference would only lift BLEU's penalty for brevity."""
+    """Return the lines of a passage without blank ones: an empty reference would only reduce BLEU's brevity penalty."""
     return [line for line in passage.split("\n") if line.strip()]

@@ -1,10 +1,10 @@
 """Statements and citations of a response (design 7.1; crowdrag25, section 4).
 
-A *marker* is a bracketed list of 0-based passage indices, ``[0]`` or ``[3, 7]``; adjacent brackets are one
-marker. A *statement* is the span before a marker together with the passages that the marker cites. What
-follows the last marker is a statement without citation.
+A *marker* is a bracketed list of 0-based passage indices, ``[0]`` or ``[3, 7]``; adjacent brackets are one marker. A
+*statement* is the span before a marker together with the passages that the marker cites. Text after the last marker is
+a statement without citations.
 
-Offsets are code points of the text as given (Python's ``str`` indices), never bytes or UTF-16 units.
+Offsets are code points of the input text (Python's ``str`` indices), never bytes or UTF-16 units.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-# One bracketed list: numbers or ranges between commas, semicolons or spaces; people leave a last comma behind
-# ("[0,1,]") and forget one ("[1, 4 16]"). A point is no separator: "[0.1, 0.5]" is an interval, not a citation.
+# One bracketed list of numbers or ranges, separated by commas, semicolons or spaces. People leave a trailing comma
+# ("[0,1,]") or omit one ("[1, 4 16]"). A period is not a separator: "[0.1, 0.5]" is an interval, not a citation.
 _ENTRY = r"[0-9]+(?:\s*[-\u2013]\s*[0-9]+)?"
 _BRACKET = rf"\[\s*{_ENTRY}(?:[\s,;]+{_ENTRY})*[\s,;]*\]"
 _MARKER = re.compile(rf"{_BRACKET}(?:[ \t]*(?:[,;][ \t]*)?{_BRACKET})*")
 _ENTRY_PARTS = re.compile(r"([0-9]+)(?:\s*[-\u2013]\s*([0-9]+))?")
 
-# What closes the sentence that a marker belongs to: "... leukocytes [5]." ends in the full stop, '... "Stigma" [5]?'
-# in the question mark, '... the bin [8]".' in both.
+# The punctuation that closes the sentence of a marker: the full stop in "... leukocytes [5].", the question mark in
+# '... "Stigma" [5]?', and both marks in '... the bin [8]".'.
 _CLOSING = re.compile(r"[.,;:!?\u2026\"'\u201d\u2019\u00bb)]+")
 _SENTENCE_END = ".,;:!?\u2026"
 _WORD_CHARACTER = re.compile(r"[^\W_]")
 
-# Longer runs of digits name no passage; int() of thousands of digits would raise instead.
+# Longer runs of digits are not passage indices; int() of thousands of digits would raise an error.
 _MAX_DIGITS = 9
 
 
@@ -37,16 +37,16 @@ class Statement:
     Attributes
     ----------
     start, end : int
-        The span, ``response[start:end]``, stripped of white space, without marker and closing punctuation.
+        The span ``response[start:end]``, stripped of white space, without marker and closing punctuation.
     closing : str
-        The punctuation that directly follows the marker and closes the statement; empty for most others.
+        The punctuation that directly follows the marker and closes the statement; usually empty.
     body : str
         ``response[start:end]``.
     citations : tuple of int
-        The passages cited, 0-based, each once, in the order of their first mention. Empty for text after the
-        last marker, and for a marker none of whose indices names a passage.
+        The cited passages, 0-based and distinct, in the order of first mention. Empty for text after the last marker,
+        and for a marker without a valid index.
     marker_start, marker_end : int
-        The span of the marker; both equal `end` where there is none.
+        The span of the marker; both equal `end` if there is no marker.
     """
 
     start: int
@@ -59,7 +59,7 @@ class Statement:
 
     @property
     def text(self) -> str:
-        """The statement as a reader reads it: the span and what closes it (never the same mark twice)."""
+        """The readable statement: its span and closing punctuation (never the same mark twice)."""
         if self.closing and self.body.endswith(self.closing[0]):
             return self.body + self.closing[1:]
         return self.body + self.closing
@@ -67,7 +67,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class ParsedResponse:
-    """A response's text taken apart.
+    """A response parsed into statements.
 
     Attributes
     ----------
@@ -76,9 +76,9 @@ class ParsedResponse:
     statements : tuple of Statement
         In order of the text.
     dropped : int
-        Citations of indices outside the list of passages; they are in no statement.
+        Number of citations with indices outside the list of passages; they are in no statement.
     repeated : int
-        Citations of a passage that the same statement had cited before.
+        Number of citations of a passage that the same statement had already cited.
     """
 
     text: str
@@ -88,35 +88,35 @@ class ParsedResponse:
 
     @property
     def words(self) -> int:
-        """Space-separated words of the text, markers not counted as words."""
+        """Number of space-separated words of the text, without markers."""
         return count_words(without_markers(self.text))
 
     @property
     def cited_passages(self) -> tuple[int, ...]:
-        """The distinct passages cited, in the order of first citation."""
+        """The distinct cited passages, in the order of first citation."""
         return tuple(dict.fromkeys(index for s in self.statements for index in s.citations))
 
     @property
     def citations(self) -> int:
-        """Citations in all, a passage counted once for each statement that cites it."""
+        """Total number of citations; a passage counts once for each statement that cites it."""
         return sum(len(statement.citations) for statement in self.statements)
 
 
 def parse(text: str, *, passages: int) -> ParsedResponse:
-    """Take a response apart into statements with citations.
+    """Parse a response into statements with citations.
 
     Parameters
     ----------
     text : str
         A response with bracketed 0-based citations.
     passages : int
-        How many passages there are to cite; indices from 0 to ``passages - 1`` are valid.
+        Number of passages; indices from 0 to ``passages - 1`` are valid.
 
     Returns
     -------
     ParsedResponse
-        An empty text, or one of punctuation only, has no statements. A marker with nothing before it keeps its
-        citations in a statement with an empty body: no citation is lost.
+        A text that is empty or contains only punctuation has no statements. A marker without text before it keeps its
+        citations in a statement with an empty body, so that no citation is lost.
 
     Raises
     ------
@@ -125,9 +125,8 @@ def parse(text: str, *, passages: int) -> ParsedResponse:
 
     Notes
     -----
-    Brackets that hold anything else, ``[...]`` or ``[Winter, 1997]``, are text. Ranges (``[3-5]``) name every
-    passage between their ends. Punctuation right after a marker closes the statement before it, as in the
-    published corpus.
+    Other brackets, ``[...]`` or ``[Winter, 1997]``, are text. A range (``[3-5]``) cites every passage from its start to
+    its end. Punctuation directly after a marker closes the statement before it, as in the published corpus.
 
     Examples
     --------
@@ -165,24 +164,24 @@ def parse(text: str, *, passages: int) -> ParsedResponse:
 
 
 def compose(parts: Iterable[tuple[str, Sequence[int]]], *, passages: int) -> ParsedResponse:
-    """Write statements with citation lists as one text: the inverse of `parse`.
+    """Compose a text from statements with citation lists: the inverse of `parse`.
 
-    Responses of RAG systems come as sentences, each with the passages it cites; people read and judge them as
-    text with markers. Statements are joined by a space, or by a line break where one begins with a list dash.
+    RAG systems return sentences with the passages that each cites, but people read and judge a text with markers.
+    Statements are joined by a space, or by a line break before a statement that begins with a list dash.
 
     Parameters
     ----------
     parts : iterable of (str, sequence of int)
-        Each statement's text and the 0-based passages it cites.
+        The text of each statement and the 0-based passages that it cites.
     passages : int
-        How many passages there are to cite.
+        Number of passages.
 
     Returns
     -------
     ParsedResponse
-        The text and its statements. A statement without citation stays a statement of its own here, though a
-        reader (and `parse`) sees where it ends only by the next one's marker. Apart from such statements, parsing
-        the text gives the same citations for the same statements.
+        The text and its statements. A statement without citations remains separate here, but in the text (and for
+        `parse`) it ends only at the next marker. Apart from such statements, parsing the text returns the same
+        statements and citations.
 
     Raises
     ------
@@ -227,7 +226,7 @@ def compose(parts: Iterable[tuple[str, Sequence[int]]], *, passages: int) -> Par
 
 
 def without_markers(text: str) -> str:
-    """The text without its citation markers and the blanks before them; brackets of other kinds stay."""
+    """Remove citation markers and the blanks before them; other brackets are kept."""
     pieces = []
     position = 0
     for marker in _MARKER.finditer(text):
@@ -237,36 +236,36 @@ def without_markers(text: str) -> str:
 
 
 def count_words(text: str) -> int:
-    """Space-separated words (design 7.1), any white space counted as a space."""
+    """Count space-separated words (design 7.1); any white space separates words."""
     return len(text.split())
 
 
 def _read_marker(marker: str, passages: int) -> tuple[list[int], int]:
-    """The valid indices of a marker in order, repetitions kept, and how many others it names."""
+    """Return the valid indices of a marker in order, with repetitions, and the number of invalid ones."""
     valid: list[int] = []
     outside = 0
     for first, last in _ENTRY_PARTS.findall(marker):
         low = _index(first)
         high = _index(last) if last else low
-        if high < low:  # "[5-3]" is no range: both of its ends are meant
+        if high < low:  # "[5-3]" is not a range: cite both ends
             ends = [low, high]
             valid += [index for index in ends if index < passages]
             outside += sum(index >= passages for index in ends)
             continue
-        # Counted, never listed: "[0-999999999]" must not fill the memory.
+        # Counted, not listed: "[0-999999999]" must not exhaust memory.
         valid += range(low, min(high + 1, passages))
         outside += high + 1 - max(low, min(high + 1, passages))
     return valid, outside
 
 
 def _index(digits: str) -> int:
-    """An index as a number; one of absurd length is outside of any list of passages."""
+    """Convert an index to a number; excessively long ones are outside every list of passages."""
     significant = digits.lstrip("0") or "0"
     return int(significant) if len(significant) <= _MAX_DIGITS else 10**_MAX_DIGITS
 
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without the white space at its ends; an empty span stands where it began."""
+    """Return the span without surrounding white space; an empty span keeps its start."""
     piece = text[start:end]
     indent = len(piece) - len(piece.lstrip())
     if indent == len(piece):

@@ -1,6 +1,6 @@
-"""Words of a text: normalised, found as whole words, and whether they repeat as a broken model's do.
+"""Words of a text: normalisation, whole-word search, and detection of degenerate text.
 
-Two general rules, both on what a reader would call words. Neither knows a language, and neither judges quality.
+The rules are independent of language and do not measure quality.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, Literal
 
-# Normalization sorts the marks on a letter, and its time grows with the square of their number. No script needs more
-# than this many (Unicode Standard Annex #15, "Stream-Safe Text Format").
+# Normalization sorts the marks on a letter, in quadratic time. No script needs more marks than this (Unicode Standard
+# Annex #15, "Stream-Safe Text Format").
 MOST_MARKS = 30
 _JOINER = "\u034f"
 _NOT_LATIN = re.compile(rf"[^\x00-\u02ff]{{{MOST_MARKS + 1}}}")
 
 
 def normalize(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
-    """Return a text in a Unicode normalization form, after splitting absurd stacks of combining marks.
+    """Return a text in a Unicode normalization form, after splitting excessive sequences of combining marks.
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ def normalize(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
     Returns
     -------
     str
-        `unicodedata.normalize` of the text. Where more than 30 marks follow each other, a combining grapheme joiner
-        is put after each 30 of them.
+        `unicodedata.normalize` of the text. A combining grapheme joiner is inserted after every 30 marks in longer
+        sequences.
     """
     if text.isascii():
         return text
@@ -53,23 +53,23 @@ def _stream_safe(text: str) -> str:
 
 
 def whole_words(phrase: str, text: str, *, ignore_case: bool = False) -> Iterator[tuple[int, int]]:
-    """Yield where a phrase stands in a text with no letter, digit or underscore right before or after it.
+    """Yield the spans of a phrase in a text that have no letter, digit or underscore directly before or after them.
 
     Parameters
     ----------
     phrase, text : str
     ignore_case : bool
-        Whether letters are compared in lower case. A letter whose lower case has several characters stays as it is.
+        Whether to compare letters in lower case. A letter whose lower case has several characters is not changed.
 
     Yields
     ------
     tuple of int
-        Start and end in `text`, in order, without overlaps. Nothing for an empty phrase.
+        Start and end in `text`, in order, without overlaps. An empty phrase has no spans.
 
     Notes
     -----
-    Knuth, Morris and Pratt (1977): a search that starts anew after each place where the words around it do not fit
-    takes the product of both lengths for texts such as "a a a a".
+    Uses the algorithm of Knuth, Morris and Pratt (1977). A search that restarts after each span that is not a whole
+    word takes time proportional to the product of both lengths for texts such as "a a a a".
 
     Examples
     --------
@@ -78,7 +78,7 @@ def whole_words(phrase: str, text: str, *, ignore_case: bool = False) -> Iterato
     """
     if ignore_case:
         phrase, text = _lower(phrase), _lower(text)
-    if not phrase or phrase not in text:  # most texts: no need to go through them letter by letter
+    if not phrase or phrase not in text:  # most texts: avoids the letter-by-letter search
         return
     failure = _failure(phrase)
     size, matched, free_from = len(phrase), 0, 0
@@ -100,7 +100,7 @@ def whole_words(phrase: str, text: str, *, ignore_case: bool = False) -> Iterato
 
 
 def _failure(phrase: str) -> list[int]:
-    """For each beginning of a phrase the length of its longest proper beginning that it also ends with."""
+    """Compute for each prefix of a phrase the length of its longest proper prefix that is also its suffix."""
     lengths = [0] * len(phrase)
     matched = 0
     for index in range(1, len(phrase)):
@@ -122,27 +122,27 @@ def _lower(text: str) -> str:
     return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
 
 
-#: At least this share of a text's tokens must be words of letters; hexadecimal strings, numbers and brackets are none.
+#: Minimum share of a text's tokens that must be words; hexadecimal strings, numbers and brackets are not words.
 LEAST_WORDS: Final = 0.5
-#: From so many words on a text is looked at for repetition ...
+#: Minimum number of words for the repetition check.
 LEAST_LENGTH: Final = 60
-#: ... by runs of so many words, of which at most this share may have stood before.
+#: Length of the runs of words in the repetition check, and the maximum share of runs that may be repetitions.
 RUN: Final = 8
 MOST_REPEATED: Final = 0.8
 _MARKER: Final = re.compile(r"\[[0-9,;\s\-\u2013]*\]")
 
 
 def share_of_words(text: str) -> float:
-    """Return the share of tokens that are words, citation markers left out; 0.0 for a text without a token.
+    """Return the share of tokens that are words, without citation markers; 0.0 for a text without tokens.
 
-    More than half of a word's characters are letters, in whatever script. Time is linear in the length of the text.
+    More than half of a word's characters are letters, in any script. The time is linear in the length of the text.
     """
     tokens = _MARKER.sub(" ", text).split()
     return sum(map(_is_word, tokens)) / len(tokens) if tokens else 0.0
 
 
 def share_repeated(text: str) -> float:
-    """Return the share of runs of `RUN` words that stood before in the text; 0.0 where there are fewer words."""
+    """Return the share of runs of `RUN` words that repeat earlier runs; 0.0 if the text is too short for a run."""
     words = text.casefold().split()
     runs = Counter(tuple(words[position : position + RUN]) for position in range(len(words) - RUN + 1))
     total = runs.total()
@@ -150,7 +150,7 @@ def share_repeated(text: str) -> float:
 
 
 def is_degenerate(text: str) -> bool:
-    """Say whether a text is no prose: too few of its tokens are words, or it repeats itself nearly throughout."""
+    """Check whether a text is not prose: too few of its tokens are words, or nearly all of it is repetition."""
     if share_of_words(text) < LEAST_WORDS:
         return True
     return len(text.split()) >= LEAST_LENGTH and share_repeated(text) > MOST_REPEATED

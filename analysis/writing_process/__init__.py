@@ -1,12 +1,12 @@
-"""Measures of the writing process, as pure functions of a log's events: no Django, no app.
+"""Measures of the writing process, as pure functions of a log's events.
 
 >>> from analysis.writing_process import activity, provenance, signals
 >>> events = [["s", 0, 0, 0, "Leaves", "typed", "insertText"], ["s", 400, 6, 0, " fall.", "typed", "insertText"]]
 >>> activity(events).kept
 12
 
-Events are lists as in docs/guides/log-format.md, in the order in which they changed the text. The method is described
-in docs/methods/writing-process.md.
+Events are lists as in docs/guides/log-format.md, in the order in which they changed the text.
+docs/methods/writing-process.md describes the method.
 """
 
 from analysis.writing_process.pace import Activity, Burst, BurstEnd, Pause, Revision, activity

@@ -9,24 +9,24 @@ from typing import Any, NamedTuple
 
 Event = Sequence[Any]
 
-# As in the log: a place is a passage's rank, or one of these.
+# As in the log: a place is a passage's rank, or one of these values.
 OWN_TEXT = -1
 ELSEWHERE = -2
 
 TYPED = frozenset({"typed", "composed"})
-# Keys that say nothing of the rhythm of typing.
+# Keys that carry no information about the typing rhythm.
 _SILENT_KEYS = frozenset({"modifier", "command"})
 
 
 class BrokenLogError(ValueError):
-    """A splice lies outside the text that it changes: these events are no log, or not in order."""
+    """A splice is outside the text that it changes: the events are not a valid log, or are out of order."""
 
 
 class Change(NamedTuple):
     """A splice that changed the text.
 
-    `event` is its number among the events, `ms` its time as recorded, `at` the same on a clock that never goes back,
-    `source` empty where the log does not know it.
+    `event` is its index among the events. `ms` is its time as recorded, and `at` the time on a monotonic clock.
+    `source` is empty if the log does not record it.
     """
 
     event: int
@@ -39,7 +39,7 @@ class Change(NamedTuple):
 
 
 class Pasting(NamedTuple):
-    """What the page noted of a paste: when, the place that the text came from, its length."""
+    """The page's record of a paste: time, place of the copied text, and length."""
 
     at: int
     place: int
@@ -47,7 +47,7 @@ class Pasting(NamedTuple):
 
 
 class Copying(NamedTuple):
-    """What was copied from the writer's own text: after how many changes, and which span."""
+    """A copy of the writer's own text: the number of changes before it, and the copied span."""
 
     changes: int
     start: int
@@ -55,7 +55,10 @@ class Copying(NamedTuple):
 
 
 class Away(NamedTuple):
-    """A time during which the page was hidden or another window had the keyboard, on the clock and as recorded."""
+    """A time in which the page was hidden or another window had the focus.
+
+    `start` and `end` are on the monotonic clock. `ms` is the recorded time of the end.
+    """
 
     start: int
     end: int
@@ -64,22 +67,22 @@ class Away(NamedTuple):
 
 @dataclass(frozen=True)
 class Log:
-    """A log as the measures need it.
+    """A parsed log.
 
     Attributes
     ----------
     events : int
-        How many there are, of every kind.
+        Number of events of every kind.
     times : list of int
-        The moment of each event, on a clock that never goes back.
+        Time of each event on a monotonic clock.
     changes : list of Change
         In order.
     is_sourced : bool
-        Whether the log knows how each change came about; imported snapshots do not.
+        Whether the log records the source of every change; imported snapshots do not.
     keys : list of int
-        Moments at which a key went down; empty where keys are not recorded.
+        Times of key presses; empty if keys are not recorded.
     pastings, copyings, absences
-        What the page noted beside the text.
+        Other records of the page.
     """
 
     events: int
@@ -95,7 +98,7 @@ class Log:
 def read(events: Iterable[Event]) -> Log:
     """Parse a log's events.
 
-    The clock: a device's clock may be set back, so time is the sum of the steps forward.
+    A device's clock may be set back, so the monotonic time is the sum of the forward steps.
     """
     times: list[int] = []
     changes: list[Change] = []
@@ -134,7 +137,7 @@ def texts(changes: Iterable[Change]) -> Iterable[tuple[Change, str]]:
     Raises
     ------
     BrokenLogError
-        if a change lies outside its text.
+        If a change is outside its text.
     """
     text = ""
     for change in changes:
@@ -143,7 +146,13 @@ def texts(changes: Iterable[Change]) -> Iterable[tuple[Change, str]]:
 
 
 def after(change: Change, text: str) -> str:
-    """Return a text as a change leaves it."""
+    """Apply a change to a text.
+
+    Raises
+    ------
+    BrokenLogError
+        If the change is outside the text.
+    """
     end = change.position + change.deleted
     if not 0 <= change.position <= end <= len(text):
         raise BrokenLogError(
@@ -161,10 +170,10 @@ def final_text(changes: Iterable[Change]) -> str:
 
 
 def groups(changes: Sequence[Change], *, together: int) -> list[tuple[int, int]]:
-    """Return the changes that came at once as half-open ranges of their numbers; most are a range of one.
+    """Group changes that were made at once, as half-open ranges of their indices; most ranges have one change.
 
-    A large paste may be recorded as several splices, and a program may put text in letter by letter: insertions of one
-    source that follow each other within `together` milliseconds, each where the one before ended, are one.
+    A large paste may be recorded as several splices, and a program may insert text letter by letter. Insertions of one
+    source form a group if they follow each other within `together` milliseconds, each at the end of the previous one.
     """
     spans: list[tuple[int, int]] = []
     begin = 0
@@ -185,7 +194,7 @@ def groups(changes: Sequence[Change], *, together: int) -> list[tuple[int, int]]
 
 
 class _Watch:
-    """Puts focus, visibility and openings together into times away."""
+    """Detector of absences from focus, visibility and editor openings."""
 
     def __init__(self) -> None:
         self.off: set[str] = set()
@@ -193,7 +202,7 @@ class _Watch:
         self.absences: list[Away] = []
 
     def see(self, kind: str, at: int, ms: int, *, is_on: bool) -> None:
-        if kind == "a":  # whoever opens the editor is there, whatever was noted before
+        if kind == "a":  # opening the editor ends every absence, regardless of earlier records
             self.off.clear()
         elif is_on:
             self.off.discard(kind)

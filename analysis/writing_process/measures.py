@@ -1,4 +1,4 @@
-"""All figures of one log by name, as results hold them: pace, where the text came from, what was looked at."""
+"""All process measures of one log by name, as in results: pace, origins of the text, and use of sources."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from analysis.writing_process.passage_matches import Sources
 from analysis.writing_process.provenance import Origin, Provenance, provenance
 from analysis.writing_process.thresholds import DEFAULTS, Thresholds
 
-#: Raise it when a figure comes to be computed otherwise: what was kept under another version is computed again.
+#: Increase this when the computation of a measure changes: values of other versions are then computed again.
 VERSION: Final = 1
 
-#: The figures, in the order of the table `writing_process`.
+#: The measures, in the order of the table `writing_process`.
 NAMES: Final = (
     "seconds",
     "active_seconds",
@@ -46,26 +46,26 @@ Measures = dict[str, float | None]
 def measure(
     events: Iterable[Event], passages: Sequence[str] | Sources | None, *, thresholds: Thresholds = DEFAULTS
 ) -> Measures:
-    """Measure how a text was written.
+    """Compute all measures of how a text was written.
 
     Parameters
     ----------
     events : iterable of event
         In the order in which they changed the text (docs/guides/log-format.md).
     passages : sequence of str, or Sources, optional
-        The passages that the writer had, in rank order; without them nothing is said of where text came from.
+        The writer's passages, in rank order; without them the origin of text is unknown.
     thresholds : Thresholds
 
     Returns
     -------
     dict of str to float or None
-        By the names in `NAMES`. None is what the log cannot say: snapshots know no pastes, and only logs of this
-        system's editor know what was opened, searched for and left.
+        By the names in `NAMES`. None if the log does not contain the information. Snapshots do not record pastes, and
+        only logs of this system's editor record opened passages, searches and absences.
 
     Raises
     ------
     BrokenLogError
-        If a change lies outside its text.
+        If a change is outside its text.
     """
     log_events = list(events)
     log = read(log_events)
@@ -83,7 +83,7 @@ def measure(
 
 
 def unknown() -> Measures:
-    """All figures of a log that cannot be read."""
+    """Return the measures of an unreadable log: all are None."""
     return dict.fromkeys(NAMES)
 
 

@@ -1,4 +1,4 @@
-"""How a text was written: time, pauses, bursts, revisions, speed, and what typing looks like from up close."""
+"""Pace of writing: time, pauses, bursts, revisions, speed, and fine-grained typing behaviour."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ MINUTE = 60.0
 
 
 class BurstEnd(StrEnum):
-    """What a burst of production ended in."""
+    """The event that ends a burst of production."""
 
     PAUSE = "pause"
     REVISION = "revision"
-    ARRIVAL = "arrival"  # text that came at once: a paste, a citation, a correction
+    ARRIVAL = "arrival"  # text inserted at once: a paste, a citation, a correction
     END = "end"
 
 
 @dataclass(frozen=True)
 class Pause:
-    """A gap between two changes of the text; times as recorded, in milliseconds."""
+    """A gap between two changes of the text; times in milliseconds as recorded."""
 
     start: int
     end: int
@@ -36,7 +36,7 @@ class Pause:
 
 @dataclass(frozen=True)
 class Burst:
-    """Typing without a pause: when it began and ended, how many characters, and what it ended in."""
+    """Typing without a pause: its start, end, number of characters, and the event that ended it."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class Burst:
 
 @dataclass(frozen=True)
 class Revision:
-    """Deletions in a row: when, where the first was, how many characters, and whether right behind the last typing."""
+    """Consecutive deletions: time, position, number of characters, and whether they directly follow the last typing."""
 
     start: int
     position: int
@@ -56,27 +56,28 @@ class Revision:
 
 @dataclass(frozen=True)
 class Activity:
-    """How a text was written.
+    """Summary of how a text was written.
 
     Attributes
     ----------
     events, changes : int
-        Events of every kind; those that changed the text.
+        Number of all events, and of events that changed the text.
     seconds : float
-        From the first to the last event; NaN without events.
+        Time from the first to the last event; NaN without events.
     active_seconds : float
-        The same without the gaps in which nothing happened for longer than `thresholds.idle`.
+        The same without gaps longer than `thresholds.idle`.
     pauses : tuple of Pause
-        Gaps between changes of `thresholds.pause` or more.
+        Gaps between changes of at least `thresholds.pause`.
     bursts : tuple of Burst
         Production between pauses, revisions and arrivals.
     revisions : tuple of Revision
     produced, deleted, kept : int
-        Characters that came in by any way, that were deleted, and that the final text has: produced = deleted + kept.
+        Characters that were inserted in any way, that were deleted, and that are in the final text: produced = deleted
+        + kept.
     typed : int
-        Characters of these that were typed.
+        Number of produced characters that were typed.
     is_sourced : bool
-        Whether the log knows how changes came about; if not, what came at once counts as not typed.
+        Whether the log records the source of changes. If not, text inserted at once does not count as typed.
     """
 
     events: int
@@ -98,12 +99,12 @@ class Activity:
 
     @property
     def typing_rate(self) -> float:
-        """Typed characters a minute of active time; NaN without active time."""
+        """Typed characters per minute of active time; NaN without active time."""
         return self.typed * MINUTE / self.active_seconds if self.active_seconds else NAN
 
     @property
     def p_bursts(self) -> tuple[Burst, ...]:
-        """Bursts that ended in a pause, or with the log."""
+        """Bursts that ended in a pause, or at the end of the log."""
         return tuple(burst for burst in self.bursts if burst.ended_by in {BurstEnd.PAUSE, BurstEnd.END})
 
     @property
@@ -113,12 +114,12 @@ class Activity:
 
     @property
     def paused_seconds(self) -> float:
-        """The time of all pauses together."""
+        """Total duration of all pauses."""
         return sum(pause.seconds for pause in self.pauses)
 
 
 def activity(events: Iterable[Event] | Log, *, thresholds: Thresholds = DEFAULTS) -> Activity:
-    """Measure how a text was written.
+    """Compute the pace of a log.
 
     Parameters
     ----------
@@ -129,8 +130,8 @@ def activity(events: Iterable[Event] | Log, *, thresholds: Thresholds = DEFAULTS
     Returns
     -------
     Activity
-        Of imported snapshots too: their pauses and times are as exact as the snapshots are dense (about 0.3 s), and a
-        snapshot may hold several keys' work.
+        Imported snapshots are also supported. The precision of their pauses and times is the interval between snapshots
+        (about 0.3 s), and a snapshot may contain several keystrokes.
     """
     log = events if isinstance(events, Log) else read(events)
     counter = _Counter(log, thresholds)
@@ -154,7 +155,7 @@ def activity(events: Iterable[Event] | Log, *, thresholds: Thresholds = DEFAULTS
 
 
 class _Counter:
-    """Reads changes in order and notes where pauses, bursts and revisions begin and end."""
+    """Detector of pauses, bursts and revisions in consecutive changes."""
 
     def __init__(self, log: Log, thresholds: Thresholds) -> None:
         self.log, self.thresholds = log, thresholds
@@ -165,7 +166,7 @@ class _Counter:
         self.last: Change | None = None
         self.burst: tuple[int, int, int] | None = None  # start, end, characters
         self.is_revising = False
-        self.edge = 0  # where the last change ended
+        self.edge = 0  # end of the last change
 
     def take(self, group: Sequence[Change]) -> None:
         first = group[0]
@@ -208,29 +209,29 @@ class _Counter:
             self.burst = None
 
 
-# What may stand between the end of a sentence and the next one's beginning: quotes, brackets, blanks, list signs.
+# Characters that may be between the end of a sentence and the next one: quotes, brackets, blanks, list marks.
 _BETWEEN = " \t\u00a0\"'\u201c\u201d\u2018\u2019\u00ab\u00bb()*#-\u2022"
-# A citation marker ends a statement; after any of these a small letter goes on ("e.g. this").
+# A citation marker also ends a statement. A lower-case letter after an end continues the sentence ("e.g. this").
 _UNSPACED_ENDS = "\u3002\uff01\uff1f"
 _ENDS = ".!?\u2026\u0964]" + _UNSPACED_ENDS
 
 
 @dataclass(frozen=True)
 class Typing:
-    """How the typed characters came.
+    """Summary of the typed characters.
 
     Attributes
     ----------
     characters : int
-        How many were typed.
+        Number of typed characters.
     at_end : int
-        How many of them at the end of the text (white space behind them aside).
+        Number of characters typed at the end of the text (ignoring white space after them).
     sentences : int
-        How many sentences were begun by typing, the first one left out.
+        Number of sentences begun by typing, without the first one.
     after_pause : int
-        How many of them after a pause.
+        Number of these sentences that were begun after a pause.
     begun : tuple of int
-        When the others were begun (milliseconds as recorded).
+        Start times of the other sentences (milliseconds as recorded).
     """
 
     characters: int
@@ -241,9 +242,9 @@ class Typing:
 
 
 def intervals(log: Log, *, thresholds: Thresholds) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return the times between one key and the next, pauses left out, in milliseconds.
+    """Return the times between consecutive keys, without pauses, in milliseconds.
 
-    From the key events where there are any, otherwise between single typed characters in a row.
+    Uses the key events if there are any, otherwise consecutive changes that type a single character.
     """
     if log.keys:
         steps = [second - first for first, second in pairwise(log.keys)]
@@ -253,7 +254,7 @@ def intervals(log: Log, *, thresholds: Thresholds) -> np.ndarray[tuple[int], np.
 
 
 def typing(log: Log, *, thresholds: Thresholds) -> Typing:
-    """Follow the typed characters."""
+    """Count typed characters and the sentences begun by typing."""
     characters = at_end = sentences = after_pause = 0
     sentence_times: list[int] = []
     last_at: int | None = None
@@ -263,14 +264,14 @@ def typing(log: Log, *, thresholds: Thresholds) -> Typing:
             after = before[change.position + change.deleted :]
             if not after or after.isspace():
                 at_end += len(change.inserted)
-            # Before the first sentence nothing was written that a pause could follow.
+            # Skip the first sentence: there is no text before it that a pause could follow.
             if last_at is not None and _begins_sentence(change, before):
                 sentences += 1
                 if change.at - last_at >= thresholds.pause:
                     after_pause += 1
                 else:
                     sentence_times.append(change.ms)
-        # The pause may come before the blank or the line break that leads to the sentence.
+        # The pause may come before the blank or the line break that precedes the sentence.
         if change.inserted.strip(_BETWEEN + "\n") or not change.inserted:
             last_at = change.at
     return Typing(characters, at_end, sentences, after_pause, tuple(sentence_times))
@@ -285,7 +286,7 @@ def _begins_sentence(change: Change, before: str) -> bool:
     if not lead or not lead[0].isalnum():
         return False
     skipped = change.inserted[: len(change.inserted) - len(lead)]
-    # Looking back over a bounded stretch keeps long runs of blanks cheap.
+    # A bounded look-back keeps long runs of blanks cheap.
     context = before[max(0, change.position - 200) : change.position] + skipped
     previous = context.rstrip(_BETWEEN)
     if not previous or previous[-1] == "\n":

@@ -1,4 +1,4 @@
-"""Which passage a pasted text comes from: as it stands, or by the runs of words that it shares."""
+"""Search for the source passage of a pasted text: exact matches, or shared runs of words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from analysis.writing_process.thresholds import DEFAULTS
 
 _MARKER = re.compile(r"\[[0-9,;\s\u2013-]*\]")
 _TOKEN = re.compile(r"[^\W_]+")
-# Scripts written without blanks between words (Thai to Tibetan, Khmer, Han and kana) are matched letter by letter.
+# Scripts without blanks between words (Thai to Tibetan, Khmer, Han and kana) are matched letter by letter.
 _UNSPACED = (
     ("\u0e00", "\u0fff"),
     ("\u1780", "\u17ff"),
@@ -21,13 +21,13 @@ _UNSPACED = (
 )
 _FIRST_UNSPACED = _UNSPACED[0][0]
 
-# Of a longer text its beginning decides; what is pasted in full megabytes is not worth more of the server's time.
+# Only the beginning of a longer text is matched, to limit the server time for very large pastes.
 LONGEST = 100_000
 
 
 @dataclass(frozen=True)
 class Match:
-    """Where a text comes from: the passage's rank (None where it comes from none), and the share found there."""
+    """The source of a text: the passage's rank (None if there is none), and the share of words found there."""
 
     passage: int | None
     share: float
@@ -38,7 +38,7 @@ NOWHERE = Match(None, 0.0, is_exact=False)
 
 
 class Sources:
-    """The passages that a writer had, ready to be searched."""
+    """The writer's passages, indexed for search."""
 
     def __init__(
         self, passages: Sequence[str], *, match: float = DEFAULTS.match, shingle: int = DEFAULTS.shingle
@@ -52,9 +52,9 @@ class Sources:
         return len(self._tokens)
 
     def find(self, text: str) -> Match:
-        """Return the passage that a text comes from: it stands there, or shares enough runs of words.
+        """Find the passage that contains a text, or that shares enough runs of words with it.
 
-        Case, punctuation, blanks and citation markers do not count. Linear in the lengths of text and passages.
+        Case, punctuation, blanks and citation markers are ignored. Time is linear in the lengths of text and passages.
         """
         words = tokens(text)
         if not words:
@@ -70,7 +70,7 @@ class Sources:
         return Match(best, shares[best], is_exact=False)
 
     def share(self, text: str, rank: int) -> float:
-        """Return which share of a text's words stands in one passage, in runs of at least `shingle` words."""
+        """Return the share of a text's words that are in one passage, in runs of at least `shingle` words."""
         words = tokens(text)
         if not words or not 0 <= rank < len(self):
             return 0.0
@@ -95,7 +95,7 @@ class Sources:
 
 
 def tokens(text: str) -> list[str]:
-    """Return a text's words without case and punctuation; letters where a script has no blanks."""
+    """Return a text's words without case and punctuation, or its letters in scripts without blanks."""
     normalised = normalize("NFKC", _MARKER.sub(" ", text[:LONGEST])).casefold()
     words: list[str] = []
     for word in _TOKEN.findall(normalised):
@@ -107,7 +107,7 @@ def tokens(text: str) -> list[str]:
 
 
 def _parts(word: str) -> list[str]:
-    """Cut a word with letters of an unspaced script into these letters and what stands between them."""
+    """Split a word at the letters of unspaced scripts, each of which is a part."""
     parts: list[str] = []
     spaced = ""
     for letter in word:
@@ -126,5 +126,5 @@ def _is_unspaced(letter: str) -> bool:
 
 
 def _joined(words: Sequence[str]) -> str:
-    """Return words as one string; a paste that begins or ends within a word is found in it too."""
+    """Join words into one string, in which pastes that begin or end within a word are also found."""
     return " ".join(words)

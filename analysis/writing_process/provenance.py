@@ -1,4 +1,4 @@
-"""Which characters of a text came by typing, pasting, citing, correction: followed through all later changes."""
+"""Provenance of characters: typed, pasted, cited or corrected, traced through all later changes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from analysis.writing_process.events import ELSEWHERE, OWN_TEXT, Change, Event, 
 from analysis.writing_process.passage_matches import Match, Sources
 from analysis.writing_process.thresholds import DEFAULTS, Thresholds
 
-# What was deleted is remembered so far back, to know it again when it is undone or pasted.
+# Limits of the deleted text that is kept to recognise it when it is undone or pasted.
 REMEMBERED = 200
 LONGEST = 10_000
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A text with the origin of each character (`roots`) and the copy that it belongs to (`copies`, 0 for none)."""
+    """A text with the origin of each character (`roots`) and the copy to which it belongs (`copies`, 0 for none)."""
 
     text: str
     roots: array[int]
@@ -28,7 +28,7 @@ class Segment:
 
     @classmethod
     def of(cls, text: str, root: int) -> Segment:
-        """Return a text of one origin."""
+        """Create a text with a single origin."""
         return cls(text, array("i", [root]) * len(text), array("i", [0]) * len(text))
 
     @classmethod
@@ -37,11 +37,11 @@ class Segment:
         return cls.of("", 0)
 
     def as_copy(self, copy: int) -> Segment:
-        """Return the same text with the same origins as a copy of its own."""
+        """Return the same text and origins, marked as a copy."""
         return Segment(self.text, self.roots, array("i", [copy]) * len(self.text))
 
     def part(self, start: int, end: int) -> Segment:
-        """Return a part of it."""
+        """Return the part between two positions."""
         return Segment(self.text[start:end], self.roots[start:end], self.copies[start:end])
 
     def __add__(self, other: Segment) -> Segment:
@@ -49,7 +49,7 @@ class Segment:
 
 
 class Written:
-    """The text as it grows."""
+    """The current text with the origins of its characters."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -57,24 +57,24 @@ class Written:
         self.copies = array("i")
 
     def splice(self, change: Change, came: Segment) -> None:
-        """Replace what a change deletes by what came."""
+        """Replace the text that a change deletes by the inserted segment."""
         self.text = after(change._replace(inserted=came.text), self.text)
         start, end = change.position, change.position + change.deleted
         self.roots[start:end] = came.roots
         self.copies[start:end] = came.copies
 
     def segment(self, start: int, end: int) -> Segment:
-        """Return a span of it."""
+        """Return a span of the text."""
         return Segment(self.text[start:end], self.roots[start:end], self.copies[start:end])
 
     def find(self, text: str) -> Segment | None:
-        """Return where a text stands in it."""
+        """Find a text in the current text; None if it is absent."""
         start = self.text.find(text)
         return self.segment(start, start + len(text)) if start >= 0 else None
 
 
 class Shelf:
-    """What is no longer in the text, or was copied from it: it may come back."""
+    """Deleted and copied text, which may be inserted again."""
 
     def __init__(self) -> None:
         self.deleted: list[Segment] = []
@@ -82,11 +82,11 @@ class Shelf:
         self.clipboard: Segment | None = None
 
     def copy(self, segment: Segment) -> None:
-        """Keep what was copied: as the clipboard, only the latest."""
+        """Store copied text; the clipboard holds only the latest."""
         self.clipboard = segment
 
     def put(self, segment: Segment, *, position: int, is_cut: bool) -> None:
-        """Keep what was deleted; backspaces one after the other are one text."""
+        """Store deleted text; consecutive deletions are merged into one text."""
         if is_cut:
             self.clipboard = segment
         if self.deleted and len(self.deleted[-1].text) + len(segment.text) <= LONGEST:
@@ -106,7 +106,7 @@ class Shelf:
         return self.clipboard if self.clipboard is not None and self.clipboard.text == text else None
 
     def find(self, text: str) -> Segment | None:
-        """Return what was deleted and read like this, the latest first."""
+        """Find a text among the deleted ones, the latest first; None if it is absent."""
         for segment in reversed(self.deleted):
             start = segment.text.find(text)
             if start >= 0:
@@ -124,7 +124,7 @@ class Origin(StrEnum):
     CORRECTED = "corrected"
     RESTORED = "restored"
     EXTERNAL = "external"
-    AT_ONCE = "at once"  # a jump: more than a hand types at a time, and no paste was recorded
+    AT_ONCE = "at once"  # a jump: longer than typing between two changes, and no paste was recorded
     UNKNOWN = "unknown"
 
 
@@ -142,38 +142,38 @@ _BY_SOURCE = {
     "cited": Origin.CITED,
     "restored": Origin.RESTORED,
     "external": Origin.EXTERNAL,
-    # Snapshots do not say; what is short enough to be typed between two of them is taken as typed.
+    # Snapshots do not record the source; text that is short enough to be typed between two of them counts as typed.
     "": Origin.TYPED,
 }
 _CARRIED = frozenset({Origin.PASTED, Origin.DROPPED})
 _BROUGHT = _CARRIED | {Origin.RESTORED, Origin.EXTERNAL}
 _BACK = frozenset({"undone", "redone", "restored"})
-# How far apart the page's note of a paste and the change itself may lie.
+# Maximum time in milliseconds between the page's record of a paste and the change itself.
 _NOTED_WITHIN = 1_000
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """A text that came in one piece: pasted, dropped, put in by a program, or in a jump.
+    """A text that was inserted in one piece: pasted, dropped, inserted by a program, or a jump.
 
     Attributes
     ----------
     number : int
-        Its place among the arrivals.
+        Index among the arrivals.
     event, ms : int
-        The event that brought it, and its time as recorded.
+        The event that inserted it, and its time as recorded.
     position, length : int
-        Where it came in, and how many characters it had then.
+        Its position and number of characters at insertion.
     text : str
     origin : Origin
     place : int or None
-        The passage's rank, `OWN_TEXT`, `ELSEWHERE`; None if no passages were given to look in.
+        The passage's rank, `OWN_TEXT` or `ELSEWHERE`; None if no passages were given.
     share : float
-        The share of its words found in that place; of the best passage's for `ELSEWHERE`.
+        The share of its words found in that place; for `ELSEWHERE`, the share found in the best passage.
     noted : int or None
-        The place that the page noted when it was pasted; None where it noted nothing.
+        The place that the page recorded for the paste; None if it recorded nothing.
     survived : int
-        How many of its characters are in the final text, moved ones included.
+        Number of its characters in the final text, including moved ones.
     """
 
     number: int
@@ -190,13 +190,13 @@ class Arrival:
 
     @property
     def survived_share(self) -> float:
-        """The share of its characters that is in the final text."""
+        """The share of its characters that are in the final text."""
         return self.survived / self.length
 
 
 @dataclass(frozen=True)
 class Run:
-    """A span of the final text of one origin; `arrival` is the number of what brought it."""
+    """A span of the final text with one origin; `arrival` is the number of its arrival."""
 
     start: int
     end: int
@@ -206,18 +206,18 @@ class Run:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where every character of a final text came from.
+    """The origins of all characters of a final text.
 
     Attributes
     ----------
     text : str
-        The text that the log ends in.
+        The final text of the log.
     runs : tuple of Run
         The whole text, in order, without gaps.
     arrivals : tuple of Arrival
-        What came in one piece, in order of time.
+        Texts inserted in one piece, in time order.
     is_sourced : bool
-        Whether the log knows how changes came about. If not, what came at once may have been pasted.
+        Whether the log records the source of changes. If not, text inserted at once may have been pasted.
     """
 
     text: str
@@ -227,34 +227,34 @@ class Provenance:
 
     @property
     def characters(self) -> dict[Origin, int]:
-        """How many characters of the final text came by each way; ways that brought none are left out."""
+        """Number of characters of the final text by origin, without origins that have none."""
         counts: Counter[Origin] = Counter()
         for run in self.runs:
             counts[run.origin] += run.end - run.start
         return dict(counts)
 
     def share(self, *origins: Origin) -> float:
-        """Return the share of the final text that came by any of these ways; NaN if the text is empty."""
+        """Return the share of the final text that has one of these origins; NaN if the text is empty."""
         counts = self.characters
         return sum(counts.get(origin, 0) for origin in origins) / len(self.text) if self.text else float("nan")
 
     @property
     def pastes(self) -> tuple[Arrival, ...]:
-        """What was pasted or dropped; empty where the log does not know."""
+        """Pasted or dropped arrivals; empty if the log does not record sources."""
         return tuple(arrival for arrival in self.arrivals if arrival.origin in _CARRIED)
 
     @property
     def pasted_share(self) -> float:
-        """The share of the final text that was pasted or dropped; NaN where the log does not know, or without text."""
+        """The share of the final text that was pasted or dropped; NaN if sources are not recorded, or without text."""
         return self.share(*_CARRIED) if self.is_sourced else float("nan")
 
     @property
     def at_once_share(self) -> float:
-        """The share of the text that arrived in one piece, in any way; all that snapshots can show."""
+        """The share of the text that was inserted in one piece, in any way; snapshots can show no more."""
         return self.share(*_BROUGHT, Origin.AT_ONCE)
 
     def spans(self, arrival: Arrival) -> tuple[tuple[int, int], ...]:
-        """Return where in the final text an arrival's characters stand."""
+        """Return the spans of the final text that contain an arrival's characters."""
         return tuple((run.start, run.end) for run in self.runs if run.arrival == arrival.number)
 
 
@@ -264,27 +264,27 @@ def provenance(
     *,
     thresholds: Thresholds = DEFAULTS,
 ) -> Provenance:
-    """Follow every character from where it came in to the final text.
+    """Trace every character from its insertion to the final text.
 
     Parameters
     ----------
     events : iterable of event, or Log
         In the order in which they changed the text.
     passages : sequence of str, or Sources, optional
-        The passages in rank order; without them no arrival has a place but the writer's own text.
+        The passages in rank order. Without them, the only place that can be recognised is the writer's own text.
     thresholds : Thresholds
 
     Returns
     -------
     Provenance
-        A character that is deleted and brought back (undo, cut and paste) keeps its first origin; so does a copy of
-        one's own text. Time: the number of changes times the length of the text, but by copying memory: 20,000
-        events take a tenth of a second.
+        Characters that are deleted and inserted again (undo, cut and paste) keep their first origin; so do copies of
+        the writer's own text. Time is proportional to the number of changes times the length of the text. The inner
+        step only copies memory: 20,000 events take a tenth of a second.
 
     Raises
     ------
     BrokenLogError
-        if a change lies outside its text.
+        If a change is outside its text.
     """
     log = events if isinstance(events, Log) else read(events)
     sources = passages
@@ -300,7 +300,8 @@ class _Tracer:
         self.written = Written()
         self.shelf = Shelf()
         self.arrivals: list[Arrival] = []
-        # Copies of one's own text keep their characters' first origin; how much of the copy is left is counted here.
+        # Arrivals that are copies of the writer's own text. Their characters keep their first origin, so what remains
+        # of these arrivals is counted by copy.
         self.copies: list[int] = []
         self.noted_at = [note.at for note in log.pastings]
         self.notes: list[Pasting | None] = list(log.pastings)
@@ -320,7 +321,7 @@ class _Tracer:
         return Provenance(self.written.text, tuple(self.runs()), tuple(arrivals), self.log.is_sourced)
 
     def take(self, begin: int, group: Sequence[Change]) -> None:
-        """Apply changes that came at once; only the first of them deletes."""
+        """Apply changes that were made at once; only the first of them deletes."""
         first = group[0]
         while self.copyings and self.copyings[0].changes <= begin:
             copying = self.copyings.popleft()
@@ -333,7 +334,7 @@ class _Tracer:
             self.shelf.put(deleted, position=first.position, is_cut=first.source == "cut")
 
     def coming(self, change: Change, text: str) -> Segment:
-        """Return an inserted text with the origin of each of its characters."""
+        """Return an inserted text with the origin of each character."""
         if change.source in _BACK and (earlier_segment := self.shelf.find(text)):
             return earlier_segment
         origin = _BY_SOURCE.get(change.source, Origin.UNKNOWN)
@@ -372,7 +373,7 @@ class _Tracer:
         return Segment.of(text, number + _FIRST_ARRIVAL)
 
     def looked_up(self, text: str, noted: int | None) -> Match:
-        """Find the passage; where several hold the text, the page's note decides, but never without the text."""
+        """Find the source passage; if several contain the text, prefer the one that the page recorded."""
         if self.sources is None:
             return Match(None, 0.0, is_exact=False)
         if noted is not None and noted >= 0:
@@ -382,14 +383,14 @@ class _Tracer:
         return self.sources.find(text)
 
     def noted(self, change: Change, text: str) -> int | None:
-        """Return what the page noted of this paste: the nearest note of this length, else the nearest."""
+        """Return the place recorded for this paste: from the nearest record of equal length, else the nearest."""
         begin = bisect_left(self.noted_at, change.at - _NOTED_WITHIN)
         end = bisect_right(self.noted_at, change.at + _NOTED_WITHIN)
         candidates = [(note, number) for number in range(begin, end) if (note := self.notes[number]) is not None]
         if not candidates:
             return None
         best, number = min(candidates, key=lambda pair: (pair[0].length != len(text), abs(pair[0].at - change.at)))
-        self.notes[number] = None  # a note belongs to one paste
+        self.notes[number] = None  # a record belongs to one paste
         return best.place
 
     def runs(self) -> Iterable[Run]:

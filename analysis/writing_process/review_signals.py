@@ -1,4 +1,4 @@
-"""Signals: what a reviewer may want to look at, with its evidence, wording and harmless causes. None is a verdict."""
+"""Review signals: evidence for reviewers, with wording and innocent causes. No signal is proof of misconduct."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from analysis.writing_process.thresholds import DEFAULTS, Thresholds
 
 @dataclass(frozen=True, kw_only=True)
 class Wording:
-    """The words of a signal, in English; pages translate them."""
+    """The English words of a signal; pages translate them."""
 
     title: str
     explanation: str
@@ -99,7 +99,7 @@ NAN = float("nan")
 
 
 class Level(StrEnum):
-    """How much a signal stands out; "cannot say" where the log lacks the data or holds too little of it."""
+    """How strong a signal is; "cannot say" if the log lacks the data or has too little of it."""
 
     CANNOT_SAY = "cannot say"
     NONE = "none"
@@ -109,7 +109,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Span:
-    """A span of the final text, and the moment (milliseconds as recorded) at which what stands there came."""
+    """A span of the final text, and the time (milliseconds as recorded) when its characters were inserted."""
 
     start: int
     end: int
@@ -118,7 +118,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Signal:
-    """Something in a log that a reviewer may want to look at.
+    """A finding in a log for a reviewer to look at.
 
     Attributes
     ----------
@@ -126,16 +126,16 @@ class Signal:
         `paste_from_elsewhere`, `sudden_jumps`, `uniform_rhythm`, `no_corrections`, `transcription` or
         `away_before_paste`.
     title, explanation, innocent : str
-        What it is called, what it says and how it is measured, and which harmless causes it may have.
+        The name of the signal, its meaning and measurement, and its possible innocent causes.
     level : Level
     value : float
-        The measured figure; NaN where there is none.
+        The measured value; NaN if there is none.
     n : int
-        On how many observations it rests: characters, pastes, intervals or sentences.
+        The number of observations: characters, pastes, intervals or sentences.
     evidence : dict
-        The figures and moments behind it, plain values; `why` where nothing can be said.
+        The values and times behind the signal, as plain data; `why` if nothing can be said.
     spans : tuple of Span
-        Where in the final text to look.
+        The spans of the final text to look at.
     """
 
     name: str
@@ -174,22 +174,22 @@ def signals(
     *,
     thresholds: Thresholds = DEFAULTS,
 ) -> list[Signal]:
-    """Look for what a reviewer may want to look at.
+    """Compute all review signals of a log.
 
     Parameters
     ----------
     events : iterable of event, or Log
         In the order in which they changed the text.
     passages : sequence of str, or Sources, optional
-        The passages in rank order. Without them nothing can be said of where pasted text comes from.
+        The passages in rank order. Without them the source of pasted text is unknown.
     final_text : str, optional
-        The text that `spans` shall refer to; if the log ends in another one, there are no spans.
+        The text to which `spans` should refer; if the log ends in another text, there are no spans.
     thresholds : Thresholds
 
     Returns
     -------
     list of Signal
-        One of each name, whatever its level, always in the same order.
+        One of each name, at any level, always in the same order.
     """
     log = events if isinstance(events, Log) else read(events)
     origins = provenance(log, passages, thresholds=thresholds)
@@ -245,7 +245,7 @@ def _sudden_jumps(facts: _Facts) -> _Candidate:
     if jumps and level is Level.NONE:
         level = Level.NOTE
     if not facts.origins.is_sourced and level is Level.STRONG:
-        level = Level.NOTE  # snapshots cannot tell a jump from a paste, of which nothing bad is known
+        level = Level.NOTE  # snapshots cannot distinguish a jump from a paste, which may be innocent
     evidence = {"jumps": [_about(arrival) for arrival in jumps], "survived": finding.evidence["survived"]}
     return _Candidate(level, finding.value, len(jumps), evidence, _spans(facts, jumps))
 
@@ -330,7 +330,7 @@ def _away_before(arrival: Arrival, facts: _Facts) -> Away | None:
 
 
 def _of_arrivals(facts: _Facts, arrivals: Sequence[Arrival], note: float, strong: float) -> _Candidate:
-    """Judge arrivals by the share of the final text that they make up."""
+    """Rate arrivals by their share of the final text."""
     total = len(facts.origins.text)
     share = sum(arrival.survived for arrival in arrivals) / total if total else 0.0
     level = Level.STRONG if share >= strong else Level.NOTE if share >= note else Level.NONE
@@ -358,7 +358,7 @@ def _spans(facts: _Facts, arrivals: Sequence[Arrival]) -> tuple[Span, ...]:
 
 
 def _below(value: float, note: float, strong: float) -> Level:
-    """Judge a value of which little is uncommon."""
+    """Rate a value for which small values are uncommon."""
     if value <= strong:
         return Level.STRONG
     return Level.NOTE if value <= note else Level.NONE

@@ -1,4 +1,4 @@
-"""All thresholds of this package, with their defaults: none of them is hidden in the code."""
+"""All thresholds of this package, with their defaults."""
 
 from __future__ import annotations
 
@@ -7,47 +7,48 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Thresholds:
-    """What counts as what. Times in milliseconds, lengths in characters, shares from 0 to 1.
+    """Thresholds of all measures. Times in milliseconds, lengths in characters, shares from 0 to 1.
 
     Attributes
     ----------
     idle : int
-        A longer gap between two events is time away: it does not count as active.
+        Gaps between events that are longer than this are idle time and do not count as active.
     pause : int
-        A gap between two changes of the text from which on it is a pause (2 s: Kaufer et al. 1986, Chenoweth and
-        Hayes 2001, and most of the literature since).
+        Minimum gap between two changes of the text that is a pause (2 s: Kaufer et al. 1986, Chenoweth and Hayes 2001,
+        and most of the literature since).
     jump : int
-        Text of this length that comes at once, and not by pasting, is a jump.
+        Minimum length of text that is inserted at once, without a paste, to be a jump.
     together : int
-        Changes that follow each other faster than this, each where the one before ended, came at once.
+        Changes that follow each other within this time, each at the end of the previous one, count as one insertion.
     paste : int
-        Shorter pastes are no evidence of anything.
+        Shorter pastes are not evidence.
     match : float
-        The share of a pasted text's words that must stand in a passage (in runs of `shingle` words) to come from it.
+        Minimum share of a pasted text's words that are in a passage (in runs of `shingle` words) to identify the
+        passage as its source.
     shingle : int
-        How many words in a row must be equal to count as taken over.
+        Minimum number of equal words in a row that count as copied.
     elsewhere_note, elsewhere_strong : float
-        The share of the final text that was pasted from elsewhere.
+        Share of the final text that was pasted from elsewhere.
     jumps_note, jumps_strong : float
-        The share of the final text that came in jumps and stands in no passage.
+        Share of the final text that was inserted in jumps and is in no passage.
     intervals : int
-        Rhythm is not judged on fewer intervals between keys.
+        Minimum number of intervals between keys to rate the rhythm.
     uniform_note, uniform_strong : float
-        Coefficients of variation (standard deviation by mean) of these intervals that are uncommonly low.
+        Coefficients of variation (standard deviation divided by mean) of these intervals that are uncommonly low.
     typed : int
-        Corrections are not judged on fewer typed characters.
+        Minimum number of typed characters to rate corrections.
     corrected_note, corrected_strong : float
-        Deleted characters for each typed one that are uncommonly few.
+        Numbers of deleted characters per typed character that are uncommonly low.
     sentences : int
-        Transcription is not judged on fewer sentences that were begun by typing.
+        Minimum number of sentences begun by typing to rate transcription.
     linear : float
-        The share of typed characters that came at the text's end, from which on production is linear.
+        Minimum share of typed characters at the end of the text that makes the production linear.
     thought_note, thought_strong : float
-        The share of sentences begun after a pause that is uncommonly low.
+        Shares of sentences begun after a pause that are uncommonly low.
     away : int
-        A shorter absence is no absence.
+        Minimum duration of an absence.
     back : int
-        How soon after an absence a paste must come to belong to it.
+        Maximum time between an absence and a paste that belongs to it.
     """
 
     idle: int = 30_000
