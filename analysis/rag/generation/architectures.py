@@ -56,7 +56,7 @@ class Causal(Model):
         return cost
 
     def _shared(self, batch: Sequence[Any]) -> int:
-        """Return the length of a batch's shared prefix; never a whole prompt, as the answer depends on its last token."""
+        """Return the length of a batch's shared prefix; never a whole prompt, since the answer needs its last token."""
         return common([item.ids for item in batch]) if self._may_share else 0
 
     def _write(self, batch: Sequence[PromptTokens], *, max_tokens: int, beams: int) -> list[Output]:
