@@ -125,7 +125,7 @@ def rating(answer: str, *, low: float = LOW, high: float = HIGH) -> float | None
 
 
 def absolute_error(answer: str, gold: float, *, low: float = LOW, high: float = HIGH) -> float:
-    """Return the absolute error of a rating (LaMP-3). Its mean is the MAE; with squared errors, the RMSE follows.
+    """Return the absolute error of a rating (LaMP-3). Its mean is the MAE, the root of its mean square the RMSE.
 
     Parameters
     ----------

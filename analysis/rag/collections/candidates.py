@@ -33,7 +33,7 @@ def without_repeats(collection: Collection) -> Collection:
     """
     queries = [replace(query, documents=_distinct(query.documents)) for query in collection.queries]
     removed = sum(len(query.documents) for query in collection.queries) - sum(len(item.documents) for item in queries)
-    left_out = Counter(dict(collection.left_out)) + Counter({REPEATED: removed})  # of a sum, zeros are left out
+    left_out = Counter(dict(collection.left_out)) + Counter({REPEATED: removed})  # adding Counters drops zeros
     return replace(collection, queries=tuple(queries), left_out=tuple(sorted(left_out.items())))
 
 

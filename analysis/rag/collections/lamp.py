@@ -1,7 +1,7 @@
 """LaMP, a personalisation benchmark of seven tasks (Salemi et al. 2024): inputs with user profiles and outputs.
 
-The input is the query; the items of the profile are its documents. As in LaMP (Table 8 of the paper, and its rankers),
-each task defines what retrievers search for and read, and how a prompt states the items.
+The input is the query; the items of the profile are its documents. Each task defines what
+retrievers search for and read, and how a prompt states the items, as in LaMP (Table 8 of the paper, and its rankers).
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ class Attributed:
     disparity : SampledMean
         EAE-D, equation 11. The upward bias that sampling error adds to the square is subtracted.
     normalised : SampledMean
-        Normalised to 0 to 1 between s^2 / n and s, where s is the sum of attributed exposure (with `endless`: between 0
-        and s), and clipped to these bounds. NaN if nothing was attributed, or if there is only one document.
+        The disparity scaled from [s^2 / n, s] to [0, 1] and clipped, where s is the sum of attributed exposure (with
+        `endless`: from [0, s]). NaN if nothing was attributed, or if there is only one document.
     """
 
     disparity: SampledMean

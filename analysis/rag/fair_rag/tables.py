@@ -21,7 +21,7 @@ from .curves import CURVES, area, curve, slope, steps
 from .query_measures import Point, Score
 
 Row = dict[str, Any]
-#: Fields of `Point` in the summary; a field `NAME_error` holds the sampling error of lists that were not generated.
+#: Fields of `Point` in the summary; `NAME_error` holds the error from lists that were not generated.
 MEASURES = (
     "disparity", "relevance", "distance", "disparity_normalised", "relevance_normalised", "utility",
     "utility_normalised", "attribution", "attributed_disparity", "attributed_normalised",

@@ -51,7 +51,7 @@ class Drawn:
         # In double precision, because the sums run over a hundred thousand words.
         shares = torch.softmax(scores.double() / self._temperature, dim=-1).cumsum(dim=-1)
         draws = torch.tensor([chance.random() for chance in self._chances], dtype=shares.dtype, device=shares.device)
-        # The sum may miss 1 by rounding; a draw beyond it is the last possible word.
+        # The sum may miss 1 by rounding, so a draw beyond the last possible word gives that word.
         tokens = torch.searchsorted(shares, (draws * shares[:, -1]).unsqueeze(1), right=True)
         tokens = torch.minimum(tokens, shares.argmax(dim=-1, keepdim=True))
         return torch.full_like(scores, -torch.inf).scatter(1, tokens, 0.0)

@@ -134,6 +134,12 @@ def scan(questions: Sequence[str], documents: Documents, n: int, settings: Bm25S
     n : int
     settings : Bm25Settings
 
+    Returns
+    -------
+    SearchResults
+        Only documents that score above 0, that is, share a word of positive weight with the question. A word that
+        occurs twice in a question counts twice.
+
     Raises
     ------
     NoDocumentsError
@@ -246,7 +252,7 @@ class BM25:
 
     Parameters
     ----------
-    settings : Settings, optional
+    settings : Bm25Settings, optional
     """
 
     def __init__(self, settings: Bm25Settings | None = None) -> None:
@@ -261,7 +267,7 @@ class BM25:
         Parameters
         ----------
         queries : iterable of Query
-        settings : Settings, optional
+        settings : Bm25Settings, optional
 
         Raises
         ------

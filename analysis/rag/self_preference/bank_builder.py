@@ -94,7 +94,7 @@ def build(
     Returns
     -------
     Built
-        Only the reason if the question has no gold answer or no human passage.
+        Only `dropped` with the reason if the question has no gold answer or no human passage.
     """
     source = next(
         (

@@ -75,7 +75,7 @@ class Means:
         self._weights = resample_weights(len(questions), resamples, rng)
 
     def of(self, values: Iterable[Valued]) -> Mean:
-        """Return the mean of all trials without NaN."""
+        """Return the mean of all trials, ignoring NaN."""
         known = [(question, value) for question, value in values if not np.isnan(value)]
         if not known:
             return Mean(np.nan, np.nan, np.nan, 0, 0)

@@ -62,7 +62,7 @@ class Resampled:
         self._weights = resample_weights(queries, resamples, rng) if queries else np.empty((resamples, 0))
 
     def mean(self, values: ArrayLike) -> Mean:
-        """Return the mean of one value per query, shape (n_queries,), without NaN values, also in resamples.
+        """Return the mean of one value per query, shape (n_queries,), ignoring NaN, also in resamples.
 
         If all values are 0 or 1, the mean is treated as a share.
         """

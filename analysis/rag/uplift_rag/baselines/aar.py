@@ -202,7 +202,7 @@ class _Index:
     def _negatives_of(self, query: Contrast, cosines: Floats) -> list[str]:
         """Return hard negatives: top-ranked documents that are not positive and contain no gold answer.
 
-        The query's own other candidates may contain one. They are used in any case if no document qualifies.
+        The query's own other candidates qualify even if they contain one. If no document qualifies, they are all used.
         """
         count = min(len(cosines), HARD + len(query.positives))
         top = np.argpartition(-cosines, count - 1)[:count]

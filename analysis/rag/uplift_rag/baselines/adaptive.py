@@ -175,7 +175,7 @@ class Adaptive(StepwiseMethod):
         ]
 
     def _labelling(self, labelled: LabelledQuery) -> AnswerSteps[Complexity | None]:
-        """Find the simplest strategy that answers correctly, in order of cost, so that dearer ones are not paid for."""
+        """Find the simplest strategy that answers correctly, cheapest first: more expensive ones are then not run."""
         query, documents = labelled.query, labelled.documents
         if not query.answers:
             return None

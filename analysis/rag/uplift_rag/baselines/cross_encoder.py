@@ -186,7 +186,7 @@ def relevance(labelled: LabelledQuery) -> LabelledQuery | None:
 
 
 def schedule(settings: BaselineSettings, is_watched: bool) -> training.Schedule:
-    """Return a point-wise schedule like uplift's; early stopping also needs usable held-out queries (`is_watched`)."""
+    """Return a point-wise schedule like uplift's; early stopping only with held-out queries (`is_watched`)."""
     return training.Schedule(
         epochs=settings.epochs, learning_rate=settings.learning_rate, queries=settings.batch, warm_up=settings.warm_up,
         weights=Weights(point=1.0, pair=0.0, list=0.0), patience=settings.patience if is_watched else None,

@@ -372,7 +372,7 @@ class Baseline:
     name : str
         Name in parameters.
     title : str
-        Name in the form of the user interface.
+        Name in the web form.
     does : str
         What it does, as one sentence without a subject.
     make : callable
