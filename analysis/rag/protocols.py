@@ -1,6 +1,6 @@
-"""What all experiments handle: questions with their documents, who ranks them, who answers, who says what follows.
+"""Data types and protocols of all experiments: questions, documents, retrievers, generators, entailment models.
 
-No Django, no model: only shapes. docs/methods/experiments.md.
+No Django and no models. docs/methods/experiments.md.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ class Document:
     text : str
     title : str
     score : float or None
-        A retriever's score that came with the data; None where none did.
+        A retriever's score that came with the data; None if there is none.
     is_helpful : bool or None
-        What the data says of it (it states a true answer, say); None where it says nothing. No method reads it but
-        the ones that are given the truth on purpose.
+        Helpfulness according to the data (for example, it states a true answer); None if the data does not say. Only
+        methods that receive the truth on purpose read it.
     author, style, answer : str
-        Of a passage in a bank (self-preference): who wrote it, in which style, and which answer to the question it
-        states, be it true or false; "" where the data does not say.
+        For a passage in a bank (self-preference): its author, its style, and the answer that it states, true or false;
+        "" if the data does not say.
     label : str
-        What the data says of it beside its text (LaMP: a film's tag, a review's score, an email's subject). Prompts may
-        state it; no retriever reads it.
+        Other information in the data (LaMP: a film's tag, a review's score, an email's subject). Prompts may state it;
+        no retriever reads it.
     """
 
     id: str
@@ -60,16 +60,16 @@ class Query:
         Unique in its collection.
     question : str
     answers : tuple of str
-        Each of them is right. Empty: there is no gold answer, and what needs one leaves the query out and counts it.
+        All correct answers. If empty, there is no gold answer; methods that need one leave the query out and count it.
     documents : tuple of Document
     metric : str
-        The name of the answer metric that the data asks for (`qa_metrics.METRICS`); "" where the experiment chooses.
+        Name of the answer metric that the data prescribes (`qa_metrics.METRICS`); "" if the experiment chooses.
     sought : str
-        What retrievers look for, where it is not the whole question (LaMP); "" where it is.
+        Text that retrievers search for if it is not the whole question (LaMP); "" if it is.
     task : str
-        A task with prompts of its own (`collections.lamp.prompted`); "" for plain questions.
+        A task with its own prompts (`collections.lamp.prompted`); "" for plain questions.
     facts : mapping of str to JSON value
-        What else the data says of the question; only methods that know a name read it (a bank's `perplexity` by author,
+        Further information on the question. A method reads only the names it knows (in a bank, `perplexity` by author,
         `knowledge` by model).
     """
 
@@ -85,7 +85,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Collection:
-    """Queries with a name, and what was left out while they were read (reason to count)."""
+    """Queries with a name, and counts of what the reader left out, by reason."""
 
     name: str
     queries: tuple[Query, ...]
@@ -93,11 +93,11 @@ class Collection:
 
 
 class Retriever(Protocol):
-    """Scores documents for a question. A ranking is by falling score, equal scores in the documents' order."""
+    """Score documents for a question. Rankings sort by descending score; ties keep the order of the documents."""
 
     @property
     def name(self) -> str:
-        """What it is, with the version of its model where it has one: equal names give equal scores."""
+        """Name, with the model's version if there is a model: equal names give equal scores."""
         ...
 
     def scores(self, query: Query) -> Floats:
@@ -115,18 +115,18 @@ class Message:
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a generator is asked. Equal prompts (all fields) are generated once, whatever asks for them.
+    """A prompt for a generator. Equal prompts (all fields) are generated once, whichever method asks for them.
 
     Attributes
     ----------
     messages : tuple of Message
-        What all prompts of a query share stands first, so that a server can keep what it has read.
+        The part that all prompts of a query share comes first, so that a server can cache its prefix.
     max_tokens : int
     temperature : float
     choices : tuple of str
-        If not empty the output is one of these: constrained where the generator can, otherwise parsed.
+        If not empty, the output is one of these: constrained if the generator supports it, otherwise parsed.
     sample : int
-        Of several outputs of one prompt, which.
+        Number of this output among several outputs of the same prompt.
     """
 
     messages: tuple[Message, ...]
@@ -138,20 +138,20 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Output:
-    """What a generator said to one prompt.
+    """A generator's output for one prompt.
 
     Attributes
     ----------
     text : str
-        Empty where it refused or failed.
+        Empty if the generator refused or failed.
     prompt_tokens, completion_tokens : int
-        As the generator counted them; 0 where it does not say.
+        As counted by the generator; 0 if it does not report them.
     cost : float
         In the endpoint's currency; 0.0 for a model in this process.
     is_stored : bool
-        Whether it was generated earlier and cost nothing now.
+        Whether the output was stored from an earlier request and cost nothing now.
     error : str
-        Why there is no text; "" where there is one.
+        Why there is no text; "" if there is one.
     """
 
     text: str
@@ -163,43 +163,43 @@ class Output:
 
 
 class Generator(Protocol):
-    """Answers prompts."""
+    """Generate outputs for prompts."""
 
     @property
     def name(self) -> str:
-        """What it is, with its version: equal names and prompts give equal outputs at temperature 0."""
+        """Name with version: equal names and prompts give equal outputs at temperature 0."""
         ...
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Output]:
-        """Answer each prompt, in their order. Prompts that occur twice are answered once."""
+        """Answer each prompt, in the given order. Repeated prompts are answered once."""
         ...
 
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
-        """Mean log-likelihood per token (nats) of each continuation after its prompt; shape (n,).
+        """Return the mean log-likelihood per token (nats) of each continuation after its prompt; shape (n,).
 
-        NaN where the continuation is empty or the two together are longer than the model reads.
+        NaN if the continuation is empty, or if prompt and continuation together exceed the model's context.
 
         Raises
         ------
         NoLikelihoodsError
-            If this generator cannot say (most chat servers): methods that need it (REPLUG, AAR) say so.
+            If this generator cannot compute them (most chat servers). Methods that need them (REPLUG, AAR) say so.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Scored:
-    """Likelihoods with what asking for them took.
+    """Likelihoods with their usage.
 
     Attributes
     ----------
     values : ndarray of float64, shape (n,)
-        As `Generator.likelihoods` says.
+        As in `Generator.likelihoods`.
     outputs : tuple of Output
-        For each its tokens, cost, and whether it was stored; without a text.
+        For each likelihood, its token counts, its cost and whether it was stored; without text.
     tokens : tuple of ndarray of float64
-        For each continuation the log-likelihood of every token; empty where `values` is NaN. Of a generator that does
-        not say it token by token there are none at all.
+        For each continuation, the log-likelihood of every token; empty where `values` is NaN. The tuple itself is empty
+        if the generator does not report single tokens.
     """
 
     values: Floats
@@ -209,43 +209,43 @@ class Scored:
 
 @runtime_checkable
 class ScoringGenerator(Protocol):
-    """A generator that says what likelihoods took."""
+    """A generator that reports the usage of likelihoods."""
 
     def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Scored:
-        """As `Generator.likelihoods`, with what it took."""
+        """Compute `Generator.likelihoods` and report the usage."""
         ...
 
 
 class NoLikelihoodsError(Exception):
-    """The generator does not give the likelihood of a text that it is handed."""
+    """The generator cannot compute the likelihood of a given text."""
 
 
 class Entailment(Protocol):
-    """Says how far a claim follows from a premise."""
+    """Estimate the probability that a claim follows from a premise."""
 
     @property
     def name(self) -> str:
-        """What it is, with its version."""
+        """Name with version."""
         ...
 
     @property
     def is_standin(self) -> bool:
-        """Whether this is a language model's yes or no instead of an entailment model: results are marked."""
+        """Whether this is a language model's yes or no instead of an entailment model: such results are marked."""
         ...
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Floats:
-        """Probability that the second text (hypothesis) follows from the first (premise); shape (n,), in [0, 1].
+        """Return the probability that the second text (hypothesis) follows from the first (premise): (n,), in [0, 1].
 
-        NaN where that cannot be said: an empty hypothesis, or one that the model does not read whole.
+        NaN if it is undefined: the hypothesis is empty, or too long for the model to read in full.
         """
         ...
 
 
 @dataclass
 class Usage:
-    """What an experiment has used, counted as it goes.
+    """Running totals of an experiment's usage.
 
-    `calls` are those that were really made; `stored` the prompts that were answered from what was kept.
+    `calls` counts the requests that were really made, `stored` the prompts answered from stored outputs.
     """
 
     calls: int = 0
@@ -256,7 +256,7 @@ class Usage:
     failed: int = field(default=0)
 
     def add(self, outputs: Iterable[Output]) -> None:
-        """Count outputs."""
+        """Add the usage of outputs to the totals."""
         for output in outputs:
             self.stored += output.is_stored
             self.calls += not output.is_stored

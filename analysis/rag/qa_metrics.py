@@ -1,7 +1,7 @@
-"""How good a generated answer is: the measures of the question-answering and personalisation benchmarks.
+"""Metrics of generated answers, from the benchmarks of question answering and personalisation.
 
-Answers are normalised as the benchmarks' own scripts do: exact match and F1 as SQuAD (Rajpurkar et al. 2016), errors
-of ratings as LaMP (Salemi et al. 2024). `METRICS` holds them by name.
+Answers are normalised as in the benchmarks' own scripts: exact match and F1 as in SQuAD (Rajpurkar et al. 2016), errors
+of ratings as in LaMP (Salemi et al. 2024). `METRICS` holds the metrics by name.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from analysis.text.overlap import RougeL
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
-# What SQuAD 2 and HotpotQA answer beside spans: as words they share nothing with a span.
+# Answers of SQuAD 2 and HotpotQA that are not spans: they match only as a whole, not by shared words.
 _WHOLE = frozenset({"yes", "no", "noanswer"})
-#: The ends of LaMP-3's scale of ratings.
+#: Bounds of LaMP-3's rating scale.
 LOW, HIGH = 1.0, 5.0
 
 
 class NoGoldAnswerError(ValueError):
-    """A question without an answer that is known to be right: nothing can be scored against it."""
+    """A question without a usable gold answer cannot be scored."""
 
 
 def normalised(answer: str) -> str:
-    """An answer in lower case, without punctuation and articles, spaces made single.
+    """Normalise an answer: lower case, no punctuation, no articles, single spaces.
 
     Examples
     --------
@@ -38,14 +38,14 @@ def normalised(answer: str) -> str:
 
 
 def exact_match(answer: str, gold: Sequence[str]) -> float:
-    """1 if the answer equals one of the right ones when both are normalised, else 0.
+    """Return 1 if the answer equals one of the gold answers after normalisation, else 0.
 
     Parameters
     ----------
     answer : str
-        An empty one is wrong, unless a right one is empty after normalising too.
+        An empty answer is wrong, unless a gold answer is also empty after normalisation.
     gold : sequence of str
-        All that are right.
+        All correct answers.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def exact_match(answer: str, gold: Sequence[str]) -> float:
     Raises
     ------
     NoGoldAnswerError
-        If there is none.
+        If there is no gold answer.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def exact_match(answer: str, gold: Sequence[str]) -> float:
 
 
 def f1(answer: str, gold: Sequence[str]) -> float:
-    """The overlap of words with the right answer that it is closest to: harmonic mean of precision and recall.
+    """Return the word-level F1 with the closest gold answer: the harmonic mean of precision and recall.
 
     Parameters
     ----------
@@ -75,13 +75,13 @@ def f1(answer: str, gold: Sequence[str]) -> float:
     Returns
     -------
     float
-        Between 0 and 1. Where one side is yes, no or noanswer, 1 if both are, else 0. Two answers that are empty when
-        normalised are equal.
+        Between 0 and 1. If one side is yes, no or noanswer: 1 if both are the same, else 0. Two answers that are empty
+        after normalisation are equal.
 
     Raises
     ------
     NoGoldAnswerError
-        If there is no right answer.
+        If there is no gold answer.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def f1(answer: str, gold: Sequence[str]) -> float:
 
 
 def number(answer: str) -> float | None:
-    """The first number in an answer; None where there is none.
+    """Return the first number in an answer; None if there is none.
 
     Examples
     --------
@@ -104,10 +104,10 @@ def number(answer: str) -> float | None:
 
 
 def rating(answer: str, *, low: float = LOW, high: float = HIGH) -> float | None:
-    """The rating that an answer gives: its first number; None where there is none, or it is beyond the scale.
+    """Return the rating in an answer: its first number; None if there is none, or if it is outside the scale.
 
-    LaMP's script takes an answer as a whole for a number. Models say more than that; but a first number beyond the
-    scale (a year, a share) is no rating.
+    LaMP's script reads the whole answer as a number, but models often say more. A first number outside the scale (a
+    year, a percentage) is not a rating.
 
     Parameters
     ----------
@@ -125,15 +125,15 @@ def rating(answer: str, *, low: float = LOW, high: float = HIGH) -> float | None
 
 
 def absolute_error(answer: str, gold: float, *, low: float = LOW, high: float = HIGH) -> float:
-    """How far a rating is from the right one (LaMP-3). Its mean is the MAE, the root of its mean square the RMSE.
+    """Return the absolute error of a rating (LaMP-3). Its mean is the MAE, the root of its mean square the RMSE.
 
     Parameters
     ----------
     answer : str
-        What is no rating (`rating`) counts as the end of the scale that is further from the right one, as in LaMP's
-        script.
+        An answer without a rating (see `rating`) counts as the end of the scale that is further from the gold rating,
+        as in LaMP's script.
     gold : float
-        On the scale.
+        The gold rating, on the scale.
     low, high : float
         The ends of the scale.
 
@@ -145,7 +145,7 @@ def absolute_error(answer: str, gold: float, *, low: float = LOW, high: float = 
     Raises
     ------
     NoGoldAnswerError
-        If the right rating is beyond the scale.
+        If the gold rating is outside the scale.
 
     Examples
     --------
@@ -159,9 +159,9 @@ def absolute_error(answer: str, gold: float, *, low: float = LOW, high: float = 
 
 
 def accuracy(answer: str, gold: Sequence[str]) -> float:
-    """1 if the answer is one of the right ones but for white space around it, else 0 (LaMP-1 and 2).
+    """Return 1 if the answer equals a gold answer apart from surrounding white space, else 0 (LaMP-1 and LaMP-2).
 
-    As LaMP's script compares labels: nothing is normalised, and "[1]." is not "[1]".
+    As in LaMP's script, nothing is normalised: "[1]." is not "[1]".
 
     Examples
     --------
@@ -172,12 +172,12 @@ def accuracy(answer: str, gold: Sequence[str]) -> float:
 
 
 def rating_error(answer: str, gold: Sequence[str]) -> float:
-    """How far a rating is from the right one, on LaMP-3's scale of 1 to 5; see `absolute_error`.
+    """Return the absolute error of a rating on LaMP-3's scale of 1 to 5; see `absolute_error`.
 
     Raises
     ------
     NoGoldAnswerError
-        If there is no right rating, or none that is a number of the scale.
+        If no gold answer is a rating on the scale.
 
     Examples
     --------
@@ -191,12 +191,12 @@ def rating_error(answer: str, gold: Sequence[str]) -> float:
 
 
 def squared_rating_error(answer: str, gold: Sequence[str]) -> float:
-    """The square of `rating_error`: the root of its mean is the RMSE."""
+    """Return the square of `rating_error`: the root of its mean is the RMSE."""
     return rating_error(answer, gold) ** 2
 
 
 def rouge_1(answer: str, gold: Sequence[str]) -> float:
-    """ROUGE-1 F1 with the right answer that it is closest to, without stemming, as LaMP has it (4 to 7).
+    """Return the ROUGE-1 F1 with the closest gold answer, without stemming, as in LaMP-4 to LaMP-7.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def rouge_1(answer: str, gold: Sequence[str]) -> float:
 
 
 def rouge_l(answer: str, gold: Sequence[str]) -> float:
-    """ROUGE-L F1 with the right answer that it is closest to, without stemming, as LaMP has it (4 to 7).
+    """Return the ROUGE-L F1 with the closest gold answer, without stemming, as in LaMP-4 to LaMP-7.
 
     Examples
     --------
@@ -223,17 +223,17 @@ def rouge_l(answer: str, gold: Sequence[str]) -> float:
 
 @dataclass(frozen=True)
 class Metric:
-    """A measure of answers.
+    """An answer metric.
 
     Attributes
     ----------
     name : str
     score : callable
-        From an answer and the right ones to a number.
+        Computes the score from an answer and its gold answers.
     worst : float or None
-        None where more is better. Of an error: the largest it can be.
+        For an error metric, its largest value; None if higher is better.
     parse : callable, optional
-        What an answer is taken for; None where it cannot be. Without it any text is an answer.
+        Parses an answer; returns None if it cannot. Without a parser, any text is a valid answer.
     """
 
     name: str
@@ -242,15 +242,15 @@ class Metric:
     parse: Callable[[str], float | None] | None = None
 
     def reads(self, answer: str) -> bool:
-        """Whether an answer is one that can be measured; what is none is scored as wrong as can be."""
+        """Return whether an answer can be parsed; an answer that cannot gets the worst score."""
         return self.parse is None or self.parse(answer) is not None
 
     def can_score(self, gold: Sequence[str]) -> bool:
-        """Whether one of the right answers is one that can be measured against."""
+        """Return whether at least one gold answer can be parsed."""
         return any(map(self.reads, gold))
 
 
-#: All measures by name. `em` and `f1` are for questions with short answers; LaMP's tasks name theirs.
+#: All metrics by name. `em` and `f1` are for short answers; LaMP's tasks name their own.
 METRICS = {
     metric.name: metric
     for metric in (
@@ -264,12 +264,12 @@ METRICS = {
     )
 }
 
-#: Metrics that are shown together, as papers on a task do.
+#: Metrics that papers report together for a task.
 _TOGETHER = (("em", "f1"), ("mae", "mse"), ("rouge_1", "rouge_l"))
 
 
 def score_together(name: str) -> tuple[str, ...]:
-    """Names of all metrics of the task that a metric is of, the metric itself among them.
+    """Return the names of all metrics that are reported with this one, including itself.
 
     Examples
     --------

@@ -1,5 +1,6 @@
-"""Where questions come from: files of questions with candidate documents. docs/guides/collections.md shows them.
+"""Readers of question files with candidate documents. docs/guides/collections.md shows the formats.
 
-`qa` reads FlashRAG's JSON lines, `lamp` LaMP's tasks, `banks` the passage banks by author and truth; `corpus` is a
-large file of documents to search; `folds` divides a collection. What a file does not say is never guessed.
+`qa` reads FlashRAG's JSON lines, `lamp` reads LaMP's tasks, and `passage_banks` and `passages_by_author` read passages
+by author and truth. `corpus` is a large file of documents to search. `folds` splits a collection. The readers never
+guess what a file does not state.
 """

@@ -1,4 +1,4 @@
-"""Candidate documents of a collection's questions: equal ones taken away, those of other questions added."""
+"""Candidate documents of a collection's questions: remove duplicates, add documents of other questions."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 
 from ..protocols import Collection, Document, Query
 
-#: Why `without_repeats` leaves a document out.
+#: The reason under which `without_repeats` counts removed documents.
 REPEATED = "document equal to another of its question"
 
 
 class TooFewDocumentsError(ValueError):
-    """More documents of other questions are asked for than there are."""
+    """There are fewer documents of other questions than requested."""
 
 
 def without_repeats(collection: Collection) -> Collection:
-    """Of documents of one question that are equal texts, keep one: the first helpful one, if any is, else the first.
+    """Remove duplicate documents of each question; keep the first helpful one if there is one, else the first.
 
     Parameters
     ----------
@@ -29,43 +29,43 @@ def without_repeats(collection: Collection) -> Collection:
     Returns
     -------
     Collection
-        What was taken away is counted in `left_out`, beside what was before.
+        With the number of removed documents added to `left_out`.
     """
     queries = [replace(query, documents=_distinct(query.documents)) for query in collection.queries]
     removed = sum(len(query.documents) for query in collection.queries) - sum(len(item.documents) for item in queries)
-    left_out = Counter(dict(collection.left_out)) + Counter({REPEATED: removed})  # of a sum, zeros are left out
+    left_out = Counter(dict(collection.left_out)) + Counter({REPEATED: removed})  # adding Counters drops zeros
     return replace(collection, queries=tuple(queries), left_out=tuple(sorted(left_out.items())))
 
 
 def with_others(
     collection: Collection, n: int, rng: np.random.Generator, *, folds: Mapping[str, int] | None = None
 ) -> Collection:
-    """Give each question documents of other questions beside its own.
+    """Add documents of other questions to each question.
 
     Parameters
     ----------
     collection : Collection
     n : int
-        How many: any of the others' documents, each equally likely and none twice. A text that the question has
-        already, by itself or from another question, is not drawn.
+        Number of documents to add, drawn uniformly without replacement from the other questions. A text that the
+        question already has, its own or drawn, is not drawn again.
     rng : numpy.random.Generator
-        Draws them, question by question.
+        Random generator, used question by question.
     folds : mapping of str to int, optional
-        In which fold each question is tested, by its id: documents are drawn from questions of the same fold alone, so
-        that what is learnt from the other folds has seen none of a fold's documents. A question that is in none gets
-        none and lends none. By default all questions lend to all.
+        Fold in which each question is tested, by id. Documents are drawn only from questions of the same fold, so that
+        a model trained on the other folds has seen none of this fold's documents. A question without a fold gets no
+        documents and gives none. By default, every question can give documents to every other.
 
     Returns
     -------
     Collection
-        A document of another question is called by its question's id, `nq-18:gpt_false`, and `is_helpful` is False: it
-        was written for another question. Scores that came with the data are taken from it, as they say how well it fits
-        that one. All documents are put in the order of `mixed`.
+        The id of an added document begins with its question's id, `nq-18:gpt_false`. Its `is_helpful` is False, since
+        it was written for another question. Its score from the data is removed, since it is for that question. All
+        documents are in the order of `mixed`.
 
     Raises
     ------
     TooFewDocumentsError
-        If the other questions, or those of its fold, have fewer than n.
+        If the other questions, or those of the same fold, have fewer than n.
     """
     if n < 0:
         raise ValueError("a number of documents is 0 or more")
@@ -84,10 +84,10 @@ def with_others(
 
 
 def mixed(query: str, documents: Iterable[Document]) -> tuple[Document, ...]:
-    """Put documents in an order that says nothing of them, the same everywhere: by a digest of both ids.
+    """Sort documents by a digest of both ids: an uninformative order, the same on every machine.
 
-    Where scores are equal, rankings are in the documents' order: if helpful ones stood first, a ranker that knows
-    nothing would look as if it did.
+    Rankings break ties by the order of the documents. If helpful documents came first, a ranker that knows nothing
+    would look good.
     """
     return tuple(sorted(documents, key=lambda item: hashlib.sha256(f"{query}\0{item.id}".encode()).digest()))
 
@@ -132,9 +132,9 @@ def _drawn(
 
 
 def _places(size: int, n: int, rng: np.random.Generator) -> Iterator[int]:
-    """Places in random order, all of them in the end; one may come twice, which counts as a text that is there already.
+    """Yield indices in random order, all of them in the end. One may occur twice; the caller skips it as a known text.
 
-    Few are needed of many, so that the first are drawn with replacement, which touches few.
+    Usually few of many are needed. So the first are drawn with replacement, without permuting the whole range.
     """
     if n and size:
         yield from rng.integers(size, size=4 * n + 8).tolist()

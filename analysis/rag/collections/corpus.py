@@ -1,6 +1,6 @@
-"""A large file of documents to search, one JSON object a line, held on disk: memory does not grow with its texts.
+"""A large file of documents to search, one JSON object per line. Texts stay on disk and do not take up memory.
 
-As FlashRAG writes it, `id` and `contents`, whose first line is the title; or `id`, `title` and `text`.
+Each object has FlashRAG's `id` and `contents`, with the title as first line, or `id`, `title` and `text`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from ..protocols import Document
 from .fields import BadCollectionError, Fields, opened, parsed
 
-#: Documents in a block, where the caller does not say.
+#: Documents per block by default.
 BLOCK = 1024
 
 
 def document(row: Fields) -> Document:
-    """Read one document: `id`, and `text` with perhaps `title`, or else `contents`; `score` and `is_helpful` if there.
+    """Read a document: `id`, then `text` and optional `title`, or `contents`; optional `score` and `is_helpful`.
 
-    `hasanswer`, as DPR calls it, is read as `is_helpful`.
+    DPR's `hasanswer` is read as `is_helpful`.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def document(row: Fields) -> Document:
 
 
 def parts(contents: str) -> tuple[str, str]:
-    """Divide contents into title and text, as FlashRAG does: the first line is the title. A single line is all text.
+    """Split contents into title and text, as FlashRAG does: the first line is the title. A single line is all text.
 
     Examples
     --------
@@ -67,9 +67,9 @@ def parts(contents: str) -> tuple[str, str]:
 
 
 class Corpus:
-    """Documents of a file, by place or by id. Open it with `Corpus.open`; it is a context manager.
+    """Documents of a file, by position or by id. Open it with `Corpus.open`; it is a context manager.
 
-    Texts stay on disk; in memory are 24 bytes a document. A gzipped file is unpacked into a temporary one.
+    Texts stay on disk; each document takes 24 bytes of memory. A gzipped file is unpacked into a temporary one.
     """
 
     def __init__(self, name: str, file: IO[bytes], starts: NDArray[np.int64], keys: NDArray[np.uint64]) -> None:
@@ -81,7 +81,7 @@ class Corpus:
 
     @classmethod
     def open(cls, path: Path | str) -> Self:
-        """Read a corpus through once, checking each line.
+        """Read a corpus once and check each line.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Corpus:
         Raises
         ------
         BadCollectionError
-            If a line is not a document, an id stands twice, or there is no document.
+            If a line is not a document, an id occurs twice, or there are no documents.
         """
         path = Path(path)
         file = _on_disk(path)
@@ -107,7 +107,7 @@ class Corpus:
         return len(self._starts)
 
     def __getitem__(self, number: int) -> Document:
-        """Read the document at a place, from 0."""
+        """Read the document at a position, counted from 0."""
         self._file.seek(int(self._starts[number]))
         return document(parsed(self.name, f"document {number + 1}", self._file.readline()))
 
@@ -124,9 +124,9 @@ class Corpus:
         self._file.close()
 
     def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, list[Document]]]:
-        """Read all documents in order: where each block begins, and its documents.
+        """Yield all documents in order, in blocks: the position of the block's first document, and the documents.
 
-        Other documents may be read in between.
+        Other documents may be read between blocks.
         """
         for start in range(0, len(self), size):
             self._file.seek(int(self._starts[start]))
@@ -137,7 +137,7 @@ class Corpus:
             yield start, block
 
     def place(self, key: str) -> int:
-        """Find a document by its id.
+        """Return a document's position by its id.
 
         Raises
         ------
@@ -150,7 +150,7 @@ class Corpus:
         raise KeyError(f"{self.name} has no document {key!r}")
 
     def documents(self, places: Sequence[int]) -> list[Document]:
-        """Read some documents by their places."""
+        """Read the documents at these positions."""
         return [self[index] for index in places]
 
     def _alike(self, digest: int) -> list[int]:
@@ -159,7 +159,7 @@ class Corpus:
         return [int(index) for index in self._order[low:high]]
 
     def _once(self) -> None:
-        """Ids whose digests are equal are compared themselves."""
+        """Raise BadCollectionError if an id occurs twice; if digests are equal, the ids themselves are compared."""
         repeated = np.flatnonzero(self._keys[1:] == self._keys[:-1])
         for index in repeated.tolist():
             ids = [self[position].id for position in self._alike(int(self._keys[index]))]
@@ -169,7 +169,7 @@ class Corpus:
 
 
 def _index(name: str, file: IO[bytes]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Where documents begin, and digests of their ids."""
+    """Return the byte offsets of all documents and the digests of their ids."""
     starts, digests, offset = array("q"), array("Q"), 0
     for number, line in enumerate(file, 1):
         if line.strip():

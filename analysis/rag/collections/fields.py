@@ -1,4 +1,4 @@
-"""Files of JSON objects, read strictly: what is wrong is said with its file, line and field, and what belongs there."""
+"""Strict reading of JSON files: errors state the file, line and field, and what was expected."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from typing import Any, BinaryIO, cast
 
 _SHOWN = 60
 _GZIP = b"\x1f\x8b"
-#: Bytes of one line, and of a file that is one value, unpacked: a packed file may hold a thousand times its size.
+#: Most bytes of a line, and of a file that is one value, after unpacking: gzip can shrink a file a thousandfold.
 LONGEST_LINE = 64 << 20
 LARGEST = 1 << 30
 
 
 class BadCollectionError(ValueError):
-    """A file of questions or documents is not as it should be.
+    """A file of questions or documents is not valid.
 
     Attributes
     ----------
     file : str
-        Its name, without its folder.
+        Name of the file, without its folder.
     location : str
         `line 3`, or `question 3` in a file that is one list.
     field : str
-        As it is named there; "" where the whole line is meant.
+        Name of the field in the file; "" for the whole line.
     expected : str
-        What belongs there.
+        What the field should hold.
     """
 
     def __init__(self, file: str, location: str, field: str, expected: str, actual: object = None) -> None:
@@ -42,7 +42,7 @@ class BadCollectionError(ValueError):
 
 @dataclass(frozen=True)
 class Fields:
-    """One JSON object with its location in the file. Each method reads a field, or raises BadCollectionError."""
+    """A JSON object with its location in the file. Each method reads a field or raises BadCollectionError."""
 
     file: str
     location: str
@@ -50,25 +50,25 @@ class Fields:
     prefix: str = ""
 
     def has(self, name: str) -> bool:
-        """Whether the field is there and not null."""
+        """Return whether the field exists and is not null."""
         return self.data.get(name) is not None
 
     def wrong(self, name: str, expected: str) -> BadCollectionError:
-        """The error that a field is not as expected."""
+        """Return the error for a field that is not as expected."""
         value = self.data.get(name) if name in self.data else "nothing"
         return BadCollectionError(
             self.file, self.location, self.prefix + name, expected, value if value is not None else "null"
         )
 
     def text(self, name: str) -> str:
-        """Read a text that is not blank; white space around it is taken away."""
+        """Read a text that is not blank; remove surrounding white space."""
         value = self.data.get(name)
         if not isinstance(value, str) or not value.strip():
             raise self.wrong(name, "a text that is not blank")
         return value.strip()
 
     def optional_text(self, name: str) -> str:
-        """Read a text that may be blank or missing; "" then."""
+        """Read a text that may be blank or missing (then "")."""
         value = self.data.get(name)
         if value is None:
             return ""
@@ -77,7 +77,7 @@ class Fields:
         return value.strip()
 
     def key(self, name: str) -> str:
-        """Read an id: a text that is not blank, or a whole number, which becomes a text."""
+        """Read an id: a text that is not blank, or a whole number, which is converted to a text."""
         value = self.data.get(name)
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
@@ -93,11 +93,11 @@ class Fields:
         return value
 
     def optional_number(self, name: str) -> float | None:
-        """Read a finite number, or None where there is none."""
+        """Read a finite number, or None if there is none."""
         return self.number(name) if self.has(name) else None
 
     def number(self, name: str) -> float:
-        """Read a finite number; a text that is one counts, as in files of retrieval results."""
+        """Read a finite number, also one written as a text, as in files of retrieval results."""
         raw = self.data.get(name)
         try:
             value = float(raw) if isinstance(raw, int | float | str) and not isinstance(raw, bool) else math.nan
@@ -108,39 +108,39 @@ class Fields:
         return value
 
     def optional_flag(self, name: str) -> bool | None:
-        """Read true or false, or None where there is neither."""
+        """Read true or false, or None if the field is missing."""
         value = self.data.get(name)
         if value is not None and not isinstance(value, bool):
             raise self.wrong(name, "true or false")
         return value
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Read a list of texts; blank ones are let through."""
+        """Read a list of texts; blank texts are allowed."""
         values = self.data.get(name)
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             raise self.wrong(name, "a list of texts")
         return tuple(value.strip() for value in values)
 
     def entries(self, name: str) -> list[Any]:
-        """Read a list of whatever."""
+        """Read a list of any values."""
         values = self.data.get(name)
         if not isinstance(values, list):
             raise self.wrong(name, "a list")
         return values
 
     def objects(self, name: str) -> list[Fields]:
-        """Read a list of objects, each with its own place."""
+        """Read a list of objects, each with its own location."""
         return [self.inside(f"{name}[{i}]", entry) for i, entry in enumerate(self.entries(name))]
 
     def inside(self, name: str, data: object) -> Fields:
-        """Take an object that stands in this one."""
+        """Return an object nested in this one, with its location."""
         if not isinstance(data, dict):
             raise BadCollectionError(self.file, self.location, self.prefix + name, "an object", data)
         return Fields(self.file, self.location, data, f"{self.prefix}{name}.")
 
 
 def opened(path: Path) -> BinaryIO:
-    """Open a file for reading, unpacked if it is gzipped, whatever its name.
+    """Open a file for reading. A gzipped file is unpacked, whatever its name.
 
     Raises
     ------
@@ -156,18 +156,18 @@ def opened(path: Path) -> BinaryIO:
 
 
 def lines(path: Path) -> Iterator[Fields]:
-    """Read the objects of JSON lines, one a line, blank lines skipped, gzipped or not.
+    """Yield the objects of a JSON lines file, gzipped or not; skip blank lines.
 
     Raises
     ------
     BadCollectionError
-        If a line is no JSON object, or the file is cut off or not UTF-8.
+        If a line is not a JSON object, or the file is truncated or not UTF-8.
     """
     yield from lines_of(opened(path), path.name)
 
 
 def lines_of(file: BinaryIO, name: str) -> Iterator[Fields]:
-    """Read the objects of JSON lines from an open file, which is closed; `name` is what errors call it."""
+    """Yield the objects of JSON lines from an open file and close it; errors call the file `name`."""
     number = 0
     try:
         with file:
@@ -190,7 +190,7 @@ def parsed(file: str, location: str, line: bytes) -> Fields:
 
 
 def whole(path: Path) -> Any:
-    """Read a file that is one JSON value, gzipped or not."""
+    """Read a file that is a single JSON value, gzipped or not."""
     try:
         with opened(path) as file:
             data = file.read(LARGEST + 1)

@@ -1,4 +1,4 @@
-"""A collection divided: into folds, the same on every machine, or as the data says."""
+"""Splits of a collection: into folds that are the same on every machine, or as the data says."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class TooFewQueriesError(ValueError):
 
 
 def numbers(queries: Sequence[Query], *, n: int = 5, seed: int = 0) -> NDArray[np.int64]:
-    """Say which fold each query is in.
+    """Assign each query to a fold.
 
-    Queries are put in order by a digest of the seed and their id, and dealt out in turn: folds differ by at most one
-    query in size.
+    Queries are sorted by a digest of the seed and their id, then assigned to the folds in turn. The sizes of folds
+    differ by at most one query.
 
     Parameters
     ----------
     queries : sequence of Query
-        With different ids.
+        With distinct ids.
     n : int
-        How many folds.
+        Number of folds.
     seed : int
-        Another seed, another division.
+        Another seed gives another split.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def numbers(queries: Sequence[Query], *, n: int = 5, seed: int = 0) -> NDArray[n
 
 
 def divided(collection: Collection, fold: int, *, n: int = 5, seed: int = 0) -> tuple[Collection, Collection]:
-    """Divide a collection into all other folds (to learn from) and one (to test on).
+    """Split a collection into all other folds (for training) and one fold (for testing).
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def divided(collection: Collection, fold: int, *, n: int = 5, seed: int = 0) -> 
     Returns
     -------
     (Collection, Collection)
-        Queries in their order; names and what was left out stay.
+        Queries keep their order; names and counts of what was left out are unchanged.
     """
     if not 0 <= fold < n:
         msg = f"there are folds 0 to {n - 1}, not {fold}"
@@ -79,14 +79,14 @@ def divided(collection: Collection, fold: int, *, n: int = 5, seed: int = 0) -> 
 
 
 TRAIN, DEV, TEST = "train", "dev", "test"
-#: As files and fields call them.
+#: Names of splits in files and fields, and our names for them.
 NAMES = {TRAIN: TRAIN, "training": TRAIN, DEV: DEV, "valid": DEV, "validation": DEV, "val": DEV, TEST: TEST}
-#: Of `Query.facts`.
+#: Key in `Query.facts`.
 FACT = "split"
 
 
 def part_of(query: Query) -> str:
-    """`train`, `dev` or `test`; "" where the data does not say.
+    """Return a query's split, `train`, `dev` or `test`; "" if the data does not say.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def part_of(query: Query) -> str:
 
 
 def of_file(name: str) -> str:
-    """The split that a file's name says; "" where it says none.
+    """Return the split that a file's name states; "" if it states none.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""LaMP, personalisation in seven tasks (Salemi et al. 2024): inputs with a user's profile, and what the user wrote.
+"""LaMP, a personalisation benchmark of seven tasks (Salemi et al. 2024): inputs with user profiles and outputs.
 
-The query is the input, a profile's items are its documents. What retrievers look for and read, and how a prompt states
-the items, is LaMP's own (its paper's Table 8 and its rankers), by task.
+The input is the query; the items of the profile are its documents. Each task defines what
+retrievers search for and read, and how a prompt states the items, as in LaMP (Table 8 of the paper, and its rankers).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NO_QUESTION = "output without a question"
 
 @dataclass(frozen=True)
 class Task:
-    """One of LaMP's tasks.
+    """A task of LaMP.
 
     Attributes
     ----------
@@ -32,15 +32,15 @@ class Task:
     metric : str
         A name of `qa_metrics.METRICS`.
     opening : pattern
-        How its inputs begin.
+        Beginning of its inputs.
     sought : pattern
-        What retrievers look for: its groups, joined by a blank.
+        Matches what retrievers search for: the groups, joined by a space.
     text, title, label : str
-        Fields of a profile's item: what retrievers read, and what prompts state beside; "" for none.
+        Fields of a profile item: `text` and `title` are for retrievers, `label` only for prompts; "" for none.
     stated : str
-        How a prompt states an item.
+        Template of one item in a prompt.
     joined : str
-        How a prompt is made of the items and the input.
+        Template that joins the items and the input into a prompt.
     """
 
     number: int
@@ -56,7 +56,7 @@ class Task:
 
     @property
     def name(self) -> str:
-        """As in the paper: `LaMP-3`."""
+        """Name as in the paper: `LaMP-3`."""
         return f"LaMP-{self.number}"
 
 
@@ -65,7 +65,7 @@ def _opening(words: str) -> re.Pattern[str]:
 
 
 _AFTER_COLON = re.compile(r":(.*)", re.DOTALL)
-# In a first task's input, where the author's other papers are put.
+# The position in an input of task 1 where the author's other papers are inserted.
 _REFERENCE = re.compile(r'(?<="), (?=which reference is related)', re.IGNORECASE)
 
 #: The tasks by number.
@@ -98,31 +98,31 @@ TASKS = {
 def read(
     path: Path | str, outputs: Path | str | None = None, *, task: int | str | None = None, name: str = ""
 ) -> Collection:
-    """Read a task's questions with their profiles, and the right outputs.
+    """Read a task's questions with their profiles and gold outputs.
 
     Parameters
     ----------
     path : Path or str
-        `dev_questions.json`: a list of objects with id, input, profile; with `output` in each as well, no second file
-        is needed (LaMP's script that merges them writes such). Gzipped or not.
+        `dev_questions.json`: a list of objects with id, input, profile, gzipped or not. If each object also has
+        `output`, as LaMP's merge script writes them, no second file is needed.
     outputs : Path or str, optional
-        `dev_outputs.json`: task and golds, a list of objects with id and output.
+        `dev_outputs.json`: an object with task and golds, a list of objects with id and output.
     task : int or str, optional
-        1 to 7 or `LaMP-3`; by default as `outputs` says, else by how the first input begins.
+        1 to 7 or `LaMP-3`; by default as `outputs` says, else recognised by the beginning of the first input.
     name : str, optional
-        The collection's; by default the task's.
+        Name of the collection; by default that of the task.
 
     Returns
     -------
     Collection
-        Documents' texts (and titles) are what LaMP's rankers read; `label` is what only prompts state. A question
-        whose output is not there has no answer, one with an empty profile no documents: both stay. Items of a profile
-        without any text, items that stand in it twice, and outputs of no question are left out and counted.
+        Texts and titles of documents are what LaMP's rankers read; only prompts state `label`. A question without
+        output has no answer, and one with an empty profile has no documents; both are kept. Profile items without text,
+        repeated profile items, and outputs without a question are left out and counted.
 
     Raises
     ------
     BadCollectionError
-        With file, question and field of what is wrong; if an input is of another task.
+        With file, question and field of the error; also if an input belongs to another task.
     """
     path = Path(path)
     rows = _rows(path, whole(path), "question")
@@ -141,21 +141,21 @@ def read(
 
 
 def prompted(query: Query, documents: Sequence[Document], *, most_words: int = 0) -> str:
-    """Say a task's input with items of the profile as LaMP does; the input alone without any.
+    """Return a task's input with profile items, worded as in LaMP; without items, the input alone.
 
     Parameters
     ----------
     query : Query
-        Of `read`.
+        From `read`.
     documents : sequence of Document
-        In the order in which they are stated.
+        In the order of the prompt.
     most_words : int
-        Texts of items are cut after so many words; 0: whole. LaMP cuts by tokens, to what fits the model.
+        Most words of an item's text; 0 for all. LaMP instead truncates by tokens to what fits the model.
 
     Raises
     ------
     ValueError
-        If the query is of no task.
+        If the query belongs to no task.
     """
     task = by_name(query.task)
     if not documents:
@@ -167,7 +167,7 @@ def prompted(query: Query, documents: Sequence[Document], *, most_words: int = 0
 
 
 def by_name(name: int | str) -> Task:
-    """Find a task: 3, "3", "LaMP-3" or "LaMP_3".
+    """Return a task by name: 3, "3", "LaMP-3" or "LaMP_3".
 
     Raises
     ------
@@ -260,7 +260,7 @@ def _documents(row: Fields, task: Task, left_out: Counter[str]) -> tuple[Documen
 
 
 def _text_or_number(row: Fields, name: str) -> str:
-    """A field that must be there and may be blank; scores stand there as texts or as numbers."""
+    """Read a required field that may be blank; scores may be texts or numbers."""
     value = row.data.get(name)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)

@@ -1,8 +1,9 @@
-"""Passage banks: each question with true and false passages by a person and by models, in their published layouts.
+"""Passage banks: questions with true and false passages by people and by models, in their published layouts.
 
-The authors' repository holds arrays in `.json`: passages and writing styles as a list of objects, a model's answers and
-perplexities as one object of lists, one entry a question. The same as JSON lines, one object a question, is the other
-layout. `rows` reads both as the latter; what a file is follows from its keys, of which data set from its name.
+In the first layout, that of the authors' repository, arrays are in `.json` files. Passages and writing styles are a
+list of objects; a model's answers and perplexities are one object of lists with one entry per question. The second
+layout is JSON lines, one object per question. `rows` reads both as JSON lines. A file's part follows from its keys, its
+data set from its name.
 
 The published files hold 300 questions of Natural Questions and of MS MARCO. docs/guides/collections.md.
 """
@@ -22,19 +23,19 @@ from . import fields
 from .candidates import mixed
 from .fields import BadCollectionError, Fields
 
-#: Tries of a model at a question (self_preference, 3.3).
+#: Attempts of a model at each question (self_preference, 3.3).
 TRIES = 5
 AUTHORS = ("human", "gpt", "llama")
 _LEVELS, _ANSWERS = "knowledge_level", "ai_answers"
 _SET = re.compile(r"[A-Za-z0-9]+")
-#: What a file's name says a model is called; the published files name one by its maker.
+#: The model in a file's name; the published files call one by its maker.
 _MODEL = re.compile(r"openai|gpt|llama", re.IGNORECASE)
 _MODELS = {"openai": "gpt"}
 _NAMED = re.compile(r"passages|both-true|writing.style|knowledge|perplexity")
 
 
 class Part(StrEnum):
-    """What a file of a data set holds."""
+    """Part of a data set that a file holds."""
 
     PASSAGES = "passages"
     STYLES = "writing_styles"
@@ -43,7 +44,7 @@ class Part(StrEnum):
     OTHER = "other"
 
 
-#: The fields by which a row is known.
+#: Fields that identify the part.
 _KEYS = {
     Part.PASSAGES: {"question", "answer", "human_true", "gpt_true", "llama_true"},
     Part.STYLES: {"question", "answer", "gpt_long", "llama_long"},
@@ -54,7 +55,7 @@ _KEYS = {
 
 @dataclass(frozen=True)
 class File:
-    """A file of a data set: `data_set` as its name begins (`nq`), `model` whose answers it holds, "" for others."""
+    """A file of a data set. `data_set` is the beginning of its name (`nq`), `model` whose answers it holds, or ""."""
 
     path: Path
     part: Part
@@ -63,12 +64,12 @@ class File:
 
 
 def recognise(path: Path) -> File:
-    """Say what a file holds; `Part.OTHER` for what is no part of a bank.
+    """Return the part that a file holds; `Part.OTHER` if it does not belong to a bank.
 
     Raises
     ------
     BadCollectionError
-        If its name says that it is one, and it cannot be read.
+        If its name says that it belongs to a bank, but it cannot be read.
     """
     try:
         first = next(iter(rows(path)), None)
@@ -85,12 +86,12 @@ def recognise(path: Path) -> File:
 
 
 def rows(path: Path) -> Iterator[Fields]:
-    """Read a file of either layout, one object a question.
+    """Yield the questions of a file in either layout, one object each.
 
     Raises
     ------
     BadCollectionError
-        If it is no JSON, no list of objects, or its lists have different lengths.
+        If it is not JSON, not a list of objects, or its lists have different lengths.
     """
     head = _head(path)
     if head.startswith(b"["):
@@ -102,7 +103,7 @@ def rows(path: Path) -> Iterator[Fields]:
 
 
 def _head(path: Path) -> bytes:
-    """How a file begins; nothing of one that is cut off, of which `fields.lines` says where."""
+    """Return the beginning of a file; empty if it is truncated, which `fields.lines` then reports with the line."""
     try:
         with fields.opened(path) as file:
             return file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -111,17 +112,17 @@ def _head(path: Path) -> bytes:
 
 
 def data_set_name(path: Path) -> str:
-    """What a file of passages is called without what says that it is one: `nq` of `nq-both-true.json`."""
+    """Return the data set's name from a file of passages: `nq` for `nq-both-true.json`."""
     return path.name.split(".")[0].removesuffix("_passages").removesuffix("-both-true")
 
 
 def _is_one_object(path: Path, head: bytes) -> bool:
-    """Whether a file is one JSON object: it is written over several lines, or holds lists by the keys of one."""
+    """Return whether a file is one JSON object: written over several lines, or with lists under its known keys."""
     line = head.split(b"\n", 1)[0].strip()
     if not line.startswith(b"{"):
         return False
     if not line.endswith(b"}"):
-        # Broken off by the end of what was read, or by the end of the line?
+        # Truncated by the limit of the read, or by the end of the line?
         return b"\n" in head or _begins_with_lists(line)
     return _begins_with_lists(line)
 
@@ -140,7 +141,7 @@ def _entries(path: Path, data: Any) -> Iterator[Fields]:
 
 
 def _columns(path: Path, data: Any) -> Iterator[Fields]:
-    """One object of lists: the entries at one place are of one question."""
+    """Yield rows from one object of lists: entries at the same index belong to one question."""
     if isinstance(data, dict) and isinstance(data.get(_ANSWERS), list) and isinstance(data.get(_LEVELS), list):
         yield from _entries(path, list(_answered(path, data[_LEVELS], data[_ANSWERS])))
     elif isinstance(data, dict) and all(isinstance(data.get(author), list) for author in AUTHORS):
@@ -153,7 +154,7 @@ def _columns(path: Path, data: Any) -> Iterator[Fields]:
 
 
 def _answered(path: Path, levels: list[Any], answers: list[Any]) -> Iterator[dict[str, Any]]:
-    """A model's answers, five to a question and one after another, with how many were right."""
+    """Yield a model's answers, five consecutive ones per question, with the number of correct ones."""
     if len(answers) != TRIES * len(levels):
         expected = f"{TRIES} answers to each of the {len(levels)} questions"
         raise BadCollectionError(path.name, "", _ANSWERS, expected, len(answers))
@@ -170,12 +171,12 @@ def _answered(path: Path, levels: list[Any], answers: list[Any]) -> Iterator[dic
 
 __all__ = ["AUTHORS", "FALSE", "FIELDS", "STYLE", "TRUE", "Question", "questions", "read"]
 
-#: Passages that state the true answer, and those in which a false one stands instead, by field.
+#: Fields of passages that state the true answer, and of passages that state a false one.
 TRUE = ("human_true", "gpt_true", "llama_true")
 FALSE = ("gpt_false", "llama_false", "human_false_gpt", "human_false_llama")
 FIELDS = (*TRUE, *FALSE)
 
-#: How the passages of a bank are written; other styles stand in files of their own (`styles`).
+#: Style of a bank's passages; other styles are in separate files (`Part.STYLES`).
 STYLE = "normal"
 
 
@@ -186,12 +187,12 @@ class Question:
     Attributes
     ----------
     index : int
-        Its number in the published data; other files of the data set name it by this.
+        Its number in the published data; other files of the data set refer to it.
     question, answer : str
     false_answers : dict of str to str
-        By who thought of it (`gpt`, `llama`).
+        By the model that proposed it (`gpt`, `llama`).
     passages : dict of str to str
-        By field (`FIELDS`); white space around them is taken away.
+        By field (`FIELDS`), without surrounding white space.
     """
 
     index: int
@@ -202,12 +203,12 @@ class Question:
 
 
 def questions(path: Path | str) -> tuple[Question, ...]:
-    """Read a bank as it stands, passages by author and truth.
+    """Read a bank without conversion, with passages by author and truth.
 
     Parameters
     ----------
     path : Path or str
-        As the authors published it, a list in one JSON file (`nq-both-true.json`), or JSON lines
+        As the authors published it, a list in one JSON file (`nq-both-true.json`), or as JSON lines
         (`nq_passages.jsonl.gz`); gzipped or not.
 
     Returns
@@ -218,7 +219,7 @@ def questions(path: Path | str) -> tuple[Question, ...]:
     Raises
     ------
     BadCollectionError
-        If a field is missing or blank, or an index stands twice.
+        If a field is missing or blank, or an index occurs twice.
     """
     return tuple(_questions(Path(path)))
 
@@ -240,29 +241,29 @@ def _questions(path: Path) -> Iterator[Question]:
 
 
 def read(path: Path | str, *, name: str = "") -> Collection:
-    """Read a bank as questions with candidate documents: their true and false passages.
+    """Read a bank as questions with candidate documents, their true and false passages.
 
-    `candidates.without_repeats` takes equal texts away (published banks have some, where a false answer could not be
-    put in), `candidates.with_others` adds passages of other questions.
+    `candidates.without_repeats` removes duplicates. Published banks have some, where a false answer could not be
+    inserted. `candidates.with_others` adds passages of other questions.
 
     Parameters
     ----------
     path : Path or str
         As for `questions`.
     name : str, optional
-        The collection's; by default the file's name up to `_passages`.
+        Name of the collection; by default the file's name up to `_passages`.
 
     Returns
     -------
     Collection
-        Query ids are `nq-17`; documents' ids the passage's field, `human_true`. A document says its author, its style
-        (`normal`), the answer that it states, and by `is_helpful` whether that is the true one. They stand in the order
-        of `candidates.mixed`, so that a tie is not broken in favour of the true ones.
+        Query ids are `nq-17`; a document's id is the field of its passage, `human_true`. A document states its author,
+        its style (`normal`), its answer, and by `is_helpful` whether that is the true one. Documents are in the order
+        of `candidates.mixed`, so that ties do not favour the true ones.
 
     Raises
     ------
     BadCollectionError
-        As `questions`, or if there is no question.
+        As in `questions`, or if there is no question.
     """
     path = Path(path)
     name = name or data_set_name(path)
@@ -279,7 +280,7 @@ def _query(name: str, question: Question) -> Query:
 
 
 def _document(question: Question, field: str, text: str) -> Document:
-    """`human_false_gpt` is a person's passage with the false answer that GPT thought of."""
+    """Convert a passage; `human_false_gpt` is a person's passage with the false answer that GPT proposed."""
     author, _, truth = field.partition("_")
     is_true = field in TRUE
     answer = (

@@ -1,7 +1,7 @@
-"""Passages with their authors, for experiments on whom a model prefers: a file, or a data set's files.
+"""Passages with their authors, for self-preference experiments: one file, or the files of a data set.
 
-docs/methods/self-preference.md. What stands here says who wrote each passage, in which style, with which answer, and
-what the data knows of models beside: their answers without a passage, and perplexities.
+The data states each passage's author, style and answer. It may also hold models' answers without a passage, and
+perplexities. docs/methods/self-preference.md.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from . import passage_banks
 from .fields import BadCollectionError, Fields, lines
 from .passage_banks import File, Part
 
-#: Files of an archive that may hold data; others are ignored.
+#: File types of an archive that may hold data; other files are ignored.
 _DATA = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
-#: What the file of passages is called where several hold some: `nq-both-true.json`, `nq_passages.jsonl.gz`.
+#: Names of the main file of passages if several files hold some: `nq-both-true.json`, `nq_passages.jsonl.gz`.
 _BANKS = ("both-true", "passages")
 _STYLES = "styles of questions that the bank does not have"
 _KNOWLEDGE = "answers without a passage to questions that the bank does not have"
 _PERPLEXITY = "perplexities whose question is not known"
 _SECOND = "answers without a passage in a second file of the same model"
-#: No honest data set of this kind comes near it.
+#: Limit on the unpacked size in bytes: no genuine data set of this kind comes near it.
 LARGEST = 512 * 2**20
 
 Questions = dict[int, Query]
@@ -40,25 +40,26 @@ def read(path: Path | str, *, name: str = "") -> Collection:
     Parameters
     ----------
     path : Path or str
-        A published bank (`nq-both-true.json`, `nq_passages.jsonl.gz`), or JSON lines of one object a question with
-        `id`, `question`, `golden_answers` and `documents`, each with `id`, `text`, `author`, and where it is known
-        `style`, `answer`, `is_true`. Or a ZIP archive of published files, as they are in the authors' repository or as
-        JSON lines: styles, models' answers and perplexities then come with it. Files are known by their keys; what is
-        no part of a bank is ignored. An archive of several data sets gives the questions of all.
+        A published bank (`nq-both-true.json`, `nq_passages.jsonl.gz`). Or JSON lines of one object per question with
+        `id`, `question`, `golden_answers` and `documents`; each document has `id`, `text`, `author`, and `style`,
+        `answer` and `is_true` if known. Or a ZIP archive of published files, as in the authors' repository or as JSON
+        lines, which adds styles, models' answers and perplexities. Files are recognised by their keys; files that are
+        not part of a bank are ignored. An archive of several data sets gives the questions of all.
     name : str, optional
-        The collection's; by default the file's name.
+        Name of the collection; by default the file's name.
 
     Returns
     -------
     Collection
-        Documents say author, style, answer, and by `is_helpful` whether it is true. `facts` may hold `knowledge`, by
-        model {"answers", "truth", "correct"}, and `perplexity`, by author, of true passages. Perplexities carry numbers
-        alone: they are known where the models' answers, which are numbered alike, say which question that is.
+        Documents state author, style, answer, and by `is_helpful` whether the answer is true. `facts` may hold
+        `knowledge`, by model {"answers", "truth", "correct"}, and `perplexity`, by author, of true passages. Perplexity
+        files identify questions only by number. They are matched through the models' answers, which use the same
+        numbers and also state the true answer.
 
     Raises
     ------
     BadCollectionError
-        With file, line and field.
+        With file, line and field of the error.
     """
     path = Path(path)
     if not zipfile.is_zipfile(path):
@@ -78,12 +79,12 @@ def _single(path: Path, name: str) -> list[Query]:
 
 
 def _bank(path: Path, name: str) -> Questions:
-    """The published bank, by the numbers that other files of the data set name its questions by."""
+    """Read the published bank, keyed by the question numbers in other files of the data set."""
     return {int(query.id.rpartition("-")[2]): query for query in passage_banks.read(path, name=name).queries}
 
 
 def _read_our_format(path: Path) -> list[Query]:
-    """Our own form: a question a line, authors with its documents."""
+    """Read our own format: one question per line, with authors in its documents."""
     queries: dict[str, Query] = {}
     for row in lines(path):
         key = row.key("id")
@@ -110,7 +111,7 @@ def _document(row: Fields) -> Document:
 
 
 def _unpacked(path: Path, folder: Path) -> list[File]:
-    """Unpack what may be data, each file in a folder of ours: an archive's own folders are not trusted."""
+    """Unpack files that may hold data, each into a new folder: the paths in an archive are not trusted."""
     files: list[File] = []
     with zipfile.ZipFile(path) as archive:
         members = [item for item in archive.infolist() if _is_data(item.filename)]
@@ -143,7 +144,7 @@ def _together(path: Path, files: Sequence[File], name: str) -> Collection:
 
 
 def _data_set(path: Path, files: Sequence[File], name: str, left_out: Counter[str]) -> list[Query]:
-    """The questions of one data set with all that its files say of them; what has no question is counted."""
+    """Return the questions of one data set with everything its files state; count entries without a question."""
     questions = _bank(_passages(path, files), name)
     by_part = {part: [part_file for part_file in files if part_file.part is part] for part in Part}
     for file in by_part[Part.STYLES]:
@@ -153,7 +154,7 @@ def _data_set(path: Path, files: Sequence[File], name: str, left_out: Counter[st
     for file in by_part[Part.KNOWLEDGE]:
         by_model.setdefault(file.model, []).append(list(passage_banks.rows(file.path)))
     for model, candidates in sorted(by_model.items()):
-        # A repository may hold answers of an earlier try, too: those to more of the bank's questions are taken.
+        # A repository may also hold answers of an earlier run: use the file that covers more of the bank's questions.
         ranked = sorted(candidates, key=lambda rows: -len(_numbers(questions, rows)))
         left_out[_SECOND] += sum(map(len, ranked[1:]))
         numbers = _numbers(questions, ranked[0])
@@ -166,7 +167,7 @@ def _data_set(path: Path, files: Sequence[File], name: str, left_out: Counter[st
 
 
 def _passages(path: Path, files: Sequence[File]) -> Path:
-    """The file of the bank; of several with passages the one that is called so."""
+    """Return the file of passages; if there are several, the one whose name marks it as the bank."""
     paths = [file.path for file in files if file.part is Part.PASSAGES]
     bank_paths = [path for path in paths if any(word in path.name for word in _BANKS)]
     if len(paths) > 1 and len(bank_paths) != 1:
@@ -175,9 +176,9 @@ def _passages(path: Path, files: Sequence[File]) -> Path:
 
 
 def _numbers(questions: Questions, rows: Sequence[Fields]) -> dict[int, int]:
-    """Which question of the bank each number of the other files means: their true answers, in the files' order, say it.
+    """Map question numbers of the other files to those of the bank, by aligning the true answers in file order.
 
-    The files are not numbered alike: the bank of MS MARCO leaves numbers out, that of Natural Questions questions.
+    The numbering differs: the bank of MS MARCO skips numbers, that of Natural Questions skips questions.
     """
     indices = list(questions)
     truths = [questions[index].answers[0].lower() for index in indices]
@@ -187,7 +188,7 @@ def _numbers(questions: Questions, rows: Sequence[Fields]) -> dict[int, int]:
 
 
 def _add_styles(questions: Questions, row: Fields) -> bool:
-    """Add passages in other styles; the normal ones are those of the bank."""
+    """Add passages in other styles; those in normal style come from the bank."""
     query = questions.get(row.whole("index"))
     if query is None or query.question != row.text("question"):
         return False
@@ -220,7 +221,7 @@ def _add_fact(questions: Questions, numbers: dict[int, int], row: Fields, fact: 
 
 
 def write(queries: Sequence[Query]) -> Iterable[dict[str, Any]]:
-    """Write questions with authors in our own form, which `read` reads: one object a line."""
+    """Yield questions with authors in our own format, which `read` reads, one object per line."""
     for query in queries:
         yield {
             "id": query.id,

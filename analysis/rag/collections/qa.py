@@ -1,6 +1,6 @@
-"""Questions with answers as FlashRAG writes them (Jin et al. 2025): JSON lines of id, question, golden_answers.
+"""Questions with answers in FlashRAG's format (Jin et al. 2025): JSON lines of id, question, golden_answers.
 
-Candidate documents stand in the line, or are named by their ids in a corpus, or are retrieved from one later
+A line holds its candidate documents or names their ids in a corpus. Otherwise they are retrieved from a corpus later
 (`retrieval.search`).
 """
 
@@ -20,10 +20,10 @@ from . import folds
 from .corpus import Corpus, document
 from .fields import BadCollectionError, Fields, lines, lines_of
 
-#: Where documents may stand in a line: our name, DPR's, and that of FlashRAG's results (inside `output`).
+#: Fields of a line that may hold documents: our name, DPR's, and that of FlashRAG's results (inside `output`).
 PLACES = ("documents", "ctxs", "retrieval_result")
 BLANK_ANSWER = "blank answer"
-#: In the order in which an archive is read.
+#: The order in which an archive's files are read.
 PARTS = (folds.TRAIN, folds.DEV, folds.TEST)
 TWICE = "document named twice for its question"
 
@@ -37,23 +37,23 @@ def read(path: Path | str, *, name: str = "", corpus: Corpus | None = None, metr
         JSON lines, gzipped or not, or a ZIP archive of `train`, `dev` and `test` files of these.
         docs/guides/collections.md shows the fields.
     name : str, optional
-        The collection's; by default the file's name up to its first dot.
+        Name of the collection; by default the file's name up to its first dot.
     corpus : Corpus, optional
-        Where documents are looked up that a line names by their ids.
+        Corpus in which to look up documents that a line names by id.
     metric : str, optional
-        A name of `qa_metrics.METRICS` for all questions; a line's own `metric` goes before.
+        A name of `qa_metrics.METRICS` for all questions; a line's own `metric` takes precedence.
 
     Returns
     -------
     Collection
-        Questions in the file's order, documents in their line's. A question without answers or without documents
-        stays: what needs them leaves it out and counts it. Blank answers, and documents whose id stands twice in one
-        line, are left out and counted.
+        Questions in the file's order, documents in the order of their line. Questions without answers or documents are
+        kept; methods that need them leave such questions out and count them. Blank answers, and repeated ids of
+        documents in one line, are left out and counted.
 
     Raises
     ------
     BadCollectionError
-        With file, line and field of what is wrong.
+        With file, line and field of the error.
     """
     path = Path(path)
     ids: set[str] = set()
@@ -72,7 +72,7 @@ def read(path: Path | str, *, name: str = "", corpus: Corpus | None = None, metr
 
 
 def write(queries: Sequence[Query]) -> Iterator[dict[str, Any]]:
-    """Write questions with their documents as `read` reads them, one object a line."""
+    """Yield questions with their documents in the format of `read`, one object per line."""
     for query in queries:
         row = {"id": query.id, "question": query.question, "golden_answers": list(query.answers)}
         row |= {"split": folds.part_of(query)} if folds.part_of(query) else {}
@@ -102,7 +102,7 @@ def _query(row: Fields, corpus: Corpus | None, metric: str, left_out: Counter[st
 
 
 def _split(row: Fields) -> str:
-    """The split that a line names; "" where it names none."""
+    """Return the split that a line names; "" if it names none."""
     name = row.optional_text("split").casefold()
     if name and name not in folds.NAMES:
         raise row.wrong("split", "train, dev or test")
@@ -110,7 +110,7 @@ def _split(row: Fields) -> str:
 
 
 def _rows(path: Path) -> Iterator[tuple[Fields, str]]:
-    """Lines with the split that their file is named for: those of a file, or of an archive of train, dev and test."""
+    """Yield lines with the split that their file in an archive is named for; "" if the path is a single file."""
     if not zipfile.is_zipfile(path):
         yield from ((row, "") for row in lines(path))
         return
@@ -122,7 +122,7 @@ def _rows(path: Path) -> Iterator[tuple[Fields, str]]:
         for split_index, name in parts:
             try:
                 file = cast("BinaryIO", pack.open(name))
-            except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # locked with a password, say
+            except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # e.g. protected by a password
                 raise BadCollectionError(path.name, name, "", "a file that can be unpacked", str(error)) from error
             unpacked = cast("BinaryIO", gzip.GzipFile(fileobj=file)) if name.endswith(".gz") else file
             try:

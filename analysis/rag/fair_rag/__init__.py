@@ -1,4 +1,4 @@
-"""Fair RAG: what fair rankings do to what a generator says and to whom it cites (fair_rag; design 7.7)."""
+"""Fair RAG: how fair rankings change what a generator says and which documents it cites (fair_rag; design 7.7)."""
 
-#: Stands for all retrievers together in tables.
+#: The name of all retrievers together in tables.
 ALL = "all"

@@ -1,4 +1,4 @@
-"""The paper's curves, their slopes and areas, with intervals by query (fair_rag, Table 1, Figures 4 and 5)."""
+"""The paper's trade-off curves, slopes and areas, with intervals by query (fair_rag, Table 1, Figures 4 and 5)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .query_measures import Point
 
 Ints = NDArray[np.int64]
 
-#: By name: what is measured over what, fields of `Point`. 4a, 4c, 4b, 5a, 5b, 5c.
+#: By name, the fields of `Point` on the x and y axes. Figures 4a, 4c, 4b, 5a, 5b, 5c.
 CURVES: dict[str, tuple[str, str]] = {
     "DR": ("disparity_normalised", "relevance_normalised"),
     "DU": ("disparity_normalised", "utility_normalised"),
@@ -35,10 +35,11 @@ class Curve:
     Attributes
     ----------
     x, y : ndarray, shape (n_runs,)
-        NaN runs are out.
+        Without NaN runs.
     query : ndarray of int, shape (n_runs,)
-        Which query, a column of the resamples' weights.
+        Query of each run, as a column of the resampling weights.
     left_out : int
+        Number of runs left out because of NaN.
     """
 
     x: Floats
@@ -48,7 +49,7 @@ class Curve:
 
     @property
     def bins(self) -> Ints:
-        """The interval of each run; what rounding puts beyond an end is in the last one."""
+        """Interval of each run; values beyond an end by rounding are in the nearest interval."""
         return np.clip(np.searchsorted(_EDGES, self.x, side="right") - 1, 0, _BINS - 1)
 
 
@@ -64,16 +65,16 @@ class Step:
 
 
 def curve(name: str, points: Sequence[Point], query_index: dict[str, int]) -> Curve:
-    """Take the sampled rankings' points of a curve.
+    """Return the runs of a curve: its points with sampled rankings.
 
     Parameters
     ----------
     name : str
-        Of `CURVES`.
+        A key of `CURVES`.
     points : sequence of Point
-        Of one retriever, or several; only sampled rankings are runs.
-    place : dict of str to int
-        The column of each query.
+        Of one or several retrievers; only sampled rankings are runs.
+    query_index : dict of str to int
+        Column of each query in the resampling weights.
     """
     x_name, of = CURVES[name]
     runs = [point for point in points if point.rank == "sampled"]
@@ -85,7 +86,7 @@ def curve(name: str, points: Sequence[Point], query_index: dict[str, int]) -> Cu
 
 
 def slope(runs: Curve, weights: Floats) -> Interval:
-    """The slope of the least-squares line, queries resampled.
+    """Return the slope of the least-squares line with an interval from resampling queries.
 
     Parameters
     ----------
@@ -96,9 +97,9 @@ def slope(runs: Curve, weights: Floats) -> Interval:
     Returns
     -------
     Interval
-        NaN where x does not vary.
+        NaN if x does not vary.
     """
-    # Centred, so that little is lost where runs lie close together.
+    # Centred, to keep precision if the runs are close together.
     x, y = (values - values.mean() if values.size else values for values in (runs.x, runs.y))
     n, sx, sy, sxx, sxy = (
         weights @ np.bincount(runs.query, weights=values, minlength=weights.shape[1])
@@ -111,7 +112,7 @@ def slope(runs: Curve, weights: Floats) -> Interval:
 
 
 def area(runs: Curve, weights: Floats) -> Interval:
-    """The area under the curve through the intervals' means, queries resampled.
+    """Return the area under the curve through the means of the intervals, with an interval from resampling queries.
 
     Parameters
     ----------
@@ -121,12 +122,12 @@ def area(runs: Curve, weights: Floats) -> Interval:
     Returns
     -------
     Interval
-        NaN with runs in fewer than two intervals; resamples of which that is so are left out and counted.
+        NaN if the runs lie in fewer than two intervals; resamples with that problem are left out and counted.
     """
     n, x, y = (_binned(runs, values, weights) for values in (np.ones(runs.x.size), runs.x, runs.y))
     has_runs = n > 0
     areas = np.full(len(weights), np.nan)
-    # Resamples with runs in the same intervals are computed together: there are at most 2^5 kinds.
+    # Resamples with runs in the same intervals are computed together: there are at most 2^5 patterns.
     kinds, kind = np.unique(has_runs, axis=0, return_inverse=True)
     for number, is_filled in enumerate(kinds):
         if is_filled.sum() < 2:
@@ -141,7 +142,7 @@ def area(runs: Curve, weights: Floats) -> Interval:
 
 
 def steps(runs: Curve, weights: Floats) -> list[Step]:
-    """The curve itself: the mean of each interval that holds runs, with its interval by query."""
+    """Return the curve: the mean of each interval with runs, with a confidence interval from resampling queries."""
     unit_weights = np.ones((1, weights.shape[1]))
     n, x, y = (_binned(runs, values, unit_weights)[0] for values in (np.ones(runs.x.size), runs.x, runs.y))
     drawn_n, drawn_y = (_binned(runs, values, weights) for values in (np.ones(runs.x.size), runs.y))
@@ -164,7 +165,7 @@ def steps(runs: Curve, weights: Floats) -> list[Step]:
 
 
 def _binned(runs: Curve, values: Floats, weights: Floats) -> Floats:
-    """Sums of values by interval in each resample; shape (resamples, n_intervals)."""
+    """Return the sums of values by interval in each resample; shape (resamples, n_intervals)."""
     queries = weights.shape[1]
     sums = np.bincount(runs.query * _BINS + runs.bins, weights=values, minlength=queries * _BINS)
     return np.asarray(weights @ sums.reshape(queries, _BINS))

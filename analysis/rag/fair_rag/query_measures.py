@@ -1,6 +1,6 @@
-"""What one query ranked in one way comes to: exposure, utility, attribution, scores (fair_rag, 3.3).
+"""Measures of one query with one ranking method: exposure, utility, attribution, scores (fair_rag, 3.3).
 
-Where all were generated the error is 0 and every number is the paper's.
+If all lists were generated, the errors are 0 and every number is as the paper defines it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SampledMean:
-    """A number and the standard error of having generated some lists only.
+    """A mean with its standard error from generating only some of the lists.
 
     Attributes
     ----------
     value : float
-        NaN where it is undefined.
+        NaN if undefined.
     error : float
-        0 where all lists were generated; NaN where one list alone stands for several.
+        0 if all lists were generated; NaN if a single list represents several.
     """
 
     value: float
@@ -38,15 +38,15 @@ class SampledMean:
 
 @dataclass(frozen=True)
 class Attributed:
-    """How evenly exposure falls on documents that outputs follow from (fair_rag, 3.3.4).
+    """Disparity of the exposure of documents that outputs follow from (fair_rag, 3.3.4).
 
     Attributes
     ----------
-    disparity : Estimate
-        EAE-D, equation 11. What the error adds to a square is taken off.
-    normalised : Estimate
-        Between s^2 / n and s, where s is the sum of attributed exposure (with `endless`: between 0 and s); NaN where
-        nothing was attributed, or there is one document only. Never beyond a bound.
+    disparity : SampledMean
+        EAE-D, equation 11. The upward bias that sampling error adds to the square is subtracted.
+    normalised : SampledMean
+        The disparity scaled from [s^2 / n, s] to [0, 1] and clipped, where s is the sum of attributed exposure (with
+        `endless`: from [0, s]). NaN if nothing was attributed, or if there is only one document.
     """
 
     disparity: SampledMean
@@ -54,25 +54,25 @@ class Attributed:
 
 
 def sampled_mean(chosen: Chosen, values: ArrayLike) -> SampledMean:
-    """The mean over all sampled rankings of what is known of the chosen lists (fair_rag, eq. 7 and 9).
+    """Estimate the mean over all sampled rankings from the chosen lists (fair_rag, eq. 7 and 9).
 
     Parameters
     ----------
     chosen : Chosen
     values : array_like, shape (n_chosen,)
-        What is measured of each chosen list, in their order.
+        Measured value of each chosen list, in their order.
 
     Returns
     -------
-    Estimate
-        By Horvitz and Thompson's estimator, which has no bias.
+    SampledMean
+        By the unbiased estimator of Horvitz and Thompson.
     """
     value_array = np.asarray(values, dtype=np.float64)
     return SampledMean(float(chosen.weight @ value_array), float(np.sqrt(_variance(chosen, value_array[:, None])[0])))
 
 
 def attributed(chosen: Chosen, follows: ArrayLike, *, endless: bool = False) -> Attributed:
-    """Attributed exposure of the documents and its disparity (fair_rag, eq. 10 and 11).
+    """Compute the attributed exposure of the documents and its disparity (fair_rag, eq. 10 and 11).
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def attributed(chosen: Chosen, follows: ArrayLike, *, endless: bool = False) -> 
     follows : array_like of bool, shape (n_chosen, n_documents)
         Whether a list holds the document and its output follows from it.
     endless : bool
-        Take the number of documents as infinite, as the authors' code does for EE-D.
+        Treat the number of documents as infinite, as the authors' code does for EE-D.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def attributed(chosen: Chosen, follows: ArrayLike, *, endless: bool = False) -> 
     n = follow_array.shape[1]
     exposed = chosen.weight @ follow_array
     total = float(exposed.sum())
-    # The square of an estimate is too large by its variance, on average.
+    # The square of an estimate exceeds the true square by its variance, on average.
     square = float(exposed @ exposed) - _known(_variance(chosen, follow_array).sum())
     total_square = total**2 - _known(_variance(chosen, follow_array.sum(axis=1)[:, None])[0])
     error = _error(chosen, follow_array @ (2 * exposed))
@@ -100,7 +100,7 @@ def attributed(chosen: Chosen, follows: ArrayLike, *, endless: bool = False) -> 
     if n < 2 or total <= 0 or span <= 1e-12:
         return Attributed(disparity, SampledMean(float("nan"), float("nan")))
     value = (square - low) / span
-    # How the normalised value moves with the exposure of each document.
+    # Derivative of the normalised value with respect to the exposure of each document.
     lower = 0.0 if endless else 2 * total / n
     slope = (2 * exposed - lower) / span - value * (1.0 - lower) / span
     normalised = SampledMean(_within(value), _error(chosen, follow_array @ slope))
@@ -121,10 +121,10 @@ def _error(chosen: Chosen, values: Floats) -> float:
 
 
 def _variance(chosen: Chosen, values: Floats) -> Floats:
-    """Variances of weighted sums of columns; shape (n_columns,).
+    """Return the variances of weighted sums of columns; shape (n_columns,).
 
-    Of a sample without replacement and with unequal probabilities (Hajek 1964, as in Matei and Tille 2005, section 4);
-    with equal ones it is that of a simple random sample. NaN where a single list was not certain.
+    For a sample without replacement and with unequal probabilities (Hajek 1964, as in Matei and Tille 2005, section 4);
+    with equal probabilities, the variance of a simple random sample. NaN if exactly one list was not certain.
     """
     random = chosen.inclusion < 1.0
     size = int(random.sum())
@@ -143,30 +143,30 @@ UNKNOWN = SampledMean(nan, nan)
 
 @dataclass(frozen=True)
 class Point:
-    """A query ranked in one way: one point of the paper's figures. NaN where something is undefined.
+    """Measures of a query with one ranking method: one point in the paper's figures. NaN if undefined.
 
     Attributes
     ----------
     query, retriever, rank, alpha
-        What was ranked how (`ranking.Way`).
+        The query and its ranking method (`rankings.RankingMethod`).
     items, useful : int
-        n and m.
+        Numbers of documents (n) and of useful documents (m).
     disparity, relevance, distance, disparity_normalised, relevance_normalised : float
-        Of all sampled rankings: EE-D, EE-R, the squared distance from the target (EE-L).
+        Over all sampled rankings: EE-D, EE-R, the squared distance from the target (EE-L).
     utility, utility_error : float
-        Expected utility (equation 7), and the standard error of having generated some lists only.
+        Expected utility (equation 7), and its standard error from generating only some lists.
     best : float
-        The best utility of any output to a ranking of this query, in whatever way it was ranked.
+        The best utility of any output for this query, by any ranking method.
     utility_normalised, utility_normalised_error : float
-        Utility over the best; NaN where the best is 0.
+        Utility divided by the best; NaN if the best is 0.
     attribution, attribution_error : float
-        Expected attribution rate (equation 9), of the documents in a list; NaN where nobody asked, as
-        what comes next.
+        Expected attribution rate (equation 9), of the documents in a list. NaN, like the next fields, if entailment was
+        not computed.
     attributed_disparity, attributed_disparity_error : float
         EAE-D (equation 11).
     attributed_normalised, attributed_normalised_error : float
     lists, generated : int
-        Distinct lists, and how many of them were generated for this way of ranking.
+        Number of distinct lists of this ranking method, and how many of them were generated.
     """
 
     query: str
@@ -195,12 +195,12 @@ class Point:
     generated: int
 
     def write(self) -> dict[str, Any]:
-        """As JSON: None for NaN."""
+        """Convert to JSON, with None for NaN."""
         return {name: _plain(value) for name, value in asdict(self).items()}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Point:
-        """From JSON."""
+        """Read from JSON."""
         stored = {field.name: data[field.name] for field in fields(cls)}
         undefined = {name: nan for name, value in stored.items() if value is None and name != "alpha"}
         return cls(**stored | undefined)
@@ -208,13 +208,13 @@ class Point:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of generating one list.
+    """Result of generating from one list.
 
     Attributes
     ----------
     utility : float
     follows : tuple of bool or None
-        For each document of the list whether the output follows from it; None where nobody asked.
+        For each document of the list, whether the output follows from it; None if entailment was not computed.
     """
 
     utility: float
@@ -222,7 +222,7 @@ class Outcome:
 
 
 def to_generate(ranked: Sequence[QueryRanking]) -> list[List]:
-    """The distinct lists that are generated for a query, each once in whatever way it was ranked."""
+    """Return the distinct lists to generate for a query, each once for all ranking methods."""
     return list(dict.fromkeys(lists_item for ranking in ranked for lists_item in ranking.chosen.items))
 
 
@@ -235,17 +235,17 @@ def measure(
     *,
     bounds: exposure.Bounds = "published",
 ) -> list[Point]:
-    """Measure a query in all ways that it was ranked in.
+    """Measure a query for all its ranking methods.
 
     Parameters
     ----------
     query : str
     useful : array_like of bool, shape (n_documents,)
     k : int
-        Where rankings are cut.
-    ranked : sequence of Ranked
+        Cutoff of the rankings.
+    ranked : sequence of QueryRanking
     outcomes : mapping
-        Of each list in `to_generate`.
+        Outcome of each list in `to_generate`.
     bounds : str
         See `exposure.Bounds`.
 
@@ -305,11 +305,11 @@ def _point(
 def _attribution(
     ranking: QueryRanking, outcomes: Sequence[Outcome], items: int, bounds: exposure.Bounds
 ) -> tuple[SampledMean, Attributed]:
-    """Attribution rate and attributed exposure; NaN where nobody asked what follows."""
+    """Return attribution rate and attributed exposure; NaN if entailment was not computed."""
     follows = [outcome.follows for outcome in outcomes if outcome.follows is not None]
     if len(follows) < len(outcomes):
         return UNKNOWN, Attributed(UNKNOWN, UNKNOWN)
-    # The rate is of what was given to the generator: of fewer than k where there are fewer (equation 8).
+    # The rate is relative to the documents given to the generator, which may be fewer than k (equation 8).
     rate = sampled_mean(ranking.chosen, [sum(outcome) / len(outcome) for outcome in follows])
     is_followed = np.zeros((len(follows), items), dtype=bool)
     for row, places, outcome in zip(is_followed, ranking.chosen.items, follows, strict=True):
@@ -325,16 +325,16 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Score:
-    """What a query's answers to one way of ranking score by one metric: the mean over its sampled rankings.
+    """Score of a query's answers with one ranking method and one metric: the mean over its sampled rankings.
 
     Attributes
     ----------
     query, retriever, rank, alpha
-        What was ranked how (`ranking.Way`).
+        The query and its ranking method (`rankings.RankingMethod`).
     metric : str
-        Of `qa_metrics.METRICS`; of an error less is better.
+        Of `qa_metrics.METRICS`; for an error, lower is better.
     value, error : float
-        The mean, and its standard error of having generated some lists only (NaN: one list stands for several).
+        The mean, and its standard error from generating only some lists (NaN if a single list represents several).
     """
 
     query: str
@@ -346,24 +346,24 @@ class Score:
     error: float
 
     def write(self) -> dict[str, Any]:
-        """As JSON: None for NaN."""
+        """Convert to JSON, with None for NaN."""
         return asdict(self) | {"error": None if isnan(self.error) else self.error}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Score:
-        """From JSON."""
+        """Read from JSON."""
         return cls(**{**data, "error": nan if data["error"] is None else data["error"]})
 
 
 def scores(query: str, ranked: Sequence[QueryRanking], values: Mapping[List, Mapping[str, float]]) -> list[Score]:
-    """Average over the rankings of a query, for each way of ranking and each metric.
+    """Average over the rankings of a query, for each ranking method and each metric.
 
     Parameters
     ----------
     query : str
-    ranked : sequence of Ranked
-    found : mapping
-        Of each list that was generated, by metric what its answer scores.
+    ranked : sequence of QueryRanking
+    values : mapping
+        For each generated list, the score of its answer by metric.
     """
     results = []
     for ranking in ranked:

@@ -1,7 +1,7 @@
-"""The ways in which a query's documents are ranked, and the distinct lists of them that are generated.
+"""Ranking methods for a query's documents, and the distinct lists to generate answers for.
 
-Equal lists are equal prompts, so each is generated once and counts as often as it was sampled. Under a budget some of
-them are chosen, the more often sampled the likelier, and weighed so that means over them stay without bias.
+Equal lists are equal prompts, so each is generated once and weighted by how often it was sampled. Under a budget, only
+some lists are chosen, with probabilities in proportion to their frequency. Their weights keep means unbiased.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ List = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """Distinct top-k lists of one query, ranked in one way.
+    """Distinct top-k lists of one query from one ranking method.
 
     Attributes
     ----------
     items : tuple of tuple of int
-        Each list: documents by their places in the query, best first; in order of first sampling.
+        Each list holds document indices, best first; lists are in the order of first sampling.
     share : ndarray, shape (n_lists,)
-        Of the sampled rankings; sums to 1.
+        Share of each list among the sampled rankings; sums to 1.
     """
 
     items: tuple[List, ...]
@@ -38,15 +38,15 @@ class Lists:
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The lists of which something is known.
+    """The lists that were chosen for generation.
 
     Attributes
     ----------
     lists : Lists
     index : ndarray of int, shape (n_chosen,)
-        Which of the lists, ascending.
+        Indices of the chosen lists, ascending.
     inclusion : ndarray, shape (n_chosen,)
-        With which probability each came in; 1 for those that were certain.
+        Inclusion probability of each; 1 for lists that were certain to be chosen.
     """
 
     lists: Lists
@@ -60,17 +60,17 @@ class Chosen:
 
     @property
     def weight(self) -> Floats:
-        """What each chosen list stands for, so that a weighted sum has no bias (Horvitz, Thompson 1952); sums to 1."""
+        """Weight of each chosen list for unbiased weighted sums (Horvitz, Thompson 1952); sums to 1."""
         return np.asarray(self.lists.share[self.index] / self.inclusion)
 
 
 def distinct(rankings: ArrayLike) -> Lists:
-    """The distinct lists of sampled rankings and how often each was sampled.
+    """Return the distinct lists of sampled rankings and the share of each.
 
     Parameters
     ----------
     rankings : array_like of int, shape (n_samples, k)
-        From `plackett_luce.sample`; -1 at the end where there are fewer items.
+        From `plackett_luce.sample`; -1 at the end if there are fewer items.
 
     Returns
     -------
@@ -84,19 +84,19 @@ def distinct(rankings: ArrayLike) -> Lists:
 
 
 def shared(budget: int, limits: Sequence[int]) -> list[int]:
-    """Share a budget of lists out: to each way of ranking alike, and what one does not need to the others.
+    """Divide a budget of lists evenly among ranking methods; what one does not need goes to the others.
 
     Parameters
     ----------
     budget : int
-        For all ways of ranking one query together.
-    wanted : sequence of int
-        How many distinct lists each has.
+        Total for all ranking methods of one query.
+    limits : sequence of int
+        Number of distinct lists of each method.
 
     Returns
     -------
     list of int
-        At most what is wanted, at most the budget together. What cannot be shared alike goes to the first ones.
+        Each share is at most its limit, and the sum at most the budget. A remainder goes to the first methods.
 
     Examples
     --------
@@ -115,16 +115,16 @@ def shared(budget: int, limits: Sequence[int]) -> list[int]:
 
 
 def choose(lists: Lists, budget: int | None, rng: np.random.Generator) -> Chosen:
-    """Choose lists in proportion to how often they were sampled, without replacement.
+    """Choose lists without replacement, with probability proportional to their share of the sampled rankings.
 
-    Lists so frequent that their turn comes anyway are taken for certain; of the others, in random order, a systematic
-    sample with equal steps is taken (Madow 1949): each comes in with exactly the probability that it should have.
+    Lists whose scaled share is at least 1 are certain to be chosen. From the others, in random order, a systematic
+    sample with equal steps is taken (Madow 1949), so that each has exactly its inclusion probability.
 
     Parameters
     ----------
     lists : Lists
     budget : int or None
-        How many; None, or as many as there are: all.
+        Number of lists to choose. None, or at least the number of lists, means all.
     rng : numpy.random.Generator
 
     Returns
@@ -154,7 +154,7 @@ def choose(lists: Lists, budget: int | None, rng: np.random.Generator) -> Chosen
 
 
 def _inclusion(share: Floats, budget: int) -> Floats:
-    """Probabilities in proportion to the shares that sum to the budget, none above 1."""
+    """Return inclusion probabilities in proportion to the shares that sum to the budget, none above 1."""
     inclusion = np.ones(share.size)
     is_open = np.ones(share.size, dtype=bool)
     while True:
@@ -168,22 +168,22 @@ def _inclusion(share: Floats, budget: int) -> Floats:
 
 
 Rank = Literal["sampled", "deterministic", "oracle"]
-#: Who ranks useful documents above the others, all of a kind alike.
+#: Name of the ranking that puts useful documents first, in random order among the useful and among the others.
 ORACLE = "oracle"
-# So far apart are the logits of useful and useless documents: no useless one comes first within a float's range.
+# Difference between the logits of useful and useless documents, so large that no useless one is ever first.
 _APART = 1000.0
 
 
 @dataclass(frozen=True)
 class RankingMethod:
-    """A way of ranking.
+    """A ranking method.
 
     Attributes
     ----------
     retriever : str
     rank : "sampled", "deterministic" or "oracle"
     alpha : float or None
-        The fairness parameter of sampled rankings; None of others.
+        The fairness parameter of sampled rankings; None for others.
     """
 
     retriever: str
@@ -192,21 +192,21 @@ class RankingMethod:
 
     @property
     def key(self) -> str:
-        """A name for its source of chance."""
+        """Name of its random stream."""
         return f"{self.retriever} {self.rank} {self.alpha}"
 
 
 @dataclass(frozen=True, eq=False)
 class QueryRanking:
-    """What one way of ranking gave for a query.
+    """Rankings of a query by one method.
 
     Attributes
     ----------
-    way : Way
+    way : RankingMethod
     rankings : ndarray of int, shape (n_samples, min(k, n_documents))
-        Documents by their places; one ranking if it is deterministic.
+        Document indices; a single ranking if it is deterministic.
     chosen : Chosen
-        The distinct lists of them that are generated.
+        The distinct lists that are generated.
     """
 
     way: RankingMethod
@@ -215,7 +215,7 @@ class QueryRanking:
 
 
 def ranking_methods(retrievers: Sequence[str], alphas: Sequence[float]) -> list[RankingMethod]:
-    """Every way of ranking of an experiment: each retriever with each alpha and as it is, and the oracle."""
+    """Return all ranking methods of an experiment: each retriever with each alpha and deterministic, and the oracle."""
     sampled = [RankingMethod(name, "sampled", alpha) for name in retrievers for alpha in alphas]
     return [*sampled, *(RankingMethod(name, "deterministic") for name in retrievers), RankingMethod(ORACLE, "oracle")]
 
@@ -230,31 +230,31 @@ def rank(
     budget: int | None,
     chance: Callable[[str], np.random.Generator],
 ) -> list[QueryRanking]:
-    """Rank a query in every way, and choose which lists are generated.
+    """Rank a query's documents by every method, and choose the lists to generate.
 
     Parameters
     ----------
     scores : mapping of str to array_like, shape (n_documents,)
-        By retriever.
+        Scores by retriever.
     useful : array_like of bool, shape (n_documents,)
-        For the oracle.
+        Useful documents, for the oracle.
     alphas : sequence of float
     samples, k : int
-        Rankings a way, and where they are cut.
+        Rankings per method, and their cutoff.
     budget : int or None
-        How many distinct lists of sampled rankings and of the oracle's are generated at most; None: all. It is shared
-        out alike (`lists.shared`). Deterministic lists, one a retriever, come on top.
+        Most distinct lists to generate, over all sampled rankings and the oracle's; None for all. It is divided evenly
+        (`shared`). Deterministic lists, one per retriever, are extra.
     chance : callable
-        A source of chance for each name.
+        Returns a random generator for each name.
 
     Returns
     -------
-    list of Ranked
+    list of QueryRanking
 
     Raises
     ------
     UnusableScoresError
-        If a retriever gave no score or one that is not finite.
+        If a retriever gave no score, or one that is not finite.
     """
     ranked = [
         (way, _rankings(way, scores, useful, samples, k, chance)) for way in ranking_methods(list(scores), alphas)

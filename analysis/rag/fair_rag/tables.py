@@ -1,6 +1,6 @@
-"""The experiment's tables from its points: summaries, Tables 1 and 2, tests between alphas, curves (fair_rag, 4 and 5).
+"""Tables of the experiment: summaries, Tables 1 and 2, tests between alphas, curves (fair_rag, 4 and 5).
 
-Rows of plain values; None where something is undefined, with `note` saying why.
+Rows hold plain values; None if undefined, with the reason in `note`.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from .curves import CURVES, area, curve, slope, steps
 from .query_measures import Point, Score
 
 Row = dict[str, Any]
-#: What is summarised, fields of `Point`; those with a `_error` beside them carry the error of the lists left out.
+#: Fields of `Point` in the summary; `NAME_error` holds the error from lists that were not generated.
 MEASURES = (
     "disparity", "relevance", "distance", "disparity_normalised", "relevance_normalised", "utility",
     "utility_normalised", "attribution", "attributed_disparity", "attributed_normalised",
 )  # fmt: skip
 RESAMPLES = 1000
-#: By metric whose mean is shown by its root: the squared error's is the RMSE.
+#: Metrics that are shown as the root of their mean: the squared error becomes the RMSE.
 ROOTS = {"mse": "rmse"}
 NOTE = "note"
 FLAT = "the horizontal measure does not vary between runs"
@@ -39,14 +39,14 @@ UNDEFINED = "undefined for every query"
 
 
 class Tables:
-    """The tables of one experiment.
+    """Tables of one experiment.
 
     Parameters
     ----------
     points : sequence of Point
         In the order of the queries.
     rng : numpy.random.Generator
-        Draws the resamples of queries once: all intervals rest on the same ones.
+        Draws the resamples of queries once: all intervals use the same resamples.
     resamples : int
     """
 
@@ -56,7 +56,7 @@ class Tables:
         self._weights = resample_weights(len(self._place), resamples, rng) if points else np.ones((resamples, 0))
 
     def summary(self) -> list[Row]:
-        """The mean of each measure over queries, for each way of ranking."""
+        """Return the mean of each measure over queries, for each ranking method."""
         ways = dict.fromkeys((point.retriever, point.rank, point.alpha) for point in self._points)
         rows = []
         for way in ways:
@@ -66,13 +66,13 @@ class Tables:
         return rows
 
     def metrics(self, scores: Sequence[Score], chosen: Mapping[str, str]) -> list[Row]:
-        """The mean over queries by each metric, as it scores, for each way of ranking.
+        """Return the mean of each metric over queries, for each ranking method.
 
         Parameters
         ----------
         scores : sequence of Score
         chosen : mapping of str to str
-            By query the metric that its utility is made of.
+            For each query, the metric that its utility uses.
         """
         groups: dict[tuple[str, str, float | None, str], list[Score]] = {}
         for score in scores:
@@ -80,11 +80,11 @@ class Tables:
         return [self._metric(key, group, chosen) for key, group in groups.items()]
 
     def tradeoffs(self) -> list[Row]:
-        """Table 1: slope and area of each curve, with intervals by query."""
+        """Return Table 1: slope and area of each curve, with intervals by query."""
         return [row for retriever, group in self._groups() for row in self._tradeoffs(retriever, group)]
 
     def curves(self) -> list[Row]:
-        """Figures 4 and 5: the curves interval by interval."""
+        """Return the curves of Figures 4 and 5, one row per interval."""
         rows = []
         for retriever, group in self._groups():
             for name in CURVES:
@@ -94,12 +94,12 @@ class Tables:
         return rows
 
     def intervals(self) -> list[Row]:
-        """Table 2: utility in five intervals of disparity less the deterministic baseline's, unpaired tests."""
+        """Return Table 2: utility in five intervals of disparity minus the deterministic baseline's; unpaired tests."""
         rows = [row for retriever in self._retrievers() for row in self._intervals(retriever)]
         return _adjusted(rows)
 
     def alphas(self) -> list[Row]:
-        """Whether disparity differs between alphas: paired by query (fair_rag, 4)."""
+        """Return tests of whether disparity differs between alphas, paired by query (fair_rag, 4)."""
         rows = [row for retriever in self._retrievers() for row in self._alphas(retriever)]
         return _adjusted(rows)
 
@@ -107,7 +107,7 @@ class Tables:
         return list(dict.fromkeys(point.retriever for point in self._points if point.rank == "sampled"))
 
     def _groups(self) -> Iterable[tuple[str, list[Point]]]:
-        """Each retriever's points, then those of all together where there are several."""
+        """Yield each retriever's points, then those of all retrievers together if there are several."""
         names = self._retrievers()
         for name in names:
             yield name, [point for point in self._points if point.retriever == name]
@@ -120,7 +120,7 @@ class Tables:
         n = int(is_known.sum())
         interval = bootstrap(weighted_mean(values, self._places(points), len(self._place)), self._weights)
         errors = np.array([getattr(point, f"{measure}_error", 0.0) for point in points], dtype=np.float64)[is_known]
-        # Queries are generated apart from each other: their errors add up as squares.
+        # Queries are generated independently, so the squares of their errors add up.
         error = float(np.sqrt((errors**2).sum()) / n) if n else float("nan")
         row = _interval("value", interval, plain=True) | {"error": number(error), "n": n}
         if n < 2:
@@ -136,7 +136,7 @@ class Tables:
         is_root = metric in ROOTS
         interval = bootstrap((lambda weights: np.sqrt(mean(weights))) if is_root else mean, self._weights)
         error = float(np.sqrt(sum(score.error**2 for score in group)) / len(group))
-        if is_root and error:  # how the root moves with what it is of
+        if is_root and error:  # error of the root by the delta method
             error = error / (2 * interval.estimate) if interval.estimate else float("nan")
         row: Row = dict(zip(("retriever", "rank", "alpha"), way, strict=True)) | {"metric": ROOTS.get(metric, metric)}
         row |= {"is_utility": all(chosen[score.query] == metric for score in group)}
@@ -203,12 +203,12 @@ class Tables:
 
 
 def number(value: float) -> float | None:
-    """A number as a table holds it: None for NaN; never -0.0."""
+    """Convert a number for a table: None for NaN; never -0.0."""
     return None if isnan(value) else float(value) + 0.0
 
 
 def _interval(name: str, interval: Interval, *, plain: bool = False) -> Row:
-    """An estimate with its bounds: `low` and `high`, or NAME_low and NAME_high in tables with several."""
+    """Return an estimate with its bounds: `low` and `high`, or NAME_low and NAME_high in tables with several."""
     before = "" if plain else f"{name}_"
     is_known = not isnan(interval.estimate)
     low, high = (number(bound) if is_known else None for bound in (interval.low, interval.high))
@@ -225,7 +225,7 @@ def _statistic(values: Floats, query: Sequence[int] | Floats, weights: Floats) -
 
 
 def _adjusted(rows: list[Row]) -> list[Row]:
-    """Add p-values adjusted for being many (Benjamini, Hochberg 1995); within the table."""
+    """Add p-values adjusted for multiple testing within the table (Benjamini, Hochberg 1995)."""
     p_values = np.array([np.nan if row["p"] is None else row["p"] for row in rows], dtype=np.float64)
     p_adjusted = adjusted(p_values) if p_values.size else p_values
     return [_after(row, "p", "p_adjusted", number(value)) for row, value in zip(rows, p_adjusted.tolist(), strict=True)]

@@ -1,4 +1,4 @@
-"""Utility labels: which documents help this generator with this question, and what it is asked (fair_rag, 3.1)."""
+"""Utility labels: which documents help this generator with this question, and the prompts (fair_rag, 3.1)."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ..collections.lamp import prompted
 from ..protocols import Document, Message, Prompt, Query
 from ..qa_metrics import Metric
 
-#: What is said to a chat model before the question.
+#: The system message for chat models.
 INSTRUCTION = "Answer the question with as few words as possible. Give the answer alone, without any explanation."
 
 
 @dataclass(frozen=True)
 class PromptSettings:
-    """How the generator is asked; the same for labels and rankings.
+    """Prompt settings, the same for labels and rankings.
 
     Attributes
     ----------
     instruction : str
-        What stands before the question; "" for none (personalisation tasks carry their own).
+        Text before the question; "" for none (personalisation tasks have their own instruction).
     max_tokens : int
-        Of the answer.
+        Most tokens of the answer.
     most_words : int
-        Documents are cut after so many words; 0: whole.
+        Most words of a document; 0 for all.
     """
 
     instruction: str = INSTRUCTION
@@ -37,22 +37,21 @@ class PromptSettings:
 
 
 def prompt(query: Query, documents: Sequence[Document], asking: PromptSettings) -> Prompt:
-    """Ask a question, with documents in this order; without any, the question alone.
+    """Build the prompt of a question with documents in this order, or without documents.
 
-    A task with prompts of its own (LaMP) is put in its words, without the instruction. Else instruction and question
-    stand first, so that all prompts of a query share their beginning and a server that keeps
-    what it has read reads it once.
+    A task with its own prompts (LaMP) uses them, without the instruction. Otherwise instruction and question come
+    first, so that all prompts of a query share their prefix and a server can cache it.
 
     Parameters
     ----------
     query : Query
     documents : sequence of Document
-    asking : Asking
+    asking : PromptSettings
 
     Returns
     -------
     Prompt
-        At temperature 0: chance comes into the experiment by the rankings alone (fair_rag, 4).
+        At temperature 0: only the rankings are random in this experiment (fair_rag, 4).
     """
     if query.task:
         return Prompt((Message("user", prompted(query, documents, most_words=asking.most_words)),), asking.max_tokens)
@@ -70,23 +69,23 @@ def _text(document: Document, most_words: int) -> str:
     return " ".join(words[:most_words] if most_words else words)
 
 
-#: Why a query takes no part; the key of each reason.
+#: Reasons for excluding a query; also the keys of their counts.
 NO_ANSWER, NO_DOCUMENT, FEW_USEFUL = "no gold answer", "no document", "fewer than two useful documents"
-#: With fewer useful documents there is nobody to be fair to (fair_rag, 4).
+#: With fewer useful documents, there is nothing to be fair to (fair_rag, 4).
 FEWEST_USEFUL = 2
-# Scores that differ by rounding alone are equal.
+# Scores that differ only by rounding are equal.
 _EQUAL = 1e-12
 
 
 def utility(metric: Metric, answer: str, gold: Sequence[str]) -> float:
-    """How good an answer is, more is better: the score, or how far its error is below the worst.
+    """Return an answer's utility, higher is better: its score, or the difference between its error and the worst error.
 
-    So does the paper's implementation: 4 less the error, for ratings from 1 to 5.
+    As in the paper's implementation: 4 minus the error, for ratings from 1 to 5.
 
     Raises
     ------
     NoGoldAnswerError
-        If there is no right answer.
+        If there is no gold answer.
     """
     score = metric.score(answer, gold)
     return score if metric.worst is None else metric.worst - score
@@ -94,7 +93,7 @@ def utility(metric: Metric, answer: str, gold: Sequence[str]) -> float:
 
 @dataclass(frozen=True)
 class Labels:
-    """What each document of a query, alone, does for the generator.
+    """Utility of the generator's answers without documents and with each document alone.
 
     Attributes
     ----------
@@ -109,44 +108,44 @@ class Labels:
 
     @property
     def gains(self) -> tuple[float, ...]:
-        """How much each document adds; below 0 where it misleads."""
+        """Gain of each document over no document; below 0 if it misleads."""
         return tuple(score - self.without for score in self.alone)
 
     @property
     def useful(self) -> NDArray[np.bool_]:
-        """Documents that add something; shape (n_documents,). One that changes nothing is not useful."""
+        """Documents with a gain above 0; shape (n_documents,). A document without effect is not useful."""
         return np.array([gain > _EQUAL for gain in self.gains], dtype=bool)
 
     def write(self) -> dict[str, Any]:
-        """As JSON."""
+        """Convert to JSON."""
         return {"without": self.without, "alone": list(self.alone)}
 
     @classmethod
     def read(cls, data: dict[str, Any]) -> Labels:
-        """From JSON."""
+        """Read from JSON."""
         return cls(float(data["without"]), tuple(float(score) for score in data["alone"]))
 
 
 def unusable(query: Query) -> str:
-    """Why a query cannot be labelled; "" where it can."""
+    """Return why a query cannot be labelled; "" if it can."""
     if not query.answers:
         return NO_ANSWER
     return "" if query.documents else NO_DOCUMENT
 
 
 def prompts(query: Query, asking: PromptSettings) -> list[Prompt]:
-    """What must be asked to label a query: without documents, then with each alone; n + 1 prompts."""
+    """Return the prompts for labelling a query: without documents, then with each document alone; n + 1 prompts."""
     return [prompt(query, (), asking), *(prompt(query, (document,), asking) for document in query.documents)]
 
 
 def labels(query: Query, answers: Sequence[str], metric: Metric) -> Labels:
-    """Label a query's documents by the answers to `prompts`, in their order.
+    """Label a query's documents from the answers to `prompts`, in the same order.
 
     Parameters
     ----------
     query : Query
     answers : sequence of str
-        n + 1 of them. A refusal is an empty answer: as wrong as an answer can be.
+        n + 1 answers. A refusal is an empty answer, which gets the lowest score.
     metric : Metric
 
     Returns
@@ -156,9 +155,9 @@ def labels(query: Query, answers: Sequence[str], metric: Metric) -> Labels:
     Raises
     ------
     ValueError
-        If the answers are not one more than the documents.
+        If the number of answers is not the number of documents plus one.
     NoGoldAnswerError
-        If the query has no gold answer; `unusable` says so before.
+        If the query has no gold answer; `unusable` checks this.
     """
     if len(answers) != len(query.documents) + 1:
         msg = f"{len(query.documents)} documents need {len(query.documents) + 1} answers, not {len(answers)}"
@@ -168,5 +167,5 @@ def labels(query: Query, answers: Sequence[str], metric: Metric) -> Labels:
 
 
 def left_out(labels: Labels) -> str:
-    """Why a labelled query takes no part in the experiment; "" where it does (fair_rag, 4)."""
+    """Return why a labelled query is excluded from the experiment; "" if it is not (fair_rag, 4)."""
     return FEW_USEFUL if labels.useful.sum() < FEWEST_USEFUL else ""

@@ -1,4 +1,4 @@
-"""Language models in this process as generators: `load` one, ask it as any other. docs/guides/gpu.md."""
+"""Language models in this process as generators: `load` one and use it like any other. docs/guides/gpu.md."""
 
 from .loader import Options, load
 

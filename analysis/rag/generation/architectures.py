@@ -1,7 +1,7 @@
-"""Models of a decoder alone (GPT-2, Llama), and of encoder and decoder (T5, BART).
+"""Decoder-only models (GPT-2, Llama) and encoder-decoder models (T5, BART).
 
-Prompts of a retrieval experiment begin alike: instructions, examples, a question. What a batch shares at the beginning
-is read once, and its keys and values serve all of them.
+Prompts of a retrieval experiment share a prefix: instructions, examples, a question. A batch's shared prefix is read
+once; all rows reuse its keys and values.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .model import Continuation, Model, PromptTokens
 
 
 class Causal(Model):
-    """A causal model. Prompts are written by its chat template if it has one, else as plain text."""
+    """A causal model. Prompts use its chat template if it has one, else plain text."""
 
     def __init__(self, loaded: LoadedModel) -> None:
         super().__init__(loaded)
@@ -27,11 +27,11 @@ class Causal(Model):
         self._takes = frozenset(inspect.signature(loaded.model.forward).parameters)
         self._kept: tuple[tuple[int, ...], Any] | None = None
         self._may_share = True
-        #: Tokens that went through the model as prompts; those of a shared beginning once.
+        #: Prompt tokens read by the model; a shared prefix counts once.
         self.read = 0
 
     def _ids(self, prompt: Prompt) -> list[int]:
-        # A model needs something to go on from; where nothing is said, no conversation is opened either.
+        # A model needs at least one token to continue. An empty prompt does not open a conversation either.
         tokens = prompt_tokens.ids(self.loaded.tokenizer, prompt, chat=self.is_chat) if prompt.messages else []
         return tokens or [self._start()]
 
@@ -42,7 +42,7 @@ class Causal(Model):
         return self.longest is None or prompt + answer <= self.longest
 
     def _ordered(self, items: Sequence[Any], batches: Batches[Any, Any]) -> list[Any]:
-        """By length, or by how they begin: whichever reads fewer tokens, padding counted."""
+        """Sort by length or by prefix, whichever reads fewer tokens, including padding."""
         by_length = sorted(items, key=lambda item: (-batches.tokens(item), item.ids))
         by_beginning = sorted(items, key=lambda item: (item.ids, batches.tokens(item)))
         return min((by_length, by_beginning), key=lambda order: self._cost(batches.split(order)))
@@ -56,7 +56,7 @@ class Causal(Model):
         return cost
 
     def _shared(self, batch: Sequence[Any]) -> int:
-        """How many tokens of a batch's prompts are read once; never all of one, as the answer hangs on its last."""
+        """Return the length of a batch's shared prefix; never a whole prompt, since the answer needs its last token."""
         return common([item.ids for item in batch]) if self._may_share else 0
 
     def _write(self, batch: Sequence[PromptTokens], *, max_tokens: int, beams: int) -> list[Output]:
@@ -99,9 +99,9 @@ class Causal(Model):
         return [float(row[-len(item.continuation) :].sum()) for row, item in zip(log_likelihoods, batch, strict=True)]
 
     def _begun(self, beginning: tuple[int, ...], rows: int) -> Any:
-        """Keys and values of a beginning, for so many rows; None where the model's cache cannot be handed on.
+        """Return the keys and values of a prefix for this many rows; None if the model's cache cannot be reused.
 
-        The last beginning is kept: batches of one question follow each other.
+        The last prefix is cached, since batches of one question follow each other.
         """
         cached = self._kept
         if cached is None or cached[0] != beginning:
@@ -118,7 +118,7 @@ class Causal(Model):
         return copied
 
     def _padded(self, rows: Sequence[Sequence[int]], shared_length: int) -> tuple[Any, Any]:
-        """Texts that end together: padding stands after what is read once, before what is each one's own."""
+        """Align texts at their end: the padding goes between the shared prefix and each row's own tokens."""
         width = max(map(len, rows))
         ids = [[*row[:shared_length], *[self._pad] * (width - len(row)), *row[shared_length:]] for row in rows]
         mask = [[1] * shared_length + [0] * (width - len(row)) + [1] * (len(row) - shared_length) for row in rows]
@@ -134,7 +134,7 @@ def _text(item: PromptTokens | Continuation) -> tuple[int, ...]:
 
 
 class Seq2Seq(Model):
-    """A sequence-to-sequence model. Its prompt is the messages' texts, an empty line between them."""
+    """A sequence-to-sequence model. Its prompt is the texts of the messages, separated by blank lines."""
 
     def _ids(self, prompt: Prompt) -> list[int]:
         return prompt_tokens.ids(self.loaded.tokenizer, prompt, chat=False)
@@ -147,7 +147,7 @@ class Seq2Seq(Model):
         return self.longest is None or max(prompt, answer) <= self.longest
 
     def _ordered(self, items: Sequence[Any], batches: Batches[Any, Any]) -> list[Any]:
-        """Longest first, so that memory is short at once or never."""
+        """Sort by descending length, so that a lack of memory shows at once."""
         return sorted(items, key=lambda item: (-batches.tokens(item), item.ids))
 
     def _write(self, batch: Sequence[PromptTokens], *, max_tokens: int, beams: int) -> list[Output]:
@@ -159,7 +159,7 @@ class Seq2Seq(Model):
                 generation_config=self._settings(max_tokens=max_tokens, beams=beams),
                 logits_processor=self._drawing(batch),
             )
-        return self._outputs(batch, tokens[:, 1:])  # the first is what the decoder starts from
+        return self._outputs(batch, tokens[:, 1:])  # the first is the decoder's start token
 
     def _score(self, batch: Sequence[Continuation]) -> Sequence[float]:
         torch, model = self._torch, self.loaded.model

@@ -1,4 +1,4 @@
-"""Which device works, in which precision, and in batches as large as its memory allows."""
+"""The device and precision of a model, and batches as large as the device's memory allows."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from typing import Any, Generic, Literal, TypeVar
 
 Precision = Literal["auto", "full", "half"]
 
-#: Tokens in one batch at most, padding and beams counted: more brings nothing.
+#: Most tokens in one batch, including padding and beams: larger batches are not faster.
 MOST_TOKENS = {"cpu": 4_096, "cuda": 262_144}
-#: The part of the free memory that a batch may fill: what is reckoned leaves out what libraries take on the way.
+#: The share of the free memory that a batch may fill: the estimate omits temporary memory of libraries.
 FILLED = 0.5
 _ALLOCATION = ("not enough memory", "can't allocate memory", "out of memory", "ALLOC_FAILED")
 
 
 def choose(torch: Any, device: str | None) -> Any:
-    """Return the device that is named; by default a CUDA device where there is one."""
+    """Return the named device; by default a CUDA device if there is one."""
     return torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 def number_type(torch: Any, device: Any, precision: Precision, stored_type: Any) -> Any:
-    """Return the type of number that a model computes in.
+    """Return the number type that a model computes in.
 
-    Half precision is for CUDA devices; elsewhere all is computed in full. As bfloat16, whose range is that of full
-    precision: in float16 T5 and its like overflow. A device that has no bfloat16 takes float16 where the model's
-    weights were published in it (`own`), or where it is told to.
+    Half precision is for CUDA devices; other devices always compute in full precision. The half type is bfloat16, whose
+    range is that of full precision: in float16, T5 and similar models overflow. A device without bfloat16 uses float16
+    if the model's weights were published in it (`stored_type`), or if `precision` is "half".
 
     Parameters
     ----------
     torch : module
     device : torch.device
     precision : "auto", "full" or "half"
-    own : torch.dtype or None
-        Of the weights as published.
+    stored_type : torch.dtype or None
+        Type of the published weights.
     """
     if device.type != "cuda" or precision == "full":
         return torch.float32
@@ -44,9 +44,9 @@ def number_type(torch: Any, device: Any, precision: Precision, stored_type: Any)
 
 
 def free_memory(torch: Any, device: Any) -> int:
-    """Return how many bytes may still be taken on a device."""
+    """Return the free memory of a device in bytes."""
     if device.type == "cuda":
-        # What torch holds back for itself is free, too.
+        # Memory that torch has reserved but does not use is also free.
         free, _total = torch.cuda.mem_get_info(device)
         return int(free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device))
     try:
@@ -56,14 +56,14 @@ def free_memory(torch: Any, device: Any) -> int:
 
 
 def bytes_a_token(config: Any, number_bytes: int) -> int:
-    """Reckon what a token of a batch holds in memory: keys and values of each layer, and one layer's numbers at work.
+    """Estimate the memory of one token in a batch: keys and values of all layers, and activations of one layer.
 
     Parameters
     ----------
     config : transformers.PretrainedConfig
-        What is not said in it is taken large.
+        Missing values are assumed to be large.
     number_bytes : int
-        Of one number.
+        Bytes of one number.
     """
     layers = _first(config, "num_hidden_layers", "num_layers", "n_layer") or 24
     hidden = _first(config, "hidden_size", "d_model", "n_embd") or 1024
@@ -75,26 +75,26 @@ def bytes_a_token(config: Any, number_bytes: int) -> int:
 
 
 def batch_tokens(torch: Any, device: Any, config: Any, number_bytes: int) -> int:
-    """Return how many tokens go through a model at once, by the memory that is free now."""
+    """Return the number of tokens per batch that fits the memory that is free now."""
     fitting = int(free_memory(torch, device) * FILLED / bytes_a_token(config, number_bytes))
     return max(min(fitting, MOST_TOKENS.get(device.type, MOST_TOKENS["cpu"])), 1)
 
 
 def is_memory_short(torch: Any, error: BaseException) -> bool:
-    """Whether an error says that the device's memory did not suffice; torch says it in several ways."""
+    """Return whether an error means that the device ran out of memory; torch reports it in several ways."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
     return isinstance(error, RuntimeError) and any(words in str(error) for words in _ALLOCATION)
 
 
 def release(torch: Any, device: Any) -> None:
-    """Give back what torch holds of a device without using it."""
+    """Release memory that torch has reserved on a device but does not use."""
     if device.type == "cuda":
         torch.cuda.empty_cache()
 
 
 def held(model: Any) -> int:
-    """Bytes that a model's weights take."""
+    """Return the size of a model's weights in bytes."""
     return int(sum(parameter.numel() * parameter.element_size() for parameter in model.parameters()))
 
 
@@ -105,38 +105,38 @@ def _first(config: Any, *names: str) -> int | None:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: A shared beginning is read once for a batch where that saves at least so many tokens; below, two passes through the
-#: model cost more than one.
+#: The fewest tokens that a shared prefix must save in a batch: below, the second pass through the model costs more than
+#: it saves.
 WORTH = 64
 
 
 class ModelMemoryError(MemoryError):
-    """Not even one text at a time fits into the device's memory."""
+    """Not even a single text fits into the device's memory."""
 
 
 @dataclass
 class Budget:
-    """How many tokens go through a model at once; it falls where memory was short, and stays there."""
+    """Tokens per batch; lowered when memory runs out, and not raised again."""
 
     tokens: int
 
 
 @dataclass(frozen=True)
 class Batches(Generic[Item, Result]):
-    """How a list of items is worked off.
+    """Process a list of items in batches.
 
     Attributes
     ----------
     torch : module
     device : torch.device
     budget : Budget
-        Of the model: what one list has found out serves the next.
+        The model's budget, which persists from one list to the next.
     name : str
-        Of the model, for messages.
+        Name of the model, for error messages.
     tokens : callable(Item) -> int
-        What an item takes in a batch; it counts as much as the longest beside it.
+        Number of tokens of an item. In a batch, each item counts as many as the longest.
     work : callable(list of Item) -> sequence of Result
-        Works on one batch.
+        Processes one batch.
     """
 
     torch: Any
@@ -147,12 +147,12 @@ class Batches(Generic[Item, Result]):
     work: Callable[[list[Item]], Sequence[Result]]
 
     def run(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Sequence[Result]]]:
-        """Yield each batch with what came of it, neighbours together.
+        """Yield each batch of neighbouring items with its results.
 
         Raises
         ------
         ModelMemoryError
-            If an item alone does not fit.
+            If a single item does not fit into memory.
         """
         waiting = self.split(items)[::-1]
         while waiting:
@@ -165,7 +165,7 @@ class Batches(Generic[Item, Result]):
                 yield batch, results
 
     def split(self, items: Sequence[Item]) -> list[list[Item]]:
-        """Fill batches in the items' order, as far as the budget goes; an item that passes it is alone."""
+        """Fill batches in the items' order up to the budget; an item above the budget gets its own batch."""
         batches: list[list[Item]] = []
         width = 0
         for item in items:
@@ -188,7 +188,7 @@ class Batches(Generic[Item, Result]):
                     f"{self.name} cannot hold one text of {self.tokens(batch[0])} tokens in the memory of "
                     f"{self.device}. End what else uses it, or take a smaller model."
                 ) from error
-        # Outside the handler: the error holds what the failed batch took.
+        # Outside the handler, because the error holds the memory of the failed batch.
         release(self.torch, self.device)
         return None
 
@@ -199,19 +199,19 @@ class Batches(Generic[Item, Result]):
 
 
 def shared(texts: Sequence[tuple[int, ...]]) -> int:
-    """Count the tokens that all texts begin with.
+    """Return the length of the longest common prefix of all texts.
 
     Examples
     --------
     >>> shared([(1, 2, 3), (1, 2, 4, 5)])
     2
     """
-    first, last = min(texts), max(texts)  # in the order of words, whatever these share, all between them do
+    first, last = min(texts), max(texts)  # in lexicographic order, all texts between share what these two share
     return next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
 
 
 def common(texts: Sequence[tuple[int, ...]]) -> int:
-    """Count the tokens at the beginning that are worth being read once for all texts; at least one of each is left."""
+    """Return the length of a shared prefix, 0 if too short to pay off; at least one token of each text is left."""
     if len(texts) < 2:
         return 0
     length = min(shared(texts), min(map(len, texts)) - 1)

@@ -1,4 +1,4 @@
-"""A language model's files to a generator that works."""
+"""Loading of generators from a language model's files."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from .devices import Precision
 
 
 class UnsupportedGeneratorError(ValueError):
-    """The model's files are none of a language model that transformers knows."""
+    """The model's files are not those of a language model that transformers knows."""
 
 
 class BadOptionError(ValueError):
-    """A generator has no such option, or it cannot be that."""
+    """A generator has no such option, or the value is not valid."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a model in this process generates.
+    """Generation options of a model in this process.
 
     Attributes
     ----------
     beams : int
-        Of beam search, for prompts of temperature 0; 1 is greedy. Sampled prompts take one.
+        Beams of beam search for prompts at temperature 0; 1 is greedy search. Sampled prompts always use 1.
     precision : "auto", "full" or "half"
         See `devices.number_type`.
     device : str or None
-        `cpu`, `cuda`, `cuda:1`; by default a CUDA device where there is one.
+        `cpu`, `cuda`, `cuda:1`; by default a CUDA device if there is one.
     batch_tokens : int or None
-        Tokens that go through the model at once; by default as many as the memory allows. Smaller where it does not.
+        Tokens in one batch; by default as many as the memory allows. Batches that do not fit are made smaller.
     longest : int or None
-        Tokens of prompt and answer together (of the prompt alone where an encoder reads it) that are allowed; never
-        more than the model has positions for.
+        Most tokens of prompt and answer together (of the prompt alone if an encoder reads it); never more than the
+        model's positions.
     """
 
     beams: int = 1
@@ -55,12 +55,12 @@ class Options:
 
     @classmethod
     def read(cls, values: dict[str, Any]) -> Options:
-        """Make them of a mapping.
+        """Read options from a mapping.
 
         Raises
         ------
         BadOptionError
-            If one is not known or cannot be that.
+            If an option is not known or its value is not valid.
         """
         names = [field.name for field in fields(cls)]
         if unknown := sorted(set(values) - set(names)):
@@ -70,7 +70,7 @@ class Options:
 
 @dataclass(frozen=True)
 class PreparedModel:
-    """All that is known of a model before its weights are read.
+    """A model with everything known before its weights are read.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class PreparedModel:
     config : transformers.PretrainedConfig
     device : torch.device
     kind : torch.dtype
-        Of its numbers.
+        Number type of its weights.
     """
 
     torch: Any
@@ -93,7 +93,7 @@ class PreparedModel:
 
     @property
     def files(self) -> str:
-        """Name and version of the files, and the numbers' type where they are half: no path of this machine."""
+        """Name and version of the files, and the number type if half precision; never a path of this machine."""
         path = Path(self.checkpoint.name)
         half = "" if self.kind is self.torch.float32 else str(self.kind).removeprefix("torch.")
         parts = (path.name if path.is_absolute() else str(path), self.checkpoint.version, half)
@@ -101,23 +101,23 @@ class PreparedModel:
 
     @property
     def name(self) -> str:
-        """The files, and how it searches: equal names give equal outputs."""
+        """Name of the files with the search options: equal names give equal outputs."""
         beams = f" beams={self.options.beams}" if self.options.beams > 1 else ""
         longest = f" longest={self.options.longest}" if self.options.longest else ""
         return f"{self.files}{beams}{longest}"
 
     @property
     def number_bytes(self) -> int:
-        """Bytes of one number."""
+        """Size of one number in bytes."""
         return int(self.kind.itemsize)
 
     @property
     def size(self) -> int:
-        """Bytes that its weights will take, about: a GGUF file's are packed."""
+        """Approximate size of the loaded weights in bytes; the weights in a GGUF file are packed."""
         return self.checkpoint.size * (self.number_bytes * 2 if self.checkpoint.weights else 1)
 
     def load(self) -> Any:
-        """Read its weights; see `load`."""
+        """Load the weights; see `load`."""
         from . import architectures
 
         is_encoder_decoder = bool(self.config.is_encoder_decoder)
@@ -146,10 +146,10 @@ class LoadedModel:
     tokenizer: Any
 
     def limit(self) -> int | None:
-        """How many tokens the model has positions for; None where there is no end, as with T5."""
+        """Return the model's number of positions in tokens; None if unlimited, as with T5."""
         config = self.model.config
         limit = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
-        # T5's positions are relative; its n_positions says how long texts were when it was trained.
+        # T5's positions are relative; its n_positions is only the length of its training texts.
         return None if hasattr(config, "relative_attention_num_buckets") else limit
 
 
@@ -159,28 +159,28 @@ def load(name: str, options: Options | None = None) -> Any:
     Parameters
     ----------
     name : str
-        `SmolLM2-135M-Instruct` (bundled), a folder, or a name on a hub. Encoder and decoder (T5, BART) or decoder alone
-        (GPT-2, Llama): its configuration says which.
+        `SmolLM2-135M-Instruct` (bundled), a folder, or a name on a hub. Encoder-decoder (T5, BART) or decoder-only
+        (GPT-2, Llama), according to its configuration.
     options : Options, optional
 
     Returns
     -------
-    seq2seq.Seq2Seq or causal.Causal
-        It may be kept and used again, by one thread at a time.
+    architectures.Seq2Seq or architectures.Causal
+        The generator can be reused, but only by one thread at a time.
 
     Raises
     ------
     checkpoints.NeuralPartsMissingError, checkpoints.ModelMissingError
     UnsupportedGeneratorError
-        If it is no language model.
+        If it is not a language model.
     """
     return prepare(name, options).load()
 
 
 def prepare(name: str, options: Options | None = None) -> PreparedModel:
-    """Find a generator without reading its weights; raises as `load` does.
+    """Find a generator without reading its weights. Raises the same errors as `load`.
 
-    Its name can then be looked up among what was generated before, which may be all that is wanted.
+    Its name may be enough to find stored outputs, so that the weights need not be loaded.
     """
     options = options or Options()
     torch, transformers = _parts()
@@ -195,12 +195,12 @@ def prepare(name: str, options: Options | None = None) -> PreparedModel:
 
 
 def tokenizer(name: str) -> Any:
-    """Read a generator's tokenizer alone; raises as `load` does.
+    """Read only a generator's tokenizer. Raises the same errors as `load`.
 
     Raises
     ------
     OSError, ValueError
-        If its files hold none.
+        If its files hold no tokenizer.
     """
     _torch, transformers = _parts()
     return transformers.AutoTokenizer.from_pretrained(**_source(checkpoints.find(name)))

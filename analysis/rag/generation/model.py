@@ -1,4 +1,4 @@
-"""What generators in this process have in common: prompts, batches, drawn tokens, ensembles, likelihoods.
+"""The base of generators in this process: prompts, batches, sampling, ensembles, likelihoods.
 
 REPLUG's ensemble (Shi et al. 2024, section 3.2): p(y_t | y_<t) is the sum over prompts x of weight(x) p(y_t | x, y_<t).
 """
@@ -21,15 +21,15 @@ from .loader import LoadedModel
 
 
 class Drawn:
-    """Draws the next token of each row and leaves only that one possible: transformers' greedy search then takes it.
+    """Sample the next token of each row and leave only that one possible, so that transformers' greedy search takes it.
 
-    transformers draws from one stream for a whole batch, so that a prompt's output would depend on its neighbours.
+    transformers samples a whole batch from one random stream, so that a prompt's output would depend on its neighbours.
 
     Parameters
     ----------
     torch : module
     prompts : sequence of Prompt
-        Of one temperature, above 0; in the order of the batch's rows.
+        All of one temperature above 0, in the order of the batch's rows.
     """
 
     def __init__(self, torch: Any, prompts: Sequence[Prompt]) -> None:
@@ -38,20 +38,20 @@ class Drawn:
         self._chances = [prompt_tokens.chance(prompt) for prompt in prompts]
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Return scores of which all but the drawn token's are minus infinity.
+        """Return scores that are minus infinity for all but the sampled token.
 
         Parameters
         ----------
         input_ids : tensor, shape (n_rows, n_tokens)
-            Not looked at.
+            Ignored.
         scores : tensor, shape (n_rows, n_words)
             Logits.
         """
         torch = self._torch
-        # In double precision: sums over a hundred thousand words.
+        # In double precision, because the sums run over a hundred thousand words.
         shares = torch.softmax(scores.double() / self._temperature, dim=-1).cumsum(dim=-1)
         draws = torch.tensor([chance.random() for chance in self._chances], dtype=shares.dtype, device=shares.device)
-        # The sum may miss 1 by its rounding, and a draw beyond it is the last word that is possible at all.
+        # The sum may miss 1 by rounding, so a draw beyond the last possible word gives that word.
         tokens = torch.searchsorted(shares, (draws * shares[:, -1]).unsqueeze(1), right=True)
         tokens = torch.minimum(tokens, shares.argmax(dim=-1, keepdim=True))
         return torch.full_like(scores, -torch.inf).scatter(1, tokens, 0.0)
@@ -59,40 +59,40 @@ class Drawn:
 
 @runtime_checkable
 class EnsembleGenerator(Protocol):
-    """A generator whose distribution over tokens can be had: a model in this process."""
+    """A generator with access to its token distribution: a model in this process."""
 
     def ensemble(self, prompts: Sequence[Prompt], weights: Floats) -> Output:
-        """Answer all prompts as one, greedily.
+        """Answer all prompts jointly with one output, by greedy search.
 
         Parameters
         ----------
         prompts : sequence of Prompt
-            One at least; `max_tokens` is that of the first. Temperature and choices are not looked at.
+            At least one. `max_tokens` is that of the first; temperature and choices are ignored.
         weights : ndarray, shape (n_prompts,)
-            0 or more, not all 0; they are brought to the sum 1.
+            At least 0, not all 0; they are normalised to the sum 1.
 
         Returns
         -------
         Output
-            `prompt_tokens` is the sum over prompts. If one is longer than the model reads, an error.
+            `prompt_tokens` is the sum over prompts. If a prompt exceeds the model's length, an error.
 
         Raises
         ------
         NoLikelihoodsError
-            If it turns out that the generator cannot.
+            If the generator cannot do this after all.
         ValueError
-            If there is not one usable weight a prompt.
+            If there is not one valid weight per prompt.
         """
         ...
 
 
 def normalised_weights(weights: Floats, prompts: int) -> Floats:
-    """Weights of the sum 1.
+    """Return the weights normalised to the sum 1.
 
     Raises
     ------
     ValueError
-        If there is not one of 0 or more for each prompt, or all are 0.
+        If there is not one weight of at least 0 per prompt, or all are 0.
     """
     weight_array = np.asarray(weights, dtype=np.float64)
     if (
@@ -106,13 +106,13 @@ def normalised_weights(weights: Floats, prompts: int) -> Floats:
 
 
 class Mixed:
-    """Makes all rows of a batch expect the same: transformers' greedy search then gives them the same token.
+    """Give all rows of a batch the same distribution, so that greedy search picks the same token for each.
 
     Parameters
     ----------
     torch : module
     weights : sequence of float
-        Of the rows; their sum is 1.
+        Weights of the rows; their sum is 1.
     """
 
     def __init__(self, torch: Any, weights: Sequence[float]) -> None:
@@ -120,24 +120,24 @@ class Mixed:
         self._log_weights = torch.tensor(weights, dtype=torch.float64).log().unsqueeze(1)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Return the logarithm of the rows' weighted mean distribution, for each row.
+        """Return the logarithm of the weighted mean distribution, repeated for each row.
 
         Parameters
         ----------
         input_ids : tensor, shape (n_rows, n_tokens)
-            Not looked at.
+            Ignored.
         scores : tensor, shape (n_rows, n_words)
             Logits.
         """
         torch = self._torch
-        # In double precision: sums over a hundred thousand words.
+        # In double precision, because the sums run over a hundred thousand words.
         log_p = torch.log_softmax(scores.double(), dim=-1) + self._log_weights.to(scores.device)
         return torch.logsumexp(log_p, dim=0, keepdim=True).to(scores.dtype).repeat(len(scores), 1)
 
 
 @dataclass(frozen=True)
 class PromptTokens:
-    """A prompt with its tokens; in an ensemble, with its share of it."""
+    """A prompt with its tokens and, in an ensemble, its weight."""
 
     prompt: Prompt
     ids: tuple[int, ...]
@@ -146,7 +146,7 @@ class PromptTokens:
 
 @dataclass(frozen=True)
 class Continuation:
-    """A prompt's tokens, and those of a text that follows it; `prompt_index` says of which prompt."""
+    """The tokens of a prompt and of a text that follows it; `prompt_index` is the number of the prompt."""
 
     prompt_index: int
     ids: tuple[int, ...]
@@ -154,7 +154,7 @@ class Continuation:
 
 
 class Model(ABC):
-    """A generator in this process: `generate` and `likelihoods` of the protocol, and `stream`, batch by batch."""
+    """A generator in this process: `generate` and `likelihoods` of the protocol, and `stream`, which yields batches."""
 
     def __init__(self, loaded: LoadedModel) -> None:
         prepared, options = loaded.prepared, loaded.prepared.options
@@ -167,41 +167,43 @@ class Model(ABC):
         self.longest: int | None = min(limits) if limits else None
         model_ends = loaded.model.generation_config.eos_token_id
         ends = (loaded.tokenizer.eos_token_id, *(model_ends if isinstance(model_ends, list) else [model_ends]))
-        # The tokenizer's first: it is what an answer of a conversation ends with.
+        # The tokenizer's end token first: it ends an answer in a conversation.
         self._ends: list[int] = list(dict.fromkeys(end for end in ends if end is not None))
         pad = loaded.tokenizer.pad_token_id
         self._pad: int = pad if pad is not None else (self._ends or [0])[0]
 
     @property
     def name(self) -> str:
-        """The model with its version, and how it searches."""
+        """Name of the model with its version and search options."""
         return self.loaded.prepared.name
 
     @property
     def bytes(self) -> int:
-        """What its weights take of the device's memory."""
+        """Device memory that the weights take, in bytes."""
         return devices.held(self.loaded.model)
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Output]:
-        """Answer each prompt, in their order.
+        """Answer each prompt, in the given order.
 
         Parameters
         ----------
         prompts : sequence of Prompt
-            Equal ones are answered once; the others are marked as stored. At temperature 0 by greedy or beam search,
-            else drawn with random numbers that depend on the prompt alone. With choices: the one whose tokens, the
-            end counted, are the most likely together (at temperature T drawn in proportion to the T-th root of that).
+            Repeated prompts are answered once; the repeats are marked as stored. At temperature 0 by greedy or beam
+            search, else sampled with random numbers that depend only on the prompt. With choices, the output is the
+            choice whose tokens, including the end token, are jointly most likely. At temperature T, it is sampled in
+            proportion to the T-th root of that likelihood.
 
         Returns
         -------
         list of Output
-            A prompt that is longer than the model reads is an error, not cut. Among other prompts a batch's numbers
-            differ in the seventh digit (third, in half precision), so that what is as likely may come out otherwise.
+            A prompt that exceeds the model's length gives an error and is not truncated. In other batches, numbers
+            differ in the seventh digit (the third in half precision), so that equally likely outputs may come out
+            differently.
 
         Raises
         ------
-        batching.ModelMemoryError
-            If a prompt alone does not fit into the device's memory.
+        devices.ModelMemoryError
+            If a single prompt does not fit into the device's memory.
         """
         output_of = {prompt: output for batch in self.stream(prompts) for prompt, output in batch}
         stored: set[Prompt] = set()
@@ -212,7 +214,7 @@ class Model(ABC):
         return outputs
 
     def stream(self, prompts: Sequence[Prompt]) -> Iterator[list[tuple[Prompt, Output]]]:
-        """Yield distinct prompts with their outputs batch by batch, in whatever order is fastest."""
+        """Yield distinct prompts with their outputs in batches, in the fastest order."""
         prompt_tokens = [PromptTokens(prompt, tuple(self._ids(prompt))) for prompt in dict.fromkeys(prompts)]
         problems = [self._problem(item) for item in prompt_tokens]
         failed = [pair for pair in zip(prompt_tokens, problems, strict=True) if pair[1]]
@@ -234,12 +236,12 @@ class Model(ABC):
                 yield [(item.prompt, output) for item, output in zip(batch, outputs, strict=True)]
 
     def ensemble(self, prompts: Sequence[Prompt], weights: Floats) -> Output:
-        """Answer all prompts as one; see `ensemble.Ensembling`.
+        """Answer all prompts jointly with one output; see `EnsembleGenerator.ensemble`.
 
         Raises
         ------
-        batching.ModelMemoryError
-            If they do not fit into the device's memory together.
+        devices.ModelMemoryError
+            If the prompts do not fit into the device's memory together.
         """
         shares = normalised_weights(weights, len(prompts)).tolist()
         prompt_tokens = [
@@ -253,25 +255,25 @@ class Model(ABC):
         def write(batch: Sequence[Sequence[PromptTokens]]) -> list[Output]:
             return [self._write(group, max_tokens=max_tokens, beams=1)[0] for group in batch]
 
-        # One item that cannot be cut in two.
+        # A single item, which cannot be split.
         batches = self._batches(lambda group: sum(len(item.ids) + max_tokens for item in group), write)
         ((_group, outputs),) = batches.run([prompt_tokens])
         output: Output = outputs[0]
         return replace(output, prompt_tokens=tokens)
 
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
-        """Mean log-likelihood per token of each continuation after its prompt.
+        """Return the mean log-likelihood per token of each continuation after its prompt.
 
         Parameters
         ----------
         prompts : sequence of Prompt, length n
-            Their messages alone count. After a prompt that is plain text, a continuation begins with a blank.
+            Only their messages matter. After a prompt in plain text, a continuation begins with a space.
         continuations : sequence of str, length n
 
         Returns
         -------
         ndarray of float64, shape (n,)
-            In nats; NaN where the continuation is empty or the two together are longer than the model reads.
+            In nats. NaN if the continuation is empty, or if prompt and continuation together exceed the model's length.
         """
         likelihoods = np.full(len(prompts), np.nan)
         for batch in self.stream_likelihoods(prompts, continuations):
@@ -282,7 +284,7 @@ class Model(ABC):
     def stream_likelihoods(
         self, prompts: Sequence[Prompt], continuations: Sequence[str]
     ) -> Iterator[list[tuple[int, float]]]:
-        """Yield places and likelihoods batch by batch; places where there is none are left out."""
+        """Yield indices and likelihoods in batches; indices without a likelihood are left out."""
         indices_of: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
         for index, (prompt, text) in enumerate(zip(prompts, continuations, strict=True)):
             pair = tuple(self._ids(prompt)), tuple(self._continuation(prompt, text))
@@ -295,7 +297,7 @@ class Model(ABC):
             ]
 
     def _choose(self, prompt_tokens: Sequence[PromptTokens]) -> Iterator[list[tuple[Prompt, Output]]]:
-        """Score each choice, and yield a prompt when all of its choices are scored."""
+        """Score each choice, and yield a prompt once all of its choices are scored."""
         choices = [self._choices(item) for item in prompt_tokens]
         followed = [
             Continuation(index, item.ids, ids)
@@ -314,7 +316,7 @@ class Model(ABC):
                 yield [self._chosen(prompt_tokens[index], choices[index], totals[index]) for index in finished]
 
     def _choices(self, item: PromptTokens) -> list[tuple[int, ...]]:
-        """The tokens of each choice with the end, so that a choice is not taken for the beginning of a longer one."""
+        """Tokenize each choice with the end token, so that a choice does not pass for the beginning of a longer one."""
         return [(*self._continuation(item.prompt, choice), *self._ends[:1]) for choice in item.prompt.choices]
 
     def _chosen(
@@ -324,7 +326,7 @@ class Model(ABC):
         return item.prompt, Output(item.prompt.choices[index], len(item.ids), len(choices[index]))
 
     def _totals(self, followed: Sequence[Continuation]) -> Iterator[list[tuple[Continuation, float]]]:
-        """Log-likelihoods of continuations, summed over their tokens, batch by batch."""
+        """Yield log-likelihoods of continuations, summed over their tokens, in batches."""
         batches = self._batches(lambda item: len(item.ids) + len(item.continuation), self._score)
         for batch, totals in batches.run(self._ordered(followed, batches)):
             yield list(zip(batch, totals, strict=True))
@@ -336,7 +338,7 @@ class Model(ABC):
         return (len(item.ids) + max_tokens) * beams
 
     def _problem(self, item: PromptTokens) -> str:
-        """Why a prompt cannot be answered; "" where it can."""
+        """Return why a prompt cannot be answered; "" if it can."""
         max_tokens = item.prompt.max_tokens
         if item.prompt.choices:
             max_tokens = max(map(len, self._choices(item)))
@@ -347,7 +349,7 @@ class Model(ABC):
         )
 
     def _settings(self, *, max_tokens: int, beams: int) -> Any:
-        """How transformers is to generate: as the model's publishers say, but without chance of its own."""
+        """Return the generation settings of the model's publishers, but without random sampling by transformers."""
         settings = copy.deepcopy(self.loaded.model.generation_config)
         settings.update(
             do_sample=False, temperature=None, top_k=None, top_p=None, min_p=None, num_beams=beams, use_cache=True,
@@ -357,7 +359,7 @@ class Model(ABC):
         return settings
 
     def _drawing(self, batch: Sequence[PromptTokens]) -> list[Any]:
-        """What draws the next token of each prompt where its temperature says so, or of all where they are one."""
+        """Return the processor that samples each row's next token (if temperature > 0) or mixes an ensemble's rows."""
         shares = [item.share for item in batch if item.share is not None]
         if shares:
             return [Mixed(self._torch, shares)]
@@ -366,7 +368,7 @@ class Model(ABC):
         return [Drawn(self._torch, [item.prompt for item in batch])]
 
     def _outputs(self, batch: Sequence[PromptTokens], tokens: Any) -> list[Output]:
-        """Read what was written after each prompt, a row each: up to the first end, which counts as a token."""
+        """Decode the output of each row up to the first end token, which counts as a token."""
         outputs = []
         for item, row in zip(batch, tokens.tolist(), strict=True):
             end = next((index for index, token in enumerate(row) if token in self._ends), None)
@@ -380,19 +382,19 @@ class Model(ABC):
 
     @abstractmethod
     def _ids(self, prompt: Prompt) -> list[int]:
-        """A prompt's tokens."""
+        """Tokenize a prompt."""
 
     @abstractmethod
     def _continuation(self, prompt: Prompt, text: str) -> list[int]:
-        """The tokens of a text that follows a prompt, without its end."""
+        """Tokenize a text that follows a prompt, without an end token."""
 
     @abstractmethod
     def _fits(self, prompt: int, answer: int) -> bool:
-        """Whether the model reads a prompt and an answer of so many tokens."""
+        """Return whether a prompt and an answer of these lengths fit the model."""
 
     @abstractmethod
     def _ordered(self, items: Sequence[Any], batches: Batches[Any, Any]) -> list[Any]:
-        """The order in which batches of neighbours are cheapest."""
+        """Sort items so that batches of neighbours are cheapest."""
 
     @abstractmethod
     def _write(self, batch: Sequence[PromptTokens], *, max_tokens: int, beams: int) -> list[Output]:
@@ -400,11 +402,11 @@ class Model(ABC):
 
     @abstractmethod
     def _score(self, batch: Sequence[Continuation]) -> Sequence[float]:
-        """Log-likelihoods of one batch's continuations, summed over their tokens."""
+        """Return the log-likelihoods of one batch's continuations, summed over their tokens."""
 
 
 def _pick(totals: Floats, prompt: Prompt) -> int:
-    """Which choice: the most likely, of equal ones the first; drawn where there is a temperature."""
+    """Pick a choice: the most likely, the first among ties; sampled if the temperature is above 0."""
     if prompt.temperature == 0:
         return int(np.argmax(totals))
     weights = np.exp((totals - totals.max()) / prompt.temperature)

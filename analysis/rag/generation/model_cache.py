@@ -1,7 +1,7 @@
-"""Models that stay loaded between the units of a worker, and one job at a time on a device.
+"""A cache of loaded models between the work units of a worker, and a lock for one job per device.
 
-A worker's process holds what it last used, as far as it fits: a generator, an entailment model and a reranker of one
-experiment stay together, and the model of the next experiment takes the place of what was used longest ago.
+A worker's process keeps recently used models as far as they fit. The generator, entailment model and reranker of one
+experiment stay loaded together. The models of the next experiment replace those used least recently.
 """
 
 from __future__ import annotations
@@ -21,20 +21,19 @@ from .. import checkpoints
 from . import devices
 from .devices import ModelMemoryError
 
-#: The part of a device's memory that models may hold: the rest is for what they work on.
+#: The share of a device's memory that loaded models may take: the rest is for computation.
 HELD = 0.6
-#: How often at least it is looked whether a device has become free, in seconds.
+#: The longest interval between checks whether a device is free, in seconds.
 LOOK = 0.2
 
 
 class ModelCache:
-    """Loaded models by key, the one used last at the end; for one process.
+    """Loaded models by key in one process, the most recently used last.
 
     Parameters
     ----------
     room : int, optional
-        How many bytes of weights are held together; by default a part of the device's memory. A model that is larger
-        than that is held alone.
+        Most bytes of loaded weights; by default a share of the device's memory. A larger model is kept as the only one.
     """
 
     def __init__(self, room: int | None = None) -> None:
@@ -43,20 +42,20 @@ class ModelCache:
         self._lock = threading.RLock()
 
     def take(self, key: Hashable, load: Callable[[], Any], *, size: int = 0) -> Any:
-        """Return a model that is held, or load it, and give up others for it.
+        """Return a cached model, or load it and remove others to make room.
 
         Parameters
         ----------
         key : hashable
-            What makes the model what it is: name and options.
+            Identifies the model: name and options.
         load : callable() -> model
         size : int
-            About how many bytes it will take, its files' say: room is made before it is loaded.
+            Approximate size in bytes, according to its files: room is made before loading.
 
         Raises
         ------
         ModelMemoryError
-            If it does not fit even alone. What `load` raises goes on.
+            If it does not fit even as the only model. Errors of `load` are passed on.
         """
         with self._lock:
             if key in self._models:
@@ -73,18 +72,18 @@ class ModelCache:
             return model
 
     def held(self) -> list[Hashable]:
-        """Keys of what is held, the one used last at the end."""
+        """Return the keys of all cached models, the most recently used last."""
         return list(self._models)
 
     def clear(self) -> None:
-        """Give up all."""
+        """Remove all models."""
         with self._lock:
             if self._models:
                 self._models.clear()
                 _free()
 
     def _loaded(self, key: Hashable, load: Callable[[], Any]) -> Any:
-        """Load; where memory is short, once more without the others."""
+        """Load a model; if memory is short, remove all others and try again."""
         model, problem = _try(load)
         if problem and self._models:
             self.clear()
@@ -94,7 +93,7 @@ class ModelCache:
         return model
 
     def _give_up(self, size: int) -> None:
-        """Give up the models used longest ago until this much more fits; the last one stays unless it is in the way."""
+        """Remove the least recently used models until this size fits; keep the last one unless it prevents that."""
         room = _room() if self._room is None else self._room
         has_removed = False
         while self._models and sum(model_size for _model, model_size in self._models.values()) + size > room:
@@ -106,13 +105,13 @@ class ModelCache:
             _free()
 
 
-#: What this process holds.
+#: The cache of this process.
 MODELS = ModelCache()
 _OWN = threading.local()
 
 
 def look() -> None:
-    """Call what this thread was told to look at while it waits and works; it may raise to stop that."""
+    """Call the check that this thread was given with `looking`; it may raise to stop waiting and work."""
     check: Callable[[], None] | None = _OWN.__dict__.get("check")
     if check is not None:
         check()
@@ -120,7 +119,7 @@ def look() -> None:
 
 @contextmanager
 def looking(check: Callable[[], None]) -> Iterator[None]:
-    """Have whatever this thread waits for look whether to go on: a cancelled run waits for nobody's device."""
+    """Set the check that this thread calls while it waits and works: it lets a cancelled run stop waiting."""
     before = _OWN.__dict__.get("check")
     _OWN.check = check
     try:
@@ -131,15 +130,15 @@ def looking(check: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def one_job(device: Any, *, check: Callable[[], None] = look) -> Iterator[None]:
-    """Hold a CUDA device for one job: others that want it wait, in whatever process of this machine they are.
+    """Lock a CUDA device for one job: other jobs wait, in any process of this machine.
 
-    A file is locked, which the system unlocks when the process ends, however it ends. On the CPU nothing is held.
+    The lock is on a file, which the system unlocks when the process ends for any reason. The CPU is not locked.
 
     Parameters
     ----------
     device : torch.device
     check : callable()
-        Called while waiting; it may raise to stop that. By default what the thread was told to look at.
+        Called while waiting; it may raise to stop waiting. By default the check that the thread was given.
     """
     if getattr(device, "type", "cpu") != "cuda":
         yield
@@ -162,13 +161,13 @@ def one_job(device: Any, *, check: Callable[[], None] = look) -> Iterator[None]:
 
 
 def _devices_in_use() -> set[str]:
-    """Devices that this thread holds already: a job may use a second model."""
+    """Return the devices that this thread has locked already: a job may use a second model."""
     devices: set[str] = _OWN.__dict__.setdefault("devices", set())
     return devices
 
 
 def _opened(path: Path) -> int:
-    """Open the file to lock, which may be another user's: it is only read, and no link is followed."""
+    """Open the file to lock. It may belong to another user, so it is opened read-only and links are not followed."""
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         return os.open(path, flags)
@@ -185,14 +184,14 @@ def _locked(descriptor: int) -> bool:
 
 
 def _mark(device: Any) -> str:
-    """What tells a device from the others of its machine: two processes may number them differently."""
+    """Return an identifier of the device that is the same in all processes, which may number devices differently."""
     import torch
 
     return str(getattr(torch.cuda.get_device_properties(device), "uuid", None) or device.index or 0)
 
 
 def _try(load: Callable[[], Any]) -> tuple[Any, str]:
-    """Load; why the memory did not suffice, as words: the error itself would hold on to what was taken."""
+    """Load a model. Return a memory error as text, since the error itself would keep the memory allocated."""
     import torch
 
     try:

@@ -1,4 +1,4 @@
-"""Prompts as a model's tokens, and chance that depends on the prompt alone."""
+"""Prompts as tokens of a model, and random numbers that depend only on the prompt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..protocols import Prompt
 
 
 def digest(prompt: Prompt) -> str:
-    """SHA-256 of all that makes a prompt what it is, in hexadecimal."""
+    """Return the SHA-256 digest of all fields of a prompt, in hexadecimal."""
     content = {
         "messages": [[message.role, message.content] for message in prompt.messages],
         "max_tokens": prompt.max_tokens,
@@ -20,30 +20,30 @@ def digest(prompt: Prompt) -> str:
         "choices": list(prompt.choices),
         "sample": prompt.sample,
     }
-    # Half a surrogate pair, which no text should hold, has no UTF-8; as an escape it has.
+    # A lone surrogate, which no text should hold, cannot be encoded in UTF-8, but JSON escapes it.
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def chance(prompt: Prompt) -> np.random.Generator:
-    """Random numbers of a prompt: the same for equal prompts, whatever stands beside them in a batch."""
+    """Return a random generator for a prompt: equal prompts get equal numbers, in any batch."""
     return np.random.default_rng(int(digest(prompt), 16))
 
 
 def plain(prompt: Prompt) -> str:
-    """The messages one after the other, an empty line between them: for models that were taught no chat."""
+    """Join the messages with blank lines, for models without chat training."""
     return "\n\n".join(message.content for message in prompt.messages)
 
 
 def has_chat(tokenizer: Any) -> bool:
-    """Whether the model was taught to chat: its tokenizer says how a conversation is written."""
+    """Return whether the model was trained for chat, that is, whether its tokenizer has a chat template."""
     return bool(getattr(tokenizer, "chat_template", None))
 
 
 def ids(tokenizer: Any, prompt: Prompt, *, chat: bool) -> list[int]:
-    """A prompt's tokens, up to where the answer begins.
+    """Tokenize a prompt, up to where the answer begins.
 
-    A conversation is written as the model's own template says, which may add a system message of its own. Where the
-    template knows no system message, its text stands at the beginning of the user's.
+    A chat prompt follows the model's own template, which may add its own system message. If the template does not
+    support system messages, their text goes before the user's message.
     """
     if not chat:
         return list(tokenizer(plain(prompt), verbose=False)["input_ids"])
@@ -51,7 +51,7 @@ def ids(tokenizer: Any, prompt: Prompt, *, chat: bool) -> list[int]:
     try:
         return _written(tokenizer, messages)
     except Exception:
-        # Templates raise errors of their own making.
+        # Templates raise their own error types.
         merged = _without_system(messages)
         if merged == messages:
             raise
@@ -59,12 +59,13 @@ def ids(tokenizer: Any, prompt: Prompt, *, chat: bool) -> list[int]:
 
 
 def continuation_ids(tokenizer: Any, prompt: Prompt, text: str, *, spaced: bool) -> list[int]:
-    """The tokens of a text that follows a prompt, without special ones.
+    """Tokenize a text that follows a prompt, without special tokens.
 
     Parameters
     ----------
     spaced : bool
-        Whether a blank goes between the two where neither has one: where the prompt is plain text that goes on.
+        Whether to insert a space between the two if neither has one: for prompts in plain text that the model
+        continues.
     """
     if spaced and prompt.messages and text and not text[0].isspace() and not plain(prompt)[-1:].isspace():
         text = f" {text}"

@@ -1,5 +1,5 @@
-"""Who ranks documents for a question: BM25, SPLADE, dense bi-encoders, given scores, an oracle.
+"""Retrievers that rank documents for a question: BM25, SPLADE, dense bi-encoders, known scores, an oracle.
 
-Each scores the candidates of a query (`shapes.Retriever`), and those that can search a large corpus find its best
+Each scores the candidates of a query (`protocols.Retriever`). Those that can search a large corpus also find its best
 documents (`search.Searcher`). docs/methods/retrieval.md.
 """

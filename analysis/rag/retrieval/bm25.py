@@ -1,10 +1,10 @@
-"""BM25 (Robertson et al. 1995) by `bm25s` (Lù 2024): in memory, or over a corpus that need not fit into it.
+"""BM25 (Robertson et al. 1995) with `bm25s` (Lù 2024): in memory, or over a corpus larger than memory.
 
-The first pass counts in how many documents each word of the questions stands, and how long documents are; the second
-scores. The same formulas and words as `bm25s`, which needs all words of all documents at once.
+The first pass counts document frequencies of the questions' words and the lengths of documents; the second computes the
+scores. Formulas and tokens are those of `bm25s`, which would need all words of all documents at once.
 
-A word's weight comes from how many documents have it. In which documents it is counted is a choice: among the query's
-own candidates, as LaMP does with a user's profile (`BM25()`), or in a whole collection (`BM25.over`).
+A word's weight depends on how many documents contain it. These are counted either among the query's own candidates, as
+LaMP does with a user's profile (`BM25()`), or in a whole collection (`BM25.over`).
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from .search import (
     some_documents,
 )
 
-#: How the formula is written; they differ in a word's weight. With `robertson` and `atire` a word that most documents
-#: have may count nothing.
+#: Variants of the formula, which differ in the weight of a word. With `robertson` and `atire`, a word that most
+#: documents contain may have weight 0.
 Formula = Literal["lucene", "robertson", "atire"]
 
 
 @dataclass(frozen=True)
 class Bm25Settings:
-    """How words are found and weighed.
+    """How texts are tokenized and words are weighted.
 
     Attributes
     ----------
     k1, b : float
-        How soon a word's repetitions stop counting, and how much long documents are held against; 1.5 and 0.75, as
-        rank_bm25 has them, which LaMP uses.
+        Saturation of term frequency, and strength of length normalisation. Defaults 1.5 and 0.75, as in rank_bm25,
+        which LaMP uses.
     formula : str
         `lucene` is never negative.
     stop_words : bool
-        Whether English stop words are taken away.
+        Whether English stop words are removed.
     stem : bool
         Whether English words are compared by their Snowball stems.
     """
@@ -68,15 +68,15 @@ class Bm25Settings:
 
 
 def tokenize(texts: Sequence[str], settings: Bm25Settings) -> Any:
-    """Tokenize texts: `bm25s`' object with `ids`, a list for each text, and `vocab`, from words to ids.
+    """Tokenize texts. Return `bm25s`' object with `ids`, a list for each text, and `vocab`, from words to ids.
 
-    Words are runs of two or more letters, figures and underscores, in lower case.
+    Words are sequences of two or more letters, digits and underscores, in lower case.
     """
     return _tokenized(texts, settings, ids=True)
 
 
 def words_of(text: str, settings: Bm25Settings) -> list[str]:
-    """Return the words of one text, in its order."""
+    """Return the words of a text in order."""
     words: list[str] = _tokenized([text], settings, ids=False)[0]
     return words
 
@@ -89,7 +89,7 @@ def version() -> str:
 
 
 def library() -> Any:
-    """Return `bm25s`, which takes a second to load, and is quiet: it sets its own log to DEBUG."""
+    """Import `bm25s` when needed, which takes a second, and quiet its log, which it sets to DEBUG."""
     import logging
 
     import bm25s
@@ -117,7 +117,7 @@ def _stemmer() -> Any:
 
 @dataclass(frozen=True, eq=False)
 class _Counts:
-    """How often the questions' words stand in some documents (n_documents, n_words), and how long these are."""
+    """Counts of the questions' words in documents, shape (n_documents, n_words), and the lengths of the documents."""
 
     of_words: sparse.csr_matrix
     lengths: NDArray[np.int64]
@@ -132,13 +132,13 @@ def scan(questions: Sequence[str], documents: Documents, n: int, settings: Bm25S
     documents : Documents
         Read twice, in blocks.
     n : int
-    settings : Settings
+    settings : Bm25Settings
 
     Returns
     -------
-    Found
-        Only documents that score above 0: that share a word with the question which counts. A word that stands twice
-        in a question counts twice.
+    SearchResults
+        Only documents that score above 0, that is, share a word of positive weight with the question. A word that
+        occurs twice in a question counts twice.
 
     Raises
     ------
@@ -167,12 +167,14 @@ def scan(questions: Sequence[str], documents: Documents, n: int, settings: Bm25S
 
 
 def weight(having: NDArray[np.int64], n: int, formula: Formula) -> Floats:
-    """How much words weigh that so many of n documents have; 0 for those that none has.
+    """Compute the weights of words from their document frequencies among n documents; 0 for words in none.
 
     Parameters
     ----------
     having : ndarray of int, shape (n_words,)
+        Number of documents that contain each word.
     n : int
+        Number of documents.
     formula : "lucene", "robertson" or "atire"
         As in Kamphuis et al. (2020).
 
@@ -191,7 +193,7 @@ def weight(having: NDArray[np.int64], n: int, formula: Formula) -> Floats:
 
 
 def _rated(counts: _Counts, weights: Floats, mean: float, settings: Bm25Settings) -> sparse.csr_matrix:
-    """What each word adds to each document's score."""
+    """Return the contribution of each word to each document's score."""
     rated = counts.of_words.astype(np.float64)
     per = np.repeat(settings.k1 * (1 - settings.b + settings.b * counts.lengths / mean), np.diff(rated.indptr))
     top = settings.k1 + 1 if settings.formula == "atire" else 1.0
@@ -250,7 +252,7 @@ class BM25:
 
     Parameters
     ----------
-    settings : Settings, optional
+    settings : Bm25Settings, optional
     """
 
     def __init__(self, settings: Bm25Settings | None = None) -> None:
@@ -260,17 +262,17 @@ class BM25:
 
     @classmethod
     def over(cls, queries: Iterable[Query], settings: Bm25Settings | None = None) -> BM25:
-        """Weigh words by all documents of these queries, each text once.
+        """Create a retriever whose word weights come from all documents of these queries, each text once.
 
         Parameters
         ----------
         queries : iterable of Query
-        settings : Settings, optional
+        settings : Bm25Settings, optional
 
         Raises
         ------
         NoDocumentsError
-            If they have none.
+            If the queries have no documents.
         """
         retriever = cls(settings)
         for query in queries:
@@ -283,7 +285,7 @@ class BM25:
 
     @property
     def name(self) -> str:
-        """What it is, with its settings and the library's version."""
+        """Name with settings and the library's version."""
         scope = "its candidates" if self._index is None else f"{self._index.n} documents"
         return f"{self.settings}, words weighed over {scope} (bm25s {version()})"
 
@@ -293,19 +295,19 @@ class BM25:
         Parameters
         ----------
         query : Query
-            Of one of the queries that words were weighed over, if they were.
+            If the retriever was created by `over`, one of its queries.
 
         Returns
         -------
         ndarray of float64, shape (n_documents,)
-            0 where a document shares no word with the question. Equal texts have equal scores.
+            0 if a document shares no word with the question. Equal texts have equal scores.
 
         Raises
         ------
         NoDocumentsError
             If the query has none.
         KeyError
-            If words were weighed over other documents than these.
+            If the word weights come from other documents.
         """
         texts = [passage(document) for document in documents_of(query)]
         if self._index is None:
@@ -314,7 +316,7 @@ class BM25:
         return self._index.scores(search_text(query))[places]
 
     def search(self, questions: Sequence[str], documents: Documents, n: int) -> SearchResults:
-        """Find the best documents of a corpus for each question; see `scanning.scan`."""
+        """Find the best documents of a corpus for each question; see `scan`."""
         return scan(questions, documents, n, self.settings)
 
     def _place(self, text: str) -> int:

@@ -1,7 +1,7 @@
-"""Dense bi-encoders: a question and a passage become a vector each, and their product is the score.
+"""Dense bi-encoders: a question and a passage become one vector each, and their product is the score.
 
-How texts are made vectors follows the model's files where they say it, as sentence-transformers write them (pooling,
-length, prompts), and what its authors say of its family where they do not: E5's prefixes, Contriever's plain means.
+Pooling, length and prompts follow the model's files, as sentence-transformers writes them. If the files do not state
+them, they follow the authors' instructions for the model's family: E5's prefixes, Contriever's plain means.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ _KNOWN_MODULES = {"Transformer", "Pooling", "Normalize"}
 
 
 class UnsupportedEncoderError(ValueError):
-    """The model's files ask for what is not done here."""
+    """The model's files require a feature that is not supported here."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """How a model makes a vector of a text.
+    """How a model turns a text into a vector.
 
     Attributes
     ----------
     question, passage : str
-        What is put before each.
+        Prefixes of questions and of passages.
     pooling : "mean" or "first"
-        The mean over all tokens, or the first token.
+        Mean over all tokens, or the first token.
     is_cosine : bool
-        Whether vectors are brought to length 1, so that the score is the cosine; otherwise it is the dot product.
+        Whether to normalise vectors to length 1, so that the score is the cosine; otherwise it is the dot product.
     """
 
     question: str = ""
@@ -57,7 +57,7 @@ class Style:
         return ", ".join(parts)
 
 
-#: What authors say that is put before questions and passages, by the model's name.
+#: Prefixes of questions and passages according to the authors, by the model's name.
 _FAMILIES: tuple[tuple[re.Pattern[str], str, str], ...] = (
     (re.compile(r"^e5-.*instruct|multilingual-e5-.*instruct"),
      "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: ", ""),
@@ -68,15 +68,15 @@ _CONTRIEVER = re.compile(r"contriever")
 
 
 def style(checkpoint: Checkpoint) -> Style:
-    """Say how a model makes vectors: by its files, and where they do not say it by its family.
+    """Return a model's style: from its files, or from its family if they do not state it.
 
-    Families are known by the model's name, or that of its folder: `e5-base-v2`, `contriever-msmarco`,
-    `bge-base-en-v1.5`. A model that neither says it has the mean and the cosine.
+    The family follows from the name of the model or of its folder: `e5-base-v2`, `contriever-msmarco`,
+    `bge-base-en-v1.5`. By default, a model uses mean pooling and the cosine.
 
     Raises
     ------
     UnsupportedEncoderError
-        If its files ask for other pooling, or for layers after it.
+        If its files require other pooling, or layers after it.
     """
     name = checkpoint.name.rstrip("/").rpartition("/")[2].lower()
     question, before = _prefixes(checkpoint, name)
@@ -89,7 +89,7 @@ def style(checkpoint: Checkpoint) -> Style:
 
 
 class Dense:
-    """A bi-encoder as a retriever. Make it with `load`; it may be kept, for one thread at a time."""
+    """A bi-encoder as a retriever. Create it with `load`. It can be reused, but only by one thread at a time."""
 
     def __init__(self, encoder: Encoder, style: Style) -> None:
         self._encoder = encoder
@@ -113,7 +113,7 @@ class Dense:
         device, precision
             As for `encoders.load`; half precision suits large corpora.
         **changed
-            Fields of `Style` that are otherwise than the model's files or family say.
+            Fields of `Style` that replace those of the model's files or family.
 
         Raises
         ------
@@ -127,21 +127,21 @@ class Dense:
 
     @property
     def bytes(self) -> int:
-        """What its weights take of the device's memory."""
+        """Device memory that the weights take, in bytes."""
         return self._encoder.bytes
 
     @property
     def name(self) -> str:
-        """The model, its version, and how it makes vectors."""
+        """Name of the model with its version and style."""
         identity = self._encoder.identity
         return f"{identity.model}, {identity.version}, {self.style}"
 
     def questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of questions; float32, shape (n_texts, n_dimensions)."""
+        """Encode questions; float32, shape (n_texts, n_dimensions)."""
         return self._vectors([self.style.question + text for text in texts])
 
     def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of passages; float32, shape (n_texts, n_dimensions)."""
+        """Encode passages; float32, shape (n_texts, n_dimensions)."""
         return self._vectors([self.style.passage + text for text in texts])
 
     def scores(self, query: Query) -> Floats:
@@ -150,20 +150,20 @@ class Dense:
         Returns
         -------
         ndarray of float64, shape (n_documents,)
-            Cosines or dot products. A text is cut where the model stops reading. Equal texts have equal scores.
+            Cosines or dot products. Texts are truncated to the model's length. Equal texts have equal scores.
 
         Raises
         ------
         NoDocumentsError
             If the query has none.
         EncoderMemoryError
-            If a text alone does not fit into the device's memory.
+            If a single text does not fit into the device's memory.
         """
         vector = self.questions([search_text(query)])[0]
         return by_text(query, lambda texts: self.passages(texts) @ vector)
 
     def search(self, questions: Sequence[str], documents: Documents, n: int) -> SearchResults:
-        """Find the best documents of a corpus for each question, exactly: every passage is encoded and compared.
+        """Find the best documents of a corpus for each question by exact search: every passage is encoded and compared.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ def _prefixes(checkpoint: Checkpoint, name: str) -> tuple[str, str]:
 
 
 def _modules(checkpoint: Checkpoint) -> set[str]:
-    """What sentence-transformers puts one after another; empty if the files do not say it."""
+    """Return the modules in the files of sentence-transformers; empty if the files do not list them."""
     path = checkpoint.folder / "modules.json"
     if not path.is_file():
         return set()

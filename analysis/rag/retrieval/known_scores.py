@@ -1,4 +1,4 @@
-"""Scores that are known beforehand: those of the data, or the truth."""
+"""Known scores: those in the data, or the true utility."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class NoScoresError(ValueError):
 
 
 def are_given(query: Query) -> bool:
-    """Whether the data has a finite score for each of a query's documents."""
+    """Return whether the data has a finite score for each of a query's documents."""
     return all(document.score is not None and np.isfinite(document.score) for document in query.documents)
 
 
 class KnownScores:
-    """Documents' own scores, as a retriever gave them before the data was written."""
+    """Document scores in the data, from the retriever that its authors used."""
 
     name = "scores of the data"
 
@@ -32,7 +32,7 @@ class KnownScores:
         NoDocumentsError
             If the query has no documents.
         NoScoresError
-            If one of them has no score.
+            If a document has no finite score.
         """
         scores = [document.score for document in documents_of(query)]
         for document, score in zip(query.documents, scores, strict=True):
@@ -44,12 +44,12 @@ class KnownScores:
 
 
 class Oracle:
-    """Who knows how useful each document is.
+    """A retriever that knows how useful each document is.
 
     Parameters
     ----------
     labels : mapping of str to sequence of float
-        For each query's id its documents' utility in their order: 1 and 0, or how much each adds.
+        By query id, the utility of the documents in their order: 1 and 0, or how much each adds.
     """
 
     name = "oracle"
@@ -65,7 +65,7 @@ class Oracle:
         NoDocumentsError
             If the query has no documents.
         NoScoresError
-            If it was not labelled, or not with one finite number for each document.
+            If the query has no labels, or not one finite number per document.
         """
         documents_of(query)
         if query.id not in self._labels:

@@ -1,4 +1,4 @@
-"""What retrievers read of documents, and the search of a corpus in blocks, so that memory does not grow with it."""
+"""The text of documents that retrievers read, and corpus search in blocks, so that memory does not grow with it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..protocols import Collection, Document, Floats, Query
 
 
 class NoDocumentsError(ValueError):
-    """A query without candidate documents, or a corpus without documents: nothing can be ranked."""
+    """The query has no candidate documents, or the corpus has no documents."""
 
 
 def search_text(query: Query) -> str:
-    """What to look for: the part of the question that the data names, else all of it."""
+    """Return the text to search for: the part of the question that the data names, else all of it."""
     return query.sought or query.question
 
 
 def documents_of(query: Query) -> tuple[Document, ...]:
-    """The query's documents.
+    """Return the query's documents.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def documents_of(query: Query) -> tuple[Document, ...]:
 
 
 def passage(document: Document) -> str:
-    """Title and text with a blank between, as LaMP's rankers read them."""
+    """Join title and text with a space, as LaMP's rankers read them."""
     return f"{document.title} {document.text}".strip()
 
 
@@ -62,23 +62,23 @@ def by_text(query: Query, score: Callable[[Sequence[str]], Any]) -> Floats:
     return np.array([score_of[text] for text in texts], dtype=np.float64)
 
 
-#: Scores held at once, questions times documents: 128 MiB.
+#: Most scores in memory at once, questions times documents: 128 MiB.
 HELD = 1 << 24
-#: Documents in a block at most.
+#: Most documents in a block.
 BLOCK = 1024
 
 
 class Documents(Protocol):
-    """Documents by place: `collections.corpus.Corpus`, or `DocumentList`."""
+    """Documents by position: `collections.corpus.Corpus`, or `DocumentList`."""
 
     def __len__(self) -> int: ...
 
     def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, list[Document]]]:
-        """All documents in order: where each block begins, and its documents."""
+        """Yield all documents in order, in blocks: the position of the block's first document, and the documents."""
         ...
 
     def documents(self, places: Sequence[int]) -> list[Document]:
-        """Some documents by their places."""
+        """Return the documents at these positions."""
         ...
 
 
@@ -103,14 +103,14 @@ class DocumentList:
 
 @dataclass(frozen=True, eq=False)
 class SearchResults:
-    """What a search found: for each question the best documents, by falling score, equal ones by place.
+    """Results of a search: the best documents for each question by descending score, ties by position.
 
     Attributes
     ----------
     places : ndarray of int64, shape (n_questions, n)
-        -1 where fewer were found.
+        -1 if fewer were found.
     scores : ndarray of float64, shape (n_questions, n)
-        NaN there.
+        NaN if fewer were found.
     """
 
     places: NDArray[np.int64]
@@ -118,11 +118,11 @@ class SearchResults:
 
 
 class Searcher(Protocol):
-    """Who can search a corpus."""
+    """A retriever that can search a corpus."""
 
     @property
     def name(self) -> str:
-        """What it is, with the version of its model where it has one."""
+        """Name, with the version of its model if it has one."""
         ...
 
     def search(self, questions: Sequence[str], documents: Documents, n: int) -> SearchResults:
@@ -131,13 +131,13 @@ class Searcher(Protocol):
 
 
 class TopDocuments:
-    """The best n of what was seen so far, for each question.
+    """The best n documents so far for each question.
 
     Parameters
     ----------
     questions, n : int
     above : float
-        What does not score more than this is not found at all; BM25 and SPLADE take 0, which is no shared word.
+        Lower bound of scores: documents must score above it. BM25 and SPLADE use 0, which means no shared word.
     """
 
     def __init__(self, questions: int, n: int, *, above: float = -np.inf) -> None:
@@ -148,11 +148,11 @@ class TopDocuments:
         self._scores = np.full((questions, n), -np.inf)
 
     def add(self, start: int, scores: NDArray[np.floating]) -> None:
-        """See the next block, whose first document has the place `start`; scores of shape (n_questions, n_block).
+        """Add the next block, whose first document has the position `start`; scores of shape (n_questions, n_block).
 
-        Blocks come in order: of equal scores the one that was seen first stays.
+        Blocks must come in order: among equal scores, the earlier document stays.
         """
-        # Above the last of the best, or there is still room for it.
+        # Better than the last of the best, or there is still room.
         better = scores > np.maximum(self._scores[:, -1:], self._above)
         for row in np.flatnonzero(better.any(axis=1)).tolist():
             columns = np.flatnonzero(better[row])
@@ -167,17 +167,17 @@ class TopDocuments:
 
 
 def block(questions: int) -> int:
-    """How many documents a block has for so many questions, so that their scores can be held."""
+    """Return the number of documents per block for this many questions, so that all scores fit in memory."""
     return max(1, min(BLOCK, HELD // max(questions, 1)))
 
 
 def some_documents(documents: Documents) -> Documents:
-    """Return the documents.
+    """Return the documents if there are any.
 
     Raises
     ------
     NoDocumentsError
-        If there is none.
+        If there are no documents.
     """
     if not len(documents):
         raise NoDocumentsError("the corpus has no documents")
@@ -185,22 +185,23 @@ def some_documents(documents: Documents) -> Documents:
 
 
 def retrieve(collection: Collection, documents: Documents, searcher: Searcher, n: int) -> Collection:
-    """Give each question the best documents of a corpus as its candidates, instead of those that it has.
+    """Replace each question's candidate documents by the best documents of a corpus.
 
     Parameters
     ----------
     collection : Collection
     documents : Documents
-        Of a corpus, or `DocumentList`.
+        A `Corpus` or a `DocumentList`.
     searcher : Searcher
         `BM25`, `Splade` or `Dense`.
     n : int
-        How many; fewer where the corpus has fewer, or fewer share a word with the question.
+        Number of documents; fewer if the corpus has fewer, or if fewer share a word with the question.
 
     Returns
     -------
     Collection
-        Documents by falling score, which is their `score`. Two questions that look for the same are searched once.
+        Documents by descending score, which is stored in `score`. Questions with the same search text are searched
+        once.
 
     Raises
     ------

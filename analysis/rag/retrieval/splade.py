@@ -1,7 +1,7 @@
-"""SPLADE (Formal et al. 2022): a text becomes weights of all words of a vocabulary, those it does not hold too.
+"""SPLADE (Formal et al. 2022): weights of all words of a vocabulary for a text, including words that it lacks.
 
-A masked language model says at each token how well each word of its vocabulary would stand there; a word's weight is
-the largest of log(1 + max(0, logit)) over the tokens. A score is the product of two such vectors.
+At each token, a masked language model predicts how well each word of its vocabulary would fit there. A word's weight is
+the maximum of log(1 + max(0, logit)) over the tokens. A score is the dot product of two such vectors.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from ..generation.devices import Batches, Budget
 from ..protocols import Floats, Query
 from .search import Documents, SearchResults, TopDocuments, block, by_text, passage, search_text, some_documents
 
-#: Tokens in one batch: each takes a number for every word of the vocabulary.
+#: Tokens in one batch: each needs one number per word of the vocabulary.
 BATCH_TOKENS = {"cpu": 1_024, "cuda": 32_768}
-# Tokenizers without a limit of their own say so by a number of thirty digits.
+# Tokenizers without a limit state a number of thirty digits instead.
 _LONGEST = 512
 
 Weights = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 
 class NoVocabularyWeightsError(ValueError):
-    """The model's files hold no head that predicts words: its weights would be random."""
+    """The model's files have no head that predicts words, so its weights would be random."""
 
 
 class Splade:
-    """SPLADE as a retriever. Make it with `load`; it may be kept, for one thread at a time."""
+    """SPLADE as a retriever. Create it with `load`. It can be reused, but only by one thread at a time."""
 
     def __init__(
         self, checkpoint: Checkpoint, *, device: str | None, precision: Precision, batch_tokens: int | None
@@ -69,7 +69,7 @@ class Splade:
     def load(
         cls, model: str, *, device: str | None = None, precision: Precision = "full", batch_tokens: int | None = None
     ) -> Splade:
-        """Load a SPLADE model: any masked language model that was trained so.
+        """Load a SPLADE model: any masked language model trained in this way.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ class Splade:
         device, precision
             As for `encoders.load`.
         batch_tokens : int, optional
-            Tokens that go through the model at once; less where memory is short.
+            Tokens in one batch; fewer if memory is short.
 
         Raises
         ------
@@ -91,36 +91,36 @@ class Splade:
 
     @property
     def name(self) -> str:
-        """The model and its version."""
+        """Name and version of the model."""
         return f"SPLADE {self._name}, {self._version}"
 
     @property
     def bytes(self) -> int:
-        """What its weights take of the device's memory."""
+        """Device memory that the weights take, in bytes."""
         return devices.held(self._model)
 
     @property
     def dimensions(self) -> int:
-        """How many words the vocabulary has."""
+        """Number of words in the vocabulary."""
         return int(self._model.config.vocab_size)
 
     def encode(self, texts: Sequence[str]) -> sparse.csr_matrix:
-        """Weigh the vocabulary for each text.
+        """Compute the weights of the vocabulary for each text.
 
         Parameters
         ----------
         texts : sequence of str
-            Cut after `longest` tokens. Special tokens count as any.
+            Truncated after `longest` tokens. Special tokens count like any other.
 
         Returns
         -------
         csr_matrix of float32, shape (n_texts, `dimensions`)
-            All weights are above 0; what is not stored is 0.
+            Stored weights are above 0; all others are 0.
 
         Raises
         ------
         ModelMemoryError
-            If a text alone does not fit into the device's memory.
+            If a single text does not fit into the device's memory.
         """
         ids = [self._ids(text) for text in texts]
         order = sorted(range(len(ids)), key=lambda index: (-len(ids[index]), ids[index]))
@@ -141,7 +141,7 @@ class Splade:
         )
 
     def words(self, text: str, limit: int = 10) -> list[tuple[str, float]]:
-        """Say which words weigh most in a text: what the model takes it to be about."""
+        """Return the words with the largest weights in a text, largest first, which show what the model finds in it."""
         row = self.encode([text])
         order = np.argsort(-row.data, kind="stable")[:limit]
         names = self._tokenizer.convert_ids_to_tokens(row.indices[order].tolist())
@@ -153,7 +153,7 @@ class Splade:
         Returns
         -------
         ndarray of float64, shape (n_documents,)
-            0 or more. Equal texts have equal scores.
+            At least 0. Equal texts have equal scores.
 
         Raises
         ------
@@ -164,7 +164,7 @@ class Splade:
         return by_text(query, lambda texts: (self.encode(texts) @ vector).toarray()[:, 0])
 
     def search(self, questions: Sequence[str], documents: Documents, n: int) -> SearchResults:
-        """Find the best documents of a corpus for each question, exactly; those that score above 0.
+        """Find the best documents of a corpus for each question by exact search; only those that score above 0.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ class Splade:
         mask = torch.tensor([[1] * len(item) + [0] * (width - len(item)) for item in batch], device=self.device)
         with torch.inference_mode():
             logits = self._model(input_ids=ids, attention_mask=mask).logits
-            # The logarithm rises with the logit, so that the largest can be taken before: no second array of that size.
+            # The weight increases with the logit, so take the maximum first: no second array of that size is needed.
             largest = logits.masked_fill(mask[:, :, None] == 0, -torch.inf).amax(dim=1).float()
             weights = torch.log1p(torch.relu(largest))
             rows, columns = torch.nonzero(weights, as_tuple=True)

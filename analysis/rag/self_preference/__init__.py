@@ -1,1 +1,1 @@
-"""Whether a language model prefers what it wrote itself (self_preference; design 7.9)."""
+"""Self-preference: does a language model prefer text that it wrote itself? (self_preference; design 7.9)"""

@@ -1,7 +1,7 @@
-"""Passages by author and truth: which of them can be used, and which are set against each other (self_preference, 3.2).
+"""Passages by author and truth: which are usable, and which pairs are compared (self_preference, 3.2).
 
-A passage is a `Document` that says its author, its style, the answer that it states, and whether that answer is true
-(`is_helpful`; None where nobody knows, as of a study's own responses).
+A passage is a `Document` with its author, its style, the answer that it states, and whether that answer is true
+(`is_helpful`; None if unknown, as for a study's own responses).
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from analysis.text.words import whole_words
 from ..protocols import Document, Query
 from ..qa_metrics import normalised
 
-#: The author of what people wrote.
+#: The author of passages by people.
 HUMAN = "human"
-#: Words of a long passage at least: two thirds of what is asked for (the published ones have 300 on average).
+#: Fewest words of a long passage: two thirds of the requested length (the published ones have 300 on average).
 LONG = 200
-# What a bank holds in the place of a false answer that could not be made (the published one does, four times of 600).
+# Placeholder for a false answer that could not be generated (in the published bank, 4 of 600).
 _FAILED = re.compile(r"^failed to generate\b", re.IGNORECASE)
 
 
 class Style(StrEnum):
-    """How a passage was made from the human one. A study's own styles are none of these."""
+    """How a passage was derived from the human one. A study's own styles have other names."""
 
     NORMAL = "normal"
     QA = "qa"
@@ -46,7 +46,7 @@ class Flaw(StrEnum):
 
 
 class Case(StrEnum):
-    """Which of two passages states a true answer: the author's, whose preference is asked for, or the other's."""
+    """Which of two passages states a true answer: that of the author whose preference is measured, or the other."""
 
     BOTH_TRUE = "both_true"
     BOTH_FALSE = "both_false"
@@ -56,19 +56,19 @@ class Case(StrEnum):
     STYLE = "style"
 
 
-#: Cases in which the passages differ in truth.
+#: Cases in which one passage is true and the other false.
 MIXED = (Case.OURS_TRUE, Case.THEIRS_TRUE)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two passages in the order in which they are read.
+    """Two passages in reading order.
 
     Attributes
     ----------
     case : Case
     ours, theirs : Document
-        Of the author whose preference is asked for (or in the style that is), and what it is compared with.
+        `ours` is by the author (or in the style) whose preference is measured; `theirs` is what it is compared with.
     is_ours_first : bool
     """
 
@@ -79,24 +79,25 @@ class Pair:
 
     @property
     def first(self) -> Document:
-        """The one that is read first."""
+        """The passage that is read first."""
         return self.ours if self.is_ours_first else self.theirs
 
     @property
     def second(self) -> Document:
-        """The one that is read second."""
+        """The passage that is read second."""
         return self.theirs if self.is_ours_first else self.ours
 
     @property
     def is_told(self) -> bool:
-        """Whether the reader must say which passage it used: both state the same answer, or none that is known."""
+        """Whether the model must name the passage it used: both state the same answer, or no answer is known."""
         return normalised(self.ours.answer) == normalised(self.theirs.answer)
 
 
 def stands(answer: str, text: str) -> bool:
-    """Whether an answer stands in a text, as whole words, in whatever case and spacing.
+    """Return whether a text contains an answer as whole words, ignoring case and spacing.
 
-    Points at the answer's end do not count: "Shadowbearer." stands where "Shadowbearer" does. No answer stands nowhere.
+    Full stops at the end of the answer are ignored: "Shadowbearer." matches "Shadowbearer". An empty answer never
+    matches.
 
     Examples
     --------
@@ -108,16 +109,16 @@ def stands(answer: str, text: str) -> bool:
 
 
 def are_distinct(first: str, second: str) -> bool:
-    """Whether a reply can tell two answers apart: neither stands in the other."""
+    """Return whether a reply can distinguish two answers: neither contains the other."""
     return not (stands(first, second) or stands(second, first) or normalised(first) == normalised(second))
 
 
 def flaw(query: Query, passage: Document) -> Flaw | None:
-    """Say why a passage cannot be used; None if it can.
+    """Return why a passage cannot be used; None if it can.
 
-    One that states an answer must hold it. A false one must hold no true answer any more, and its answer must be
-    another: else what a reader answers says nothing about which passage it used. One of which no truth is known
-    (`is_helpful` is None) needs only a text.
+    A passage must contain the answer that it states. A false passage must contain no true answer, and its answer must
+    differ from the true ones: otherwise, a reply does not show which passage was used. A passage of unknown truth
+    (`is_helpful` is None) only needs a text.
     """
     if not passage.text.strip():
         return Flaw.EMPTY
@@ -137,17 +138,17 @@ def flaw(query: Query, passage: Document) -> Flaw | None:
 
 
 def usable(query: Query) -> tuple[Query, tuple[tuple[str, Flaw], ...]]:
-    """Leave out the passages that cannot be used.
+    """Remove the passages that cannot be used.
 
     Returns
     -------
     Query
-        With the others, in their order.
+        With the remaining passages, in their order.
     tuple of (str, Flaw)
-        Ids of those left out, with the reason. Of passages of one author with the same text in two styles, one is
-        not what it is said to be: it stays as the normal one if that is one of them, else as a long one if it has at
-        least `LONG` words, else as the other (in the published banks LLaMA's passages from question and answer are its
-        long ones, all 80).
+        Ids of the removed passages, with the reason. If an author has the same text in two styles, one style is wrong.
+        The text is kept as normal if that is one of the styles, else as long if it has at least `LONG` words, else as
+        the other style. (In the published banks, all 80 of LLaMA's passages from question and answer are its long
+        ones.)
     """
     flaws: list[tuple[str, Flaw]] = []
     passages: list[Document] = []
@@ -166,7 +167,7 @@ def usable(query: Query) -> tuple[Query, tuple[tuple[str, Flaw], ...]]:
 
 
 def _true_style(styles: set[str], text: str) -> str:
-    """Which of the styles that a text is said to have it has."""
+    """Return the true style among those stated for a text."""
     if len(styles) == 1 or Style.NORMAL in styles:
         return Style.NORMAL if Style.NORMAL in styles else next(iter(styles))
     is_long = len(text.split()) >= LONG
@@ -174,26 +175,26 @@ def _true_style(styles: set[str], text: str) -> str:
 
 
 def style_of(passage: Document) -> str:
-    """The passage's style; normal where the data does not say."""
+    """Return the style of a passage; normal if the data does not say."""
     return passage.style or Style.NORMAL
 
 
 def authors(queries: Iterable[Query], evaluator: str = "") -> list[str]:
-    """All authors: the evaluator first, people last, the others by their names."""
+    """Return all authors: the evaluator first, then the others by name, people last."""
     names = sorted({passage.author for query in queries for passage in query.documents})
     others = [name for name in names if name not in {evaluator, HUMAN}]
     return [name for name in (evaluator,) if name in names] + others + [name for name in (HUMAN,) if name in names]
 
 
 def opponents(names: Sequence[str], evaluator: str = "") -> list[tuple[str, str]]:
-    """Whose passages are compared with whose: the evaluator's with each other's, or everybody's where it wrote none.
+    """Return the pairs of authors to compare: the evaluator with each other author, or all pairs if it wrote nothing.
 
     Parameters
     ----------
     names : sequence of str
         As `authors` returns them.
     evaluator : str
-        The author that the evaluator is; "" or one who wrote nothing: all pairs, models before people.
+        The evaluator's name as an author. If it is "" or wrote nothing: all pairs, models before people.
     """
     if evaluator and evaluator in names:
         return [(evaluator, name) for name in names if name != evaluator]
@@ -201,23 +202,23 @@ def opponents(names: Sequence[str], evaluator: str = "") -> list[tuple[str, str]
 
 
 def pairs(query: Query, names: Sequence[str], evaluator: str = "", cases: Iterable[str] = tuple(Case)) -> list[Pair]:
-    """Every two passages of a question that are compared, each in both orders.
+    """Return the pairs of a question's passages to compare, each in both orders.
 
     Parameters
     ----------
     query : Query
-        With passages that can be used (`usable`).
+        With usable passages (`usable`).
     names : sequence of str
         Authors of the whole bank, as `authors` returns them.
     evaluator : str
     cases : iterable of str
-        Which cases are wanted.
+        Cases to include.
 
     Returns
     -------
     list of Pair
-        Of a question that lacks one of the passages, less. A false passage of the other author is the one that states
-        the author's own false answer, where there is one: then the reader says which it used; else it is inferred.
+        Pairs with a missing passage are left out. The other author's false passage is preferably one that states the
+        author's own false answer. Then the model must name the passage that it used; otherwise this is inferred.
     """
     chosen_cases = set(cases)
     cases_found = [sides for us, them in opponents(names, evaluator) for sides in _between(query, us, them)]
@@ -246,7 +247,7 @@ def _between(query: Query, us: str, them: str) -> list[tuple[Case, Document, Doc
 
 
 def _one(query: Query, author: str, *, is_true: bool, answer: str = "") -> Document | None:
-    """A normal passage; of several, one with this answer before the first."""
+    """Return a passage in normal style: preferably with this answer, else the first."""
     passages = [
         passage
         for passage in query.documents
@@ -257,7 +258,7 @@ def _one(query: Query, author: str, *, is_true: bool, answer: str = "") -> Docum
 
 
 def _as_written(query: Query, us: str, them: str) -> list[tuple[Document, Document]]:
-    """Passages of which no truth is known: each author's first in every style that both wrote in."""
+    """Return pairs of passages of unknown truth: each author's first in every style that both used."""
     by_author: dict[str, dict[str, Document]] = {us: {}, them: {}}
     for passage in query.documents:
         if passage.author in by_author and passage.is_helpful is None:

@@ -1,7 +1,7 @@
-"""A bank's passages made by a model: its rewrites, a false answer, passages in other styles, all verified (3.2).
+"""Generate a bank's passages with a model: rewrites, a false answer, passages in other styles, all verified (3.2).
 
-What fails its verification is asked for again, and dropped with the reason when it has failed each time. (The paper
-speaks of "an additional verification round" and leaves open what it looked at.)
+A passage that fails verification is requested again, and dropped with the reason after the last attempt. (The paper
+mentions "an additional verification round" without details.)
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from . import prompts
 from .bank import HUMAN, LONG, Flaw, Style, are_distinct, stands, style_of
 from .replies import ATTEMPTS, Problem, UnreadableError, settle
 
-#: How many words a rewrite may have against its original, and a passage from question and answer (100 are asked for).
+#: Length of a rewrite relative to the original, and words of a passage from question and answer (the prompt asks for
+#: 100).
 REWRITTEN = (0.5, 2.0)
 FROM_QA = (50, 200)
-#: A false answer has the structure of the true one, so not many more words.
+#: Most additional words of a false answer, which should have the structure of the true one.
 FALSE_ANSWER = 3
-# Quotation marks around all of it: a passage may begin with a title in quotes and end with another.
+# Quotation marks around the whole text, since a passage may begin with a quoted title and end with another.
 _QUOTED = re.compile(r"""^["'“]([^"“”]*)["'”]$""", re.DOTALL)
 _HEADING = re.compile(r"^[^\n]{0,120}:\s*+(?<=\n)(?=\S)")
 _LABEL = re.compile(r"^(?:answer|passage|paragraph|false answer)\s*:\s*", re.IGNORECASE)
@@ -31,12 +32,12 @@ _LABEL = re.compile(r"^(?:answer|passage|paragraph|false answer)\s*:\s*", re.IGN
 
 @dataclass(frozen=True)
 class Dropped:
-    """A passage that could not be made.
+    """A passage that could not be generated.
 
     Attributes
     ----------
     passage : str
-        The id that it would have had.
+        The id that the passage would have had.
     reason : str
     attempts : int
     """
@@ -48,14 +49,14 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Built:
-    """What a model made of a question.
+    """The passages that a model generated for a question.
 
     Attributes
     ----------
     passages : tuple of Document
         Ids are `NAME_true`, `NAME_false`, `human_false_NAME`, `NAME_qa`, `NAME_long`.
     false_answer : str
-        "" where none could be made.
+        "" if none could be generated.
     dropped : tuple of Dropped
     """
 
@@ -73,27 +74,27 @@ def build(
     attempts: int = ATTEMPTS,
     version: int = prompts.VERSION,
 ) -> Built:
-    """Have a model write its passages on a question.
+    """Generate a model's passages on a question.
 
     Parameters
     ----------
     generator : Generator
         The model.
     query : Query
-        With a gold answer, and a passage by people that states it.
+        With a gold answer and a human passage that states it.
     author : str
-        What the model is called in the bank.
+        Name of the model in the bank.
     styles : sequence of str
-        Beside the normal one.
+        Styles in addition to the normal one.
     attempts : int
-        How often a passage that fails its verification is asked for, in all.
+        Most attempts at a passage that fails verification.
     version : int
-        Of the prompts.
+        Version of the prompts.
 
     Returns
     -------
     Built
-        Nothing but the reason where the question has no gold answer or no passage by people.
+        Only `dropped` with the reason if the question has no gold answer or no human passage.
     """
     source = next(
         (
@@ -134,12 +135,12 @@ def build(
 
 
 def falsified(query: Query, passage: Document, false_answer: str, author: str) -> Document | Dropped:
-    """Put a false answer in the place of the true one, everywhere in a passage and in whatever case.
+    """Replace the true answer by a false one everywhere in a passage, ignoring case.
 
     Returns
     -------
     Document or Dropped
-        Dropped if a true answer stands in it all the same.
+        Dropped if the passage still contains a true answer.
     """
     name = f"{author}_false" if passage.author == author else f"{passage.author}_false_{author}"
     text = _replaced(passage.answer.strip(". "), false_answer, passage.text)
@@ -149,8 +150,8 @@ def falsified(query: Query, passage: Document, false_answer: str, author: str) -
 
 
 def _replaced(phrase: str, replacement: str, text: str) -> str:
-    """A text with a phrase replaced wherever it stands as whole words, in whatever case and white space."""
-    # The places of all characters but white space that follows other white space.
+    """Replace a phrase wherever it occurs as whole words, ignoring case and white space."""
+    # Indices of all characters except white space that follows white space.
     places = [
         index for index, letter in enumerate(text) if not (letter.isspace() and text[index - 1 : index].isspace())
     ]
@@ -189,7 +190,7 @@ def _requests(
 
 
 def passage_of(truth: str, shortest: int, longest: int, text: str) -> str:
-    """Read a passage: the true answer must stand in it, and its length be in bounds (words, both included).
+    """Read a passage: it must contain the true answer, and its length in words must be within the inclusive bounds.
 
     Raises
     ------
@@ -204,7 +205,7 @@ def passage_of(truth: str, shortest: int, longest: int, text: str) -> str:
 
 
 def false_answer_of(truths: Sequence[str], text: str) -> str:
-    """Read a false answer: one line, about as long as the true one, and distinct from every true one.
+    """Read a false answer: one line, about as long as the true answer, and distinct from every true answer.
 
     Raises
     ------
@@ -221,7 +222,7 @@ def false_answer_of(truths: Sequence[str], text: str) -> str:
 
 
 def cleaned(text: str) -> str:
-    """A reply without what is no part of the passage: a heading ("Here is the new paragraph:"), quotes around it."""
+    """Remove from a reply what is not part of the passage: a heading ("Here is the new paragraph:"), outer quotes."""
     text = _LABEL.sub("", _HEADING.sub("", text.strip(), count=1).strip())
     quoted = _QUOTED.match(text)
     return quoted[1].strip() if quoted else text

@@ -1,4 +1,4 @@
-"""What a bank holds and what models know of its questions: Tables 1 and 2 and Figures 4 and 5 of the paper."""
+"""Descriptive tables of a bank and of models' knowledge: Tables 1 and 2 and Figures 4 and 5 of the paper."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .perplexity import TooFewPassagesError, compare
 from .pointwise import TRUTHS
 from .question_means import Means, Row
 
-#: By model, what it answered to each question without a passage.
+#: By model, then by question, the model's answers without a passage.
 Recalls = Mapping[str, Mapping[str, Recall]]
 GIVEN, ASKED = "given", "asked"
 QUESTION = "question"
 
 
 def knowledge(recalls: Recalls, source: str, average: Means) -> list[Row]:
-    """How many questions each model knows (Table 1).
+    """Count the questions that each model knows (Table 1).
 
     Returns
     -------
@@ -42,7 +42,7 @@ def knowledge(recalls: Recalls, source: str, average: Means) -> list[Row]:
 
 
 def recounted(stated_by_model: Mapping[str, Mapping[str, StatedKnowledge]], average: Means) -> list[Row]:
-    """How far counts of right answers that came with the data follow from the rule (`knowledge.is_right`).
+    """Compare the counts of correct answers in the data with our rule (`knowledge.is_right`).
 
     Returns
     -------
@@ -67,7 +67,7 @@ def recounted(stated_by_model: Mapping[str, Mapping[str, StatedKnowledge]], aver
 
 
 def exceptions(stated_by_model: Mapping[str, Mapping[str, StatedKnowledge]], queries: Mapping[str, Query]) -> list[Row]:
-    """The questions where they do not: model, question, text, truth, answers, published, recounted."""
+    """List the questions where the two counts differ: model, question, text, truth, answers, published, recounted."""
     return [
         {
             "model": model,
@@ -85,21 +85,23 @@ def exceptions(stated_by_model: Mapping[str, Mapping[str, StatedKnowledge]], que
 
 
 def bank(queries: Sequence[Query], flaws: Mapping[str, Sequence[tuple[str, str]]], average: Means) -> list[Row]:
-    """What the bank holds (Table 2): passages, their lengths and perplexity (the data's is of true, normal ones).
+    """Describe the bank (Table 2): number, length and perplexity of its passages.
+
+    Perplexities in the data are only for true passages in normal style.
 
     Parameters
     ----------
     queries : sequence of Query
         With all passages.
     flaws : mapping
-        By question, passages that cannot be used, with the reason.
+        By question, the passages that cannot be used, with the reason.
     average : Means
 
     Returns
     -------
     list of dict
         author (`question` for the questions themselves), truth, style, words, words_low, words_high, words_sd,
-        perplexity, perplexity_sd (NaN where none is known), passages, left_out.
+        perplexity, perplexity_sd (NaN if unknown), passages, left_out.
     """
     by_id = {query.id: query for query in queries}
     groups: dict[tuple[str, str, str], list[tuple[str, Document]]] = defaultdict(list)
@@ -123,13 +125,14 @@ def bank(queries: Sequence[Query], flaws: Mapping[str, Sequence[tuple[str, str]]
 
 
 def perplexities(queries: Sequence[Query], names: Sequence[str]) -> list[Row]:
-    """Whether authors differ in perplexity (the tests of Table 2): `perplexity.compare`.
+    """Test whether authors differ in perplexity (the tests of Table 2): `perplexity.compare`.
 
     Returns
     -------
     list of dict
-        test (`anova` of all authors, `tukey` of each two), first, second, difference, low, high, statistic, p (Tukey's
-        is corrected for all pairs), p_paired, n (questions), left_out. None where the data gives no perplexities.
+        test (`anova` of all authors, `tukey` of each pair), first, second, difference, low, high, statistic, p (Tukey's
+        is corrected for all pairs), p_paired, n (questions), left_out. Empty if the data has too few perplexities to
+        compare.
     """
     values_by_author = {author: np.array([_perplexity(query, author) for query in queries]) for author in names}
     values_by_author = {author: values for author, values in values_by_author.items() if not np.isnan(values).all()}
@@ -162,17 +165,17 @@ def perplexities(queries: Sequence[Query], names: Sequence[str]) -> list[Row]:
 
 
 def outcomes(results: Iterable[tuple[str, str, int]]) -> list[Row]:
-    """What became of everything that was asked, or left out before.
+    """Count the outcomes of all requests, and of what was excluded before a request.
 
     Parameters
     ----------
-    found : iterable of (str, str, int)
-        Part, reason ("" where there is a result), attempts (0: never asked).
+    results : iterable of (str, str, int)
+        Part, reason ("" if there is a result), attempts (0: never requested).
 
     Returns
     -------
     list of dict
-        part, outcome (`at_once`, `asked_again`, or the reason why there is none), count, attempts (all of them).
+        part, outcome (`at_once`, `asked_again`, or the reason why there is no result), count, attempts (in total).
     """
     counts: Counter[tuple[str, str]] = Counter()
     attempts: Counter[tuple[str, str]] = Counter()
@@ -187,7 +190,7 @@ def outcomes(results: Iterable[tuple[str, str, int]]) -> list[Row]:
 
 
 def examples(queries: Sequence[Query], names: Sequence[str], limit: int = 2) -> list[Row]:
-    """The passages of the first questions, beside each other (Figures 4 and 5): those with most kinds of passages.
+    """Return the passages of example questions, those with the most kinds of passages, side by side (Figures 4 and 5).
 
     Returns
     -------
@@ -227,13 +230,13 @@ def _lengths(key: tuple[str, str, str], texts: Sequence[tuple[str, str]], averag
 
 
 def measured(query: Query, perplexity: Mapping[str, float]) -> Query:
-    """A question of whose passages a model's perplexity is known, by their ids, in the place of what the data says."""
+    """Return a question with a model's perplexity of each passage, by id, instead of the data's perplexities."""
     normal = {passage.author: perplexity.get(passage.id) for passage in query.documents if _is_plain(passage)}
     return replace(query, facts={**query.facts, "perplexity": normal, "perplexities": dict(perplexity)})
 
 
 def _is_plain(passage: Document) -> bool:
-    """Whether it is what authors are compared by: true, in the normal style."""
+    """Return whether a passage is used to compare authors: true and in the normal style."""
     return bool(passage.is_helpful) and style_of(passage) == Style.NORMAL
 
 

@@ -1,4 +1,4 @@
-"""What a model knows without a passage: how often of some tries it answers a question right (self_preference, 3.1)."""
+"""A model's knowledge without a passage: its number of correct answers in several attempts (self_preference, 3.1)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TRIES = 5
 
 
 class Knowledge(StrEnum):
-    """How much a model knows of a question."""
+    """Level of a model's knowledge of a question."""
 
     FULL = "full"
     PARTIAL = "partial"
@@ -24,16 +24,16 @@ class Knowledge(StrEnum):
 
 
 class NoAnswersError(ValueError):
-    """A question that the model was never asked."""
+    """The model was never asked the question."""
 
 
 def is_right(answer: str, truth: str) -> bool:
-    """Whether an answer is the true one, or one holds the other.
+    """Return whether an answer matches the true one, or one contains the other.
 
-    In lower case, either is a part of the other; or every word of the one is a word of the other, with or without the
-    punctuation around it. So "Tyler Williams" is "Tyler Marcel Williams", and "In the sinoatrial (SA) node." is
-    "sinoatrial node". Of the published counts of right answers, 99 % follow from this rule; the paper does not state
-    its own.
+    Compared in lower case. Either text is part of the other, or every word of one is a word of the other, with or
+    without surrounding punctuation. So "Tyler Williams" matches "Tyler Marcel Williams", and "In the sinoatrial (SA)
+    node." matches "sinoatrial node". This rule reproduces 99 % of the published counts of correct answers; the paper
+    does not state its own rule.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def is_right(answer: str, truth: str) -> bool:
     Raises
     ------
     ValueError
-        If there is no truth.
+        If the true answer is empty.
 
     Examples
     --------
@@ -68,19 +68,19 @@ def is_right(answer: str, truth: str) -> bool:
 
 
 def right_answers(answers: Sequence[str], truth: str) -> int:
-    """How many of the answers are right."""
+    """Count the correct answers."""
     return sum(is_right(answer, truth) for answer in answers)
 
 
 def level(right: int, tries: int = TRIES) -> Knowledge:
-    """Full knowledge if all tries are right, none if none is, else partial.
+    """Return the knowledge level: full if all attempts are right, none if none is, else partial.
 
     Raises
     ------
     NoAnswersError
-        If the question was never asked.
+        If there were no attempts.
     ValueError
-        If more are right than there were tries.
+        If there are more right answers than attempts.
 
     Examples
     --------
@@ -96,25 +96,26 @@ def level(right: int, tries: int = TRIES) -> Knowledge:
 
 
 def _within(inner: str, outer: str) -> bool:
-    """Whether every word of the one is a word of the other, as it stands or without its punctuation."""
+    """Return whether every word of one text is a word of the other, with or without its punctuation."""
     words = outer.split()
     allowed = {*words, *(word.strip(string.punctuation) for word in words)}
     return set(inner.split()) <= allowed
 
 
-#: At temperature 0 five tries would be one. The paper does not say at which it asked.
+#: At temperature 0, five attempts would be the same. The paper does not state its temperature.
 TEMPERATURE = 1.0
 
 
 @dataclass(frozen=True)
 class Recall:
-    """What a model knows of a question.
+    """A model's answers to a question without a passage.
 
     Attributes
     ----------
     answers : tuple of str
-        One a try; "" where it refused, which is wrong.
+        One per attempt; "" if the model refused, which counts as wrong.
     right : int
+        Number of correct answers.
     """
 
     answers: tuple[str, ...]
@@ -122,19 +123,19 @@ class Recall:
 
     @property
     def level(self) -> Knowledge:
-        """How much that is."""
+        """Level of knowledge."""
         return level(self.right, len(self.answers))
 
 
 @dataclass(frozen=True)
 class StatedKnowledge:
-    """What a data set says of a model and a question: its answers, counted anew, and the count that came with them.
+    """A data set's answers of a model to a question, with our count and the published count of correct answers.
 
     Attributes
     ----------
     recall : Recall
     published : int or None
-        How many answers the data counts as right; None where it does not say.
+        Number of correct answers according to the data; None if it does not say.
     """
 
     recall: Recall
@@ -149,7 +150,7 @@ class StatedKnowledge:
 def requests(
     query: Query, *, tries: int = TRIES, temperature: float = TEMPERATURE, version: int = prompts.VERSION
 ) -> list[Prompt]:
-    """The prompts for one question: the same, some samples of it."""
+    """Return the prompts for one question: several samples of the same prompt."""
     return [
         prompts.prompt(prompts.Ask.ALONE, version=version, temperature=temperature, sample=i, question=query.question)
         for i in range(tries)
@@ -181,7 +182,7 @@ def recall(
     Raises
     ------
     NoGoldAnswerError
-        If nobody knows what is right.
+        If the question has no gold answer.
     """
     if not query.answers:
         raise NoGoldAnswerError("what a model knows of a question can be told only where its answer is known")
@@ -190,14 +191,14 @@ def recall(
 
 
 def counted(answers: list[str], gold: tuple[str, ...]) -> Recall:
-    """Count the right ones: those that are one of the gold answers, by `knowledge.is_right`."""
+    """Count the correct answers: those that match a gold answer by `is_right`."""
     correct = sum(any(is_right(answer, truth) for truth in gold) for answer in answers)
     return Recall(tuple(answers), correct)
 
 
 def stated_knowledge(query: Query) -> dict[str, StatedKnowledge]:
-    """What the data itself says of what models know: `facts["knowledge"]`, a mapping from model to
-    {"answers": [...], "truth": ..., "correct": ...}; empty where it says nothing.
+    """Return the knowledge of models that the data states in `facts["knowledge"]`, a mapping from model to
+    {"answers": [...], "truth": ..., "correct": ...}; empty if there is none.
     """
     facts: dict[str, Any] = query.facts.get("knowledge", {})
     return {

@@ -1,7 +1,7 @@
-"""Two passages read for an answer, in both orders, and what came of it: Tables 5 to 13 and Figure 3 of the paper.
+"""Pairwise reading: a model answers from two passages in both orders. Tables 5 to 13 and Figure 3 of the paper.
 
-A preference is counted over pairs that were resolved in both orders, so that a liking for the first passage cannot pass
-for one of its author; rows of one order alone are marked so.
+Preferences are counted over pairs that were resolved in both orders, so that position bias cannot look like a
+preference for an author. Rows for a single order are marked as such.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from .replies import ATTEMPTS, settle
 
 @dataclass(frozen=True)
 class Choice:
-    """One pair read once.
+    """One reading of a pair.
 
     Attributes
     ----------
     case : Case
     author, other : str
-        Whose passages were compared; of styles both are the same.
+        The authors compared; the same author twice for a comparison of styles.
     style : str
-        Of the author's passage.
+        Style of the author's passage.
     is_author_first : bool
     is_told : bool
-        Whether the reader was to say which passage it used; otherwise its answer says so.
+        Whether the model had to name the passage that it used; otherwise this follows from its answer.
     chose_author : bool or None
-        Whether it used the author's passage; None where that could not be found out.
+        Whether it used the author's passage; None if unresolved.
     told_author : bool or None
-        Whether it named the author's passage, whatever it answered; None where it named none.
+        Whether it named the author's passage, whatever its answer; None if it named none.
     answer : str
     problem : str
-        Why nothing could be found out.
+        Why the reading is unresolved.
     attempts : int
     """
 
@@ -62,7 +62,7 @@ class Choice:
 
 
 def request(query: Query, pair: Pair, *, is_constrained: bool = False, version: int = prompts.VERSION) -> Prompt:
-    """The prompt for one pair; constrained, where the generator can, to `replies.readings`."""
+    """Build the prompt for one pair, constrained to `replies.readings` if the generator supports it."""
     return prompts.prompt(
         prompts.Ask.READ_TWO,
         version=version,
@@ -82,7 +82,7 @@ def read(
     is_constrained: bool = False,
     version: int = prompts.VERSION,
 ) -> list[Choice]:
-    """Have pairs of a question's passages read.
+    """Have the evaluator read pairs of a question's passages.
 
     Parameters
     ----------
@@ -90,14 +90,13 @@ def read(
         The evaluator.
     query : Query
     pairs : sequence of Pair
-        As `bank.pairs` returns them.
+        From `bank.pairs`.
     attempts : int
-        How often a pair is given to read, in all, when the form is not kept or the answer is that of neither passage or
-        of both; then it is unresolved.
+        Most attempts if the format is wrong or the answer matches neither passage or both; then the pair is unresolved.
     is_constrained : bool
-        Whether replies are bound to the two answers and passages; otherwise they are free, as in the paper.
+        Whether replies are constrained to the two answers and passages; otherwise they are free, as in the paper.
     version : int
-        Of the prompts.
+        Version of the prompts.
 
     Returns
     -------
@@ -132,12 +131,12 @@ def _choice(pair: Pair, reading: replies.Reading | None, problem: str, attempts:
     )
 
 
-#: By question, what was read of it.
+#: Readings by question.
 Choices = Mapping[str, Sequence[Choice]]
 Trial = tuple[str, Choice]
 
 SAME = (Case.BOTH_TRUE, Case.BOTH_FALSE)
-#: Groups of cases: all of them (Table 9), equal truth (10), both true (Figure 3), both false (13).
+#: Groups of cases: all (Table 9), equal truth (Table 10), both true (Figure 3), both false (Table 13).
 GROUPS: dict[str, tuple[Case, ...]] = {
     "all": (*SAME, *MIXED),
     "same": SAME,
@@ -147,7 +146,8 @@ GROUPS: dict[str, tuple[Case, ...]] = {
 }
 BOTH, FIRST, LAST = "both", "author_first", "author_last"
 PRESENTATIONS = (BOTH, FIRST, LAST)
-#: Truth against falsehood: both ways (Table 11), the other's truth (6), the author's (12).
+#: One passage true, the other false: both directions (Table 11), the other's true (Table 6), the author's true (Table
+#: 12).
 FACTUAL: dict[str, tuple[Case, ...]] = {
     "mixed": MIXED,
     "other_true": (Case.THEIRS_TRUE,),
@@ -157,14 +157,15 @@ ALL = "all"
 
 
 def preferences(choices: Choices, average: Means, evaluator: str = "") -> list[Row]:
-    """How often the first passage and how often the author's was used (Tables 9, 10 and 13, Figure 3).
+    """Return how often the first passage and the author's passage were used (Tables 9, 10 and 13, Figure 3).
 
     Returns
     -------
     list of dict
-        case, author, other, whose, presentation, front, front_low, front_high, own, own_low, own_high, p, p_adjusted
-        (whether `own` differs from one half, over questions; of rows in both orders, Benjamini-Hochberg within the
-        table), questions, n (readings), unresolved (readings that count for nothing), note. NaN where undefined.
+        case, author, other, whose, presentation, front, front_low, front_high, own, own_low, own_high, p, p_adjusted,
+        questions, n (readings), unresolved (readings that do not count), note. The p-values test whether `own` differs
+        from one half, over questions, in rows with both orders; adjusted by Benjamini-Hochberg within the table. NaN if
+        undefined.
     """
     rows: list[Row] = []
     for case, cases in GROUPS.items():
@@ -182,7 +183,7 @@ def preferences(choices: Choices, average: Means, evaluator: str = "") -> list[R
 
 
 def factuality(choices: Choices, average: Means, evaluator: str = "") -> list[Row]:
-    """How often the true passage and how often the author's was used where one is false (Tables 6, 11 and 12).
+    """Return how often the true passage and the author's passage were used if one is false (Tables 6, 11 and 12).
 
     Returns
     -------
@@ -204,13 +205,13 @@ def factuality(choices: Choices, average: Means, evaluator: str = "") -> list[Ro
 
 
 def by_knowledge(choices: Choices, levels: Mapping[str, Knowledge], average: Means) -> list[Row]:
-    """How often the true passage was used where one is false, by what the evaluator knows of the question (Table 5).
+    """Return how often the true passage was used if one is false, by the evaluator's level of knowledge (Table 5).
 
     Returns
     -------
     list of dict
-        level (none, partial, full, all), factual, factual_low, factual_high, questions, n, unresolved. Questions whose
-        level is not known stand in `all` alone.
+        level (none, partial, full, all), factual, factual_low, factual_high, questions, n, unresolved. Questions of
+        unknown level count only in `all`.
     """
     trials = _trials(choices, MIXED)
     rows: list[Row] = []
@@ -224,7 +225,7 @@ def by_knowledge(choices: Choices, levels: Mapping[str, Knowledge], average: Mea
 
 
 def styles(choices: Choices, average: Means) -> list[Row]:
-    """How often a passage in another style was used and not the same author's normal one (Tables 7 and 8).
+    """Return how often a passage in another style was used over the same author's normal one (Tables 7 and 8).
 
     Returns
     -------
@@ -245,12 +246,12 @@ def styles(choices: Choices, average: Means) -> list[Row]:
 
 
 def stated_use(choices: Choices, average: Means) -> list[Row]:
-    """Where the answer shows which passage was used: how often the reader named that one.
+    """Return how often the model named the passage that it used, if its answer shows which one it used.
 
     Returns
     -------
     list of dict
-        case, agree, agree_low, agree_high, questions, n, unresolved (readings that named none or answered nothing).
+        case, agree, agree_low, agree_high, questions, n, unresolved (readings that named no passage or gave no answer).
     """
     rows: list[Row] = []
     for case in (*MIXED, Case.BOTH_FALSE):
@@ -290,7 +291,7 @@ def _who(choices: Choices, cases: Sequence[Case]) -> Iterable[tuple[str, str]]:
 
 
 def _counted_readings(trials: Sequence[Trial], presentation: str) -> tuple[list[Trial], int]:
-    """The readings that count, and how many do not: of both orders, those of pairs that are resolved in both."""
+    """Return the readings that count, and the number of others; with both orders, only pairs resolved in both count."""
     if presentation != BOTH:
         trials = [trial for trial in trials if trial[1].is_author_first == (presentation == FIRST)]
     resolved = [trial for trial in trials if trial[1].chose_author is not None]

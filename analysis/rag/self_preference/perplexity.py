@@ -1,4 +1,4 @@
-"""How well a language model expects passages, and whether those of different authors differ in it (self_preference,
+"""Perplexity of passages under a language model, and tests of whether it differs between authors (self_preference,
 Table 2; design 7.9)."""
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..protocols import Floats, Generator, Prompt
 
-#: Nothing stands before a passage.
+#: The empty prompt before a passage.
 NOTHING = Prompt(messages=())
 
 
 class TooFewPassagesError(ValueError):
-    """Fewer than two authors, or fewer than two questions of which all authors' passages have a perplexity."""
+    """There are fewer than two authors, or fewer than two questions with perplexities for all authors."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Of two authors' passages on the same questions.
+    """Difference between two authors' passages on the same questions.
 
     Attributes
     ----------
     first, second : str
     difference : float
-        Mean perplexity of the first less that of the second.
+        Mean perplexity of the first minus that of the second.
     low, high : float
         95 % interval of the difference, by Tukey's test.
     p_tukey : float
-        Corrected for all pairs of authors (Tukey 1949; the groups are taken as independent).
+        Corrected for all pairs of authors (Tukey 1949; treats the groups as independent).
     p_paired : float
-        Of Student's t-test paired by question, uncorrected: the same questions stand behind both.
+        Of Student's t-test paired by question, since both authors write on the same questions; uncorrected.
     """
 
     first: str
@@ -49,7 +49,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All authors at once.
+    """Comparison of all authors.
 
     Attributes
     ----------
@@ -73,38 +73,38 @@ class Comparison:
 
 
 def perplexities_of(reader: Generator, texts: Sequence[str]) -> Floats:
-    """The perplexity of texts: e to the mean negative log-likelihood of their tokens.
+    """Compute the perplexity of texts: the exponential of the mean negative log-likelihood of their tokens.
 
     Parameters
     ----------
     reader : Generator
-        A causal model in this process (GPT-2 in the paper). Each token follows those before it; the first follows the
-        model's start token, as in Hugging Face's `evaluate`.
+        A causal model in this process (GPT-2 in the paper). Each token is conditioned on those before it, the first on
+        the model's start token, as in Hugging Face's `evaluate`.
     texts : sequence of str, length n
 
     Returns
     -------
     ndarray of float64, shape (n,)
-        1 or more; NaN where a text is empty or longer than the model reads.
+        At least 1. NaN if a text is empty or exceeds the model's length.
 
     Raises
     ------
     NoLikelihoodsError
-        If the reader does not say how likely a text is (chat servers).
+        If the reader cannot compute the likelihood of a text (chat servers).
     """
     perplexities: Floats = np.exp(-reader.likelihoods([NOTHING] * len(texts), texts))
     return perplexities
 
 
 def compare(perplexity: Mapping[str, ArrayLike], *, level: float = 0.95) -> Comparison:
-    """Analysis of variance over authors, and Tukey's test of each pair.
+    """Run an analysis of variance over authors, and Tukey's test of each pair.
 
     Parameters
     ----------
     perplexity : mapping of str to array_like, shape (n_questions,)
-        By author, in the order of the questions. A question with a NaN is left out for all authors, and counted.
+        By author, in the order of the questions. A question with a NaN is left out for all authors and counted.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------
@@ -153,5 +153,5 @@ def compare(perplexity: Mapping[str, ArrayLike], *, level: float = 0.95) -> Comp
 
 def _paired(difference: NDArray[np.float64]) -> float:
     if np.ptp(difference) == 0:
-        return float("nan")  # nothing varies: the test says nothing
+        return float("nan")  # without variation, the test is undefined
     return float(scipy.stats.ttest_1samp(difference, 0.0).pvalue)

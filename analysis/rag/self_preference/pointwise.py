@@ -1,4 +1,4 @@
-"""Passages rated one by one, as a pointwise reranker does, and what came of it: Tables 3, 4 and 14 of the paper."""
+"""Pointwise ratings of passages, as by a pointwise reranker, and their tables: Tables 3, 4 and 14 of the paper."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .replies import ATTEMPTS, settle
 
 
 class Setting(StrEnum):
-    """What the model is told to rate."""
+    """The setting of the rating prompt."""
 
     PLAIN = "plain"
     RAG = "rag"
@@ -30,17 +30,17 @@ _ASKS = {Setting.PLAIN: prompts.Ask.RATE_PLAIN, Setting.RAG: prompts.Ask.RATE_RA
 
 @dataclass(frozen=True)
 class Rating:
-    """One passage rated once.
+    """One rating of a passage.
 
     Attributes
     ----------
     passage, author : str
-        The passage's id and its author.
+        Id of the passage, and its author.
     truth : bool or None
-        Whether it states a true answer; None where nobody knows.
+        Whether it states a true answer; None if unknown.
     setting : Setting
     score : int or None
-        1 to 5; None where no reply could be read.
+        1 to 5; None if no reply could be read.
     problem : str
         Why there is no score.
     attempts : int
@@ -56,7 +56,7 @@ class Rating:
 
 
 def passages_to_rate(query: Query, settings: Sequence[Setting] = tuple(Setting)) -> list[tuple[Document, Setting]]:
-    """Which passages are rated: normal ones, true and false, and those of which no truth is known."""
+    """Return the passages to rate: normal ones, true and false, and those of unknown truth."""
     passages = [
         document for document in query.documents if document.is_helpful is None or style_of(document) == Style.NORMAL
     ]
@@ -66,7 +66,7 @@ def passages_to_rate(query: Query, settings: Sequence[Setting] = tuple(Setting))
 def request(
     query: Query, passage: Document, setting: Setting, *, is_constrained: bool, version: int = prompts.VERSION
 ) -> Prompt:
-    """The prompt for one rating; constrained, where the generator can, to the five replies that can be read."""
+    """Build the prompt for one rating, constrained to the five valid replies if the generator supports it."""
     choices = replies.RATINGS if is_constrained else ()
     if setting is Setting.PLAIN:
         return prompts.prompt(_ASKS[setting], version=version, choices=choices, passage=passage.text)
@@ -84,26 +84,26 @@ def rate(
     is_constrained: bool = True,
     version: int = prompts.VERSION,
 ) -> list[Rating]:
-    """Have all passages of a question rated.
+    """Rate all passages of a question.
 
     Parameters
     ----------
     generator : Generator
         The evaluator.
     query : Query
-        With passages that can be used.
+        With usable passages.
     settings : sequence of Setting
     attempts : int
-        How often a reply that cannot be read is asked for, in all; then the score is None.
+        Most attempts if a reply cannot be read; then the score is None.
     is_constrained : bool
-        Whether the reply is bound to `###1***` to `###5***`; otherwise it is free, as in the paper, and only parsed.
+        Whether replies are constrained to `###1***` to `###5***`; otherwise they are free, as in the paper, and parsed.
     version : int
-        Of the prompts.
+        Version of the prompts.
 
     Returns
     -------
     list of Rating
-        Settings in their order, passages in theirs.
+        In the order of the settings, then of the passages.
     """
     to_rate = passages_to_rate(query, settings)
     settled = settle(
@@ -122,17 +122,17 @@ def rate(
     ]
 
 
-#: By question, what was rated of it.
+#: Ratings by question.
 Ratings = Mapping[str, Sequence[Rating]]
 
-#: What a difference is between: true passages of both (Table 3), or people's true ones and a model's false ones (4).
+#: Comparisons: true passages of both authors (Table 3), or true human passages and a model's false ones (Table 4).
 BOTH_TRUE, OWN_FALSE, AS_WRITTEN = "both_true", "model_false", "as_written"
 _TRUTHS = {BOTH_TRUE: (True, True), OWN_FALSE: (True, False), AS_WRITTEN: (None, None)}
 TRUTHS = {True: "true", False: "false", None: "unknown"}
 
 
 def means(ratings: Ratings, names: Sequence[str], average: Means) -> list[Row]:
-    """Mean and standard deviation of the scores by setting, truth and author.
+    """Return mean and standard deviation of the scores by setting, truth and author.
 
     Parameters
     ----------
@@ -144,8 +144,8 @@ def means(ratings: Ratings, names: Sequence[str], average: Means) -> list[Row]:
     Returns
     -------
     list of dict
-        setting, author, truth, mean, low, high, sd, questions, n: of the passages that got a score. No row where none
-        did.
+        setting, author, truth, mean, low, high, sd, questions, n: of the passages with a score. There is no row for a
+        group without scores.
     """
     rows: list[Row] = []
     for setting, truth, author in _groups(ratings, names):
@@ -170,7 +170,7 @@ def means(ratings: Ratings, names: Sequence[str], average: Means) -> list[Row]:
 
 
 def distribution(ratings: Ratings, names: Sequence[str]) -> list[Row]:
-    """How many passages got each score (Table 14): setting, truth, author, score (1 to 5), count, share, n."""
+    """Count passages by score (Table 14): setting, truth, author, score (1 to 5), count, share, n."""
     rows: list[Row] = []
     for setting, truth, author in _groups(ratings, names):
         counts = Counter(int(value) for _question, value in _scores(ratings, setting, author, truth))
@@ -192,14 +192,14 @@ def distribution(ratings: Ratings, names: Sequence[str]) -> list[Row]:
 
 
 def differences(ratings: Ratings, names: Sequence[str], average: Means, evaluator: str = "") -> list[Row]:
-    """Human less model, tested over questions (Tables 3 and 4).
+    """Return the differences between human and model scores, tested over questions (Tables 3 and 4).
 
     Parameters
     ----------
     ratings, names, average
         As for `means`.
     evaluator : str
-        The author that the evaluator is; "" where it wrote nothing.
+        The evaluator's name as an author; "" if it wrote nothing.
 
     Returns
     -------
@@ -267,7 +267,7 @@ def _scores(ratings: Ratings, setting: Setting, author: str, truth: bool | None)
 
 
 def _by_question(ratings: Ratings, setting: Setting, author: str, truth: bool | None) -> dict[str, float]:
-    """One score a question and author; of several passages (false ones, styles), their mean."""
+    """Return one score per question for an author: the mean if there are several passages (false ones, styles)."""
     scores_by_question: dict[str, list[float]] = {}
     for question, score in _scores(ratings, setting, author, truth):
         scores_by_question.setdefault(question, []).append(score)

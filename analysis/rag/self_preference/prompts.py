@@ -1,4 +1,4 @@
-"""What models are asked, in versions that never change once they are used (self_preference, appendix E)."""
+"""Prompts for models, in versions that never change after use (self_preference, appendix E)."""
 
 from __future__ import annotations
 
@@ -43,29 +43,29 @@ def prompt(
     sample: int = 0,
     **texts: str,
 ) -> Prompt:
-    """Fill in a prompt.
+    """Fill in a prompt template.
 
     Parameters
     ----------
     ask : Ask
     version : int
     temperature, choices, sample
-        As of `Prompt`.
+        As in `Prompt`.
     **texts : str
-        What comes into the places: `question`, `answer` on a line of their own, passages between lines of three
-        quotation marks, which no text can end before its end.
+        Texts for the placeholders. `question` and `answer` go on a single line. Passages go between lines of three
+        quotation marks, which a text cannot close early.
 
     Returns
     -------
     Prompt
-        One turn of the user.
+        A single user message.
 
     Raises
     ------
     UnknownVersionError
         If there is no such version.
     KeyError
-        If a place is not filled.
+        If a placeholder is not filled.
     """
     template = _read(version)[ask]
     values = {name: _line(text) if name in {"question", "answer"} else _block(text) for name, text in texts.items()}

@@ -1,6 +1,6 @@
-"""Means over questions with their intervals, and whether a preference differs from none.
+"""Means over questions with intervals, and tests of whether a preference differs from chance.
 
-A question is asked several times (both orders, several pairs), so questions are resampled, not trials.
+A question has several trials (both orders, several pairs), so resampling is by question, not by trial.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from analysis.stats.bootstrap import percentile_interval, resample_weights, weig
 
 Row = dict[str, object]
 
-#: Whether an author is the evaluator, as tables say it.
+#: Labels in tables: whether an author is the evaluator itself.
 OWN, OTHERS = "own", "others"
-#: A question's id and a value of one of its trials.
+#: The id of a question and the value of one trial.
 Valued = tuple[str, float]
 
 
@@ -29,10 +29,10 @@ class Mean:
     Attributes
     ----------
     value, low, high : float
-        With a 95 % interval over questions; NaN where nothing was found out, the ends also where it was of fewer than
-        two questions.
+        With a 95 % interval over questions. All are NaN without trials; `low` and `high` also with fewer than two
+        questions.
     questions, trials : int
-        Of how many.
+        Numbers of questions and of trials.
     """
 
     value: float
@@ -49,9 +49,9 @@ class Test:
     Attributes
     ----------
     statistic, p : float
-        Two-sided; NaN where the test says nothing.
+        Two-sided; NaN if the test is not possible.
     problem : str
-        Why not: fewer than two questions, or all alike. "" where it says something.
+        Why the test is not possible: fewer than two questions, or no variation; "" if it is possible.
     """
 
     statistic: float
@@ -60,12 +60,12 @@ class Test:
 
 
 class Means:
-    """Means over the same resamples of questions, so that what stands beside each other rests on the same draws.
+    """Means over the same resamples of questions, so that means in one table can be compared.
 
     Parameters
     ----------
     questions : sequence of str
-        All of them, each once.
+        All questions, each once.
     rng : numpy.random.Generator
     resamples : int
     """
@@ -75,7 +75,7 @@ class Means:
         self._weights = resample_weights(len(questions), resamples, rng)
 
     def of(self, values: Iterable[Valued]) -> Mean:
-        """Return the mean of all trials; NaN ones are left out."""
+        """Return the mean of all trials, ignoring NaN."""
         known = [(question, value) for question, value in values if not np.isnan(value)]
         if not known:
             return Mean(np.nan, np.nan, np.nan, 0, 0)
@@ -89,7 +89,7 @@ class Means:
 
 
 def by_question(values: Iterable[Valued]) -> dict[str, float]:
-    """The mean of each question's trials."""
+    """Return the mean of each question's trials."""
     values_by_question: dict[str, list[float]] = defaultdict(list)
     for question, value in values:
         values_by_question[question].append(value)
@@ -97,14 +97,14 @@ def by_question(values: Iterable[Valued]) -> dict[str, float]:
 
 
 def against(values: Iterable[Valued], none: float = 0.5) -> Test:
-    """Test whether the questions' means differ from what no preference would give (one-sample t-test over questions).
+    """Test whether the mean over questions differs from no preference (one-sample t-test over questions).
 
     Parameters
     ----------
     values : iterable of (str, float)
-        Trials; those of a question are averaged first, for they are not independent.
+        Trials. Those of a question are averaged first, since they are not independent.
     none : float
-        What no preference gives.
+        The value for no preference.
 
     Returns
     -------
@@ -115,17 +115,17 @@ def against(values: Iterable[Valued], none: float = 0.5) -> Test:
 
 
 def paired(difference: Sequence[float]) -> Test:
-    """Student's t-test paired by question: whether the mean of differences is 0."""
+    """Run Student's t-test paired by question: is the mean of the differences 0?"""
     return _tested(np.asarray(difference, dtype=np.float64))
 
 
 def welch(first: Sequence[float], second: Sequence[float]) -> Test:
-    """Welch's t-test, which takes both sides as independent and lets their variances differ."""
+    """Run Welch's t-test, which treats the two samples as independent with different variances."""
     if min(len(first), len(second)) < 2:
         return Test(np.nan, np.nan, TOO_FEW)
     if max(np.ptp(first), np.ptp(second)) < _EQUAL:
         return Test(np.nan, np.nan, ALIKE)
-    # Of means and deviations: one side alone may be the same everywhere, of which scipy's own test warns.
+    # From means and deviations, because scipy's test on samples warns if one of them is constant.
     sides = [(float(np.mean(values)), float(np.std(values, ddof=1)), len(values)) for values in (first, second)]
     test = scipy.stats.ttest_ind_from_stats(*sides[0], *sides[1], equal_var=False)
     return Test(float(test.statistic), float(test.pvalue))
@@ -133,7 +133,7 @@ def welch(first: Sequence[float], second: Sequence[float]) -> Test:
 
 TOO_FEW = "fewer than two questions: no test"
 ALIKE = "the same in all questions: no test"
-# Means of the same trials in another order differ by less.
+# Tolerance: means of the same trials in another order may differ by rounding.
 _EQUAL = 1e-9
 
 

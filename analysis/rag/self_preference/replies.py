@@ -1,4 +1,4 @@
-"""Replies in the formats of appendix E, read strictly; asked for again where a reply says nothing."""
+"""Strict parsing of replies in the formats of appendix E; unreadable replies are requested again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..qa_metrics import normalised
 from .bank import Pair, stands
 from .knowledge import is_right
 
-#: What a model may reply to a request for a rating.
+#: Valid replies to a request for a rating.
 RATINGS = tuple(f"###{number}***" for number in range(1, 6))
 _RATING = re.compile(r"###\s*<?\s*([1-5])\s*>?\s*\*\*\*\.?")
 _ANSWER = "answer:"
@@ -21,7 +21,7 @@ _PASSAGE = re.compile(r"Answer retrieved from which passage:\s*+(?:Passage\s*+)?
 
 
 class Problem(StrEnum):
-    """Why a reply says nothing."""
+    """Why a reply is unreadable."""
 
     NO_TEXT = "no_text"
     FORMAT = "format"
@@ -34,7 +34,7 @@ class Problem(StrEnum):
 
 
 class UnreadableError(ValueError):
-    """A reply that says nothing; `problem` says why."""
+    """The reply is unreadable; `problem` is the reason."""
 
     def __init__(self, problem: Problem):
         super().__init__(problem.value)
@@ -43,7 +43,7 @@ class UnreadableError(ValueError):
 
 @dataclass(frozen=True)
 class Reading:
-    """What a reader of two passages replied.
+    """A model's reply after reading two passages.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Reading:
         Whether it used the passage that it read first.
     answer : str
     named_passage : int or None
-        The passage that it named: 1 or 2; None where it named none.
+        The passage that it named, 1 or 2; None if it named none.
     """
 
     is_first: bool
@@ -60,10 +60,10 @@ class Reading:
 
 
 def readings(pair: Pair) -> tuple[str, ...]:
-    """The replies that a reader of two passages can give, for models that do not keep a form by themselves.
+    """Return all valid replies to two passages, for models that do not keep to the format by themselves.
 
-    Each of the two answers (a dash where none is known) with each of the two passages: it may still name another
-    passage than the one whose answer it gives, but give no third answer.
+    Each of the two answers (a dash if none is known) is combined with each of the two passages. So a model may name a
+    different passage than the one whose answer it gives, but it cannot give a third answer.
     """
     answers = (pair.first.answer,) if pair.is_told else (pair.first.answer, pair.second.answer)
     return tuple(
@@ -74,12 +74,12 @@ def readings(pair: Pair) -> tuple[str, ...]:
 
 
 def rating(text: str) -> int:
-    """Read a rating: `###4***` and nothing else (`###<4>***`, as the form is printed, is read too).
+    """Read a rating: `###4***` and nothing else, or `###<4>***` as in the printed form.
 
     Raises
     ------
     UnreadableError
-        Of anything else, a number outside 1 to 5 as well.
+        For any other reply, including a number outside 1 to 5.
 
     Examples
     --------
@@ -93,16 +93,16 @@ def rating(text: str) -> int:
 
 
 def reading(text: str, pair: Pair) -> Reading:
-    """Read which of two passages was used.
+    """Determine which of two passages was used.
 
-    Where both passages state the same answer (or none is known), the passage that is named counts; the form must be
-    whole. Where they state different answers, the passage whose answer was given counts, whatever was named.
+    If both passages state the same answer (or none is known), the named passage counts, and the reply must have the
+    full format. If they state different answers, the passage with the given answer counts, whichever is named.
 
     Parameters
     ----------
     text : str
     pair : Pair
-        What was read.
+        The two passages.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def reading(text: str, pair: Pair) -> Reading:
     Raises
     ------
     UnreadableError
-        If the form is not kept, or the answer is that of neither passage, or of both.
+        If the format is wrong, or the answer matches neither passage, or both.
     """
     answer, passage = _stated(text.strip())
     if answer is None or (pair.is_told and passage is None):
@@ -124,7 +124,7 @@ def reading(text: str, pair: Pair) -> Reading:
 
 
 def _stated(text: str) -> tuple[str | None, int | None]:
-    """The answer that a reply states, and the passage that it names; None for what is not in the form."""
+    """Return the answer in a reply, and the passage that it names; None for a part that is not in the format."""
     if not text.lower().startswith(_ANSWER):
         return None, None
     match = _PASSAGE.search(text)
@@ -141,10 +141,11 @@ def _stated(text: str) -> tuple[str | None, int | None]:
 
 
 def _states_first(answer: str, first: str, second: str) -> bool:
-    """Whether an answer is the first of two; raises if it is neither or both.
+    """Return whether an answer is the first of two; raise UnreadableError if it matches neither or both.
 
-    An answer that equals one of them is that one. Else one that holds one of them word for word and not the other is
-    that one: longer answers come in sentences. Else the rule of knowledge decides (`knowledge.is_right`).
+    An answer that equals one of them is that one. Otherwise, an answer that contains one of them word for word, but not
+    the other, is that one, since longer answers come in sentences. Otherwise, the rule for knowledge decides
+    (`knowledge.is_right`).
     """
     for rule in (_equals, _holds, is_right):
         matches = rule(answer, first), rule(answer, second)
@@ -165,25 +166,25 @@ def _holds(answer: str, stated: str) -> bool:
 
 Value = TypeVar("Value")
 
-#: How often a question is asked in all (design 5: at most five times).
+#: Most attempts at a question (design 5: at most five).
 ATTEMPTS = 5
-#: At temperature 0 the same question has the same answer: it is asked again at this one.
+#: Temperature of repeated attempts: at temperature 0, the same question would get the same answer.
 AGAIN_AT = 0.7
 _APART = 1000
 
 
 @dataclass(frozen=True)
 class Settled(Generic[Value]):
-    """What came of a question.
+    """Result of a request.
 
     Attributes
     ----------
     value : object or None
-        None where no reply could be read.
+        None if no reply could be read.
     problem : str
-        Why the last reply could not be read; "" where there is a value.
+        Why the last reply could not be read; "" if there is a value.
     attempts : int
-        How often it was asked.
+        Number of attempts.
     text : str
         The last reply.
     """
@@ -201,27 +202,28 @@ def settle(
     attempts: int = ATTEMPTS,
     again_at: float = AGAIN_AT,
 ) -> list[Settled[Value]]:
-    """Ask all questions at once, then those again whose replies cannot be read.
+    """Send all requests at once, then repeat those whose replies cannot be read.
 
     Parameters
     ----------
     generator : Generator
-    asked : sequence of (Prompt, callable)
-        What reads a reply raises `UnreadableError` where it says nothing. A refusal (no text) is such a reply.
+    requests : sequence of (Prompt, callable)
+        Each prompt with its parser, which raises `UnreadableError` for an unreadable reply. A refusal (no text) also
+        counts as unreadable.
     attempts : int
-        At most so many times in all.
+        Most attempts per request.
     again_at : float
-        The temperature from the second time on, or the prompt's own if that is higher. Each time is another sample.
+        Temperature from the second attempt on, or the prompt's own if that is higher. Each attempt is a new sample.
 
     Returns
     -------
     list of Settled
-        In the order of the questions.
+        In the order of the requests.
 
     Raises
     ------
     ValueError
-        If nothing may be asked even once.
+        If `attempts` is less than 1.
     """
     if attempts < 1:
         raise ValueError("a question is asked at least once")
@@ -238,7 +240,7 @@ def settle(
 def _again(prompt: Prompt, turn: int, again_at: float) -> Prompt:
     if turn == 0:
         return prompt
-    # Samples of the same prompt that were asked for on purpose stay apart from those that are asked again.
+    # Sample numbers of repeated attempts must differ from those of intended samples of the same prompt.
     return replace(prompt, sample=prompt.sample + turn * _APART, temperature=max(again_at, prompt.temperature))
 
 

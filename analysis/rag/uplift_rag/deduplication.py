@@ -1,8 +1,8 @@
-"""Documents of tested questions, kept out of what is learnt: told by their text, whatever they are called and by whom.
+"""Removal of test documents from training data, recognised by their text, not by id or author.
 
-Folds divide questions. A text that two questions have, of which one is tested, would stand among the documents learnt
-from as well: with the label that it has for the other question. A copy with some words changed would do the same, so
-that texts with half of their 8-grams of words in common count as one.
+Folds split questions. A text that occurs with two questions, one of them tested, would also be among the training
+documents, with its label for the other question. A copy with some changed words would have the same effect. So texts
+that share half of their word 8-grams count as the same.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from numpy.typing import NDArray
 from ..protocols import Document, Query
 from .uplift_labels import LabelledQuery
 
-#: Words of a shingle. A shorter text is one shingle.
+#: Words per shingle. A shorter text is a single shingle.
 SHINGLE = 8
-#: Shingles of the shorter text that two texts have in common when they count as one.
+#: Share of the shorter text's shingles that two texts must have in common to count as the same.
 SHARE = 0.5
 
 Hashes = NDArray[np.uint64]
 _WORD = re.compile(r"\w+")
-#: Odd, so that no bit of a word is lost; a power for each place in a shingle.
+#: Multiplier of the rolling hash; odd, so that no bit of a word is lost. One power per position in a shingle.
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 with np.errstate(over="ignore"):
     _POWERS = np.cumprod(np.full(SHINGLE, _FACTOR, dtype=np.uint64))
 
 
 def key(document: Document) -> str:
-    """What a document is told by: its text, however its words are set; the title is nothing by itself.
+    """Return the key that identifies a document: its text with normalised white space, without the title.
 
     Examples
     --------
@@ -43,22 +43,22 @@ def key(document: Document) -> str:
 
 
 def digest(document: Document) -> str:
-    """A key of sixteen letters: what a trained model says that it has seen."""
+    """Return a key of 16 hexadecimal digits, by which a trained model lists the documents that it has seen."""
     return hashlib.sha256(key(document).encode()).hexdigest()[:16]
 
 
 def words(text: str) -> list[str]:
-    """The words that shingles are made of: without case and punctuation."""
+    """Return the words for shingles, without case and punctuation."""
     return _WORD.findall(text.casefold())
 
 
 def shingles(text: str) -> Hashes:
-    """Hashes of a text's distinct shingles, in rising order; the same in one process alone.
+    """Return the hashes of a text's distinct shingles in ascending order; valid only within one process.
 
     Returns
     -------
     ndarray of uint64, shape (n_shingles,)
-        Empty of a text without words.
+        Empty if the text has no words.
     """
     text_words = words(text)
     hashes = np.fromiter((hash(word) for word in text_words), dtype=np.int64, count=len(text_words)).view(np.uint64)
@@ -67,21 +67,21 @@ def shingles(text: str) -> Hashes:
     rolled = np.zeros(len(text_words) - size + 1 if text_words else 0, dtype=np.uint64)
     for offset in range(size):
         rolled += hashes[offset : offset + len(rolled)] * _POWERS[offset]
-    # Texts shorter than a shingle are equal to no part of another.
+    # Ensures that a text shorter than a shingle never matches a part of another text.
     return np.unique(rolled ^ np.uint64(SHINGLE - size))
 
 
 class KnownTexts:
-    """The documents of tested questions, by which others are known to be equal or nearly so.
+    """The documents of test questions, for finding equal and near-equal texts.
 
-    Each is looked up in time that is linear in its words, and in how often its shingles occur among these.
+    The time of a lookup is linear in a document's words and in how often its shingles occur in these documents.
 
     Parameters
     ----------
     queries : iterable of Query
-        The tested ones.
+        The test queries.
     nearly : bool
-        Otherwise texts must be equal.
+        Whether near-equal texts also match; otherwise texts must be equal.
     """
 
     def __init__(self, queries: Iterable[Query], *, nearly: bool = True) -> None:
@@ -95,7 +95,7 @@ class KnownTexts:
         self._owners = np.repeat(np.arange(len(shingles_of), dtype=np.int32), self._sizes)[order]
 
     def __contains__(self, document: object) -> bool:
-        """Whether a document is equal to one of them, or has half of its shingles in common with one."""
+        """Return whether a document equals one of them, or shares half of its shingles with one."""
         if not isinstance(document, Document):
             return False
         text = key(document)
@@ -116,18 +116,18 @@ class KnownTexts:
 
 
 def without(labelled: LabelledQuery, is_tested: Callable[[Document], bool]) -> LabelledQuery:
-    """The query without the documents that tested queries have as well, among its labels and its candidates.
+    """Return the query without documents that also occur in test queries, in its labels and its candidates.
 
     Parameters
     ----------
-    labelled : Labelled
+    labelled : LabelledQuery
     is_tested : callable
-        Says it of a document.
+        Returns whether a document occurs in test queries.
 
     Returns
     -------
-    Labelled
-        Maybe with no document at all: then there is nothing to learn from.
+    LabelledQuery
+        May have no documents left: then there is nothing to train on.
     """
     documents_by_text = {item.text: item for item in (*labelled.documents, *labelled.query.documents)}
     tested = {text for text, item in documents_by_text.items() if is_tested(item)}
@@ -142,7 +142,7 @@ def without(labelled: LabelledQuery, is_tested: Callable[[Document], bool]) -> L
 
 
 def digests(labelled: Iterable[LabelledQuery]) -> list[str]:
-    """The digests of all labelled documents, each once, in the order of their letters."""
+    """Return the digests of all labelled documents, each once, sorted."""
     return sorted({digest(document) for example in labelled for document in example.documents})
 
 

@@ -1,4 +1,4 @@
-"""Which documents a generator is handed: those that a reranker believes in (section 2.5), or those that really help."""
+"""Document selection: those that the reranker predicts to help (section 2.5), or those that really help."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from numpy.typing import ArrayLike
 from ..protocols import Document
 from .uplift_labels import Floats, LabelledQuery
 
-#: More likely helpful than not.
+#: A document above this is more likely helpful than not.
 THRESHOLD = 0.5
 
 
 def chosen(documents: Sequence[Document], probabilities: ArrayLike, *, threshold: float = THRESHOLD,
            reranks: bool = True) -> tuple[Document, ...]:  # fmt: skip
-    """The documents that are believed to help, the likeliest first.
+    """Return the documents predicted to help, most likely first.
 
     Parameters
     ----------
     documents : sequence of Document
-        The retriever's best one first.
+        In the retriever's order, best first.
     probabilities : array_like, shape (n_documents,)
-        Equal ones stay in the retriever's order.
+        Ties keep the retriever's order.
     threshold : float
-        What a probability must exceed.
+        A document's probability must exceed this.
     reranks : bool
-        Otherwise those that are chosen stay in the retriever's order (an ablation).
+        If False, selected documents keep the retriever's order (an ablation).
 
     Returns
     -------
     tuple of Document
-        Maybe none: then the prompt has no documents.
+        May be empty: then the prompt has no documents.
 
     Raises
     ------
     ValueError
-        If there are not as many probabilities as documents.
+        If the numbers of probabilities and documents differ.
     """
     p = _of_each(documents, probabilities)
     order = np.argsort(-p, kind="stable") if reranks else np.arange(len(p))
@@ -47,15 +47,14 @@ def chosen(documents: Sequence[Document], probabilities: ArrayLike, *, threshold
 
 
 def best(documents: Sequence[Document], probabilities: ArrayLike, limit: int) -> tuple[Document, ...]:
-    """The likeliest documents, so many at most, whether they are believed to help or not (an ablation)."""
+    """Return the most likely documents, at most `limit`, even if they are not predicted to help (an ablation)."""
     return chosen(documents, probabilities, threshold=-np.inf)[:limit]
 
 
 def oracle(labelled: LabelledQuery) -> tuple[Document, ...]:
-    """The documents whose own uplift is positive, the highest first: what the upper bound hands over.
+    """Return the documents with positive uplift, highest first: the selection of the upper bound.
 
-    Equal ones stay in the retriever's order. None where no document helps: the prompt without documents is the best
-    that is known.
+    Ties keep the retriever's order. Empty if no document helps: then the prompt without documents is the best known.
     """
     uplift = labelled.uplift
     order = np.argsort(-uplift, kind="stable")
@@ -63,24 +62,24 @@ def oracle(labelled: LabelledQuery) -> tuple[Document, ...]:
 
 
 def ordered(labelled: LabelledQuery, probabilities: ArrayLike) -> float:
-    """How often a document that helps alone stands ahead of one of the same query that does not.
+    """Return how often a document that helps alone ranks ahead of one of the same query that does not.
 
     Parameters
     ----------
-    labelled : Labelled
+    labelled : LabelledQuery
     probabilities : array_like, shape (n_documents,)
-        Or any other scores.
+        Probabilities or any other scores.
 
     Returns
     -------
     float
-        Of all such pairs the share whose helpful one has the higher score, pairs of equal scores count half: the area
-        under the ROC curve of one query (Hanley and McNeil 1982). 0.5 is chance; NaN where all documents help, or none.
+        Share of such pairs in which the helpful document has the higher score; ties count half. This is the area under
+        the ROC curve of one query (Hanley and McNeil 1982). 0.5 is chance; NaN if all documents help, or none.
 
     Raises
     ------
     ValueError
-        If there are not as many probabilities as documents.
+        If the numbers of probabilities and documents differ.
     """
     p, helps = _of_each(labelled.documents, probabilities), labelled.uplift > 0
     gap = p[helps][:, np.newaxis] - p[~helps]
@@ -95,7 +94,7 @@ def _of_each(documents: Sequence[Document], probabilities: ArrayLike) -> Floats:
 
 
 class Missing(StrEnum):
-    """How much of what helps a selection lacks (Figure 4)."""
+    """How many of the helpful documents a selection misses (Figure 4)."""
 
     ALL = "all"
     SOME = "some"
@@ -105,15 +104,15 @@ class Missing(StrEnum):
 
 @dataclass(frozen=True)
 class Selection:
-    """A selection held against the labels.
+    """A selection compared with the labels.
 
     Attributes
     ----------
     helpful, chosen, right : int
-        Documents that help, that were chosen, and that were both.
+        Numbers of documents that help, that were selected, and both.
     missing : Missing
-        Type 1 of the paper's Figure 4 is ALL, type 2 SOME, type 3 NONE. Where no document helps nothing can be missing;
-        the paper does not say where it counts those queries, and here they stand apart.
+        Type 1 of the paper's Figure 4 is ALL, type 2 SOME, type 3 NONE. If no document helps, nothing can be missing.
+        The paper does not say where it counts those queries; here they are a separate group.
     """
 
     helpful: int
@@ -123,7 +122,7 @@ class Selection:
 
 
 def against(labelled: LabelledQuery, ids: Sequence[str]) -> Selection:
-    """Hold the documents that were handed over, by their ids, against the labels."""
+    """Compare the selected documents, given by id, with the labels."""
     helpful = {document.id for document in oracle(labelled)}
     correct = len(helpful & set(ids))
     if not helpful:

@@ -1,4 +1,4 @@
-"""Methods on the same queries: means with intervals by query, paired differences, tests corrected for being many."""
+"""Comparison of methods on the same queries: means with intervals by query, paired differences, adjusted tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean over queries with its interval; all NaN without a query, the ends with only one."""
+    """A mean over queries with its interval; all NaN without queries, `low` and `high` also NaN with only one."""
 
     value: float
     low: float
@@ -26,17 +26,18 @@ class Mean:
 
 @dataclass(frozen=True)
 class Difference:
-    """A method's mean against a baseline's, over the queries that both answered.
+    """Difference between a method and a baseline, over the queries that both answered.
 
     Attributes
     ----------
     mean : Mean
-        Of method less baseline; resampled by query.
+        Mean of method minus baseline; resampled by query.
     statistic, p, p_adjusted : float
-        Wilcoxon's signed-rank test of the paired differences (of exact match, whose differences are all of one size, it
-        is McNemar's); `p_adjusted` by Benjamini and Hochberg over all tests of a call. NaN where it cannot be said.
+        Wilcoxon's signed-rank test of the paired differences (for exact match, whose differences all have the same
+        size, it is McNemar's test). `p_adjusted` is by Benjamini and Hochberg over all tests of a call. NaN if
+        undefined.
     note : str
-        Why it cannot be said; "" otherwise.
+        Why the test is undefined; "" if it is defined.
     """
 
     mean: Mean
@@ -47,7 +48,7 @@ class Difference:
 
 
 class Resampled:
-    """Resamples of the same queries for everything that is compared on them.
+    """Resamples of the same queries for all comparisons.
 
     Parameters
     ----------
@@ -61,18 +62,18 @@ class Resampled:
         self._weights = resample_weights(queries, resamples, rng) if queries else np.empty((resamples, 0))
 
     def mean(self, values: ArrayLike) -> Mean:
-        """The mean of one value a query, shape (n_queries,); NaN ones are left out, of resamples as well.
+        """Return the mean of one value per query, shape (n_queries,), ignoring NaN, also in resamples.
 
-        Where all are 0 or 1 it is a share.
+        If all values are 0 or 1, the mean is treated as a share.
         """
         array = np.asarray(values, dtype=np.float64)
         known = array[~np.isnan(array)]
         return self.ratio(array, np.where(np.isnan(array), np.nan, 1.0), share=bool(np.isin(known, (0.0, 1.0)).all()))
 
     def ratio(self, above: ArrayLike, below: ArrayLike, *, share: bool = False) -> Mean:
-        """The sum of one value a query over the sum of another; queries where either is NaN are left out.
+        """Return the sum of one value per query divided by the sum of another, without queries where either is NaN.
 
-        A `share` of documents is such a ratio: queries with more documents count more. NaN where the sum below is 0.
+        A `share` of documents is such a ratio: queries with more documents count more. NaN if the denominator is 0.
         """
         a, b = (np.asarray(values, dtype=np.float64) for values in (above, below))
         is_known = ~(np.isnan(a) | np.isnan(b))
@@ -83,7 +84,7 @@ class Resampled:
         return Mean(float(estimate), interval.low, interval.high, n)
 
     def differences(self, values: Mapping[str, Floats], baseline: Floats) -> dict[str, Difference]:
-        """Hold each method against the baseline.
+        """Compare each method with the baseline.
 
         Parameters
         ----------
@@ -94,7 +95,7 @@ class Resampled:
         return corrected({name: self.difference(method_values, baseline) for name, method_values in values.items()})
 
     def difference(self, values: Floats, baseline: Floats) -> Difference:
-        """Hold one against the baseline; its test is not corrected yet."""
+        """Compare one method with the baseline, without adjusting the p-value."""
         gap = values - baseline
         mean = self.mean(gap)
         nan = float("nan")
@@ -106,7 +107,7 @@ class Resampled:
 
 
 def corrected(differences: Mapping[str, Difference]) -> dict[str, Difference]:
-    """The same with p-values adjusted for being so many; what was not tested does not count among them."""
+    """Adjust the p-values for multiple testing; undefined tests do not count."""
     p = adjusted([difference.p for difference in differences.values()])
     return {
         name: replace(difference, p_adjusted=float(value))
@@ -115,21 +116,21 @@ def corrected(differences: Mapping[str, Difference]) -> dict[str, Difference]:
 
 
 def shares(of: Sequence[Sequence[str]], kinds: Sequence[str], resampled: Resampled) -> dict[str, Mean]:
-    """Which share of all things is of each kind, with intervals by the queries that they belong to.
+    """Return the share of items of each kind, with intervals by query.
 
     Parameters
     ----------
     of : sequence of sequence of str
-        The kinds of each query's things; a query may have none.
+        The kinds of each query's items; a query may have no items.
     kinds : sequence of str
-        To be counted.
+        Kinds to count.
     resampled : Resampled
-        Of as many queries.
+        Of the same number of queries.
 
     Returns
     -------
     dict of str to Mean
-        n is the number of queries that have a thing. NaN where there is none at all.
+        n is the number of queries with items. NaN if there are no items at all.
     """
     total = np.array([float(len(kinds_of_query)) or np.nan for kinds_of_query in of])
     return {

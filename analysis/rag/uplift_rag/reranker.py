@@ -1,7 +1,7 @@
-"""A reranker that says how likely a document helps a generator: any encoder with two logits (section 2.4).
+"""A reranker that predicts how likely a document helps a generator: any encoder with two logits (section 2.4).
 
-torch and transformers are imported when one is made. A folder that `Reranker.save` wrote holds weights as safetensors,
-the tokenizer, and `uplift.json`, which says what it was trained on.
+torch and transformers are imported only when a reranker is created. A folder that `Reranker.save` wrote holds weights
+as safetensors, the tokenizer, and `uplift.json`, which describes the training.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Precision = Literal["full", "half"]
-#: A question with a document, as token ids and what else the encoder reads (token types).
+#: A question with a document, as token ids and other inputs of the encoder (token types).
 Encoded = dict[str, list[int]]
 
 #: The paper's backbone.
 BACKBONE = "roberta-base"
-#: What a trained reranker's folder has beside a model's files.
+#: The file in a trained reranker's folder in addition to the model's files.
 ABOUT = "uplift.json"
-#: Tokens that go through the model at once, padding counted.
+#: Tokens in one batch, including padding.
 CHUNK_TOKENS = {"cpu": 2048, "cuda": 65_536}
 _LOGITS = 2
-# Tokenizers without a limit of their own say so by a number of thirty digits.
+# Tokenizers without a limit state a number of thirty digits instead.
 _NO_LIMIT = 1_000_000
 
 
 class NotARerankerError(ValueError):
-    """The model has another number of logits than two, or is no trained reranker."""
+    """The model cannot have two logits, or is not a trained reranker."""
 
 
 class Reranker:
-    """An encoder with two logits, on a device. Make one with `start` or `load`.
+    """An encoder with two logits on a device. Create it with `start` or `load`.
 
     Attributes
     ----------
     device : torch.device
     longest : int
-        Tokens of a question with a document; the longer one of both is cut first.
+        Most tokens of a question with a document; the longer of the two is truncated first.
     about : dict
-        What it was trained on; empty before.
+        Metadata of the training; empty before training.
     """
 
     def __init__(self, checkpoint: Checkpoint, *, device: str | None, longest: int, precision: Precision) -> None:
@@ -65,7 +65,7 @@ class Reranker:
             raise checkpoints.missing_parts() from error
         logging.disable_progress_bar()
         before = logging.get_verbosity()
-        logging.set_verbosity(ERROR)  # that the new head is new is what we want
+        logging.set_verbosity(ERROR)  # a new head is intended, so no warning
         try:
             self.model = AutoModelForSequenceClassification.from_pretrained(
                 checkpoint.folder, num_labels=_LOGITS, use_safetensors=True, dtype=torch.float32,
@@ -88,15 +88,15 @@ class Reranker:
         self.about: dict[str, Any] = checkpoint.settings(ABOUT)
 
     def encode(self, question: str, documents: Sequence[Document]) -> list[Encoded]:
-        """Tokens of the question with each document; title and text of a document are one text."""
+        """Tokenize the question with each document; a document's title and text are one text."""
         texts = [f"{document.title}\n{document.text}" if document.title else document.text for document in documents]
         encoded = self.tokenizer([question] * len(texts), texts, truncation=True, max_length=self.longest)
         return [{key: list(encoded[key][i]) for key in encoded} for i in range(len(texts))]
 
     def logits(self, pairs: Sequence[Encoded]) -> torch.Tensor:
-        """Both logits of each pair, shape (n_pairs, 2), with gradients where torch keeps them.
+        """Return both logits of each pair, shape (n_pairs, 2), with gradients if torch tracks them.
 
-        Pairs of like length go through the model together: next to nothing is padded.
+        Pairs of similar length share a batch, so that there is almost no padding.
         """
         order = sorted(range(len(pairs)), key=lambda index: -len(pairs[index]["input_ids"]))
         logits_of_chunks = [self._forward([pairs[index] for index in chunk]) for chunk in self._chunks(order, pairs)]
@@ -105,12 +105,12 @@ class Reranker:
         return logits
 
     def logits_without_gradients(self, pairs: Sequence[Encoded]) -> torch.Tensor:
-        """Both logits of each pair without gradients, shape (n_pairs, 2); with fewer at once where memory is short.
+        """Return both logits of each pair without gradients, shape (n_pairs, 2); in smaller batches if memory is short.
 
         Raises
         ------
         ModelMemoryError
-            If one pair does not fit.
+            If a single pair does not fit.
         """
         longest = max(len(pair["input_ids"]) for pair in pairs)
         while True:
@@ -125,12 +125,12 @@ class Reranker:
                         f"a question with a document, {longest} tokens, does not fit into the memory of {self.device}: "
                         "end what else uses it, or take fewer tokens a document (longest) or a smaller encoder"
                     ) from error
-            # Outside the handler: the error holds what the failed chunk took.
+            # Outside the handler, because the error holds the memory of the failed batch.
             self.chunk_tokens = max(longest, min(self.chunk_tokens, longest * len(pairs)) // 2)
             devices.release(self._torch, self.device)
 
     def probabilities(self, question: str, documents: Sequence[Document]) -> Floats:
-        """How likely each document helps: the helpful part of the softmax; float64, shape (n_documents,)."""
+        """Return the probability that each document helps, by softmax; float64, shape (n_documents,)."""
         if not documents:
             return np.empty(0)
         logits = self.logits_without_gradients(self.encode(question, documents))
@@ -138,7 +138,7 @@ class Reranker:
             return np.asarray(self._torch.softmax(logits.double(), dim=1)[:, 1].cpu().numpy(), dtype=np.float64)
 
     def save(self, folder: Path, about: dict[str, Any] | None = None) -> None:
-        """Write it into a folder: safetensors, tokenizer, `uplift.json`. `load` and any other library read it."""
+        """Save to a folder: safetensors, tokenizer, `uplift.json`. `load` and other libraries can read it."""
         self.about = self.about if about is None else about
         folder.mkdir(parents=True, exist_ok=True)
         self.model.save_pretrained(folder, safe_serialization=True)
@@ -147,7 +147,7 @@ class Reranker:
         (folder / ABOUT).write_text(json.dumps(about, indent=1, sort_keys=True, ensure_ascii=False), encoding="utf-8")
 
     def _chunks(self, order: Sequence[int], pairs: Sequence[Encoded]) -> list[list[int]]:
-        """Longest first, as many as fit."""
+        """Split into batches that fit, longest first."""
         chunks: list[list[int]] = []
         for index in order:
             width = len(pairs[chunks[-1][0]]["input_ids"]) if chunks else 0
@@ -166,7 +166,7 @@ class Reranker:
         return full
 
     def _limit(self) -> int:
-        """How many tokens the model reads at once."""
+        """Return the model's maximum input length in tokens."""
         config = self.model.config
         positions = getattr(config, "max_position_embeddings", None) or _NO_LIMIT
         if _is_offset(config):
@@ -175,27 +175,27 @@ class Reranker:
 
 
 def _is_offset(config: Any) -> bool:
-    """Whether positions begin after the padding's id, as in RoBERTa's kin."""
+    """Return whether positions begin after the padding id, as in RoBERTa and related models."""
     return "roberta" in config.model_type or config.model_type in {"camembert", "mpnet", "longformer"}
 
 
 def start(encoder: str = BACKBONE, *, rng: np.random.Generator, device: str | None = None, longest: int = 256,
           precision: Precision = "full") -> Reranker:  # fmt: skip
-    """An untrained reranker: an encoder's weights under a new layer of two logits, drawn at random.
+    """Create an untrained reranker: an encoder's weights under a new, randomly initialised layer of two logits.
 
     Parameters
     ----------
     encoder : str
-        The bundled model's name, a folder, or a name on a hub: see `checkpoints.find`. A cross-encoder's one logit is
-        replaced by two.
+        The bundled model's name, a folder, or a name on a hub: see `checkpoints.find`. The single logit of a
+        cross-encoder is replaced by two.
     rng : numpy.random.Generator
-        Source of the new layer's weights; torch's own state is left as it was.
+        Initialises the new layer's weights; torch's own state is unchanged.
     device : str, optional
-        `cpu`, `cuda`, `cuda:1`; by default a CUDA device where there is one.
+        `cpu`, `cuda`, `cuda:1`; by default a CUDA device if there is one.
     longest : int
-        Tokens of a question with a document.
+        Most tokens of a question with a document.
     precision : "full" or "half"
-        Half computes in bfloat16 and keeps weights in full: for CUDA devices.
+        Half computes in bfloat16 and keeps weights in full precision: for CUDA devices.
 
     Raises
     ------
@@ -207,12 +207,12 @@ def start(encoder: str = BACKBONE, *, rng: np.random.Generator, device: str | No
 
 
 def load(folder: Path | str, *, device: str | None = None) -> Reranker:
-    """Take up a reranker that `Reranker.save` wrote, on this machine or another.
+    """Load a reranker that `Reranker.save` wrote, on this machine or another.
 
     Raises
     ------
     NotARerankerError
-        If the folder holds none.
+        If the folder holds no trained reranker.
     checkpoints.NeuralPartsMissingError, checkpoints.ModelMissingError
     """
     checkpoint = checkpoints.find(str(folder))
@@ -223,7 +223,7 @@ def load(folder: Path | str, *, device: str | None = None) -> Reranker:
 
 
 class seeded:  # noqa: N801 -- reads as the sentence that it is: with seeded(rng)
-    """Within it torch draws what follows from `rng` alone; afterwards its state is as it was. A context manager."""
+    """A context manager in which torch's random numbers depend only on `rng`; torch's state is restored afterwards."""
 
     def __init__(self, rng: np.random.Generator, device: str | None = None) -> None:
         self._seed = int(rng.integers(2**63))

@@ -1,6 +1,6 @@
-"""Training a reranker on labelled queries: its three objectives (section 2.4), and list-wise steps.
+"""Training of a reranker on labelled queries: its three objectives (section 2.4), and list-wise steps.
 
-torch is imported when a loss is computed.
+torch is imported only when a loss is computed.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from .uplift_labels import Floats, LabelledQuery
 if TYPE_CHECKING:
     import torch
 
-#: Scores of answers that differ by less are equal: F1 is a fraction of words, and fractions are rounded.
+#: Tolerance for equal scores: F1 is a ratio of word counts, so it has rounding errors.
 EQUAL = 1e-9
 
 
 @dataclass(frozen=True)
 class Weights:
-    """How much each objective counts: L = point L_point + pair L_pair + list L_list.
+    """Weights of the objectives: L = point L_point + pair L_pair + list L_list.
 
-    The paper does not publish its lambda1 (`point`) and lambda2 (`pair`); 1 here. Its list-wise loss has no weight; an
-    ablation takes 0.
+    The paper does not publish its lambda1 (`point`) and lambda2 (`pair`); 1 here. Its list-wise loss has no weight. An
+    ablation sets a weight to 0.
     """
 
     point: float = 1.0
@@ -36,21 +36,21 @@ class Weights:
     list: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse what would learn nothing or the contrary."""
+        """Raise ValueError if a weight is negative, or if all are 0."""
         if min(self.point, self.pair, self.list) < 0 or self.point + self.pair + self.list == 0:
             raise ValueError(f"weights of losses are 0 or more and not all 0: {self}")
 
 
 @dataclass(frozen=True)
 class Losses:
-    """The three losses of some queries, each summed over them as printed."""
+    """The three losses of a batch of queries, each summed over the queries as in the paper."""
 
     point: torch.Tensor
     pair: torch.Tensor
     list: torch.Tensor
 
     def total(self, weights: Weights) -> torch.Tensor:
-        """The joint loss."""
+        """Return the joint loss."""
         return weights.point * self.point + weights.pair * self.pair + weights.list * self.list
 
 
@@ -60,22 +60,22 @@ def losses(logits: torch.Tensor, uplift: torch.Tensor, sizes: Sequence[int]) -> 
     Parameters
     ----------
     logits : Tensor, shape (n_documents, 2)
-        Of all documents, one query's after the other's: unhelpful, helpful. p = softmax(logits)[:, 1].
+        Of all documents, query after query: unhelpful, helpful. p = softmax(logits)[:, 1].
     uplift : Tensor, shape (n_documents,)
-        In the same order. Never NaN: a document without a label is left out beforehand.
+        In the same order. Never NaN: leave out documents without a label beforehand.
     sizes : sequence of int
-        How many documents each query has, at least one each; their sum is n_documents.
+        Number of documents of each query, at least 1; their sum is n_documents.
 
     Returns
     -------
     Losses
-        Scalars. Pairs of equal uplift are no pairs; a query all of whose documents have equal uplift has a pair-wise
-        loss of 0, and its list-wise loss pulls its p together.
+        Scalars. Documents of equal uplift form no pair. If all documents of a query have equal uplift, its pair-wise
+        loss is 0, and its list-wise loss makes their p more equal.
 
     Raises
     ------
     ValueError
-        If the sizes do not add up, or a query has none.
+        If the sizes do not add up, or a query has no documents.
 
     References
     ----------
@@ -91,7 +91,7 @@ def losses(logits: torch.Tensor, uplift: torch.Tensor, sizes: Sequence[int]) -> 
     u = (uplift > 0).to(log_p.dtype)
     point = -(u * log_p[:, 1] + (1 - u) * log_p[:, 0]).sum()
 
-    # From here on a query is a row, filled up to the longest.
+    # From here on, each query is a row, padded to the longest.
     p = _rows(log_p[:, 1].exp(), sizes)
     gain = _rows(uplift.to(log_p.dtype), sizes)
     is_present = _rows(torch.ones_like(log_p[:, 1]), sizes) > 0
@@ -112,7 +112,7 @@ def _rows(values: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
 
 
 def _log_softmax(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Over what is there of each row; 0 where nothing is, which no sum takes."""
+    """Compute the log-softmax of each row over unmasked values; 0 where masked, which no sum uses."""
     import torch
 
     masked = values.masked_fill(~mask, -torch.inf)
@@ -126,33 +126,33 @@ Report = Callable[[int, int, str], None]
 
 
 class NothingToLearnError(ValueError):
-    """There is no labelled document to learn from, or nothing to stop early by."""
+    """There is no labelled document to train on, or no held-out query for early stopping."""
 
 
 class TrainingMemoryError(MemoryError):
-    """Not even one query's documents fit into the device's memory."""
+    """Not even a single query's documents fit into the device's memory."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a reranker is trained.
+    """Training schedule of a reranker.
 
     Attributes
     ----------
     epochs, learning_rate
-        The paper's, for roberta-base.
+        As in the paper, for roberta-base.
     queries : int
-        A step. The paper does not say how many.
+        Queries per step. The paper does not state the number.
     weights : Weights
-        Of the losses.
+        Weights of the losses.
     warm_up : float
-        The share of steps in which the learning rate rises from 0; it falls linearly to 0 in the others, as the
-        Trainer of transformers has it.
+        Share of steps in which the learning rate rises from 0; afterwards it falls linearly to 0, as in the Trainer of
+        transformers.
     weight_decay, clip : float
-        Of AdamW, and the norm at which gradients are cut.
+        Weight decay of AdamW, and the norm at which gradients are clipped.
     patience : int or None
-        Stop when so many epochs have not lowered the held-out queries' loss, and take the best epoch's weights; None
-        trains all epochs and takes the last.
+        Stop after this many epochs without a lower loss on the held-out queries, and use the weights of the best epoch.
+        None trains all epochs and uses the last weights.
     """
 
     epochs: int = 10
@@ -165,7 +165,7 @@ class Schedule:
     patience: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be done."""
+        """Raise ValueError if a value is not valid."""
         if self.epochs < 1 or self.queries < 1 or self.learning_rate <= 0 or not 0 <= self.warm_up < 1:
             raise ValueError(f"training needs an epoch, a query a step and a learning rate above 0: {self}")
         if self.patience is not None and self.patience < 1:
@@ -174,7 +174,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Epoch:
-    """What an epoch came to: losses a query; `held_out`, the joint one of those held out, is None without any."""
+    """Losses of an epoch per query; `held_out` is the joint loss of held-out queries, None if there are none."""
 
     point: float
     pair: float
@@ -184,17 +184,17 @@ class Epoch:
 
 @dataclass(frozen=True)
 class History:
-    """What training came to.
+    """Results of training.
 
     Attributes
     ----------
     epochs : tuple of Epoch
     best : int
-        The epoch whose weights were taken, from 1.
+        The epoch whose weights are used, from 1.
     stopped_early : bool
     documents, helpful : int
-        Labelled documents that were learnt from; of these, with positive uplift. If it is none or all, the reranker
-        has learnt only that.
+        Numbers of labelled training documents and of those with positive uplift. If none or all are helpful, the
+        reranker has learnt only that.
     """
 
     epochs: tuple[Epoch, ...]
@@ -204,7 +204,7 @@ class History:
     helpful: int
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Convert to JSON values."""
         return asdict(self)
 
 
@@ -222,13 +222,13 @@ def train(reranker: Reranker, labelled: Sequence[LabelledQuery], *, rng: np.rand
     Parameters
     ----------
     reranker : Reranker
-        From `reranker.start`, or a trained one to go on with.
-    labelled : sequence of Labelled
+        From `reranker.start`, or a trained one to train further.
+    labelled : sequence of LabelledQuery
     rng : numpy.random.Generator
-        Source of the order of queries and of dropout. Equal inputs, equal `rng` and as many threads give equal weights
-        on a CPU.
-    held_out : sequence of Labelled
-        Watched, not learnt from.
+        Determines the order of queries and dropout. With equal inputs, equal `rng` and the same number of threads, a
+        CPU gives equal weights.
+    held_out : sequence of LabelledQuery
+        Queries whose loss is monitored, not used for training.
     schedule : Schedule, optional
     report : callable
         Called with (steps done, steps, message) after each step; it may raise to stop.
@@ -240,9 +240,9 @@ def train(reranker: Reranker, labelled: Sequence[LabelledQuery], *, rng: np.rand
     Raises
     ------
     NothingToLearnError
-        If there is no labelled query, or none is held out to stop early by.
+        If there is no labelled query, or no held-out query for early stopping.
     TrainingMemoryError
-        If one query's documents do not fit into memory.
+        If the documents of a single query do not fit into memory.
     """
     schedule = schedule or Schedule()
     if not labelled:
@@ -259,7 +259,7 @@ def train(reranker: Reranker, labelled: Sequence[LabelledQuery], *, rng: np.rand
 
 
 class _Learning:
-    """An optimiser over a reranker's weights."""
+    """The training loop over a reranker's weights."""
 
     def __init__(self, reranker: Reranker, examples: list[_Example], schedule: Schedule) -> None:
         import torch
@@ -270,7 +270,7 @@ class _Learning:
         self.examples = examples
         self.schedule = schedule
         self.parameters = [parameter for parameter in reranker.model.parameters() if parameter.requires_grad]
-        # One kernel for all weights instead of six passes over each.
+        # A fused kernel is faster than six passes over each weight.
         self.optimizer = torch.optim.AdamW(
             self.parameters, lr=schedule.learning_rate, weight_decay=schedule.weight_decay, fused=True
         )
@@ -290,7 +290,7 @@ class _Learning:
                 best = epoch
                 continue
             now = epochs[epoch].held_out
-            assert now is not None  # `train` made sure that something is held out
+            assert now is not None  # `train` ensures that there are held-out queries
             if now < lowest:
                 best, lowest, best_state = epoch, now, copy.deepcopy(self.reranker.model.state_dict())
             elif epoch - best >= self.schedule.patience:
@@ -302,7 +302,7 @@ class _Learning:
         return History(tuple(epochs), best + 1, early, uplift.size, int((uplift > 0).sum()))
 
     def _epoch(self, epoch: int, rng: np.random.Generator, report: Report) -> list[float]:
-        """All queries once, in an order of its own; the mean loss of each kind a query."""
+        """Run one epoch over all queries in random order; return the mean of each loss per query."""
         self.reranker.model.train()
         order = rng.permutation(len(self.examples))
         sums = np.zeros(3)
@@ -314,9 +314,9 @@ class _Learning:
         return [float(value) for value in sums / len(self.examples)]
 
     def step(self, batch: Sequence[_Example]) -> Floats:
-        """One step down the mean loss of some queries; the sum of each kind of loss over them.
+        """Take one optimiser step on the mean loss of some queries; return the sum of each loss over them.
 
-        The device is held for the step alone: a training takes minutes, and others have their turn in between.
+        The device is locked only during the step: training takes minutes, and other jobs can run in between.
         """
         with model_cache.one_job(self.reranker.device):
             sums = None
@@ -329,7 +329,7 @@ class _Learning:
         return sums
 
     def _backward(self, batch: Sequence[_Example]) -> Floats | None:
-        """Gradients of a step, some queries at a time; None if they did not fit, with fewer at a time from now on."""
+        """Compute the gradients of a step in parts. Return None if they did not fit; later parts are then smaller."""
         sums = np.zeros(3)
         try:
             for i in range(0, len(batch), self.at_once):
@@ -348,7 +348,7 @@ class _Learning:
             self.at_once = max(1, min(self.at_once, len(batch)) // 2)
         else:
             return sums
-        # Outside the handler: the error holds what the failed step took.
+        # Outside the handler, because the error holds the memory of the failed step.
         devices.release(self._torch, self.reranker.device)
         return None
 
@@ -363,7 +363,7 @@ class _Learning:
         return losses(logits, self._tensor(uplift), [len(item.pairs) for item in batch])
 
     def loss(self, examples: Sequence[_Example]) -> float:
-        """The joint loss a query, of one or more, without dropout."""
+        """Return the mean joint loss per query, without dropout; needs at least one query."""
         self.reranker.model.eval()
         with self._torch.inference_mode():
             parts = [self._losses([example]).total(self.schedule.weights) for example in examples]

@@ -1,4 +1,4 @@
-"""What a document is worth to a generator (equations 1-3), and the prompts of the paper (appendix A.4)."""
+"""Uplift labels: the value of a document to a generator (equations 1-3), and the paper's prompts (appendix A.4)."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ QUESTION = "Question: {question}\nAnswer:"
 
 
 def prompt(question: str, documents: Sequence[Document] = (), *, max_tokens: int = 32) -> Prompt:
-    """The question with these documents in this order, or without any: then another instruction stands there.
+    """Build the prompt of a question with documents in this order; without documents, the instruction differs.
 
     Parameters
     ----------
     question : str
     documents : sequence of Document
-        As the generator reads them, the first one first. What all prompts share stands first: the instruction.
+        In reading order. The instruction comes first, since all prompts share it.
     max_tokens : int
-        How long the answer may be.
+        Most tokens of the answer.
 
     Returns
     -------
     Prompt
-        Temperature 0: equal prompts have equal answers.
+        At temperature 0: equal prompts have equal answers.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def prompt(question: str, documents: Sequence[Document] = (), *, max_tokens: int
 
 
 def reference(documents: Sequence[Document]) -> str:
-    """Documents as the prompt shows them: numbered from 1, one a line, with their titles where they have one."""
+    """Format documents for the prompt: numbered from 1, one per line, with titles if they have one."""
     return "\n".join(f"Doc {i}{_title(document)} {document.text}" for i, document in enumerate(documents, start=1))
 
 
@@ -63,16 +63,16 @@ def _title(document: Document) -> str:
 Floats = NDArray[np.float64]
 Metric = Literal["em", "f1"]
 
-#: How an answer is scored against the right ones: higher is better, 1 at most.
+#: Answer metrics: higher is better, at most 1.
 METRICS: dict[str, Callable[[str, Sequence[str]], float]] = {"em": qa_metrics.exact_match, "f1": qa_metrics.f1}
 
 
 class NoDocumentsError(ValueError):
-    """A query without documents: there is nothing to label, to rank or to leave out."""
+    """The query has no documents, so there is nothing to label or to rank."""
 
 
 class Category(StrEnum):
-    """What a document does to an answer (Figure 1): the first word is without it, the second with it."""
+    """Effect of a document on an answer (Figure 1): the first word is without the document, the second with it."""
 
     CORRECTED = "wrong_right"
     MISLED = "right_wrong"
@@ -82,20 +82,20 @@ class Category(StrEnum):
 
 @dataclass(frozen=True)
 class LabelledQuery:
-    """A query, its documents in the retriever's order, and the generator's answers: without, and with each one alone.
+    """A query, its documents in the retriever's order, and the generator's answers without and with each one alone.
 
     Attributes
     ----------
     query : Query
     documents : tuple of Document
-        Those that were labelled, the retriever's best one first.
+        The labelled documents, the retriever's best first.
     without : str
         The answer to the question alone.
     alone : tuple of str
-        The answer with each document alone, in their order. Where the generator refused, an empty text, which is wrong:
-        whoever asked got no answer.
+        The answer with each document alone, in their order. A refusal is an empty text, which counts as wrong, since
+        the user got no answer.
     metric : "em" or "f1"
-        What `score_without`, `scores_alone` and `uplift` are measured by.
+        The metric of `score_without`, `scores_alone` and `uplift`.
     """
 
     query: Query
@@ -126,7 +126,7 @@ class LabelledQuery:
 
     @property
     def categories(self) -> tuple[Category, ...]:
-        """What each document does to the answer; right and wrong by exact match, whatever the metric."""
+        """Effect of each document on the answer; always by exact match, whatever the metric."""
         before = bool(qa_metrics.exact_match(self.without, self.query.answers))
         is_right = (bool(qa_metrics.exact_match(answer, self.query.answers)) for answer in self.alone)
         return tuple(_CATEGORIES[before, answer] for answer in is_right)
@@ -141,14 +141,14 @@ _CATEGORIES = {
 
 
 def prompts(query: Query, documents: Sequence[Document], *, max_tokens: int = 32) -> list[Prompt]:
-    """What must be asked to label a query's documents: first the question alone, then with each document alone.
+    """Return the prompts for labelling a query's documents: the question alone, then with each document alone.
 
     Parameters
     ----------
     query : Query
     documents : sequence of Document
     max_tokens : int
-        How long an answer may be.
+        Most tokens of an answer.
 
     Returns
     -------
@@ -157,9 +157,9 @@ def prompts(query: Query, documents: Sequence[Document], *, max_tokens: int = 32
     Raises
     ------
     NoDocumentsError
-        If there is no document.
-    answers.NoGoldAnswerError
-        If the query has no right answer: no answer to it can be scored, so none is paid for.
+        If there are no documents.
+    qa_metrics.NoGoldAnswerError
+        If the query has no gold answer: its answers could not be scored, so none should be paid for.
     """
     if not documents:
         raise NoDocumentsError(f"The query {query.id} has no documents: leave it out, or let a retriever find some.")
@@ -173,26 +173,26 @@ def prompts(query: Query, documents: Sequence[Document], *, max_tokens: int = 32
 
 def label(query: Query, documents: Sequence[Document], generator: Generator, *, metric: Metric = "f1",
           max_tokens: int = 32) -> tuple[LabelledQuery, list[Output]]:  # fmt: skip
-    """Ask the generator D + 1 times and say what each document adds.
+    """Label documents with D + 1 requests to the generator.
 
     Parameters
     ----------
     query : Query
     documents : sequence of Document
-        The retriever's best one first.
+        The retriever's best first.
     generator : Generator
-        All prompts are handed to it at once; equal ones (a document that occurs twice) it answers once.
+        It gets all prompts at once, and answers equal ones (a document that occurs twice) only once.
     metric : "em" or "f1"
     max_tokens : int
 
     Returns
     -------
-    Labelled, list of Output
-        The outputs are for counting what it cost: without first, then with each document.
+    LabelledQuery, list of Output
+        The outputs, without documents first, then with each document, for counting the cost.
 
     Raises
     ------
-    NoDocumentsError, answers.NoGoldAnswerError
+    NoDocumentsError, qa_metrics.NoGoldAnswerError
         See `prompts`.
     """
     outputs = generator.generate(prompts(query, documents, max_tokens=max_tokens))
@@ -202,13 +202,13 @@ def label(query: Query, documents: Sequence[Document], generator: Generator, *, 
 def read(
     query: Query, documents: Sequence[Document], outputs: Sequence[Output], *, metric: Metric = "f1"
 ) -> LabelledQuery:
-    """Labels from the outputs to `prompts`; what a generator refused is an empty text."""
+    """Create the labels from the outputs to `prompts`; a refusal is an empty text."""
     texts = [output.text for output in outputs]
     return LabelledQuery(query, tuple(documents), texts[0], tuple(texts[1:]), metric)
 
 
 def shares(labelled: Sequence[LabelledQuery]) -> dict[Category, float]:
-    """Which share of all (query, document) pairs is of each category; they sum to 1. NaN each if there is no pair."""
+    """Return the share of each category among all (query, document) pairs; they sum to 1, or are NaN without pairs."""
     counts = Counter(category for example in labelled for category in example.categories)
     total = counts.total()
     return {category: counts[category] / total if total else float("nan") for category in Category}

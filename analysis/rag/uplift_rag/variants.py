@@ -1,4 +1,4 @@
-"""Uplift RAG as one of the compared methods, whole and with parts taken away (Table 2), and its upper bound."""
+"""Uplift RAG as one of the compared methods, complete and with ablations (Table 2), and its upper bound."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _FOLDER = "reranker"
 
 @dataclass(frozen=True)
 class Options:
-    """What uplift RAG has beside what all methods share.
+    """Options of uplift RAG in addition to the settings of all methods.
 
     Attributes
     ----------
     weights : Weights
-        Of the three losses.
+        Weights of the three losses.
     threshold : float
-        What the probability of a document must exceed for it to be handed over.
+        A document's probability must exceed this for the document to be selected.
     """
 
     weights: Weights = field(default_factory=Weights)
@@ -47,17 +47,17 @@ class Options:
 
 @dataclass(frozen=True)
 class Variant:
-    """Uplift RAG, or one part less.
+    """Uplift RAG, complete or with one ablation.
 
     Attributes
     ----------
     name : str
     without : str
-        The objective that is not trained: point, pair or list; "" for none.
+        The objective that is left out of training: point, pair or list; "" for none.
     selects : bool
-        Otherwise the likeliest `Settings.feed` documents are handed over, whatever their probability.
+        If False, the `BaselineSettings.feed` most likely documents are selected, whatever their probability.
     reranks : bool
-        Otherwise chosen documents stay in the retriever's order.
+        If False, selected documents keep the retriever's order.
     """
 
     name: str
@@ -67,15 +67,15 @@ class Variant:
 
     @property
     def trained_as(self) -> str:
-        """The variant whose reranker this one uses: only objectives make another one."""
+        """The variant whose reranker this one uses: only other objectives need a separate reranker."""
         return self.name if self.without else UPLIFT
 
     def weights(self, base: Weights) -> Weights:
-        """The losses' weights, without the one that is taken away."""
+        """Return the weights of the losses, with 0 for the objective that is left out."""
         return replace(base, **{self.without: 0.0}) if self.without else base
 
 
-#: The whole, and the ablations: the paper's three, and two of what happens at inference.
+#: The complete method and the ablations: three of the paper, and two of inference.
 VARIANTS: dict[str, Variant] = {
     variant.name: variant
     for variant in (
@@ -90,7 +90,7 @@ VARIANTS: dict[str, Variant] = {
 
 
 class Uplift(StepwiseMethod):
-    """Uplift RAG on the protocol of `baselines.protocol`; `trained` may be shared with other variants."""
+    """Uplift RAG on the protocol of `baselines.protocol`; variants may share `trained`."""
 
     def __init__(
         self, settings: BaselineSettings | None = None, options: Options | None = None, variant: str = UPLIFT
@@ -100,12 +100,12 @@ class Uplift(StepwiseMethod):
         self.variant = VARIANTS[variant]
         self.trained: Reranker | None = None
         self.history: training.History | None = None
-        #: What a reranker that is not at hand any more said of a query's documents, by the query's id.
+        #: Stored probabilities of documents by query id, from a reranker that is no longer loaded.
         self.believed: Mapping[str, Sequence[float]] = {}
 
     @property
     def name(self) -> str:
-        """The variant's."""
+        """Name of the variant."""
         return self.variant.name
 
     def fit(self, split: Training) -> None:
@@ -114,7 +114,7 @@ class Uplift(StepwiseMethod):
         Raises
         ------
         NotPossibleError
-            If there is nothing to learn from.
+            If there is nothing to train on.
         """
         model = reranker.start(self.settings.encoder, rng=split.rng, device=self.settings.device,
                                longest=self.settings.longest, precision=self.settings.precision)  # fmt: skip
@@ -136,32 +136,32 @@ class Uplift(StepwiseMethod):
         self.trained = model
 
     def save(self, folder: Path) -> None:
-        """Write the reranker: a model's folder with `uplift.json`."""
+        """Save the reranker: a model's folder with `uplift.json`."""
         self._model().save(folder / _FOLDER)
 
     def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
+        """Load what `save` wrote."""
         self.trained = reranker.load(folder / _FOLDER, device=self.settings.device)
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
-        """Ask with the documents that are believed to help. See `baselines.protocol.Method`."""
+        """Answer with the documents that are predicted to help. See `baselines.protocol.Method`."""
         return reading(query, self.select(query, documents), self.settings)
 
     def select(self, query: Query, documents: Sequence[Document]) -> tuple[Document, ...]:
-        """Choose documents and put them in order; none without documents."""
+        """Select and order documents; empty without documents."""
         p = self.probabilities(query, documents)
         if not self.variant.selects:
             return document_selection.best(documents, p, self.settings.feed)
         return document_selection.chosen(documents, p, threshold=self.options.threshold, reranks=self.variant.reranks)
 
     def probabilities(self, query: Query, documents: Sequence[Document]) -> Floats:
-        """How likely each document helps, shape (n_documents,); as `believed` has it, where it has the query."""
+        """Return the probability that each document helps, shape (n_documents,); from `believed` if stored there."""
         if query.id in self.believed:
             return np.asarray(self.believed[query.id], dtype=np.float64)
         return self._model().probabilities(query.question, documents)
 
     def about(self, split: Training) -> dict[str, Any]:
-        """What a trained reranker says of itself, as JSON values."""
+        """Return metadata of a trained reranker as JSON values."""
         start = self.settings.encoder
         weights = self.variant.weights(self.options.weights)
         return {
@@ -186,5 +186,5 @@ class Uplift(StepwiseMethod):
 
 
 def upper_bound(labelled: LabelledQuery, settings: BaselineSettings) -> AnswerSteps[MethodAnswer]:
-    """The answer with exactly the documents that help alone, best first: what a perfect reranker would come to."""
+    """Answer with exactly the documents that help alone, best first: the result of a perfect reranker."""
     return reading(labelled.query, document_selection.oracle(labelled), settings)

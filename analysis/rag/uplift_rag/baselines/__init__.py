@@ -1,1 +1,1 @@
-"""The methods that uplift RAG is compared with, each in its own file on the protocol of `method`."""
+"""The baselines that uplift RAG is compared with, one per file, all on the protocol in `protocol`."""

@@ -1,13 +1,14 @@
-"""AAR: a retriever that learns which documents a generator likes (Yu et al., ACL 2023).
+"""AAR: a retriever that learns which documents a generator prefers (Yu et al., ACL 2023).
 
-The augmentation-adapted retriever takes as positive what the source model prefers together with what is marked as
-relevant, as negative what it ranks high itself among the rest (ANCE, Xiong et al. 2021: the index is made anew as the
-encoder changes), and trains all of a bi-encoder by contrast. The adapted retriever is then a plug-in before any
+The augmentation-adapted retriever is a bi-encoder trained by a contrastive loss. Positives are the documents that the
+source model prefers, and those marked as relevant. Negatives are other documents that the retriever itself ranks high
+(ANCE, Xiong et al. 2021: the index is rebuilt as the encoder changes). The adapted retriever is a plug-in for any
 generator.
 
-A preference is how well the generator answers with the document alone: the likelihood of the right answer where it
-gives likelihoods, else the answer's score. (The authors read the cross-attention of a T5 that has all documents at
-once, which other generators do not have.) What is marked is what the data says, else what contains a right answer.
+The preference for a document is the quality of the generator's answer with it alone: the likelihood of the gold answer
+if the generator gives likelihoods, else the answer's score. (The authors use the cross-attention of a T5 that reads all
+documents at once, which other generators do not have.) Documents are marked as relevant by the data; if it does not
+say, those that contain a gold answer are relevant.
 """
 
 from __future__ import annotations
@@ -45,24 +46,24 @@ if TYPE_CHECKING:
 Bools = NDArray[np.bool_]
 
 CONTRASTIVE = "aar_contrastive"
-#: What cosines are divided by.
+#: Divisor of cosines in the loss.
 TEMPERATURE = 0.05
-#: Of the documents that the retriever ranks highest so many are hard negatives, of which some are drawn for a step.
+#: Number of highest-ranked documents that are hard negatives, from which some are drawn for each step.
 HARD = 50
-#: Questions that are held against the index at once.
+#: Questions per batch when the index is searched.
 _BLOCK = 256
 _FOLDER = "aar"
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """A question with what is to come first and what behind it, as texts: some of both.
+    """A question with documents to rank first and documents to rank behind them, as texts; at least one of each.
 
     Attributes
     ----------
     question : str
     answers : tuple of str
-        The right ones: what contains one is no negative.
+        The gold answers: a document that contains one is not used as a negative.
     positives, others : tuple of str
         Its candidates.
     """
@@ -74,16 +75,16 @@ class Contrast:
 
 
 class Aar(StepwiseMethod):
-    """The first documents by a retriever that is adapted to the generator.
+    """Answer with the first documents of a retriever that is adapted to the generator.
 
     Parameters
     ----------
-    settings : Settings
-        `embedder` is what the retriever starts from.
+    settings : BaselineSettings
+        `embedder` is the retriever's initial model.
     preferred : int
-        How many documents of a query the generator prefers (the paper's K).
+        Number of preferred documents per query (the paper's K).
     negatives : int
-        Hard negatives a positive and step.
+        Hard negatives per positive and step.
     """
 
     name = "aar"
@@ -96,7 +97,7 @@ class Aar(StepwiseMethod):
         self.encoder: BiEncoder | None = None
 
     def fit(self, training: Training) -> None:
-        """Train the encoder on each query that has a document to prefer and one to put behind it.
+        """Train the encoder on each query with at least one positive and one other document.
 
         Raises
         ------
@@ -120,21 +121,21 @@ class Aar(StepwiseMethod):
         self.encoder = encoder
 
     def save(self, folder: Path) -> None:
-        """Write the encoder."""
+        """Save the encoder."""
         self._fitted().save(folder / _FOLDER)
 
     def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
+        """Load what `save` wrote."""
         self.encoder = BiEncoder(str(folder / _FOLDER), device=self.settings.device, longest=self.settings.longest)
 
     def ranked(self, query: Query, documents: Sequence[Document]) -> list[Document]:
-        """The documents by the adapted retriever, the best first; equal ones as they came."""
+        """Rank documents by the adapted retriever, best first; ties keep their order."""
         vectors = self._fitted().embed([query.question, *map(text, documents)])
         order = np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")
         return [documents[index] for index in order]
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
-        """Ask with the first documents of the adapted retriever. See `protocol.Method`."""
+        """Answer with the first documents of the adapted retriever. See `protocol.Method`."""
         fed = self.ranked(query, documents)[: self.settings.feed] if documents else ()
         return reading(query, fed, self.settings)
 
@@ -154,7 +155,7 @@ class Aar(StepwiseMethod):
         return contrasts
 
     def _positive(self, labelled: LabelledQuery, preferences: Floats) -> Bools:
-        """What the generator prefers, or what is marked as relevant."""
+        """Return the documents that the generator prefers or that are marked as relevant."""
         liked = most_preferred(preferences, self.preferred)
         is_marked = [is_relevant(document, labelled.query.answers) for document in labelled.documents]
         return np.asarray(liked | np.array(is_marked), dtype=np.bool_)
@@ -166,7 +167,7 @@ class Aar(StepwiseMethod):
 
 
 class _Index:
-    """All training documents as the encoder sees them now, from which each question's hard negatives are drawn."""
+    """All training documents, embedded by the current encoder, from which hard negatives are drawn."""
 
     def __init__(
         self, encoder: BiEncoder, queries: list[Contrast], texts: list[str], rng: np.random.Generator, negatives: int
@@ -174,14 +175,14 @@ class _Index:
         self.encoder = encoder
         self.queries = queries
         self.texts = texts
-        #: Each positive of each query is an example.
+        #: Each positive of each query is one example.
         self.pairs = [(index, positive) for index, query in enumerate(queries) for positive in query.positives]
         self._rng = rng
         self._negatives = negatives
         self._hard: list[list[str]] = []
 
     def refresh(self) -> None:
-        """Embed all documents anew, and rank them for each question."""
+        """Embed all documents again, and rank them for each question."""
         documents = self.encoder.embed(self.texts)
         self._hard = []
         for start in range(0, len(self.queries), _BLOCK):
@@ -190,7 +191,7 @@ class _Index:
             self._hard += [self._negatives_of(query, row) for query, row in zip(block, cosines, strict=True)]
 
     def loss(self, batch: Sequence[int]) -> torch.Tensor:
-        """The mean over examples of -log(exp(s+/t) / (exp(s+/t) + the sum of exp(s-/t) over drawn hard negatives))."""
+        """Return the mean of -log(exp(s+/t) / (exp(s+/t) + sum of exp(s-/t))), the sum over drawn hard negatives."""
         rows = []
         for query, positive in (self.pairs[index] for index in batch):
             hard = self._hard[query]
@@ -199,7 +200,10 @@ class _Index:
         return contrast(self.encoder, rows)
 
     def _negatives_of(self, query: Contrast, cosines: Floats) -> list[str]:
-        """What stands highest of what is not positive and holds no right answer; its own other candidates at least."""
+        """Return hard negatives: top-ranked documents that are not positive and contain no gold answer.
+
+        The query's own other candidates qualify even if they contain one. If no document qualifies, they are all used.
+        """
         count = min(len(cosines), HARD + len(query.positives))
         top = np.argpartition(-cosines, count - 1)[:count]
         ranked = (self.texts[index] for index in top[np.argsort(-cosines[top], kind="stable")])
@@ -213,7 +217,7 @@ class _Index:
 
 
 def contrast(encoder: BiEncoder, rows: Sequence[Sequence[str]]) -> torch.Tensor:
-    """The mean contrastive loss of rows of texts: a question, what is to come first, and what behind it."""
+    """Compute the mean contrastive loss of rows of texts: a question, its positive, and its negatives."""
     import torch
 
     vectors = torch.split(encoder.vectors([logit for row in rows for logit in row]), [len(row) for row in rows])
@@ -223,7 +227,7 @@ def contrast(encoder: BiEncoder, rows: Sequence[Sequence[str]]) -> torch.Tensor:
 
 
 def held_out_loss(encoder: BiEncoder, queries: Sequence[Contrast]) -> float:
-    """The mean contrastive loss of positives against their query's other candidates, without gradients."""
+    """Compute the mean contrastive loss of positives against other candidates of their query, without gradients."""
     import torch
 
     rows = [[query.question, positive, *query.others] for query in queries for positive in query.positives]
@@ -232,7 +236,7 @@ def held_out_loss(encoder: BiEncoder, queries: Sequence[Contrast]) -> float:
 
 
 def _texts(labelled: Sequence[LabelledQuery]) -> list[str]:
-    """All that may be a negative: every candidate of every training query, each text once."""
+    """Return all possible negatives: every candidate of every training query, each text once."""
     return list(
         dict.fromkeys(
             text(document)
@@ -243,7 +247,7 @@ def _texts(labelled: Sequence[LabelledQuery]) -> list[str]:
 
 
 def _preferences(batch: Sequence[LabelledQuery], generator: Generator) -> list[Floats]:
-    """How well the generator answers with each document alone, by query: all of them in one call."""
+    """Return the preferences for each document alone, by query, with a single call of the generator."""
     prompts = [
         prompt(labelled_query.query.question, [document])
         for labelled_query in batch
@@ -256,7 +260,7 @@ def _preferences(batch: Sequence[LabelledQuery], generator: Generator) -> list[F
         return [labelled_query.scores_alone for labelled_query in batch]
     ends = np.cumsum([len(labelled_query.documents) for labelled_query in batch])[:-1]
     likely = np.split(likelihoods, ends)
-    # NaN: a document that is too long to be read, of which the answer's score says at least that.
+    # NaN means that a document is too long for the model; then use the scores of the answers instead.
     return [
         labelled_query.scores_alone if np.isnan(likely_of_query).any() else likely_of_query
         for labelled_query, likely_of_query in zip(batch, likely, strict=True)
@@ -264,14 +268,14 @@ def _preferences(batch: Sequence[LabelledQuery], generator: Generator) -> list[F
 
 
 def most_preferred(preferences: Floats, count: int) -> Bools:
-    """Which documents are among the most preferred: at most `count`, all of them above the query's mean.
+    """Return a mask of the most preferred documents: at most `count`, all above the query's mean.
 
     Parameters
     ----------
     preferences : ndarray, shape (n_documents,)
-        Never NaN. All equal: none is preferred.
+        Never NaN. If all are equal, none is preferred.
     count : int
-        Of equal ones at the edge the earlier.
+        Ties at the limit are resolved in favour of earlier documents.
 
     Returns
     -------

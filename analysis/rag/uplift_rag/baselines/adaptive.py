@@ -1,11 +1,12 @@
-"""Adaptive-RAG: a question's complexity decides between no, one and several retrieval steps (Jeong et al., NAACL 2024).
+"""Adaptive-RAG: choose no, one or several retrieval steps by a question's complexity (Jeong et al., NAACL 2024).
 
-A language model is trained to tell questions by labels that nobody writes: the simplest of the three strategies whose
-answer to a training question is right (A, B, C); where none is, what the data set is made of (questions of one hop: one
-step). Several steps take turns of thinking and retrieving (IRCoT, Trivedi et al., ACL 2023).
+A language model is trained to classify questions with automatic labels: the simplest of the three strategies (A, B, C)
+whose answer to a training question is correct. If none is correct, the label follows from the data set (one step for
+questions of one hop). Several steps alternate between reasoning and retrieval (IRCoT, Trivedi et al., ACL 2023).
 
-The authors' classifier is a T5; here it is the encoder that rerankers start from, with a logit for each label.
-Retrieval for a thought is among the query's candidates, by vectors of question and thought, as no corpus need be there.
+The authors' classifier is a T5. Here it is the encoder on which rerankers are based, with one logit per label.
+Retrieval for a thought is among the query's candidates, by embeddings of question and thought, since there may be no
+corpus.
 """
 
 from __future__ import annotations
@@ -42,37 +43,37 @@ THINK = (
     "sentence that says which fact is still missing. If nothing is missing, write: So the answer is: and the answer."
     "\nThe following are given documents.\n\n{reference}"
 )
-#: What a thought says that needs no further step.
+#: Words in a thought that mean that no further step is needed.
 DONE = "the answer is"
 CLASSIFIER = "adaptive_classifier"
 _FOLDER = "adaptive"
 
 
 class Complexity(IntEnum):
-    """How many retrieval steps a question needs: A, B and C of the paper."""
+    """Number of retrieval steps that a question needs: A, B and C in the paper."""
 
     NONE = 0
     ONE = 1
     SEVERAL = 2
 
 
-#: As the paper calls them.
+#: Labels as in the paper.
 LABELS = ("A", "B", "C")
 
 
 class Adaptive(StepwiseMethod):
-    """As many retrieval steps as the question seems to need.
+    """Answer with the predicted number of retrieval steps.
 
     Parameters
     ----------
-    settings : Settings
+    settings : BaselineSettings
     otherwise : Complexity or None
-        The label of a training question that no strategy answers right: ONE for data sets of one hop, SEVERAL for
-        those of more; None leaves it out.
+        The label of a training question that no strategy answers correctly: ONE for single-hop data sets, SEVERAL for
+        multi-hop data sets; None leaves the question out.
     steps : int
-        The most thoughts of one question.
+        Most thoughts for one question.
     embed : callable, optional
-        By default the sentence encoder that the settings name.
+        By default the sentence encoder in the settings.
     """
 
     name = "adaptive"
@@ -93,7 +94,7 @@ class Adaptive(StepwiseMethod):
         self._classifier: Classifier | None = None
 
     def fit(self, training: Training) -> None:
-        """Ask training questions with ever more steps until the answer is right, and learn from the question which.
+        """Label training questions by the fewest steps with a correct answer, and train the classifier on them.
 
         Raises
         ------
@@ -112,19 +113,19 @@ class Adaptive(StepwiseMethod):
         self._classifier = classifier
 
     def save(self, folder: Path) -> None:
-        """Write the classifier."""
+        """Save the classifier."""
         self._fitted().save(folder / _FOLDER)
 
     def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
+        """Load what `save` wrote."""
         self._classifier = fine_tuning.load(folder / _FOLDER, LABELS, self.settings)
 
     def complexity(self, question: str) -> Complexity:
-        """How many steps the question seems to need."""
+        """Predict the number of steps that a question needs."""
         return Complexity(int(self._fitted().classes([question])[0]))
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
-        """Ask with as many steps as the question seems to need. See `protocol.Method`."""
+        """Answer with the predicted number of steps. See `protocol.Method`."""
         match self.complexity(query.question) if documents else Complexity.NONE:
             case Complexity.NONE:
                 return reading(query, (), self.settings)
@@ -134,11 +135,11 @@ class Adaptive(StepwiseMethod):
                 return self.several(query, documents)
 
     def several(self, query: Query, documents: Sequence[Document]) -> AnswerSteps[MethodAnswer]:
-        """Think and retrieve in turns, then answer with all that was retrieved.
+        """Alternate between reasoning and retrieval, then answer with all retrieved documents.
 
-        Each step reads half of `Settings.feed` documents more: first the retriever's best, then those most similar to
-        the question with the last thought. It ends when a thought has the answer, there was none, no document is left
-        or `steps` thoughts are made. `prompt_tokens` counts the thoughts' prompts too.
+        Each step adds half of `BaselineSettings.feed` documents: first the retriever's best, then those most similar to
+        the question with the last thought. It ends when a thought contains the answer, a thought is empty, no document
+        is left, or there are `steps` thoughts. `prompt_tokens` includes the prompts of the thoughts.
         """
         step = max(1, -(-self.settings.feed // 2))
         fed, remaining = list(documents[:step]), list(documents[step:])
@@ -159,7 +160,7 @@ class Adaptive(StepwiseMethod):
         return replace(last, prompt_tokens=tokens, outputs=(*outputs, *last.outputs))
 
     def _labels(self, labelled: Sequence[LabelledQuery], training: Training) -> tuple[list[str], list[int]]:
-        """Questions with the simplest strategy that is right; those without a label are left out."""
+        """Return questions with the simplest strategy that answers correctly; leave out those without a label."""
         labels = run_in_lockstep(
             map(self._labelling, labelled), training.generator,
             report=lambda finished: training.report(finished, len(labelled), "complexity"),
@@ -174,7 +175,7 @@ class Adaptive(StepwiseMethod):
         ]
 
     def _labelling(self, labelled: LabelledQuery) -> AnswerSteps[Complexity | None]:
-        """The simplest strategy that is right: dearer ones are then not paid for."""
+        """Find the simplest strategy that answers correctly, cheapest first: more expensive ones are then not run."""
         query, documents = labelled.query, labelled.documents
         if not query.answers:
             return None

@@ -1,4 +1,4 @@
-"""The baselines in the order of the paper's Table 1: add a module with its baseline, and a line here."""
+"""The baselines in the order of the paper's Table 1. To add one, write a module and add it here."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .protocol import AnswerSteps, Baseline, Form, MethodAnswer, Untrained, read
 
 
 class Naive(Untrained):
-    """No retrieval. Its prompt is the one without documents of uplift labels: it costs nothing again."""
+    """No retrieval. Its prompt is that of the uplift labels without documents, so it costs nothing extra."""
 
     name = "naive"
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
-        """Ask the question alone. See `protocol.Method`."""
+        """Answer the question alone. See `protocol.Method`."""
         return reading(query, (), self.settings)
 
 
@@ -30,12 +30,12 @@ NAIVE = Baseline(
 
 
 class Standard(Untrained):
-    """The first `Settings.feed` documents. Without any, the prompt without documents: what naive generation asks."""
+    """The first `BaselineSettings.feed` documents. Without documents, it uses the prompt of naive generation."""
 
     name = "standard"
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
-        """Ask with the first documents. See `protocol.Method`."""
+        """Answer with the first documents. See `protocol.Method`."""
         return reading(query, documents[: self.settings.feed], self.settings)
 
 
@@ -62,19 +62,20 @@ BASELINES: dict[str, Baseline] = {
     )
 }
 
-#: All forms by what rows of tables call them.
+#: All forms by their key in rows of tables.
 FORMS: dict[str, Form] = {form.key: form for baseline in BASELINES.values() for form in baseline.forms}
 
 
 def least(name: str, keys: Iterable[str]) -> Form:
-    """The form of a baseline that holds of all of its answers: of several the one with the fewest parts.
+    """Return the form that holds for all answers of a baseline: of several, the one with the fewest parts.
 
     Parameters
     ----------
     name : str
-        The baseline's.
+        Name of the baseline.
     keys : iterable of str
-        Forms of its answers; "" where an answer does not say. None: the whole method, which was not possible.
+        Forms of its answers; "" if an answer does not state one. Without answers: the complete method, which was not
+        possible.
     """
     forms = BASELINES[name].forms
     places = {form.key: index for index, form in enumerate(forms)}

@@ -1,9 +1,9 @@
-"""A plain cross-encoder reranker: documents by how relevant they are to the question, whatever the generator makes of
-them (in the paper bge-reranker-base, Xiao et al. 2024).
+"""A plain cross-encoder reranker: it ranks documents by relevance to the question, regardless of the generator (in the
+paper bge-reranker-base, Xiao et al. 2024).
 
-A model that was trained elsewhere is used as it is (`Settings.cross_encoder`). Without one, two logits on the encoder
-that uplift's reranker starts from are trained point by point on relevance: what the data says of a document
-(`Document.is_helpful`), else whether it contains a right answer.
+A model trained elsewhere is used unchanged (`BaselineSettings.cross_encoder`). Otherwise, an encoder with two logits,
+the same as for uplift's reranker, is trained point-wise on relevance: what the data says of a document
+(`Document.is_helpful`), else whether it contains a gold answer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FOLDER = "cross_encoder"
 
 
 class CrossEncoder(StepwiseMethod):
-    """The first documents by relevance."""
+    """Answer with the first documents by relevance."""
 
     name = "cross_encoder"
 
@@ -51,12 +51,12 @@ class CrossEncoder(StepwiseMethod):
         self._ready: Ready | None = None
 
     def fit(self, training_split: Training) -> None:
-        """Train on relevance; nothing if a trained model is named.
+        """Train on relevance; do nothing if the settings name a trained model.
 
         Raises
         ------
         NotPossibleError
-            If no document is relevant, all are, or there is none.
+            If no document is relevant, all are, or there are no documents.
         """
         if self.settings.cross_encoder:
             return
@@ -74,17 +74,17 @@ class CrossEncoder(StepwiseMethod):
                        schedule=schedule(self.settings, bool(held_out)), report=training_split.report)  # fmt: skip
 
     def save(self, folder: Path) -> None:
-        """Write the trained model; nothing if it is one from elsewhere."""
+        """Save the trained model; do nothing if it was trained elsewhere."""
         if not self.settings.cross_encoder:
             self._fitted().save(folder / _FOLDER, {"method": self.name})
 
     def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
+        """Load what `save` wrote."""
         if not self.settings.cross_encoder:
             self._trained = reranker.load(folder / _FOLDER, device=self.settings.device)
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
-        """Ask with the first documents by relevance. See `protocol.Method`."""
+        """Answer with the first documents by relevance. See `protocol.Method`."""
         fed: Sequence[Document] = ()
         if documents:
             order = np.argsort(-self.scores(query.question, documents), kind="stable")
@@ -92,7 +92,7 @@ class CrossEncoder(StepwiseMethod):
         return reading(query, fed, self.settings)
 
     def scores(self, question: str, documents: Sequence[Document]) -> Floats:
-        """How relevant each document is, shape (n_documents,); higher is better."""
+        """Return the relevance of each document, shape (n_documents,); higher is better."""
         if not self.settings.cross_encoder:
             return self._fitted().probabilities(question, documents)
         if self._ready is None:
@@ -106,12 +106,12 @@ class CrossEncoder(StepwiseMethod):
 
 
 class Ready:
-    """A cross-encoder that was trained on relevance elsewhere: one logit, or two of which the second is relevant.
+    """A cross-encoder trained on relevance elsewhere, with one logit, or two of which the second means relevant.
 
     Raises
     ------
     NotPossibleError
-        If the model has another number of logits.
+        If the model has more than two logits.
     checkpoints.NeuralPartsMissingError, checkpoints.ModelMissingError
     """
 
@@ -135,7 +135,7 @@ class Ready:
         self._budget = Budget(reranker.CHUNK_TOKENS.get(self._device.type, reranker.CHUNK_TOKENS["cpu"]))
 
     def scores(self, question: str, documents: Sequence[Document]) -> Floats:
-        """The relevant logit less the irrelevant one, shape (n_documents,); cut to what the model reads at once."""
+        """Return the relevant minus the irrelevant logit, shape (n_documents,); texts are truncated to the limit."""
         if not documents:
             return np.empty(0)
         longest = min(self._tokenizer.model_max_length, 512)
@@ -144,7 +144,7 @@ class Ready:
             max_length=longest,
         )  # fmt: skip
         pairs = [{key: encoded[key][index] for key in encoded} for index in range(len(documents))]
-        # The longest first: next to nothing is padded, and memory that is short shows at once.
+        # The longest first: there is almost no padding, and a lack of memory shows at once.
         order = sorted(range(len(pairs)), key=lambda index: -len(pairs[index]["input_ids"]))
         batches = Batches(self._torch, self._device, self._budget, self._name, _width, self._forward)
         batch_scores = [value for _batch, values in batches.run([pairs[index] for index in order]) for value in values]
@@ -165,18 +165,18 @@ def _width(pair: reranker.Encoded) -> int:
 
 
 def relevance(labelled: LabelledQuery) -> LabelledQuery | None:
-    """The query as if a relevant document alone made its answer right: what a reranker of relevance learns from.
+    """Return the query with labels as if a relevant document alone made the answer correct, to train on relevance.
 
     Parameters
     ----------
-    labelled : Labelled
-        What the generator answered is not looked at.
+    labelled : LabelledQuery
+        The generator's answers are ignored.
 
     Returns
     -------
-    Labelled or None
-        Uplift 1 for relevant documents, 0 for others. None if the query has no document, or no right answer of which
-        anything is left when it is normalised.
+    LabelledQuery or None
+        Uplift 1 for relevant documents, 0 for others. None if the query has no document, or no gold answer that is
+        non-empty after normalisation.
     """
     answers = tuple(answer for answer in labelled.query.answers if normalised(answer))
     if not labelled.documents or not answers:
@@ -186,7 +186,7 @@ def relevance(labelled: LabelledQuery) -> LabelledQuery | None:
 
 
 def schedule(settings: BaselineSettings, is_watched: bool) -> training.Schedule:
-    """Point-wise training as uplift's is: it stops early where that does, and something relevant is held out."""
+    """Return a point-wise schedule like uplift's; early stopping only with held-out queries (`is_watched`)."""
     return training.Schedule(
         epochs=settings.epochs, learning_rate=settings.learning_rate, queries=settings.batch, warm_up=settings.warm_up,
         weights=Weights(point=1.0, pair=0.0, list=0.0), patience=settings.patience if is_watched else None,

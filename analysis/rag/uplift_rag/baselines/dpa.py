@@ -1,16 +1,16 @@
-"""DPA-RAG: a reranker, and a generator, aligned with what the generator can use (Dong et al., WWW 2025).
+"""DPA-RAG: align a reranker and a generator with the knowledge that the generator can use (Dong et al., WWW 2025).
 
-Dong et al. 2025, section 3.1. A new question keeps the documents of the original with what these did to its answer.
+Dual preference alignment. External alignment: documents that turn a wrong answer right are aligned knowledge, those
+that turn a right one wrong are unaligned. Queries with either train a reranker by three objectives at once (point-wise,
+pair-wise, contrastive), weighted by multiple-gradient descent. Internal alignment: the generator learns which documents
+to trust.
 
-Dual preference alignment. Outside: documents that turn a wrong answer right are aligned knowledge, those that turn a
-right one wrong unaligned; queries with either train a reranker by three objectives at once (point by point, pair by
-pair, by contrast), weighed by multiple-gradient descent. Inside: the generator learns which documents to trust.
-
-Questions are written anew in five ways by the generator, so that the reranker learns from more of them. Pairs are
-ordered by answer score alone, without a reward model beside the retriever's similarity; aligned and unaligned are by
-the comparison's metric. What is missing is the inside: the authors fine-tune the
-generator in a stage in which it says which documents are aligned; a generator behind an interface is not ours to
-train, so its prompt says what this training is for: that documents may mislead, and that what it knows itself counts.
+The generator rewrites training questions in five ways, so that the reranker learns from more of them (section 3.1). A
+rewritten question keeps the documents of the original and their effect on its answer. Pairs are ordered only by answer
+score, without a reward model in addition to the retriever's similarity. Aligned and unaligned are by the comparison's
+metric. The internal alignment is missing: the authors fine-tune the generator in a stage in which it states which
+documents are aligned. We cannot train a generator behind an API. So its prompt states what this training is for:
+documents may mislead, and its own knowledge counts.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .protocol import (
     answered,
 )
 
-#: What is asked for, by the paper's name of it.
+#: Instructions for rewriting a question, by their name in the paper.
 WAYS = {
     "rephrasing": "Rephrase the question with the same intention.",
     "complexity": "Increase the semantic complexity of the question.",
@@ -48,31 +48,31 @@ WAYS = {
     "sparql": "Rewrite the question in the syntax of SPARQL.",
 }
 INSTRUCTION = "{way} Only give me the new question and do not output any other words."
-#: How long a new question may be.
+#: Most tokens of a rewritten question.
 MAX_TOKENS = 96
-#: Questions whose prompts go to the generator together.
+#: Number of questions whose prompts go to the generator in one call.
 AT_ONCE = 32
 
 
 def augmented(
     labelled: Sequence[LabelledQuery], generator: Generator, report: Callable[[int, int, str], None]
 ) -> list[LabelledQuery]:
-    """Questions written anew, with the documents and answers of the originals.
+    """Rewrite questions, keeping the documents and answers of the originals.
 
     Parameters
     ----------
-    labelled : sequence of Labelled
+    labelled : sequence of LabelledQuery
     generator : Generator
-        It writes, and then says of each new question whether the original follows from it (the authors ask an
-        entailment model): one of which it says no is left out.
+        It rewrites the questions. Then it says for each new question whether the original follows from it (the authors
+        use an entailment model). A question for which it says no is left out.
     report : callable
-        Called now and then; it raises to stop.
+        Called from time to time; it raises to stop.
 
     Returns
     -------
-    list of Labelled
-        Five of each at most, in the order of the originals. What the generator refuses, leaves empty or only repeats
-        is left out.
+    list of LabelledQuery
+        At most five per original, in the order of the originals. Refusals, empty texts and mere repetitions of the
+        original are left out.
     """
     augmented_queries: list[LabelledQuery] = []
     for start in range(0, len(labelled), AT_ONCE):
@@ -99,7 +99,7 @@ def augmented(
 
 
 def augmentation_prompt(question: str, way: str) -> Prompt:
-    """What asks for a question written anew in a way."""
+    """Build the prompt for rewriting a question in one way."""
     messages = (Message("system", INSTRUCTION.format(way=WAYS[way])), Message("user", f"Question: {question}"))
     return Prompt(messages, max_tokens=MAX_TOKENS)
 
@@ -113,15 +113,15 @@ RERANKER = "dpa_reranker"
 
 
 class Dpa(StepwiseMethod):
-    """The first documents by the generator's preference, with a prompt that lets it doubt them.
+    """Answer with the first documents by the generator's preference, and a prompt that allows it to doubt them.
 
     Parameters
     ----------
-    settings : Settings
+    settings : BaselineSettings
     self_alignment : bool
-        Whether the prompt has `ALIGNMENT`. Without, the prompt is every other method's.
+        Whether the prompt has `ALIGNMENT`; otherwise it is the same as for all methods.
     augments : bool
-        Whether the reranker learns from questions that are written anew, too.
+        Whether the reranker also learns from rewritten questions.
     """
 
     name = "dpa"
@@ -156,15 +156,15 @@ class Dpa(StepwiseMethod):
                            rng=training.rng, report=training.report)  # fmt: skip
 
     def save(self, folder: Path) -> None:
-        """Write the reranker."""
+        """Save the reranker."""
         self._fitted().save(folder / _FOLDER, {"method": self.name})
 
     def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
+        """Load what `save` wrote."""
         self._trained = reranker.load(folder / _FOLDER, device=self.settings.device)
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
-        """Ask with the first documents by preference. See `protocol.Method`."""
+        """Answer with the first documents by preference. See `protocol.Method`."""
         fed: Sequence[Document] = ()
         if documents:
             order = np.argsort(-self._fitted().probabilities(query.question, documents), kind="stable")
@@ -180,12 +180,12 @@ class Dpa(StepwiseMethod):
 
 
 def preferred(labelled: Sequence[LabelledQuery]) -> list[LabelledQuery]:
-    """The queries that have an aligned or an unaligned document; without a right answer a query has none."""
+    """Return the queries with an aligned or an unaligned document; a query without a gold answer has none."""
     return [example for example in labelled if example.query.answers and example.documents and np.any(example.uplift)]
 
 
 def aligned(request: Prompt) -> Prompt:
-    """The prompt with `ALIGNMENT` after its instruction and documents."""
+    """Add `ALIGNMENT` to a prompt, after its instruction and documents."""
     system, *messages = request.messages
     return replace(request, messages=(Message("system", f"{system.content}\n\n{ALIGNMENT}"), *messages))
 

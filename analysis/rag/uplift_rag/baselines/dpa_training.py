@@ -1,10 +1,10 @@
-"""Training of DPA-RAG's reranker: three objectives, weighed anew at every step so that none is made worse.
+"""Training of DPA-RAG's reranker with three objectives, reweighted at every step so that none gets worse.
 
 Multiple-gradient descent (Desideri 2012; Sener and Koltun 2018): the shortest vector in the convex hull of the
-gradients points down for all objectives at once, or is 0 where no direction does.
+gradients is a descent direction for all objectives at once, or 0 if there is none.
 
-Dong et al. 2025, section 3.2. s is a document's helpful logit less the other one. torch is imported when a loss is
-computed.
+Dong et al. 2025, section 3.2. s is a document's helpful logit minus the unhelpful one. torch is imported only when a
+loss is computed.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ Floats = NDArray[np.float64]
 
 
 def weights(gradients: Floats) -> Floats:
-    """The weights of the shortest convex combination; exact, for a handful of objectives.
+    """Compute the weights of the shortest convex combination; exact, for few objectives.
 
     Parameters
     ----------
     gradients : ndarray, shape (n_objectives, n_numbers)
-        Finite. Few objectives: their subsets are gone through.
+        Finite. Only a few objectives, since all their subsets are tried.
 
     Returns
     -------
     ndarray, shape (n_objectives,)
-        0 or more, of sum 1. An objective whose gradient is 0 takes all the weight: where it is a question of weighing
-        the others, leave it out beforehand.
+        At least 0, with sum 1. An objective with gradient 0 gets all the weight; to weight the others, leave it out
+        beforehand.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def weights(gradients: Floats) -> Floats:
 
 
 def _inside(products: Floats) -> Floats | None:
-    """The shortest affine combination, if all its weights are 0 or more: products times weights is constant."""
+    """Return the shortest affine combination (products times weights is constant); None if a weight is negative."""
     n = len(products)
     system = np.block([[products, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
     solution = np.linalg.lstsq(system, np.append(np.zeros(n), 1.0), rcond=None)[0][:n]
@@ -75,23 +75,23 @@ _EQUAL = 1e-9
 
 
 def losses(logits: torch.Tensor, uplift: torch.Tensor, sizes: Sequence[int]) -> list[torch.Tensor]:
-    """The three losses of a batch, each a mean, those that there is nothing for left out.
+    """Compute the losses of a batch, each a mean; a loss without terms is left out.
 
     Parameters
     ----------
     logits : Tensor, shape (n_documents, 2)
-        One query's documents after the other's.
+        Documents of one query after another.
     uplift : Tensor, shape (n_documents,)
-        Above 0 is aligned knowledge, below 0 unaligned, 0 neither.
+        Above 0 for aligned knowledge, below 0 for unaligned, 0 for neither.
     sizes : sequence of int
-        How many documents each query has.
+        Number of documents of each query.
 
     Returns
     -------
     list of Tensor
-        Point by point: cross-entropy of aligned against unaligned documents. Pair by pair: -log sigmoid(s_i - s_j)
-        over a query's pairs of unequal uplift. By contrast: for each document of a query's highest uplift, against all
-        documents of lower uplift, -log softmax. Empty if all of every query's uplifts are 0.
+        Point-wise: cross-entropy of aligned against unaligned documents. Pair-wise: -log sigmoid(s_i - s_j) over a
+        query's pairs of unequal uplift. Contrastive: for each document of a query's highest uplift, against all
+        documents of lower uplift, -log softmax. Empty if all uplifts of all queries are 0.
     """
     import torch
     from torch.nn import functional
@@ -114,20 +114,20 @@ def losses(logits: torch.Tensor, uplift: torch.Tensor, sizes: Sequence[int]) -> 
 
 
 def weigh(parts: Sequence[torch.Tensor], logits: torch.Tensor) -> list[float]:
-    """The weights that let no objective grow, by its gradient at the logits (MGDA-UB).
+    """Compute weights with which no objective gets worse, from the gradients at the logits (MGDA-UB).
 
     Parameters
     ----------
     parts : sequence of Tensor
         Losses of the same logits.
     logits : Tensor
-        What the objectives share: the upper bound of the method is in stopping here instead of going back through all
-        weights.
+        The shared representation of the objectives. The method's upper bound comes from stopping here instead of
+        propagating back through all weights.
 
     Returns
     -------
     list of float
-        Of sum 1. A loss that is as low as it gets (gradient 0) has weight 0; all 1 / n if all are.
+        Their sum is 1. A loss at its minimum (gradient 0) has weight 0; if all are, each has weight 1 / n.
     """
     import torch
 
@@ -138,8 +138,8 @@ def weigh(parts: Sequence[torch.Tensor], logits: torch.Tensor) -> list[float]:
     moving = lengths > 0
     if not moving.any():
         return [1 / len(parts)] * len(parts)
-    # Gradients are brought to one length, or an objective that is all but done would have all the weight, and the
-    # others would stay where they are.
+    # Normalise the gradients to one length. Otherwise an objective that has nearly converged would get all the weight,
+    # and the others would not improve.
     weighting[moving] = weights(gradients[moving] / lengths[moving, None]) / lengths[moving]
     return [float(item) for item in weighting / weighting.sum()]
 
@@ -150,7 +150,7 @@ _CLIP = 1.0
 
 @dataclass(frozen=True)
 class Example:
-    """A query's documents as tokens, with their uplift."""
+    """A query's documents as token ids, with their uplift."""
 
     pairs: list[Encoded]
     uplift: list[float]
@@ -170,21 +170,21 @@ def train(
     Parameters
     ----------
     reranker : Reranker
-    labelled : sequence of Labelled
-        Each with a document whose uplift is not 0.
-    settings : Settings
-        Epochs, learning rate with its warm-up, queries a step, patience.
-    held_out : sequence of Labelled
-        If there are any and the settings have patience, training ends when so many epochs have not lowered their loss,
-        and takes the best epoch's weights.
+    labelled : sequence of LabelledQuery
+        Each with at least one document whose uplift is not 0.
+    settings : BaselineSettings
+        Epochs, learning rate with its warm-up, queries per step, patience.
+    held_out : sequence of LabelledQuery
+        If there are any and the settings have a patience, training ends after that many epochs without a lower loss on
+        them, and uses the weights of the best epoch.
     rng : numpy.random.Generator
-        Source of the order of queries and of dropout.
+        Determines the order of queries and dropout.
     report : callable
 
     Raises
     ------
     TrainingMemoryError
-        If one query's documents do not fit into memory.
+        If the documents of a single query do not fit into memory.
     """
     examples, watched = ([_example(reranker, example) for example in queries] for queries in (labelled, held_out))
     watched = watched if settings.patience else []
@@ -212,13 +212,13 @@ def train(
 
 
 def loss(reranker: Reranker, examples: Sequence[Example]) -> float:
-    """The sum of the three losses over all examples together, without dropout."""
+    """Return the sum of the three losses over all examples together, without dropout."""
     logits = reranker.logits_without_gradients(_pairs(examples))
     return float(sum(map(float, _losses(reranker, examples, logits))))
 
 
 class _Learning:
-    """An optimiser over a reranker's weights, with a rate that rises and falls as uplift's does."""
+    """The training steps of a reranker; the learning rate rises and falls as in uplift's training."""
 
     def __init__(self, reranker: Reranker, settings: BaselineSettings, *, steps: int) -> None:
         import torch
@@ -233,7 +233,7 @@ class _Learning:
         self.at_once = settings.batch
 
     def step(self, batch: Sequence[Example]) -> None:
-        """One step down the weighed losses of some queries, fewer of them at a time where memory is short."""
+        """Take one optimiser step on the weighted losses of some queries, in smaller parts if memory is short."""
         with model_cache.one_job(self.reranker.device):
             while True:
                 self.optimizer.zero_grad(set_to_none=True)
@@ -244,7 +244,7 @@ class _Learning:
         self.rate.step()
 
     def _has_gradients(self, batch: Sequence[Example]) -> bool:
-        """Whether they fitted; if not, with fewer at a time from now on."""
+        """Compute the gradients. Return whether they fitted into memory; if not, later parts are smaller."""
         try:
             if self.at_once >= len(batch):
                 self._whole(batch)
@@ -269,9 +269,9 @@ class _Learning:
         self._weighed(batch, logits).backward()
 
     def _in_parts(self, batch: Sequence[Example]) -> None:
-        """The same gradient with fewer queries in memory: what the losses want of all logits, then back part by part.
+        """Compute the same gradient with fewer queries in memory: first all logits and their gradients, then each part.
 
-        Objectives are weighed over all queries of a step, so that all logits must be known first.
+        Objectives are weighted over all queries of a step, so all logits must be known first.
         """
         parts = [batch[i : i + self.at_once] for i in range(0, len(batch), self.at_once)]
         chances, logits_of_parts = [], []
@@ -283,7 +283,7 @@ class _Learning:
         (slope,) = self._torch.autograd.grad(self._weighed(batch, logits), logits)
         offset = 0
         for part, chance in zip(parts, chances, strict=True):
-            self._torch.set_rng_state(chance[0])  # the same units drop out as before
+            self._torch.set_rng_state(chance[0])  # repeat the same dropout as before
             if chance[1] is not None:
                 self._torch.cuda.set_rng_state(chance[1], self.reranker.device)
             recomputed = self.reranker.logits(_pairs(part))

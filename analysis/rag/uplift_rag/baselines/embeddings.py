@@ -1,4 +1,4 @@
-"""Sentence embeddings for methods that compare texts, encoders that can be trained, and whether a document says it."""
+"""Sentence embeddings for methods that compare texts, trainable encoders, and whether a document contains an answer."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ from ...qa_metrics import normalised
 
 Floats = NDArray[np.float64]
 
-#: Texts whose vectors are kept: some 30 MB at 384 dimensions.
+#: Number of texts whose vectors are cached: about 30 MB at 384 dimensions.
 KEPT = 20_000
-#: From texts to vectors of length 1, shape (n_texts, n_dimensions): their products are cosines.
+#: A function from texts to vectors of length 1, shape (n_texts, n_dimensions): their products are cosines.
 Embed = Callable[[Sequence[str]], Floats]
 
 
 def embedder(model: str, device: str | None = None) -> Embed:
-    """Embeddings by a model that is loaded when it is first used, and once for all methods.
+    """Return an embedding function whose model is loaded on first use, and once for all methods.
 
     Parameters
     ----------
     model : str
-        What `checkpoints.find` knows.
+        A name for `checkpoints.find`.
     device : str, optional
-        By default a CUDA device where there is one.
+        By default a CUDA device if there is one.
 
     Returns
     -------
     callable
-        Raises `checkpoints.ModelMissingError` or `NeuralPartsMissingError` when it is called.
+        Raises `checkpoints.ModelMissingError` or `NeuralPartsMissingError` when called.
     """
 
     return lambda texts: _cached_encoder(model, device).embed(texts)
 
 
 def text(document: Document) -> str:
-    """A document as it is embedded: its title before its text."""
+    """Return a document's text for embedding: its title, then its text."""
     return f"{document.title}. {document.text}" if document.title else document.text
 
 
 class _CachedEncoder:
-    """An encoder with what it embedded last: splits and methods ask for the same questions and documents."""
+    """An encoder with a cache of recent vectors: splits and methods embed the same questions and documents."""
 
     def __init__(self, encoder: encoders.Encoder) -> None:
         self._encoder = encoder
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Vectors in the order of the texts, shape (n_texts, n_dimensions)."""
+        """Embed texts in their order, shape (n_texts, n_dimensions)."""
         vector_of = {text: self._vectors[text] for text in texts if text in self._vectors}
         missing = [text for text in dict.fromkeys(texts) if text not in vector_of]
         if missing:
@@ -82,9 +82,9 @@ if TYPE_CHECKING:
     import torch
 
 
-#: Tokens that go through the model at once where nothing is learnt, padding counted.
+#: Tokens in one batch without training, including padding.
 CHUNK_TOKENS = {"cpu": 2048, "cuda": 65_536}
-#: Where sentence-transformers says how tokens become one vector.
+#: The file in which sentence-transformers states the pooling.
 _POOLING = "1_Pooling/config.json"
 _NO_LIMIT = 1_000_000
 
@@ -95,11 +95,11 @@ class BiEncoder:
     Parameters
     ----------
     name : str
-        What `checkpoints.find` knows.
+        A name for `checkpoints.find`.
     device : str, optional
-        By default a CUDA device where there is one.
+        By default a CUDA device if there is one.
     longest : int
-        Tokens of a text; what is longer is cut.
+        Most tokens of a text; longer texts are truncated.
     """
 
     def __init__(self, name: str, *, device: str | None = None, longest: int = 256) -> None:
@@ -122,7 +122,7 @@ class BiEncoder:
         self._chunk = CHUNK_TOKENS.get(self.device.type, CHUNK_TOKENS["cpu"])
 
     def vectors(self, texts: Sequence[str]) -> torch.Tensor:
-        """Vectors of texts, shape (n_texts, n_dimensions), with gradients where torch keeps them."""
+        """Embed texts, shape (n_texts, n_dimensions), with gradients if torch tracks them."""
         tokens = self.tokenizer(
             list(texts), truncation=True, max_length=self.longest, padding=True, return_tensors="pt"
         ).to(self.device)
@@ -136,7 +136,7 @@ class BiEncoder:
         return normalised
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Vectors of texts without gradients, float64, shape (n_texts, n_dimensions); texts of like length together."""
+        """Embed texts without gradients, float64, shape (n_texts, n_dimensions), in batches of similar lengths."""
         embeddings = np.empty((len(texts), int(self.model.config.hidden_size)))
         order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
         size = max(1, self._chunk // self.longest)
@@ -147,7 +147,7 @@ class BiEncoder:
         return embeddings
 
     def save(self, folder: Path) -> None:
-        """Write it as any other library reads it: safetensors, tokenizer, and how tokens become one vector."""
+        """Save the encoder in the standard layout: safetensors, tokenizer, pooling configuration."""
         folder.mkdir(parents=True, exist_ok=True)
         self.model.save_pretrained(folder, safe_serialization=True)
         self.tokenizer.save_pretrained(folder)
@@ -158,14 +158,14 @@ class BiEncoder:
 
 
 def contains_answer(document: Document, answers: Sequence[str]) -> bool:
-    """Whether the words of a right answer stand one after another in a document, both normalised as for exact match.
+    """Return whether a document contains a gold answer word for word, both normalised as for exact match.
 
     Parameters
     ----------
     document : Document
-        Its title counts.
+        Its title counts, too.
     answers : sequence of str
-        One that is empty when normalised is in no document. None at all: False.
+        An answer that is empty after normalisation never matches. Without answers, the result is False.
 
     Returns
     -------
@@ -181,5 +181,5 @@ def contains_answer(document: Document, answers: Sequence[str]) -> bool:
 
 
 def is_relevant(document: Document, answers: Sequence[str]) -> bool:
-    """Whether the data says that the document helps; where it says nothing, whether it contains a right answer."""
+    """Return whether the data says that the document helps; if it does not say, whether it contains a gold answer."""
     return contains_answer(document, answers) if document.is_helpful is None else document.is_helpful

@@ -1,4 +1,4 @@
-"""Training an encoder's weights down a loss, and a classifier of questions trained so."""
+"""Fine-tuning of an encoder on a loss, and a question classifier trained in this way."""
 
 from __future__ import annotations
 
@@ -36,34 +36,34 @@ def fine_tune(
     held_out: Callable[[], float] | None = None,
     before_epoch: Callable[[], None] = lambda: None,
 ) -> None:
-    """Train all weights of a model in place, by AdamW with a rate that rises over the warm-up and falls to 0.
+    """Train all weights of a model in place by AdamW; the learning rate rises during warm-up, then falls to 0.
 
     Parameters
     ----------
     model : torch.nn.Module
         On its device.
     n : int
-        Examples: one or more.
+        Number of examples, at least 1.
     loss : callable
-        The mean loss of examples by their places, with gradients.
-    settings : Settings
-        Epochs, learning rate with its warm-up, examples a step, patience.
+        Returns the mean loss of examples by their indices, with gradients.
+    settings : BaselineSettings
+        Epochs, learning rate with its warm-up, examples per step, patience.
     rng : numpy.random.Generator
-        Source of the order of examples and of dropout.
+        Determines the order of examples and dropout.
     report : callable
         Called after each epoch; it may raise to stop.
     message : str
-        What is trained, for `report`.
+        The message for `report`.
     held_out : callable, optional
-        The loss of what is held out, without dropout. If the settings have a patience, training ends when so many
-        epochs have not lowered it, and takes the best epoch's weights.
+        Returns the loss on held-out examples, without dropout. If the settings have a patience, training ends after
+        that many epochs without a lower loss, and uses the weights of the best epoch.
     before_epoch : callable, optional
-        What is to be done between epochs, without dropout.
+        Called before each epoch, without dropout.
 
     Raises
     ------
     TrainingMemoryError
-        If a step's examples do not fit into memory.
+        If the examples of a step do not fit into memory.
     """
     import torch
     from transformers import get_linear_schedule_with_warmup
@@ -118,14 +118,14 @@ if TYPE_CHECKING:
     import torch
 
 Ints = NDArray[np.int64]
-#: Questions that are read at once where nothing is learnt.
+#: Questions per batch without training.
 AT_ONCE = 64
-#: In the model's settings: classes that training questions were of. Another one is never said.
+#: Key in the model's configuration for the classes in the training data. Other classes are never predicted.
 _SEEN = "seen_classes"
 
 
 class Classifier:
-    """An encoder with a logit for each class, on a device. Make one with `start` or `load`."""
+    """An encoder with one logit per class, on a device. Create it with `start` or `load`."""
 
     def __init__(self, name: str, labels: Sequence[str], *, device: str | None, longest: int) -> None:
         try:
@@ -136,7 +136,7 @@ class Classifier:
             raise checkpoints.missing_parts() from error
         logging.disable_progress_bar()
         before = logging.get_verbosity()
-        logging.set_verbosity(ERROR)  # that the new head is new is what we want
+        logging.set_verbosity(ERROR)  # a new head is intended, so no warning
         checkpoint = checkpoints.find(name)
         try:
             self.model = AutoModelForSequenceClassification.from_pretrained(
@@ -154,7 +154,7 @@ class Classifier:
         self._longest = int(min(longest, positions - 2, self.tokenizer.model_max_length))
 
     def logits(self, questions: Sequence[str]) -> torch.Tensor:
-        """Of each class for each question, shape (n_questions, n_classes), with gradients where torch keeps them."""
+        """Return logits, shape (n_questions, n_classes), with gradients if torch tracks them."""
         tokens = self.tokenizer(
             list(questions), truncation=True, max_length=self._longest, padding=True, return_tensors="pt"
         )
@@ -162,7 +162,7 @@ class Classifier:
         return logits
 
     def classes(self, questions: Sequence[str]) -> Ints:
-        """The likeliest of the trained classes for each question, shape (n_questions,); of equal ones the first."""
+        """Predict the most likely trained class of each question, shape (n_questions,); the first among ties."""
         predicted = []
         for start in range(0, len(questions), AT_ONCE):
             with model_cache.one_job(self.device), self._torch.no_grad():
@@ -180,18 +180,18 @@ class Classifier:
         rng: np.random.Generator,
         report: Callable[[int, int, str], None],
     ) -> None:
-        """Train all weights down the cross-entropy of the labels.
+        """Train all weights on the cross-entropy of the labels.
 
         Parameters
         ----------
         questions : sequence of str
-            One or more.
+            At least one.
         labels : sequence of int
             Their classes.
-        settings : Settings
-            Epochs, learning rate with its warm-up, questions a step, patience.
+        settings : BaselineSettings
+            Epochs, learning rate with its warm-up, questions per step, patience.
         held_out : (sequence of str, sequence of int)
-            Questions with their classes that are watched; may be empty.
+            Questions and classes whose loss is monitored; may be empty.
         rng : numpy.random.Generator
         report : callable
             Called after each epoch; it may raise to stop.
@@ -205,12 +205,12 @@ class Classifier:
         )  # fmt: skip
 
     def save(self, folder: Path) -> None:
-        """Write it as any other library reads it: safetensors and tokenizer."""
+        """Save the classifier in the standard layout: safetensors and tokenizer."""
         self.model.save_pretrained(folder, safe_serialization=True)
         self.tokenizer.save_pretrained(folder)
 
     def _mask(self) -> torch.Tensor:
-        """0 for each class that was trained, else minus infinity, shape (n_classes,)."""
+        """Return 0 for each trained class, else minus infinity, shape (n_classes,)."""
         n = self.model.config.num_labels
         trained_labels = set(getattr(self.model.config, _SEEN, range(n)))
         return self._torch.tensor(
@@ -227,11 +227,11 @@ class Classifier:
 
 
 def start(encoder: str, labels: Sequence[str], *, rng: np.random.Generator, settings: BaselineSettings) -> Classifier:
-    """An untrained classifier: a language model's weights under a new layer, drawn at random."""
+    """Create an untrained classifier: a language model's weights under a new, randomly initialised layer."""
     with seeded(rng, settings.device):
         return Classifier(encoder, labels, device=settings.device, longest=settings.longest)
 
 
 def load(folder: Path, labels: Sequence[str], settings: BaselineSettings) -> Classifier:
-    """Take up what `Classifier.save` wrote."""
+    """Load what `Classifier.save` wrote."""
     return Classifier(str(folder), labels, device=settings.device, longest=settings.longest)

@@ -1,11 +1,12 @@
-"""What every method of the comparison is: its names and settings, how it is trained, kept and asked, many at once.
+"""The protocol of all compared methods: names and settings, training, saving, and answering in batches.
 
-A method that learns nothing has an empty `fit`, `save` and `load`. docs/methods/uplift.md.
+A method without training has empty `fit`, `save` and `load`. docs/methods/uplift.md.
 
-A method says what it asks as a Python generator: it yields prompts, is sent their outputs, yields what follows from
-these, and returns its answer. Nobody waits for a single prompt: a device gets batches, an endpoint all its slots.
+A method answers as a Python generator: it yields prompts, receives their outputs, yields the prompts that follow from
+these, and returns its answer. So prompts of many queries run together: a device gets batches, and an endpoint uses all
+its slots.
 
-Tables, charts, captions, the form, the methods paragraph, the bibliography, the estimate and docs read it from here.
+Tables, charts, captions, the form, the methods paragraph, the bibliography, the estimate and the docs use this module.
 """
 
 from __future__ import annotations
@@ -29,39 +30,39 @@ from ..uplift_labels import LabelledQuery, Metric, prompt
 
 @dataclass(frozen=True)
 class BaselineSettings:
-    """What all methods of a comparison share, so that they differ by nothing else.
+    """Settings that all methods of a comparison share, so that they differ in nothing else.
 
     Attributes
     ----------
     feed : int
-        How many documents a fixed top-k method hands to the generator.
+        Number of documents that a fixed top-k method gives to the generator.
     max_tokens : int
-        How long an answer may be.
+        Most tokens of an answer.
     metric : "em" or "f1"
-        What methods that learn from scores learn from.
+        Metric of methods that learn from scores.
     encoder : str
-        Any name, folder or bundle that `checkpoints.find` knows: what rerankers start from.
+        Initial model of rerankers: any name for `checkpoints.find`.
     embedder : str
-        The same, for one vector a text: what questions and documents are compared by (SKR, Adaptive-RAG, AAR).
+        Model for text embeddings, with which SKR, Adaptive-RAG and AAR compare questions and documents.
     cross_encoder : str
-        The same, for a cross-encoder that was trained on relevance elsewhere (`BAAI/bge-reranker-base` in the paper)
-        and is used as it is; "": one is trained from `encoder`.
+        A cross-encoder that was trained on relevance elsewhere (`BAAI/bge-reranker-base` in the paper) and is used
+        unchanged; if "", one is trained from `encoder`.
     device : str or None
-        `cpu`, `cuda`; None takes a CUDA device where there is one.
+        `cpu`, `cuda`; None means a CUDA device if there is one.
     epochs : int
     learning_rate : float
     batch : int
-        Queries a step.
+        Queries per step.
     longest : int
-        Tokens of a question with a document, of all that is trained.
+        Most tokens of a question with a document, for all trained models.
     warm_up : float
-        The share of training steps in which the learning rate rises; it falls linearly to 0 in the others.
+        Share of training steps in which the learning rate rises; afterwards it falls linearly to 0.
     patience : int or None
-        Epochs without a lower loss of held-out queries after which training stops; None: never.
+        Training stops after this many epochs without a lower loss on held-out queries; None: never.
     precision : "full" or "half"
-        Half computes in bfloat16 and keeps weights in full: for CUDA devices.
+        Half computes in bfloat16 and keeps weights in full precision: for CUDA devices.
     seed : int
-        What is random in training comes from `rng`; this is for what takes numbers only.
+        For functions that accept only a number; all other randomness in training comes from `rng`.
     """
 
     feed: int = 5
@@ -83,19 +84,19 @@ class BaselineSettings:
 
 @dataclass(frozen=True)
 class Training:
-    """What a method may learn from: nothing of the queries it is tested on.
+    """Training data of a method, without any test query.
 
     Attributes
     ----------
-    labelled : tuple of Labelled
-        To learn from.
-    held_out : tuple of Labelled
-        For early stopping or choosing; may be empty.
+    labelled : tuple of LabelledQuery
+        For training.
+    held_out : tuple of LabelledQuery
+        For early stopping or model selection; may be empty.
     generator : Generator
-        For methods that ask it while they learn. Labels' own prompts are stored already and cost nothing again.
+        For methods that need it in training. The prompts of the labels are already stored and cost nothing again.
     rng : numpy.random.Generator
     report : callable
-        Called with (done, total, message) now and then; it raises when training must stop: let it pass.
+        Called with (done, total, message) from time to time. It raises to stop the training: do not catch that.
     """
 
     labelled: tuple[LabelledQuery, ...]
@@ -112,17 +113,17 @@ class MethodAnswer:
     Attributes
     ----------
     text : str
-        "" where the generator gave none.
+        "" if the generator gave none.
     documents : tuple of str
-        Ids of the documents that the answer rests on, in the order in which they were handed over; () without any.
+        Ids of the documents that the answer is based on, in the order of the prompt; () without documents.
     prompt_tokens : int
-        Of the prompt, or prompts (REPLUG has one a document), that made the answer: what Table 3 counts.
+        Tokens of the prompt, or prompts (REPLUG has one per document), that produced the answer, for Table 3.
     outputs : tuple of Output
-        Of every call that the answer needed, those for deciding too: what the answer cost.
+        Outputs of every call for this answer, including calls for decisions: the cost of the answer.
     error : str
-        Why there is no text; "" where there is one.
+        Why there is no text; "" if there is one.
     form : str
-        Which form of the method gave it (`baseline.Form`), where that depends on the generator; "" for the method's.
+        Form of the method (`Form`) if it depends on the generator; "" for the method's own.
     """
 
     text: str
@@ -134,47 +135,47 @@ class MethodAnswer:
 
 
 class NotPossibleError(Exception):
-    """The method cannot be used here, and why: the comparison goes on without it and says so.
+    """The method cannot be used here, with the reason: the comparison continues without it and says so.
 
-    For instance a generator that gives no likelihoods, or training queries that are all alike.
+    Examples: a generator without likelihoods, or training queries that are all alike.
     """
 
 
 class Method(Protocol):
-    """One way from a query with ranked documents to an answer. Made by what takes `BaselineSettings`."""
+    """A method that answers a query with ranked documents. Its factory takes `BaselineSettings`."""
 
     @property
     def name(self) -> str:
-        """Its short name, as tables show it: `standard`, `replug`. Unique in a comparison."""
+        """Short name, as in tables: `standard`, `replug`. Unique in a comparison."""
         ...
 
     @property
     def form(self) -> str:
-        """Which of its forms it has, as `baseline.Form` calls it; of what learns, after it has learnt."""
+        """Key of its form (see `Form`); for a trained method, valid after training."""
         ...
 
     def fit(self, training: Training) -> None:
-        """Learn.
+        """Train the method.
 
         Raises
         ------
         NotPossibleError
-            If it cannot, and why.
+            If training is not possible, with the reason.
         """
         ...
 
     def save(self, folder: Path) -> None:
-        """Write what was learnt into an empty folder: safetensors, JSON, npy. No pickles."""
+        """Save the trained parts to an empty folder: safetensors, JSON, npy. No pickles."""
         ...
 
     def load(self, folder: Path) -> None:
-        """Take up what `save` wrote, on this machine or another."""
+        """Load what `save` wrote, on this machine or another."""
         ...
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
-        """Say step by step what is asked to answer a query, so that many are asked together (`asking.together`).
+        """Answer a query step by step, so that many run together (`run_in_lockstep`).
 
-        Parameters, errors and what comes of it are those of `answer`.
+        Parameters, errors and result are as in `answer`.
         """
         ...
 
@@ -184,35 +185,35 @@ class Method(Protocol):
         Parameters
         ----------
         query : Query
-            Its gold answers are not for methods to read.
+            Methods must not read its gold answers.
         documents : sequence of Document
-            The retriever's, best first (10 in the paper); scores in `score` where the retriever gives some. A method
-            without a reranker takes the first `Settings.feed`.
+            From the retriever, best first (10 in the paper), with `score` if the retriever gives scores. A method
+            without a reranker uses the first `BaselineSettings.feed`.
         generator : Generator
 
         Raises
         ------
         NotPossibleError
-            If it cannot, and why.
+            If the method cannot answer, with the reason.
         """
         ...
 
 
 def answered(output: Output, documents: Sequence[Document], *earlier: Output) -> MethodAnswer:
-    """An answer that one call gave, after earlier ones that decided something."""
+    """Create an answer from the output of one call, with the outputs of earlier calls for decisions."""
     ids = tuple(document.id for document in documents)
     return MethodAnswer(output.text, ids, output.prompt_tokens, (*earlier, output), output.error)
 
 
 Found = TypeVar("Found")
-#: Yields prompts, is sent their outputs in their order, and returns what it was asked for.
+#: A generator that yields prompts, receives their outputs in order, and returns its result.
 AnswerSteps = abc.Generator[Sequence[Prompt], Sequence[Output], Found]
-#: So many go on side by side: their prompts are held in memory.
+#: Number of queries that run together: their prompts are held in memory.
 AT_ONCE = 64
 
 
 class StepwiseMethod(ABC):
-    """A method that says what it asks, and so answers one question, or many of them together."""
+    """A method that answers step by step, and so can answer one query alone or many together."""
 
     @property
     @abstractmethod
@@ -221,14 +222,14 @@ class StepwiseMethod(ABC):
 
     @property
     def form(self) -> str:
-        """See `protocol.Method`; a method with one form is called like it."""
+        """See `protocol.Method`; by default the same as the name."""
         return self.name
 
     @abstractmethod
     def asking(
         self, query: Query, documents: Sequence[Document], generator: protocols.Generator
     ) -> AnswerSteps[MethodAnswer]:
-        """Say step by step what is asked to answer a query. See `protocol.Method`."""
+        """Answer a query step by step. See `protocol.Method`."""
 
     def answer(self, query: Query, documents: Sequence[Document], generator: protocols.Generator) -> MethodAnswer:
         """Answer one query. See `protocol.Method`."""
@@ -237,18 +238,18 @@ class StepwiseMethod(ABC):
 
 
 def reading(query: Query, documents: Sequence[Document], settings: BaselineSettings) -> AnswerSteps[MethodAnswer]:
-    """The generator's answer with these documents in this order, in one prompt: how all but REPLUG end.
+    """Answer with these documents in this order, in one prompt: the last step of all methods except REPLUG.
 
     Parameters
     ----------
     query : Query
     documents : sequence of Document
-        None: the prompt without documents.
-    settings : Settings
+        If empty, the prompt has no documents.
+    settings : BaselineSettings
 
     Returns
     -------
-    Answered
+    MethodAnswer
     """
     (output,) = yield [prompt(query.question, documents, max_tokens=settings.max_tokens)]
     return answered(output, documents)
@@ -261,23 +262,23 @@ def run_in_lockstep(
     at_once: int = AT_ONCE,
     report: Callable[[int], None] = lambda _done: None,
 ) -> list[Found]:
-    """Ask for several in lockstep: all prompts of a step in one call of the generator.
+    """Run several generators in lockstep: all prompts of a step go to the generator in one call.
 
     Parameters
     ----------
-    askings : iterable of Asking
-        They end after as many steps as they like.
-    generator : shapes.Generator
-        Prompts that are equal within a wave it answers once, as always.
+    askings : iterable of AnswerSteps
+        They may have different numbers of steps.
+    generator : protocols.Generator
+        As always, it answers equal prompts of one call once.
     at_once : int
-        So many side by side; the next begin when all of these have ended.
+        Most to run together; the next ones begin when all of these have ended.
     report : callable
-        Called with how many have ended, after each wave; it may raise to stop.
+        Called with the number of finished ones after each step; it may raise to stop.
 
     Returns
     -------
     list
-        What each returned, in their order: the same as one after the other.
+        The results in order: the same as without lockstep.
     """
     answers: list[Found] = []
     remaining = iter(askings)
@@ -290,7 +291,7 @@ def run_in_lockstep(
 
 
 def _steps(askings: Sequence[AnswerSteps[Found]], generator: protocols.Generator) -> Iterator[dict[int, Found]]:
-    """Go on with all until each has ended; yields what ended so far, by place, at the beginning and after each wave."""
+    """Advance all until each has ended; yield the results so far, by index, at the start and after each step."""
     ended: dict[int, Found] = {}
     waiting: dict[int, Sequence[Prompt]] = {}
 
@@ -314,16 +315,16 @@ def _steps(askings: Sequence[AnswerSteps[Found]], generator: protocols.Generator
 
 @dataclass(frozen=True)
 class Work:
-    """A paper as the bibliography lists it.
+    """A paper in the bibliography.
 
     Attributes
     ----------
     key : str
-        What it is cited by: `yu2023`.
+        Citation key: `yu2023`.
     kind : str
-        Of BibTeX entry: `inproceedings`.
+        Type of the BibTeX entry: `inproceedings`.
     fields : mapping of str to str
-        Of the entry.
+        Fields of the entry.
     """
 
     key: str
@@ -333,16 +334,16 @@ class Work:
 
 @dataclass(frozen=True)
 class Form:
-    """One way in which a baseline is run. A paper's name stands alone where the whole method is there.
+    """A form in which a baseline is run. The label is the paper's name alone only if the whole method is implemented.
 
     Attributes
     ----------
     key : str
-        What rows of tables call it. A key never changes its meaning: stored runs are read by it.
+        Key in rows of tables. A key never changes its meaning, because stored runs refer to it.
     label : str
-        What people read. "after NAME (WHAT IS THERE)" where parts are missing.
+        Label for readers: "after NAME (PARTS)" if parts are missing.
     departs : str
-        What is missing or different, as a sentence; "" where nothing is.
+        What is missing or different, as a sentence; "" if nothing is.
     """
 
     key: str
@@ -351,7 +352,7 @@ class Form:
 
     @property
     def in_sentence(self) -> str:
-        """The label as it stands within a sentence.
+        """The label as written within a sentence.
 
         Examples
         --------
@@ -369,23 +370,22 @@ class Baseline:
     Attributes
     ----------
     name : str
-        What parameters call it.
+        Name in parameters.
     title : str
-        What the form calls it.
+        Name in the web form.
     does : str
-        What it does, in one sentence without a subject.
+        What it does, as one sentence without a subject.
     make : callable
-        Makes it from what all methods of a comparison share.
+        Creates the method from the settings.
     forms : tuple of Form
-        From the whole method to what has the fewest parts. The last one is that of runs that do not say which.
+        From the complete method to the one with the fewest parts. The last is the form of runs that do not state one.
     work : Work or None
     prompts : mapping of str to str
-        Texts of its own that it asks with, by what they are for; others are `prompts.NAIVE` and
-        `prompts.WITH_DOCUMENTS`.
+        Its own prompt texts, by purpose; the others are `uplift_labels.NAIVE` and `uplift_labels.WITH_DOCUMENTS`.
     asks : int
-        New prompts a question, at most: what labels have asked costs nothing again.
+        Most new prompts per question; prompts of the labels cost nothing again.
     asks_to_learn : int
-        New prompts a question that is learnt from, at most.
+        Most new prompts per training question.
     trains : bool
         Whether it trains a model on all labelled documents.
     """
@@ -403,16 +403,16 @@ class Baseline:
 
 
 class Untrained(StepwiseMethod):
-    """A method with nothing to learn and nothing to keep. What answers is the subclass's."""
+    """A method without training and without files. Subclasses define how it answers."""
 
     def __init__(self, settings: BaselineSettings | None = None) -> None:
         self.settings = settings or BaselineSettings()
 
     def fit(self, training: Training) -> None:
-        """Nothing is learnt: an empty training split is as good as any."""
+        """Do nothing: any training data will do, even none."""
 
     def save(self, folder: Path) -> None:
-        """Nothing is written."""
+        """Do nothing."""
 
     def load(self, folder: Path) -> None:
-        """Nothing is read."""
+        """Do nothing."""

@@ -1,11 +1,12 @@
-"""REPLUG: each document in a prompt of its own, the answers weighed by how well the retriever likes it (NAACL 2024).
+"""REPLUG: one prompt per document, with answers weighted by the retriever's scores (NAACL 2024).
 
 Shi et al., section 3.2: p(y | q, D) = sum over d of lambda(q, d) p(y | d, q), lambda the softmax of retrieval scores,
-computed token by token. So a model in this process (`Ensembling`) answers. A server that says how likely a given text
-is (`Scoring`, vLLM) scores each document's answer by the same mean. Of other servers each document's answer has its
-document's weight, answers that are equal when normalised are one, and the one with the largest sum is given.
+computed token by token. This needs a model in this process (`EnsembleGenerator`). A server that returns the likelihood
+of a given text (`ScoringGenerator`, vLLM) scores each document's answer by the same mean. For other servers, each
+document's answer gets its document's weight, answers that are equal after normalisation are merged, and the answer
+with the largest sum wins.
 
-Simplified: no training of the retriever by the generator (REPLUG LSR); AAR is the method here that learns from it.
+Simplified: the retriever is not trained by the generator (REPLUG LSR); AAR is the baseline that does this.
 """
 
 from __future__ import annotations
@@ -21,19 +22,18 @@ from ...qa_metrics import normalised
 from ..uplift_labels import prompt
 from .protocol import AnswerSteps, Baseline, BaselineSettings, Form, MethodAnswer, Untrained, Work, reading
 
-#: Its forms.
+#: The forms of REPLUG.
 ENSEMBLE, LIKELIHOODS, VOTES = "replug_ensemble", "replug_likelihoods", "replug_votes"
 
 
 class Replug(Untrained):
-    """An ensemble over the first `Settings.feed` documents.
+    """An ensemble over the first `BaselineSettings.feed` documents.
 
     Parameters
     ----------
-    settings : Settings
+    settings : BaselineSettings
     temperature : float
-        What retrieval scores are divided by before the softmax: scores of BM25 differ by whole numbers, cosines by
-        hundredths.
+        Divisor of retrieval scores before the softmax: BM25 scores differ by whole numbers, cosines by hundredths.
     """
 
     name = "replug"
@@ -44,7 +44,7 @@ class Replug(Untrained):
         self.temperature = temperature
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
-        """Ask once a document. `prompt_tokens` is the sum over prompts. See `protocol.Method`."""
+        """Answer with one prompt per document; `prompt_tokens` is their sum. See `protocol.Method`."""
         fed = documents[: self.settings.feed]
         if not fed:
             return (yield from reading(query, (), self.settings))
@@ -65,7 +65,7 @@ class Replug(Untrained):
 
 
 def _ensemble(generator: Generator, prompts: Sequence[Prompt], weights: Floats) -> Output | None:
-    """The answer token by token; None where the generator does not say what it expects at every token."""
+    """Return the ensemble's answer, token by token; None if the generator gives no access to its token distribution."""
     if not isinstance(generator, EnsembleGenerator):
         return None
     try:
@@ -77,27 +77,27 @@ def _ensemble(generator: Generator, prompts: Sequence[Prompt], weights: Floats) 
 def by_likelihood(
     generator: Generator, prompts: Sequence[Prompt], outputs: Sequence[Output], weights: Floats
 ) -> tuple[str, tuple[Output, ...]] | None:
-    """The generated answer that the ensemble expects most, of a generator that scores texts but writes alone.
+    """Return the generated answer most likely under the ensemble, for a generator that scores texts but not ensembles.
 
-    Each answer is read after each document's prompt, and the documents' probabilities of every token are averaged by
-    weight: what the ensemble's own decoding would compare, over the answers that there are instead of all texts.
+    Each answer is scored after each document's prompt, and the documents' probabilities of every token are averaged by
+    weight. The ensemble's own decoding would compare the same values, but over all texts, not only the generated
+    answers.
 
     Parameters
     ----------
     generator : Generator
-    asked : sequence of Prompt
-        One a document.
+    prompts : sequence of Prompt
+        One per document.
     outputs : sequence of Output
-        What was answered to each.
+        The output for each prompt.
     weights : ndarray, shape (n_documents,)
-        Of sum 1.
+        Their sum is 1.
 
     Returns
     -------
     (str, tuple of Output) or None
-        The answer whose mean log-likelihood a token is highest, of equal ones the first, and what asking took. None
-        where the generator does not say it token by token, its tokens are not the same after all prompts, or there is
-        no answer.
+        The answer with the highest mean log-likelihood per token, the first among ties, and the usage of scoring. None
+        if the generator does not report single tokens, if its tokens differ between prompts, or if there is no answer.
     """
     answers = list(dict.fromkeys(output.text for output in outputs if output.text.strip() and not output.error))
     if not answers or not isinstance(generator, ScoringGenerator):
@@ -117,12 +117,12 @@ def by_likelihood(
 
 
 def weigh(documents: Sequence[Document], *, temperature: float = 1.0) -> Floats:
-    """lambda(q, d): the softmax of retrieval scores over the documents; all equal if one has no score.
+    """Compute lambda(q, d): the softmax of retrieval scores over the documents; equal weights if a score is missing.
 
     Returns
     -------
     ndarray, shape (n_documents,)
-        The sum is 1.
+        Their sum is 1.
 
     Examples
     --------
@@ -136,19 +136,18 @@ def weigh(documents: Sequence[Document], *, temperature: float = 1.0) -> Floats:
 
 
 def vote(outputs: Sequence[Output], weights: Floats) -> tuple[str, str]:
-    """The answer that most weight stands behind, as its heaviest document has it, and why there is none.
+    """Return the answer with the largest total weight, in the wording of its heaviest document, or else the error.
 
     Parameters
     ----------
     outputs : sequence of Output
-        What failed has no vote.
+        Failed outputs have no vote.
     weights : ndarray, shape (n_outputs,)
 
     Returns
     -------
     str, str
-        The answer and ""; or "" and the first failure, if all failed. Of answers of equal weight the one that comes
-        first.
+        The answer and "", or "" and the first error if all failed. Among answers of equal weight, the first wins.
 
     Examples
     --------

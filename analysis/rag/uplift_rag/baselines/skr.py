@@ -1,12 +1,12 @@
-"""SKR: whether to retrieve is decided by how it went with similar questions (Wang et al., EMNLP Findings 2023).
+"""SKR: decide whether to retrieve from the results on similar questions (Wang et al., EMNLP Findings 2023).
 
-Self-knowledge guided retrieval augmentation in its nearest-neighbour form, which its authors found best. Training
-questions on which the retriever's documents made the answer better, or worse, are remembered; a new question is
-answered with documents unless among its nearest ones `worse` is more frequent than among all.
+Self-knowledge guided retrieval augmentation in its nearest-neighbour form, which its authors found best. The method
+stores training questions on which the retriever's documents made the answer better or worse. A new question is answered
+with documents, unless `worse` is more frequent among its nearest neighbours than among all stored questions.
 
-Simplified: better and worse by the comparison's answer metric instead of by hand-made answer checks; question
-embeddings by the bundled sentence encoder instead of SimCSE; of the paper's ways to elicit self-knowledge (prompting,
-in-context learning, a trained classifier, neighbours) only the last.
+Simplified: better and worse are by the comparison's answer metric, not by manual answer checks. Question embeddings
+are from the bundled sentence encoder, not SimCSE. Of the paper's ways to elicit self-knowledge (prompting, in-context
+learning, a trained classifier, neighbours), only the last is implemented.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ from .protocol import (
 
 Bools = NDArray[np.bool_]
 
-#: Scores that differ by less are equal: F1 is a fraction, and fractions are rounded.
+#: Tolerance for equal scores: F1 is a ratio, so it has rounding errors.
 _EQUAL = 1e-9
 _FILES = ("embeddings.npy", "helped.npy")
 
 
 class Skr(StepwiseMethod):
-    """Documents for questions that resemble those where documents helped.
+    """Retrieve only for questions that resemble those where documents helped.
 
     Parameters
     ----------
-    settings : Settings
+    settings : BaselineSettings
     neighbours : int
-        k: how many of the nearest training questions are asked.
+        k: number of nearest training questions to consider.
     threshold : float
-        lambda: how many times the odds of `worse` among all they must exceed to leave retrieval out.
+        lambda: retrieval is skipped if the neighbours' odds of `worse` exceed lambda times the odds among all.
     embed : callable, optional
-        By default the sentence encoder that the settings name.
+        By default the sentence encoder in the settings.
     """
 
     name = "skr"
@@ -73,7 +73,7 @@ class Skr(StepwiseMethod):
         self._helped: Bools = np.zeros(0, dtype=np.bool_)
 
     def fit(self, training: Training) -> None:
-        """Ask each training question with the first documents, and remember those where that made a difference.
+        """Answer each training question with the first documents, and store those where documents made a difference.
 
         Raises
         ------
@@ -105,39 +105,39 @@ class Skr(StepwiseMethod):
         self._embeddings, self._helped = self._embed(questions), np.array(helped)
 
     def save(self, folder: Path) -> None:
-        """Write the remembered questions' embeddings, and whether documents helped."""
+        """Save the embeddings of the stored questions, and whether documents helped."""
         if self._embeddings is None:
             raise NotPossibleError("SKR has learnt nothing yet: fit it first.")
         for name, values in zip(_FILES, (self._embeddings, self._helped), strict=True):
             np.save(folder / name, values, allow_pickle=False)
 
     def load(self, folder: Path) -> None:
-        """Read what `save` wrote."""
+        """Load what `save` wrote."""
         self._embeddings, self._helped = (np.load(folder / name, allow_pickle=False) for name in _FILES)
 
     def retrieves(self, question: str) -> bool:
-        """Whether this question is answered with documents."""
+        """Return whether to answer this question with documents."""
         if self._embeddings is None:
             raise NotPossibleError("SKR has learnt nothing yet: fit it first.")
         neighbours = nearest(self._embed([question])[0], self._embeddings, self.neighbours)
         return wants_documents(self._helped[neighbours], self._helped, threshold=self.threshold)
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
-        """Ask with the first documents or with none. See `protocol.Method`."""
+        """Answer with the first documents, or with none. See `protocol.Method`."""
         fed = documents[: self.settings.feed] if documents and self.retrieves(query.question) else ()
         return reading(query, fed, self.settings)
 
 
 def nearest(vector: Floats, vectors: Floats, k: int) -> NDArray[np.int64]:
-    """The places of the k vectors that are most similar to one, the most similar first.
+    """Return the indices of the k vectors most similar to a vector, most similar first.
 
     Parameters
     ----------
     vector : ndarray, shape (n_dimensions,)
-        Of length 1, as the others: similarity is the cosine.
-    others : ndarray, shape (n, n_dimensions)
+        All vectors have length 1, so the similarity is the cosine.
+    vectors : ndarray, shape (n, n_dimensions)
     k : int
-        More than n: all. Of equally similar ones the earlier comes first.
+        If more than n, all. Ties keep the order of the vectors.
 
     Returns
     -------
@@ -152,22 +152,23 @@ def nearest(vector: Floats, vectors: Floats, k: int) -> NDArray[np.int64]:
 
 
 def wants_documents(helped_near: Bools, everyone: Bools, *, threshold: float = 1.0) -> bool:
-    """Whether a question is to be answered with documents, by what they did for its neighbours.
+    """Decide whether to answer a question with documents, from their effect on its neighbours.
 
-    Left out if the odds of `worse` among the neighbours exceed lambda times those among all: with l neighbours of k for
-    which documents made it worse, and m of all against n better, if l / (k - l) > lambda m / n.
+    Skip retrieval if the odds of `worse` among the neighbours exceed lambda times those among all: with l of k
+    neighbours for which documents made the answer worse, and m of all questions worse and n better, if l / (k - l) >
+    lambda m / n.
 
     Parameters
     ----------
-    near, everyone : ndarray of bool, shape (k,) and (m + n,)
-        Whether documents helped; False: they harmed.
+    helped_near, everyone : ndarray of bool, shape (k,) and (m + n,)
+        Whether documents helped, for the neighbours and for all; False means that they harmed.
     threshold : float
         lambda.
 
     Returns
     -------
     bool
-        If they helped everyone True, if they harmed everyone False: there are no odds.
+        True if they helped on all questions, False if they harmed on all: then there are no odds.
 
     Examples
     --------
