@@ -1,5 +1,7 @@
 """The page of the leaderboard: who is ranked where on a dimension, and who differs from whom."""
 
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -15,6 +17,19 @@ from .compute import ORIGIN, PARTICIPANT
 
 PER_PAGE = 50
 TESTS_SHOWN = 100
+#: Whether neighbours in rank differ is said of so many participants from the top.
+LEADERS = 5
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """Whether one participant is better than the next in rank: adjusted p (None without a test), and topics in common."""
+
+    better: str
+    worse: str
+    is_clear: bool
+    p: float | None
+    topics: int
 
 
 def leaderboard(study: Study, state: AnalysisState, *, dimension: str, page: str | None) -> dict[str, Any]:
@@ -37,6 +52,7 @@ def leaderboard(study: Study, state: AnalysisState, *, dimension: str, page: str
         ],
         "dimension": chosen,
         "dimension_label": _label(chosen, labels),
+        "conclusions": conclusions(ranked[:LEADERS], tests),
         "no_intervals": undefined_values.without_intervals(tables),
         "page": Paginator(_with_origin_label(ranked), PER_PAGE).get_page(page),
         "ranked": len(ranked),
@@ -57,6 +73,31 @@ def best(rows: list[Row], most: int) -> list[Row]:
         if row["kind"] == PARTICIPANT and row["dimension"] == value_labels.ALL and row["rank"] is not None
     ]
     return sorted(ranked, key=lambda row: row["rank"])[:most]
+
+
+def conclusions(ranked: list[Row], tests: list[Row]) -> list[Conclusion]:
+    """Say of each participant and the next in rank, from the top, whether a test tells them apart.
+
+    Parameters
+    ----------
+    ranked : rows of the leaderboard on one dimension, at most a few.
+    tests : rows of the tests on the same dimension.
+
+    Returns
+    -------
+    conclusions : list
+        One for each neighbouring pair. A test that favours the lower rank tells nothing apart.
+    """
+    by_pair = {frozenset((row["participant_1"], row["participant_2"])): row for row in tests}
+    ordered = sorted(ranked, key=lambda row: row["rank"])
+    neighbours = []
+    for better, worse in pairwise(ordered):
+        test = by_pair.get(frozenset((better["participant"], worse["participant"])), {})
+        p, difference = test.get("p_adjusted"), test.get("difference")
+        sign = 1 if test.get("participant_1") == better["participant"] else -1
+        is_clear = bool(significance_marks.stars(p)) and difference is not None and sign * difference > 0
+        neighbours.append(Conclusion(better["participant"], worse["participant"], is_clear, p, test.get("n") or 0))
+    return neighbours
 
 
 def _not_ranked(rows: list[Row], people: list[Row]) -> list[Row]:

@@ -4,6 +4,7 @@ import pytest
 
 from analysis.methods import significance_marks
 from analysis.methods.leaderboard import figures as chart
+from analysis.methods.leaderboard import queries
 from analysis.models import ResultTable
 from tests.analysis import small_study
 from tests.analysis.methods.test_grade_differences import ORDERS, votes_of
@@ -41,6 +42,20 @@ def test_who_was_never_compared_is_not_ranked_and_an_unknown_dimension_shows_all
     unknown = visit(study, "leaderboard/?dimension='><script>")
     assert unknown.context["dimension"] == "all"
     assert "<script>'" not in unknown.content.decode()
+
+
+def test_neighbours_in_rank_are_told_apart_by_their_test_alone():
+    ranked = [{"participant": name, "rank": rank} for rank, name in ((2, "b"), (1, "a"), (3, "c"), (4, "d"))]
+
+    def row(one, other, p, difference):
+        return {"participant_1": one, "participant_2": other, "p_adjusted": p, "difference": difference, "n": 8}
+
+    tests = [row("b", "a", 0.01, -0.5), row("b", "c", 0.01, -0.5), row("c", "a", 0.001, -1.0)]
+    shown = queries.conclusions(ranked, tests)
+    assert [(each.better, each.worse, each.is_clear, each.p, each.topics) for each in shown] == [
+        ("a", "b", True, 0.01, 8), ("b", "c", False, 0.01, 8), ("c", "d", False, None, 0),
+    ]  # fmt: skip
+    assert not queries.conclusions(ranked, [row("a", "b", 0.05, 0.5)])[0].is_clear
 
 
 def test_grades_of_several_systems_are_shown_by_system_and_not_by_what_says_nothing(monkeypatch):
