@@ -23,7 +23,7 @@ LEADERS = 5
 
 @dataclass(frozen=True)
 class Conclusion:
-    """Whether one participant is better than the next in rank: adjusted p (None without a test), and topics in common."""
+    """Whether one participant is better than the next in rank; adjusted p is None without a test."""
 
     better: str
     worse: str
