@@ -90,7 +90,9 @@ class NewAnalysis(RequestBody):
 class ResultFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
     """Which results."""
 
-    kind = django_filters.CharFilter(max_length=100, help_text="For example `analysis`, `analysis.update` or `experiment.fair`.")
+    kind = django_filters.CharFilter(
+        max_length=100, help_text="For example `analysis`, `analysis.update` or `experiment.fair`."
+    )
     seed = IntegerFilter(min_value=0, max_value=2**31)
 
     class Meta:

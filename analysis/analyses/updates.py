@@ -36,8 +36,7 @@ KEPT = 2
 
 SUPERSEDED = gettext_lazy("There is a newer full analysis. This update belongs to an older one.")
 NOT_KEPT = gettext_lazy(
-    "The full analysis cannot be updated: it has no judgments, or it is from an earlier version. "
-"Analyse again."
+    "The full analysis cannot be updated: it has no judgments, or it is from an earlier version. Analyse again."
 )
 NO_JUDGMENTS = gettext_lazy("There are no included judgments to update with. Analyse again.")
 

@@ -343,10 +343,10 @@ def check_snapshot(row: dict[str, Any], judgments: int) -> None:
     """
     mark = row["mark"]
     if not isinstance(mark, dict) or not isinstance(mark.get(CURRENT), bool):
-        raise Mismatch(f"an object with {CURRENT}", "is none", "mark")
+        raise Mismatch(f"an object with {CURRENT}", "is not one", "mark")
     if any(not isinstance(mark.get(name), int) for name in COUNTS):
         raise Mismatch("the numbers of judgments and responses", "are missing", "mark")
-    expected = "a packed snapshot"
+    expected = "a compressed snapshot"
     try:
         size = zstandard.get_frame_parameters(row["payload"]).content_size
         taken = arrays.unpack(row["payload"]) if 0 <= size <= MAX_SNAPSHOT else None

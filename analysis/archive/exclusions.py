@@ -1,21 +1,22 @@
 """What an archive leaves out, with the reasons. A test checks that every model is either included or listed here."""
 
 PERSON = "Accounts, names and e-mail addresses belong to the server of the study and never leave it."
-ASKED = ("Who runs the study on this server, and what its participants were promised there. Another "
-"server has its own information.")
+ASKED = (
+    "Who runs the study on this server, and what its participants were promised there. Another "
+    "server has its own information."
+)
 SYSTEM = "Belongs to the server of the study. Another server has its own."
 GATEWAY = (
-    ("Endpoints, keys, prices and stored answers belong to the operator. Responses and judgments by "
-"models are in the archive, with model, prompt and parameters in participants.")
+    "Endpoints, keys, prices and stored answers belong to the operator. Responses and judgments by "
+    "models are in the archive, with model, prompt and parameters in participants."
 )
 PLATFORM = (
-    ("The account on a recruitment platform belongs to the operator. Platform IDs of people and their "
-"visits never leave the server (docs/adr/0003). Payments and decisions are stored with the work "
-"itself.")
+    "The account on a recruitment platform belongs to the operator. Platform IDs of people and their "
+    "visits never leave the server (docs/adr/0003). Payments and decisions are stored with the work "
+    "itself."
 )
 TOLD = "Webhooks and their deliveries: settings of one server."
-LIVE = ("Statistics of a running campaign. They can be computed from its judgments, which are in the "
-"archive.")
+LIVE = "Statistics of a running campaign. They can be computed from its judgments, which are in the archive."
 
 ENCODED = "Computed from the responses, which are in the archive. A run's snapshot contains what it used."
 
@@ -26,7 +27,9 @@ MODELS: dict[str, str] = {
     "studies.Membership": PERSON,
     "studies.EntryLink": SYSTEM,
     "studies.Arrival": SYSTEM,
-    "studies.ParticipantBlock": "Participants who get no further work on one server. The decision applies to that server only.",
+    "studies.ParticipantBlock": (
+        "Participants who get no further work on one server. The decision applies to that server only."
+    ),
     "studies.ParticipantMessage": "Private messages between participants and researchers.",
     "accounts.ApiToken": PERSON,
     "accounts.Grant": PERSON,
@@ -50,10 +53,12 @@ MODELS: dict[str, str] = {
     "analysis.Encoder": ENCODED,
     "analysis.Encoding": ENCODED,
     "analysis.SimilarityScore": ENCODED,
-    "analysis.UnitResult": ("Intermediate results of an experiment for each question. Its result tables were computed from "
-"them."),
-    "analysis.PersonalDataFinding": ("Decisions about personal data by accounts of one server, for its own releases. The texts are in "
-"the archive."),
+    "analysis.UnitResult": (
+        "Intermediate results of an experiment for each question. Its result tables were computed from them."
+    ),
+    "analysis.PersonalDataFinding": (
+        "Decisions about personal data by accounts of one server, for its own releases. The texts are in the archive."
+    ),
     "analysis.CachedOutput": "Cached outputs of a model in a worker. Tables were computed from them.",
     "analysis.Release": RELEASED,
     "analysis.ReleaseFile": RELEASED,
@@ -80,8 +85,12 @@ FIELDS: dict[str, str] = {
     "studies.Study.contact": ASKED,
     "studies.Study.payment": ASKED,
     "studies.Study.retention": ASKED,
-    "studies.Participant.identity": "The encrypted platform ID of a person, which never leaves the server (docs/adr/0003).",
-    "studies.Participant.identity_hash": "Identifies a person across studies and never leaves the server (docs/adr/0003).",
+    "studies.Participant.identity": (
+        "The encrypted platform ID of a person, which never leaves the server (docs/adr/0003)."
+    ),
+    "studies.Participant.identity_hash": (
+        "Identifies a person across studies and never leaves the server (docs/adr/0003)."
+    ),
     "studies.Participant.erasure_requested_at": "An erasure takes minutes at most and removes archives.",
     "writing.WritingPlan.is_open": "A permission to recruit and pay on one server. An imported plan is closed.",
     "writing.WritingTask.reviewer": PERSON,

@@ -15,8 +15,7 @@ COMMON = {
     "created_at": "When it was created in the database.",
     "is_simulated": "Whether it is simulated, not made by a person.",
     "is_included": "Whether it is included in analyses, according to the latest decision.",
-    "about": ("What was decided: PAY (is it paid?) or INCLUDE (is it included in analyses?). The two are "
-"independent."),
+    "about": ("What was decided: PAY (is it paid?) or INCLUDE (is it included in analyses?). The two are independent."),
     "holds": "The outcome of the decision.",
     "reason": "The reason.",
     "evidence": "The basis of the decision.",
@@ -100,8 +99,9 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "judgments": "The number of judgments.",
             "responses": "The number of responses.",
             "mark": "Tells whether these are still the included judgments and responses, and how many were included.",
-            "payload": ("The compressed inputs. Judgments are given by their ID in this archive, or 0 if they no longer "
-"exist."),
+            "payload": (
+                "The compressed inputs. Judgments are given by their ID in this archive, or 0 if they no longer exist."
+            ),
             "created_at": "When the inputs were read.",
         },
     ),

@@ -45,8 +45,7 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         {"campaign": "The campaign.", "dimension": "The dimension.", "position": "Its position on the page."},
     ),
     "pairs": (
-        ("Two responses to one topic in the order in which they are shown. The reverse order is a "
-"separate pair."),
+        ("Two responses to one topic in the order in which they are shown. The reverse order is a separate pair."),
         {"a": "The left response.", "b": "The right response."},
     ),
     "items": (
@@ -84,8 +83,8 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "participant": "The participant.",
             "external_id": "Its name in the source, if any.",
             "state": (
-                ("ASSIGNED, SUBMITTED, ACCEPTED, REJECTED, RETURNED, TIMED_OUT, WITHDRAWN or SURPLUS (submitted "
-"when the target was reached: stored, but never included).")
+                "ASSIGNED, SUBMITTED, ACCEPTED, REJECTED, RETURNED, TIMED_OUT, WITHDRAWN or SURPLUS (submitted "
+                "when the target was reached: stored, but never included)."
             ),
             "assigned_at": "When it was assigned.",
             "submitted_at": "When it was submitted.",
