@@ -105,7 +105,7 @@ def _ask(
     ordered = sorted(claims)
     probabilities: dict[tuple[int, str], float] = {}
     for start in range(0, len(ordered), PAIRS):
-        job.report(start, len(ordered), _("What follows from which document"), by_answer=True)
+        job.report(start, len(ordered), _("Attributing answers to documents"), by_answer=True)
         part = ordered[start : start + PAIRS]
         pairs = [(_premise(query, document_index), _claim(query, text, parameters)) for document_index, text in part]
         probabilities |= dict(zip(part, entailment.probabilities(pairs).tolist(), strict=True))
@@ -291,7 +291,7 @@ def _rank(job: Job, query: Query, useful: NDArray[np.bool_]) -> list[QueryRankin
 
 def _generate(job: Job, prompts: Sequence[Prompt]) -> list[Output]:
     """Ask for all prompts; each answer is a step."""
-    job.report(0, len(prompts), _("Asking the generator"), by_answer=True)
+    job.report(0, len(prompts), _("Generating answers"), by_answer=True)
     return job.generator.generate(prompts)
 
 
