@@ -139,8 +139,8 @@ class EndpointGenerator:
         if answer is None or not answer.logprobs:
             server_message = f" Its message: {answer.error}" if answer is not None and answer.error else ""
             raise NoLikelihoodsError(
-                f"{self.endpoint} does not return the probability of a given text. Most chat servers score only their own "
-                f"output. Use vLLM or a model in this process (“model:NAME”).{server_message}"
+                f"{self.endpoint} does not return the probability of a given text. Most chat servers score only their "
+                f"own output. Use vLLM or a model in this process (“model:NAME”).{server_message}"
             )
         answers = self._complete(starmap(_scored, pairs.values()))
         tokens = [np.zeros(0)] * len(prompts)

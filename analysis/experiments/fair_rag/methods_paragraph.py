@@ -92,6 +92,7 @@ def _generated(parameters: FairRagParameters) -> str:
         return "Each distinct list was generated once, at temperature 0."
     return (
         f"At most {parameters.lists_per_query} distinct lists of a question were generated, once, at temperature 0. "
-        "They were drawn without replacement in proportion to how often they were sampled. Means over them are weighted by "
-        "inverse probabilities [@horvitz1952] and reported with standard errors."
+        "They were drawn without replacement in proportion to how often they were sampled. Means "
+        "over them are weighted "
+        "by inverse probabilities [@horvitz1952] and reported with standard errors."
     )

@@ -43,8 +43,8 @@ def _sentences(run: Run, parameters: SelfPreferenceParameters, rows: Mapping[str
     attempts = wording.many(parameters.attempts, "time")
     if BUILD in parameters.parts:
         yield (
-            "It wrote its own passages: a rewrite of people's passage, a false answer that replaced the true one in both, "
-            f"and passages in other styles. Each was checked and requested up to {attempts}."
+            "It wrote its own passages: a rewrite of people's passage, a false answer that replaced the true one in "
+            f"both, and passages in other styles. Each was checked and requested up to {attempts}."
         )
     if KNOWLEDGE in parameters.parts:
         yield (
@@ -62,8 +62,9 @@ def _sentences(run: Run, parameters: SelfPreferenceParameters, rows: Mapping[str
         )
     if READINGS in parameters.parts:
         yield (
-            f"The evaluator answered questions from pairs of passages in both orders{_bound(parameters)}. If both passages "
-            "state the same answer, the used passage is the one that the evaluator named. If their answers differ, it "
+            f"The evaluator answered questions from pairs of passages in both orders{_bound(parameters)}. If both "
+            "passages state the same answer, the used passage is the one that the evaluator named. "
+            "If their answers differ, it "
             "is the one whose answer it gave. Answers of neither or both passages were requested again, up to "
             f"{attempts} in total, and then left unresolved. Preferences are over pairs resolved in both orders, and "
             "were tested against one half by t-tests over questions."
