@@ -12,7 +12,7 @@ import numpy as np
 from ..protocols import Collection, Document, Query
 
 #: Why `without_repeats` leaves a document out.
-REPEATED = "document equal to another of its question"
+REPEATED = "duplicate document of a question"
 
 
 class TooFewDocumentsError(ValueError):

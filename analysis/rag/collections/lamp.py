@@ -17,7 +17,7 @@ from ..protocols import Collection, Document, Query
 from .fields import BadCollectionError, Fields, whole
 
 NO_TEXT = "profile item without text"
-REPEATED = "profile item that stands twice"
+REPEATED = "duplicate profile item"
 NO_QUESTION = "output without a question"
 
 

@@ -25,7 +25,7 @@ PLACES = ("documents", "ctxs", "retrieval_result")
 BLANK_ANSWER = "blank answer"
 #: In the order in which an archive is read.
 PARTS = (folds.TRAIN, folds.DEV, folds.TEST)
-TWICE = "document named twice for its question"
+TWICE = "duplicate document of a question"
 
 
 def read(path: Path | str, *, name: str = "", corpus: Corpus | None = None, metric: str = "") -> Collection:

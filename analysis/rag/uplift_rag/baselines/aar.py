@@ -161,7 +161,7 @@ class Aar(StepwiseMethod):
 
     def _fitted(self) -> BiEncoder:
         if self.encoder is None:
-            raise NotPossibleError("AAR has learnt nothing yet: fit it first.")
+            raise NotPossibleError("AAR is not trained yet: fit it first.")
         return self.encoder
 
 
@@ -292,14 +292,14 @@ def most_preferred(preferences: Floats, count: int) -> Bools:
 BASELINE = Baseline(
     name="aar",
     title="AAR",
-    does="hands over the first documents of a retriever that is adapted to what the generator prefers",
+    does="selects the first documents of a retriever adapted to the generator's preferences",
     make=Aar,
     forms=(
         Form(CONTRASTIVE, "AAR"),
         Form(
             "aar",
             "after AAR (linear adapter)",
-            "Of the encoder only a linear map of the question's vector was trained, in place of the whole encoder.",
+            "Only a linear map of the question's vector was trained, instead of the whole encoder.",
         ),
     ),
     trains=True,

@@ -101,7 +101,7 @@ class CrossEncoder(StepwiseMethod):
 
     def _fitted(self) -> reranker.Reranker:
         if self._trained is None:
-            raise NotPossibleError("The cross-encoder has learnt nothing yet: fit it first.")
+            raise NotPossibleError("The cross-encoder is not trained yet: fit it first.")
         return self._trained
 
 
@@ -196,7 +196,7 @@ def schedule(settings: BaselineSettings, is_watched: bool) -> training.Schedule:
 BASELINE = Baseline(
     name="cross_encoder",
     title="Cross-encoder",
-    does="hands over the first documents by their relevance to the question",
+    does="selects the first documents by relevance to the question",
     make=CrossEncoder,
     forms=(Form("cross_encoder", "Cross-encoder"),),
     trains=True,

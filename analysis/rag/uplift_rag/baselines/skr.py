@@ -107,7 +107,7 @@ class Skr(StepwiseMethod):
     def save(self, folder: Path) -> None:
         """Write the remembered questions' embeddings, and whether documents helped."""
         if self._embeddings is None:
-            raise NotPossibleError("SKR has learnt nothing yet: fit it first.")
+            raise NotPossibleError("SKR is not trained yet: fit it first.")
         for name, values in zip(_FILES, (self._embeddings, self._helped), strict=True):
             np.save(folder / name, values, allow_pickle=False)
 
@@ -118,7 +118,7 @@ class Skr(StepwiseMethod):
     def retrieves(self, question: str) -> bool:
         """Whether this question is answered with documents."""
         if self._embeddings is None:
-            raise NotPossibleError("SKR has learnt nothing yet: fit it first.")
+            raise NotPossibleError("SKR is not trained yet: fit it first.")
         neighbours = nearest(self._embed([question])[0], self._embeddings, self.neighbours)
         return wants_documents(self._helped[neighbours], self._helped, threshold=self.threshold)
 
@@ -183,7 +183,7 @@ def wants_documents(helped_near: Bools, everyone: Bools, *, threshold: float = 1
 BASELINE = Baseline(
     name="skr",
     title="SKR",
-    does="hands over the first documents, or none if documents harmed similar questions more often than others",
+    does="selects the first documents, or none if documents harmed similar questions more often than others",
     make=Skr,
     forms=(Form("skr", "SKR"),),
     work=Work(
