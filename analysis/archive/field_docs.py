@@ -166,18 +166,18 @@ def _field(table: ArchiveTable, column: ArchiveColumn) -> dict[str, Any]:
 def as_markdown() -> str:
     """Return the dictionary as the page of the docs."""
     parts = [
-        "# What is in an archive",
+        "# Archive contents",
         "",
         INTRODUCTION,
         "",
-        "Each file is gzipped JSON lines, UTF-8, one object a line. Types: "
+        "Each file is gzipped JSON lines, UTF-8, one object per line. Types: "
         + ", ".join(f"*{name}*: {words}" for name, words in TYPES.items() if name != words)
         + ".",
     ]
     for path, about in of_archive().items():
         parts += ["", f"## {path}", "", about["meaning"], "", "| field | type | null | meaning |", "|---|---|---|---|"]
         parts += [_markdown_row(field) for field in about["fields"]]
-    parts += ["", "## Left out", "", "| what | why |", "|---|---|"]
+    parts += ["", "## Left out", "", "| data | reason |", "|---|---|"]
     parts += [f"| `{name}` | {reason} |" for name, reason in left_out_of_archive().items()]
     return "\n".join(parts) + "\n"
 

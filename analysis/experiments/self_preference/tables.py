@@ -75,7 +75,7 @@ SETTING, TRUTH = (
 STYLE, CASE = Column("style", _("Style"), words=STYLES), Column("case", _("Passages"), words=CASES)
 WHOSE = Column("whose", _("Role"), words={"own": _("the evaluator"), "others": _("another")})
 QUESTIONS, READINGS = count("questions", _("Questions")), count("n", _("Readings"))
-UNRESOLVED = count("unresolved", _("Not counted"))
+UNRESOLVED = count("unresolved", _("Unresolved"))
 P, P_ADJUSTED = Column("p", _("p"), 4), Column("p_adjusted", _("p adjusted"), 4)
 
 SELF_PREFERENCE_RATINGS = Table(
@@ -228,7 +228,7 @@ SELF_PREFERENCE_KNOWLEDGE = Table(
         Column("level", _("Knowledge"), words=LEVELS),
         estimate("share", _("Share"), n="n"),
         count("count", _("Questions")),
-        count("n", _("Of")),
+        count("n", _("Total")),
     ),
     about="model, source (given, asked), level, share, low, high, count, n (questions)",
 )
@@ -325,7 +325,7 @@ SELF_PREFERENCE_SCORES = Table(
         Column("score", _("Rating"), 0, is_key=True),
         count("count", _("Passages")),
         Column("share", _("Share"), 1, is_share=True),
-        count("n", _("Of")),
+        count("n", _("Total")),
     ),
     about="setting, truth, author, score (1 to 5), count, share, n",
 )

@@ -51,7 +51,7 @@ MODEL_JUDGES = Table(
             "choices for the response shown first. `alpha_gold` has no interval: its `_low` and `_high` are "
             "empty"
         ),
-        "items": "number of presented pairs that it judged",
+        "items": "number of presented pairs that the model judged",
         "pairs_in_both_orders, items_with_gold, items_in_both_inferences, choices": (
             "numbers of pairs or choices behind the alphas and the share"
         ),

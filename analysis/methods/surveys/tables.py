@@ -15,7 +15,7 @@ SURVEY = Table(
     ),
     (
         Column("name", _("Measure")),
-        Column("kind", _("Asked")),
+        Column("kind", _("When asked")),
         Column("question", _("Question"), words="question"),
         Column("statistic", _("Statistic"), words=STATISTICS),
         Column("option", _("Answer"), words="answer", is_key=True),

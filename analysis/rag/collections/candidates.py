@@ -12,7 +12,7 @@ import numpy as np
 from ..protocols import Collection, Document, Query
 
 #: Why `without_repeats` leaves a document out.
-REPEATED = "duplicate document of a question"
+REPEATED = "document identical to another of its question"
 
 
 class TooFewDocumentsError(ValueError):
