@@ -126,7 +126,7 @@ TYPES = {
 }
 INTRODUCTION = (
     f"Format `{FORMAT}`, schema version {SCHEMA_VERSION}. This page is generated from the tables "
-    "(`python manage.py export --schema`); a test fails if it is out of date. How to create and read archives: "
+    "(`python manage.py export --schema`). A test fails if it is out of date. How to create and read archives: "
     "[guides/export.md](../guides/export.md)."
 )
 

@@ -48,7 +48,7 @@ def describe_data(facts: RunFacts) -> str:
         figures = {row["name"]: row["value"] for row in facts.rows.get("key_figures", [])}
         return (
             f"We analysed {_count(figures, 'responses', 'response')} to {_count(figures, 'topics', 'topic')}, "
-            "following the procedure of CrowdRAG-25 [@gienapp2025]; no judgments of pairs had been collected."
+            "following the procedure of CrowdRAG-25 [@gienapp2025]. No judgments of pairs had been collected."
         )
     simulated = " of a simulated crowd" if sums.get("simulated") else ""
     who = POOLS.get(facts.settings.pool, facts.settings.pool.lower())
@@ -68,7 +68,7 @@ def describe_votes(facts: RunFacts) -> str:
     k = facts.settings.k
     first = f"the first {k} votes" if k else "the first votes, up to the number that its campaign requested,"
     rest = ", and competence and labels from all votes" if facts.measured("mace", "log_likelihood") else ""
-    return f"Agreement was computed from {first} of each presented pair{rest}; each order of a pair is a separate unit."
+    return f"Agreement was computed from {first} of each presented pair{rest}. Each order of a pair is a separate unit."
 
 
 def describe_intervals(facts: RunFacts) -> str:

@@ -38,7 +38,7 @@ PRESENTATIONS = {
     "author_last": _("author's second"),
 }
 LEVELS = {"none": _("no"), "partial": _("partial"), "full": _("full"), "all": _("overall")}
-SOURCES = {"given": _("in the data"), "asked": _("asked")}
+SOURCES = {"given": _("in the data"), "asked": _("in this run")}
 MEASURES = {"count": _("right answers"), "level": _("knowledge level")}
 TESTS = {"anova": _("analysis of variance"), "tukey": _("Tukey's test")}
 PARTS = {

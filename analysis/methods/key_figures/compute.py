@@ -21,7 +21,7 @@ from ..settings import AnalysisSettings, named_rng
 
 HOUR, MINUTE = 3600, 60
 MINUTES = "min"
-NO_TOPIC = "no interval: a questionnaire holds pairs of many topics"
+NO_TOPIC = "no interval: questionnaires contain pairs of many topics"
 
 
 def writing(inputs: Inputs, resampling: Resampling) -> Iterator[Row]:

@@ -159,7 +159,11 @@ def _document(holder: Fields, name: str, data: Any, corpus: Corpus | None) -> Do
         )
     if corpus is None:
         raise BadCollectionError(
-            holder.file, holder.location, holder.prefix + name, "a document (ids need a corpus beside the file)", data
+            holder.file,
+            holder.location,
+            holder.prefix + name,
+            "a document (IDs need a corpus in addition to the file)",
+            data,
         )
     try:
         return corpus[corpus.place(str(data))]

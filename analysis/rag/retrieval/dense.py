@@ -221,7 +221,7 @@ def _pooling(checkpoint: Checkpoint) -> Pooling:
         return "mean"
     if len(modes) > 1 or modes[0] not in _POOLINGS:
         raise UnsupportedEncoderError(
-            f"{checkpoint.name} pools tokens by {' and '.join(modes)}; only mean and cls are "
+            f"{checkpoint.name} pools tokens by {' and '.join(modes)}, but only mean and cls are "
             "supported. Use another model."
         )
     return _POOLINGS[modes[0]]

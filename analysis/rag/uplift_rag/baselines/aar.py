@@ -106,8 +106,9 @@ class Aar(StepwiseMethod):
         queries = self._contrasts(training.labelled, training)
         if not queries:
             raise NotPossibleError(
-                f"AAR learns from queries of which the generator prefers some documents to others, and there is none "
-                f"among {len(training.labelled)} training queries: train on more, or label more documents of each."
+                f"AAR needs queries for which the generator prefers some documents to others, but none of the "
+                f"{len(training.labelled)} training queries is like this. Use more queries, or label more "
+                "documents of each."
             )
         watched = self._contrasts(training.held_out, training)
         encoder = BiEncoder(self.settings.embedder, device=self.settings.device, longest=self.settings.longest)

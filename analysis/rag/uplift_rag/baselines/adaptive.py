@@ -103,8 +103,8 @@ class Adaptive(StepwiseMethod):
         questions, labels = self._labels(training.labelled, training)
         if not labels:
             raise NotPossibleError(
-                f"Adaptive-RAG learns from questions that a strategy answers right, and there is none among "
-                f"{len(training.labelled)} training questions: train on more, or name a label for the others."
+                f"Adaptive-RAG needs questions that a strategy answers right, but none of the {len(training.labelled)} "
+                f"training questions is like this. Use more questions, or set a label for the others."
             )
         watched = self._labels(training.held_out, training) if self.settings.patience else ([], [])
         classifier = fine_tuning.start(self.settings.encoder, LABELS, rng=training.rng, settings=self.settings)

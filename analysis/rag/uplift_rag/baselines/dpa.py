@@ -146,8 +146,9 @@ class Dpa(StepwiseMethod):
         preferences = preferred(training.labelled)
         if not preferences:
             raise NotPossibleError(
-                f"DPA-RAG learns from documents that change whether an answer is right, and there is none in "
-                f"{len(training.labelled)} training queries: train on more, or with another metric."
+                "DPA-RAG needs documents that change whether an answer is right, but the "
+                f"{len(training.labelled)} training "
+                f"queries have none. Use more queries or another metric."
             )
         extra = augmented(preferences, training.generator, training.report) if self.augments else []
         self._trained = reranker.start(self.settings.encoder, rng=training.rng, device=self.settings.device,

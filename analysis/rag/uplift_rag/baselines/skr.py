@@ -99,8 +99,8 @@ class Skr(StepwiseMethod):
                 helped.append(gain > 0)
         if not questions:
             raise NotPossibleError(
-                f"SKR remembers questions on which documents made the answer better or worse, and there is none among "
-                f"{len(training.labelled)} training questions: train on more, or with another metric."
+                f"SKR needs questions for which documents made the answer better or worse, but none of the "
+                f"{len(training.labelled)} training questions is like this. Use more questions or another metric."
             )
         self._embeddings, self._helped = self._embed(questions), np.array(helped)
 
