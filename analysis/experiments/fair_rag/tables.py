@@ -126,9 +126,9 @@ FAIR_SUMMARY = Table(
     "fair_summary",
     _("Fairness, ranking quality, utility and attribution"),
     _(
-        "Means over questions: disparity of expected exposure (EE-D, higher is less fair), its relevance "
-        "(EE-R) and its distance from the ideal (EE-L), expected utility (EU, normalised by the best for "
-        "the question), attribution rate (EAR) and disparity of attributed exposure (EAE-D). In "
+        "Means over questions. EE-D: disparity of expected exposure (higher is less fair). EE-R: its "
+        "relevance. EE-L: its distance from the ideal. EU: expected utility (normalised: divided by the "
+        "best for the question). EAR: attribution rate. EAE-D: disparity of attributed exposure. In "
         "brackets: 95 % intervals over resampled questions. Error: standard error from generating only "
         "some lists."
     ),

@@ -120,10 +120,11 @@ UPLIFT_INPUTS = Table(
     "uplift_inputs",
     _("Documents and tokens per question"),
     _(
-        "Input of each method per question: documents, their length (in the model's tokens, or in words "
-        "if tokens cannot be counted), tokens of the whole prompt with instruction and question (or of "
-        "all prompts if a method prompts with each document), and ratios to standard RAG. Calls include "
-        "calls to select documents. In brackets: 95 % intervals over resampled questions."
+        "Input of each method per question: documents, their length, tokens of the prompt, and ratios to "
+        "standard RAG. Lengths are in the model's tokens, or in words if tokens cannot be counted. "
+        "Prompt tokens include instruction and question. If a method prompts with each document, they "
+        "are for all prompts. Calls include calls to select documents. In brackets: 95 % intervals over "
+        "resampled questions."
     ),
     (
         METHOD,

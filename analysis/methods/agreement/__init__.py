@@ -21,8 +21,9 @@ def describe_alpha(facts: RunFacts) -> str:
     splits = ""
     if facts.measured("agreement", "alpha", split=Split.DIFFERENTIABLE):
         splits = (
-            " We also report it for differentiable pairs, which have a majority (more than half of the votes) on more "
-            "than four sevenths of the dimensions, and for all other pairs (minimally differentiable)."
+            " We also report it for differentiable pairs and for all other pairs (minimally differentiable). A pair is "
+            "differentiable if it has a majority (more than half of the votes) on more than four sevenths of the "
+            "dimensions."
         )
     return (
         "Inter-annotator agreement is Krippendorff's alpha at the ordinal level (left, neither, right), with "

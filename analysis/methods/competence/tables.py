@@ -30,9 +30,9 @@ MACE = Table(
     "mace",
     _("Fit of the competence model (MACE)"),
     _(
-        "The fit of MACE by dimension: log likelihood of the best fit and of the best and worst of "
-        "{restarts} random restarts, their standard deviation, the mean share of restarts with the same "
-        "label for a pair, and whether the likelihood converged."
+        "The fit of MACE by dimension: log likelihood of the best fit, and of the best and worst of "
+        "{restarts} random restarts with their standard deviation. Same label: mean share of restarts "
+        "with the same label for a pair as the best fit. Converged: whether the likelihood converged."
     ),
     (
         DIMENSION,
