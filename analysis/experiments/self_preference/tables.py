@@ -161,8 +161,8 @@ SELF_PREFERENCE_FACTUALITY = Table(
     _("Factuality and author preference"),
     _(
         "Two passages with different answers, one of them true: share of readings that used the true "
-        "passage, and share that used the author's passage, over pairs resolved in both orders. 95 % "
-        "bootstrap intervals over questions. As Tables 6, 11 and 12 of the paper."
+        "passage, and share that used the author's passage, over pairs resolved in both orders. With 95 "
+        "% bootstrap intervals over questions. As Tables 6, 11 and 12 of the paper."
     ),
     (
         CASE,
@@ -182,8 +182,8 @@ SELF_PREFERENCE_BY_KNOWLEDGE = Table(
     _("Factuality preference by knowledge"),
     _(
         "Share of readings that used the true passage of a true and a false one, by the evaluator's "
-        "knowledge of the question without a passage. 95 % bootstrap intervals over questions. As Table "
-        "5 of the paper."
+        "knowledge of the question without a passage. With 95 % bootstrap intervals over questions. As "
+        "Table 5 of the paper."
     ),
     (
         Column("level", _("Knowledge"), words=LEVELS),
@@ -199,7 +199,7 @@ SELF_PREFERENCE_STYLES = Table(
     _("Style preference"),
     _(
         "Share of readings that used a passage in another style instead of the same author's normal "
-        "passage, both true, over pairs resolved in both orders. 95 % bootstrap intervals over "
+        "passage, both true, over pairs resolved in both orders. With 95 % bootstrap intervals over "
         "questions. p as for author preference. As Tables 7 and 8 of the paper."
     ),
     (
@@ -220,7 +220,7 @@ SELF_PREFERENCE_KNOWLEDGE = Table(
     _("Knowledge levels"),
     _(
         "Share of questions that a model answers right always (full), sometimes (partial) or never (no) "
-        "without a passage. 95 % bootstrap intervals over questions. As Table 1 of the paper."
+        "without a passage. With 95 % bootstrap intervals over questions. As Table 1 of the paper."
     ),
     (
         Column("model", _("Model")),
@@ -237,7 +237,7 @@ SELF_PREFERENCE_RECOUNTED = Table(
     _("Recount of right answers"),
     _(
         "Share of questions with the same count of right answers in the data and by the rule used here, "
-        "and with the same knowledge level. 95 % bootstrap intervals over questions."
+        "and with the same knowledge level. With 95 % bootstrap intervals over questions."
     ),
     (
         Column("model", _("Model")),
@@ -334,8 +334,8 @@ SELF_PREFERENCE_TOLD = Table(
     _("Named and used passage"),
     _(
         "Share of readings in which the evaluator named the passage that it used, for passages with "
-        "different answers. 95 % bootstrap intervals over questions. It shows how reliable the named "
-        "passage is if both answers are the same."
+        "different answers. With 95 % bootstrap intervals over questions. It shows how reliable the "
+        "named passage is if both answers are the same."
     ),
     (
         CASE,

@@ -126,7 +126,7 @@ FIGURES = (
         _("Median rank of cited passages"),
         _(
             "Median rank of the passages that responses cite (filled) and do not cite (open): mean over "
-            "responses, by style and origin. 95 % bootstrap intervals over topics."
+            "responses, by style and origin. With 95 % bootstrap intervals over topics."
         ),
         _("Points of the median rank of cited and uncited passages, a panel for each style."),
         tables=("citation_rank_medians",),

@@ -50,7 +50,7 @@ CITATION_ORDER = Table(
     _("Citation order"),
     _(
         "Mean of Spearman's rho between the positions (of first citation, or rank) of passages that both "
-        "sets share, by style. 95 % bootstrap intervals over topics."
+        "sets share, by style. With 95 % bootstrap intervals over topics."
     ),
     (STYLE, Column("pair", _("Sets"), words=SETS), estimate("rho", _("Rho"), n="n"), count("n", _("Pairs"))),
     across=("style",),
@@ -93,7 +93,7 @@ CITATION_RANK_MEDIANS = Table(
     _("Median rank of cited passages"),
     _(
         "Median rank of the passages that a response cites and of those that it does not cite: mean over "
-        "responses. 95 % bootstrap intervals over topics. Ranks count from 0."
+        "responses. With 95 % bootstrap intervals over topics. Ranks count from 0."
     ),
     (
         STYLE,

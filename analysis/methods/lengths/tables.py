@@ -51,8 +51,8 @@ LENGTHS = Table(
     _("Lengths of responses"),
     _(
         "Distribution of words, statements and distinct cited passages per response, citations per cited "
-        "passage and cited passages per statement, by style and origin. 95 % bootstrap intervals over "
-        "topics. Responses under {min_words} words are left out."
+        "passage and cited passages per statement, by style and origin. With 95 % bootstrap intervals "
+        "over topics. Responses under {min_words} words are left out."
     ),
     (STYLE, ORIGIN, Column("measure", _("Measure"), words=MEASURES), *DISTRIBUTION, count("n", _("n"))),
     across=("statistic",),

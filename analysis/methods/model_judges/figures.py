@@ -162,7 +162,7 @@ FIGURES = (
         _("Language models as judges"),
         _(
             "Agreement of models with themselves and with people, correlation between dimensions and "
-            "position bias, by dimension. 95 % intervals over topics (none for agreement with the gold "
+            "position bias, by dimension. With 95 % intervals over topics (none for agreement with the gold "
             "label). Dashed lines: chance level."
         ),
         _("Points with intervals by dimension, one panel for each measure and one colour for each prompt type."),
@@ -174,7 +174,7 @@ FIGURES = (
         _("Self-preference of models"),
         _(
             "Share of choices for a model's own response, by the model and by the gold label of people, on "
-            "the same pairs, by dimension. 95 % bootstrap intervals over topics. Dashed line: one half."
+            "the same pairs, by dimension. With 95 % bootstrap intervals over topics. Dashed line: one half."
         ),
         _("Points with intervals by dimension, one colour for the model and one for the gold label."),
         tables=("model_self_preference",),

@@ -62,8 +62,8 @@ MODEL_SELF_PREFERENCE = Table(
     _("Self-preference of models"),
     _(
         "Share of choices for the model's own response, by the model and by the gold label of people, "
-        "and their difference. 95 % intervals over topics. Pairs: one response by the model and one by "
-        "another writer, with a choice by both. Undecided: pairs with a neutral judgment or label. "
+        "and their difference. With 95 % intervals over topics. Pairs: one response by the model and one "
+        "by another writer, with a choice by both. Undecided: pairs with a neutral judgment or label. "
         "Agreement: Krippendorff's alpha of the model and the gold label on pairs with one of its own "
         "responses, and on other pairs, without an interval."
     ),

@@ -17,7 +17,7 @@ READABILITY = Table(
     _(
         "Distribution of Flesch reading ease of responses (median over a response's statements), of "
         "their cited passages (median over the passages that its statements cite), and of the "
-        "difference, by style and origin. 95 % bootstrap intervals over topics."
+        "difference, by style and origin. With 95 % bootstrap intervals over topics."
     ),
     (STYLE, ORIGIN, Column("measure", _("Text"), words=EASES), *DISTRIBUTION, count("n", _("Responses"))),
     across=("statistic",),

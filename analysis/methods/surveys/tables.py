@@ -10,8 +10,8 @@ SURVEY = Table(
     _("Survey"),
     _(
         "Writers' answers about themselves and the task, before and after writing: mean, median and "
-        "share of each answer, and Spearman's rho of each two questions. 95 % bootstrap intervals over "
-        "topics."
+        "share of each answer, and Spearman's rho of each two questions. With 95 % bootstrap intervals "
+        "over topics."
     ),
     (
         Column("name", _("Measure")),

@@ -31,8 +31,8 @@ TEXT_REUSE_SHARES = Table(
     _("Text reuse by limit"),
     _(
         "Share of pairs of a statement and a cited passage with sentence-BLEU (orders up to 8) below a "
-        "limit, by style and origin. 95 % bootstrap intervals over topics. A statement counts as copied "
-        "from {reuse_limit}."
+        "limit, by style and origin. With 95 % bootstrap intervals over topics. A statement counts as "
+        "copied from {reuse_limit}."
     ),
     (
         STYLE,
