@@ -22,7 +22,7 @@ class Split(models.TextChoices):
     COMPLETE = "complete", _("all pairs")
     DIFFERENTIABLE = "differentiable", _("differentiable")
     MINIMAL = "minimal", _("minimally differentiable")
-    EXPERT_PAIRS = "expert_pairs", _("pairs that experts judged")
+    EXPERT_PAIRS = "expert_pairs", _("pairs judged by experts")
 
 
 class Label(models.TextChoices):
@@ -40,7 +40,7 @@ class ReleaseState(models.TextChoices):
     BUILDING = "BUILDING", _("being built")
     READY = "READY", _("ready to publish")
     PUBLISHED = "PUBLISHED", _("published")
-    MARKED = "MARKED", _("marked: something was withdrawn")
+    MARKED = "MARKED", _("marked: data was withdrawn")
     WITHDRAWN = "WITHDRAWN", _("withdrawn")
 
 
@@ -65,33 +65,33 @@ class PersonalKind(models.TextChoices):
 
     EMAIL = "EMAIL", _("e-mail address")
     PHONE = "PHONE", _("telephone number")
-    PROFILE = "PROFILE", _("somebody's page or account")
+    PROFILE = "PROFILE", _("personal page or account")
     HANDLE = "HANDLE", _("user name")
-    PLATFORM = "PLATFORM", _("id of a recruitment platform")
+    PLATFORM = "PLATFORM", _("recruitment platform ID")
     ACCOUNT = "ACCOUNT", _("bank account")
     CARD = "CARD", _("payment card")
-    NATIONAL = "NATIONAL", _("national id")
+    NATIONAL = "NATIONAL", _("national ID")
     NETWORK = "NETWORK", _("network address")
     ADDRESS = "ADDRESS", _("postal address")
-    NAME = "NAME", _("name, where somebody says their own")
+    NAME = "NAME", _("own name of a person")
     BIRTH = "BIRTH", _("date of birth")
-    ANSWER = "ANSWER", _("what the person answered in a survey")
+    ANSWER = "ANSWER", _("survey answer of the person")
 
 
 class TextSource(models.TextChoices):
     """The kinds of texts that are searched for personal data."""
 
     RESPONSE = "RESPONSE", _("response")
-    LOG = "LOG", _("an earlier state of a response")
-    SURVEY = "SURVEY", _("answer in a survey")
-    JUSTIFICATION = "JUSTIFICATION", _("reason for a judgment")
+    LOG = "LOG", _("earlier version of a response")
+    SURVEY = "SURVEY", _("survey answer")
+    JUSTIFICATION = "JUSTIFICATION", _("justification of a judgment")
     COMMENT = "COMMENT", _("comment on a questionnaire")
 
 
 class PersonalVerdict(models.TextChoices):
     """What is done with what looks like personal data."""
 
-    RELEASE = "RELEASE", _("release: it is none")
-    KEEP = "KEEP", _("release although it is, for a reason")
-    REDACT = "REDACT", _("black it out")
-    LEAVE_OUT = "LEAVE_OUT", _("leave the whole text out")
+    RELEASE = "RELEASE", _("release (not personal data)")
+    KEEP = "KEEP", _("release although it is personal data (reason required)")
+    REDACT = "REDACT", _("redact it")
+    LEAVE_OUT = "LEAVE_OUT", _("leave out the whole text")

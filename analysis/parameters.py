@@ -73,14 +73,14 @@ class Parameter:
             return
         if self.kind == "flag":
             if not isinstance(value, bool):
-                raise BadParameterError(f"{self.name} must be true or false, it is {value!r}.")
+                raise BadParameterError(f"{self.name} must be true or false, not {value!r}.")
         elif self.kind == "text":
             if not isinstance(value, str):
-                raise BadParameterError(f"{self.name} must be a text, it is {value!r}.")
+                raise BadParameterError(f"{self.name} must be text, not {value!r}.")
         elif self.kind == "choice":
             values = [name for name, _label in self.choices]
             if value not in values:
-                raise BadParameterError(f"{self.name} is one of {', '.join(values)}, not {value!r}.")
+                raise BadParameterError(f"{self.name} must be one of {', '.join(values)}, not {value!r}.")
         else:
             self._check_number(value)
 
@@ -88,13 +88,13 @@ class Parameter:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or (self.kind == "integer" and not isinstance(value, int)):
             kind = "a whole number" if self.kind == "integer" else "a number"
-            raise BadParameterError(f"{self.name} must be {kind}, it is {value!r}.")
+            raise BadParameterError(f"{self.name} must be {kind}, not {value!r}.")
         if self.most is None:
             if self.least is not None and not value >= self.least:
-                raise BadParameterError(f"{self.name} must be at least {self.least:,}, it is {value}.")
+                raise BadParameterError(f"{self.name} must be at least {self.least:,}, not {value}.")
         elif not (self.least or 0) <= value <= self.most:
             low, high = self.least or 0, self.most
-            raise BadParameterError(f"{self.name} must lie between {low:,} and {high:,}, it is {value}.")
+            raise BadParameterError(f"{self.name} must be between {low:,} and {high:,}, not {value}.")
 
 
 def parameter(default: Any, label: str | Promise, kind: Kind, **more: Any) -> Any:

@@ -34,7 +34,7 @@ class ResultRow(serializers.ModelSerializer[Run]):
     """A run that made tables, and what made them what they are."""
 
     tables = serializers.SerializerMethodField(
-        help_text="Their names, as in docs/results.md. Of an update, those that it made anew."
+        help_text="Table names as in docs/results.md. For an update: the tables that it recomputed."
     )
 
     class Meta:
@@ -90,7 +90,9 @@ class NewAnalysis(RequestBody):
 class ResultFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
     """Which results."""
 
-    kind = django_filters.CharFilter(max_length=100, help_text="As `analysis`, `analysis.update`, `experiment.fair`.")
+    kind = django_filters.CharFilter(
+        max_length=100, help_text="For example `analysis`, `analysis.update` or `experiment.fair`."
+    )
     seed = IntegerFilter(min_value=0, max_value=2**31)
 
     class Meta:

@@ -26,7 +26,7 @@ from ..tables.run_tables import UPDATE
 from ..tables.table import Holds, get
 from .services import KIND as ANALYSIS
 
-REASON = "Somebody whose texts or judgments it used had them erased; rows with their pseudonym were taken out."
+REASON = "Somebody had their texts or judgments erased. Rows with their pseudonym were removed."
 
 
 def erase(participant: Participant, now: datetime) -> None:

@@ -43,7 +43,7 @@ def _field(parameter: Parameter) -> forms.Field:
 
 def _bertscores() -> list[tuple[str, Any]]:
     return [
-        ("", _("those computed last")),
+        ("", _("computed last")),
         *((str(choice), str(choice)) for choice in encodings.offered_models()),
         (encodings.NO_SCORES, _("none")),
     ]

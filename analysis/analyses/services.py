@@ -54,7 +54,7 @@ def start(
         If there is neither a response nor a judgment that counts.
     """
     if seed < 0:
-        raise BadParameterError(f"The seed must not be negative, it is {seed}.")
+        raise BadParameterError(f"The seed must be 0 or more, not {seed}.")
     settings = AnalysisSettings.read(parameters or {})
     responses = Response.objects.filter(study=study).included()
     if not responses.exists() and not Judgment.objects.of_study(study).counted().exists():

@@ -34,12 +34,11 @@ MARK = "mark"
 #: Updates that stay beside the latest: somebody's page may be drawing its charts still.
 KEPT = 2
 
-SUPERSEDED = gettext_lazy("A newer full analysis is there: this update is of an older one.")
+SUPERSEDED = gettext_lazy("There is a newer full analysis. This update belongs to an older one.")
 NOT_KEPT = gettext_lazy(
-    "The full analysis kept nothing that an update could begin with: it had no judgments, or an earlier version "
-    "made it. Analyse again."
+    "The full analysis cannot be updated: it has no judgments, or it is from an earlier version. Analyse again."
 )
-NO_JUDGMENTS = gettext_lazy("No judgment counts any more: an update has nothing to begin with. Analyse again.")
+NO_JUDGMENTS = gettext_lazy("There are no included judgments to update with. Analyse again.")
 
 
 def start(base: Run, *, by: User | None = None, now: datetime | None = None) -> Run:

@@ -45,7 +45,7 @@ def state_of(request: HttpRequest, study: Study, *, live: bool = False) -> run_t
     try:
         return services.state(study, key=_key(request), live=live)
     except Run.DoesNotExist:
-        raise Http404("There is no finished analysis of this key in this study.") from None
+        raise Http404("This study has no finished analysis with this key.") from None
 
 
 def page_context(
@@ -187,7 +187,7 @@ def report_file(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     """Send a report as one file, or what belongs to it."""
     run, _is_named = done_run(request, study)
     if name not in exports.WRITERS:
-        raise Http404("A report has no such file.")
+        raise Http404("The report has no file with this name.")
     write, media_type = exports.WRITERS[name]
     response = HttpResponse(write(builder.report(run)), content_type=media_type)
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-{str(run.key)[:8]}-{name}"'

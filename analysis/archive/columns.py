@@ -32,8 +32,8 @@ class DanglingError(Exception):
 
     def __init__(self, table: str, pk: int):
         super().__init__(
-            f"A row refers to row {pk} of {table}, which is no part of this study. "
-            "The database is inconsistent: find the row and correct it, then export again."
+            f"A row refers to row {pk} of {table}, which does not belong to this study. "
+            "The database is inconsistent: find and correct the row, then export again."
         )
 
 
@@ -343,10 +343,10 @@ def check_snapshot(row: dict[str, Any], judgments: int) -> None:
     """
     mark = row["mark"]
     if not isinstance(mark, dict) or not isinstance(mark.get(CURRENT), bool):
-        raise Mismatch(f"an object with {CURRENT}", "is none", "mark")
+        raise Mismatch(f"an object with {CURRENT}", "is not one", "mark")
     if any(not isinstance(mark.get(name), int) for name in COUNTS):
         raise Mismatch("the numbers of judgments and responses", "are missing", "mark")
-    expected = "a packed snapshot"
+    expected = "a compressed snapshot"
     try:
         size = zstandard.get_frame_parameters(row["payload"]).content_size
         taken = arrays.unpack(row["payload"]) if 0 <= size <= MAX_SNAPSHOT else None
@@ -355,8 +355,8 @@ def check_snapshot(row: dict[str, Any], judgments: int) -> None:
     except Exception as error:  # whatever numpy, zstandard or json say of bytes that are not theirs
         raise Mismatch(expected, f"cannot be unpacked: {error}", "payload") from error
     if taken is None:
-        raise Mismatch(f"{expected} of at most {MAX_SNAPSHOT} bytes", "is larger, or does not say", "payload")
+        raise Mismatch(f"{expected} of at most {MAX_SNAPSHOT} bytes", "is larger, or has no size", "payload")
     if digest != row["digest"]:
         raise Mismatch(f"{expected} with the digest {row['digest']}", f"its digest is {digest}", "payload")
     if any(((references < 0) | (references > judgments)).any() for references in lines):
-        raise Mismatch(expected, f"names judgments beyond the {judgments} that are here", "payload")
+        raise Mismatch(expected, f"refers to judgments beyond the {judgments} in the archive", "payload")

@@ -15,8 +15,8 @@ from .writer import Lines, Package
 FORMAT = "crowdrag25"
 SCHEMA_VERSION = 1
 TICK = 200
-NO_ROWS = "The study holds nothing of this kind."
-NO_ANALYSIS = "There is no finished analysis of the crowd's judgments: analyse the study, then export it again."
+NO_ROWS = "The study has no such data."
+NO_ANALYSIS = "There is no finished analysis of the crowd's judgments. Analyse the study, then export it again."
 
 
 def write(package: Package, work: Work) -> dict[str, Any]:

@@ -1,38 +1,44 @@
 """What an archive leaves out, with the reasons. A test checks that every model is either included or listed here."""
 
-PERSON = "Accounts, names and e-mail addresses belong to the system that the study is run on and never leave it."
-ASKED = "Who runs the study on one system, and what was promised to its people there; another system says its own."
-SYSTEM = "Belongs to the system that the study is run on: another one has its own."
+PERSON = "Accounts, names and e-mail addresses belong to the server of the study and never leave it."
+ASKED = (
+    "Who runs the study on this server, and what its participants were promised there. Another "
+    "server has its own information."
+)
+SYSTEM = "Belongs to the server of the study. Another server has its own."
 GATEWAY = (
-    "The gateway's own books: endpoints, keys, prices, stored answers are the operator's. What models wrote and judged "
-    "is in responses and judgments, with model, prompt and parameters in participants."
+    "Endpoints, keys, prices and stored answers belong to the operator. Responses and judgments by "
+    "models are in the archive, with model, prompt and parameters in participants."
 )
 PLATFORM = (
-    "A recruitment platform's account belongs to the operator, and its ids of people and their visits never leave "
-    "(docs/adr/0003). What was paid and decided stands with the work itself."
+    "The account on a recruitment platform belongs to the operator. Platform IDs of people and their "
+    "visits never leave the server (docs/adr/0003). Payments and decisions are stored with the work "
+    "itself."
 )
-TOLD = "Which other systems are told what happens here, and what they were told: settings of one system."
-LIVE = "Figures of a campaign that is under way: they follow from its judgments, which are here."
+TOLD = "Webhooks and their deliveries: settings of one server."
+LIVE = "Statistics of a running campaign. They can be computed from its judgments, which are in the archive."
 
-ENCODED = "Computed from the responses, which are here, and can be computed again; a run's snapshot holds what it used."
+ENCODED = "Computed from the responses, which are in the archive. A run's snapshot contains what it used."
 
-RELEASED = "Releases were given out by one system, under its address; what they were made of is here."
+RELEASED = "Releases were published by one server under its address. Their source data are in the archive."
 
 MODELS: dict[str, str] = {
     "studies.User": PERSON,
     "studies.Membership": PERSON,
     "studies.EntryLink": SYSTEM,
     "studies.Arrival": SYSTEM,
-    "studies.ParticipantBlock": "Whom one system gives no further work: a decision that stays where it was made.",
-    "studies.ParticipantMessage": "Letters between a participant and the researchers: meant for them alone.",
+    "studies.ParticipantBlock": (
+        "Participants who get no further work on one server. The decision applies to that server only."
+    ),
+    "studies.ParticipantMessage": "Private messages between participants and researchers.",
     "accounts.ApiToken": PERSON,
     "accounts.Grant": PERSON,
-    "api.IdempotentReply": "Answers to scripts, kept for a day in case they ask again.",
+    "api.IdempotentReply": "API responses that are stored for a day for repeated requests.",
     "api.RateLimitState": SYSTEM,
     "annotation.LiveAgreement": LIVE,
     "annotation.LiveCompetence": LIVE,
-    "annotation.ShownFlag": "What reviewers saw while they decided: it follows from the judgments.",
-    "analysis.LogMeasures": "What the writing logs say, computed once: it follows from them, and they are here.",
+    "annotation.ShownFlag": "Review data. They can be computed from the judgments.",
+    "analysis.LogMeasures": "Computed from the writing logs, which are in the archive.",
     "llm.Endpoint": GATEWAY,
     "llm.Call": GATEWAY,
     "llm.Attempt": GATEWAY,
@@ -47,11 +53,13 @@ MODELS: dict[str, str] = {
     "analysis.Encoder": ENCODED,
     "analysis.Encoding": ENCODED,
     "analysis.SimilarityScore": ENCODED,
-    "analysis.UnitResult": "What an experiment found on its way, question by question: its result tables were "
-    "made of it.",
-    "analysis.PersonalDataFinding": "What of people's texts is released was decided by accounts of one system, for its "
-    "own releases; the texts are here.",
-    "analysis.CachedOutput": "What a model in a worker wrote, kept so that it is written once: tables were made of it.",
+    "analysis.UnitResult": (
+        "Intermediate results of an experiment for each question. Its result tables were computed from them."
+    ),
+    "analysis.PersonalDataFinding": (
+        "Decisions about personal data by accounts of one server, for its own releases. The texts are in the archive."
+    ),
+    "analysis.CachedOutput": "Cached outputs of a model in a worker. Tables were computed from them.",
     "analysis.Release": RELEASED,
     "analysis.ReleaseFile": RELEASED,
     "analysis.ReleaseTable": RELEASED,
@@ -62,44 +70,48 @@ MODELS: dict[str, str] = {
     "operations.Removal": SYSTEM,
     "audit.AccessLogEntry": SYSTEM,
     "accounts.SignInFailure": SYSTEM,
-    "jobs.Unit": "How the work of a run was shared out among workers; a finished run needs none of it.",
+    "jobs.Unit": "How the work of a run was distributed to workers. A finished run does not need it.",
     "jobs.WorkerHeartbeat": SYSTEM,
     "jobs.ScheduledTask": SYSTEM,
-    "jobs.Artifact": "Files that runs made: they follow from the tables, which are here, and can be made again.",
-    "jobs.Upload": "Files as they were handed in: what was in them is here as rows.",
+    "jobs.Artifact": "Files created by runs. They can be created again from the tables, which are in the archive.",
+    "jobs.Upload": "Uploaded files. The archive contains their data as rows.",
 }
 
 FIELDS: dict[str, str] = {
-    "studies.Study.slug": "The study's address in one system; it stands in the manifest.",
-    "studies.Study.llm_budget": "A permission to spend money, given by somebody for one system.",
+    "studies.Study.slug": "The study's address on one server. It is in the manifest.",
+    "studies.Study.llm_budget": "A permission to spend money on one server.",
     "studies.Study.created_by": PERSON,
     "studies.Study.researchers": ASKED,
     "studies.Study.contact": ASKED,
     "studies.Study.payment": ASKED,
     "studies.Study.retention": ASKED,
-    "studies.Participant.identity": "The platform's id of a person, encrypted: never leaves (docs/adr/0003).",
-    "studies.Participant.identity_hash": "Finds a person again across studies: never leaves (docs/adr/0003).",
+    "studies.Participant.identity": (
+        "The encrypted platform ID of a person, which never leaves the server (docs/adr/0003)."
+    ),
+    "studies.Participant.identity_hash": (
+        "Identifies a person across studies and never leaves the server (docs/adr/0003)."
+    ),
     "studies.Participant.erasure_requested_at": "An erasure takes minutes at most and removes archives.",
-    "writing.WritingPlan.is_open": "A permission to recruit and to pay, given for one system: a plan comes in closed.",
+    "writing.WritingPlan.is_open": "A permission to recruit and pay on one server. An imported plan is closed.",
     "writing.WritingTask.reviewer": PERSON,
-    "writing.WritingTask.reviewing_until": "Goes with who has it open for review.",
+    "writing.WritingTask.reviewing_until": "Belongs to the reviewer who has it open.",
     "writing.TaskTransition.by": PERSON,
     "writing.TaskPayment.by": PERSON,
-    "writing.ModelAnswer.run": "Only analyses' runs are here.",
+    "writing.ModelAnswer.run": "The archive contains runs of analyses only.",
     "writing.ResponseDecision.decided_by": PERSON,
     "annotation.Assignment.reviewer": PERSON,
-    "annotation.Assignment.reviewing_until": "Goes with who has it open for review.",
-    "annotation.Assignment.session": "The platform's id of a visit: it leads to the person there (docs/adr/0003).",
+    "annotation.Assignment.reviewing_until": "Belongs to the reviewer who has it open.",
+    "annotation.Assignment.session": "The platform's ID of a visit, which identifies the person there (docs/adr/0003).",
     "annotation.AssignmentDecision.decided_by": PERSON,
     "annotation.AssignmentTransition.by": PERSON,
     "annotation.AssignmentPayment.by": PERSON,
-    "annotation.JudgingAnswer.run": "Only analyses' runs are here.",
-    "jobs.Run.key": "The address of a run in one system; the importing one gives another.",
+    "annotation.JudgingAnswer.run": "The archive contains runs of analyses only.",
+    "jobs.Run.key": "The address of a run on one server. The importing server assigns a new one.",
     "jobs.Run.created_by": PERSON,
     "jobs.Run.cancelled_by": PERSON,
     "jobs.Run.resumed_by": PERSON,
-    "jobs.Run.resumed_at": "Goes with who resumed it; the run is finished.",
-    "jobs.Run.error": "Only finished runs are here, and they have none.",
-    "jobs.Run.problems": "Only finished runs are here, and they have none.",
-    "jobs.Run.is_rejected": "Only finished runs are here, and none of them was refused.",
+    "jobs.Run.resumed_at": "Belongs to the person who resumed it. The run is finished.",
+    "jobs.Run.error": "The archive contains finished runs only, which have none.",
+    "jobs.Run.problems": "The archive contains finished runs only, which have none.",
+    "jobs.Run.is_rejected": "The archive contains finished runs only, and none of them was refused.",
 }

@@ -8,18 +8,18 @@ from . import exclusions, field_meanings
 from .archive_tables import ALL, FORMAT, SCHEMA_VERSION, ArchiveTable
 from .columns import ArchiveColumn
 
-ID = "The row's line in its file, from 1; other tables refer to it by this."
+ID = "The row's line number in its file, from 1. Other tables refer to the row by it."
 COMMON = {
-    "name": "What it is called in this study; all versions of it have this name.",
-    "version": "Counts up from 1; a version never changes.",
-    "created_at": "When it came into the system.",
-    "is_simulated": "Whether it is simulated: no person stands behind it.",
-    "is_included": "What the latest decision on inclusion says: whether it counts in analyses.",
-    "about": "What was decided: PAY (is it paid?) or INCLUDE (does it count?). Neither follows from the other.",
-    "holds": "Which way it was decided.",
-    "reason": "Why.",
-    "evidence": "What the decision rests on.",
-    "decided_at": "When it was decided; the latest decision on a question holds.",
+    "name": "Its name in this study. All versions share it.",
+    "version": "Version number, from 1. A version never changes.",
+    "created_at": "When it was created in the database.",
+    "is_simulated": "Whether it is simulated, not made by a person.",
+    "is_included": "Whether it is included in analyses, according to the latest decision.",
+    "about": ("What was decided: PAY (is it paid?) or INCLUDE (is it included in analyses?). The two are independent."),
+    "holds": "The outcome of the decision.",
+    "reason": "The reason.",
+    "evidence": "The basis of the decision.",
+    "decided_at": "When it was decided. The latest decision on each question applies.",
 }
 
 TABLES: dict[str, tuple[str, dict[str, str]]] = {
@@ -27,42 +27,42 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "The study: one row.",
         {
             "title": "Its title.",
-            "description": "What it is about.",
-            "language": "Of its texts, as a BCP 47 tag.",
+            "description": "Its description.",
+            "language": "The language of its texts, as a BCP 47 tag.",
             "text_licence": "The licence under which its texts are released.",
-            "currency": "Of all amounts of money in it, as an ISO 4217 code.",
+            "currency": "The currency of all amounts, as an ISO 4217 code.",
         },
     ),
     "participants": (
-        "Whoever writes or judges, by pseudonym.",
+        "Writers and judges, by pseudonym.",
         {
-            "external_id": "The study's pseudonym of a person (no platform's id), or the name of a model or system.",
+            "external_id": "The study's pseudonym of a person (never a platform ID), or the name of a model or system.",
             "kind": "CROWD (crowd worker), EXPERT, MODEL (language model) or SYSTEM (RAG system).",
-            "specification": "Of a model: which version, with which prompt and parameters.",
-            "platform_facts": "What the platform said of a person, its ids taken out.",
-            "withdrawn_at": "When the person took part no further; null: they did not withdraw.",
-            "erased_at": "When what is known of the person was erased; null: it was not.",
+            "specification": "For models: version, prompt and parameters.",
+            "platform_facts": "The platform's data about a person, without IDs.",
+            "withdrawn_at": "When the person withdrew. Null: they did not withdraw.",
+            "erased_at": "When the person's data were erased. Null: they were not erased.",
         },
     ),
     "consent_texts": (
-        "What people were asked to agree to, by version.",
+        "Consent texts, by version.",
         {
             "text": "The text, in Markdown.",
             "text_licence": "The licence under which texts are released.",
-            "log_licence": "The licence under which writing logs are released; empty: they are not.",
-            "timing_licence": "The licence under which timing is released; empty: it is not.",
+            "log_licence": "The licence under which writing logs are released. Empty: they are not released.",
+            "timing_licence": "The licence under which timing is released. Empty: it is not released.",
         },
     ),
     "consents": (
-        "Who agreed to what.",
+        "Consents of participants.",
         {
-            "participant": "Who.",
-            "text": "To which text.",
-            "given_at": "When.",
+            "participant": "The participant.",
+            "text": "The consent text.",
+            "given_at": "The time.",
             "releases_text": "Whether the person's texts may be released.",
             "releases_log": "Whether the person's writing logs may be released.",
             "releases_timing": "Whether the person's timing may be released.",
-            "withdrawn_at": "When the consent was withdrawn; null: it holds.",
+            "withdrawn_at": "When the consent was withdrawn. Null: it is valid.",
         },
     ),
     **field_meanings.WRITING_TABLES,
@@ -70,37 +70,39 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "runs": (
         "Finished analyses.",
         {
-            "kind": "What was computed.",
-            "queue": "Which workers did it.",
+            "kind": "The kind of run.",
+            "queue": "The queue of the workers that computed it.",
             "state": "DONE.",
-            "parameters": "What was asked for.",
-            "seed": "Where its randomness began.",
-            "inputs_digest": "SHA-256 of what it was computed from.",
-            "code_version": "The code that computed it.",
+            "parameters": "The parameters.",
+            "seed": "The random seed.",
+            "inputs_digest": "SHA-256 of its inputs.",
+            "code_version": "The code version.",
             "environment": "Python, platform and versions of packages.",
-            "summary": "The result at a glance.",
-            "created_at": "When it was asked for.",
-            "started_at": "When it began.",
-            "finished_at": "When it was done.",
-            "stale_at": "When its inputs changed (were erased, say); null: they did not.",
+            "summary": "A summary of the result.",
+            "created_at": "When it was created.",
+            "started_at": "When it started.",
+            "finished_at": "When it finished.",
+            "stale_at": "When its inputs changed, for example by an erasure. Null: they have not changed.",
             "stale_reason": "How they changed.",
         },
     ),
     "result_tables": (
         "Tables of results.",
-        {"run": "Of which run.", "name": "Its name (docs/results.md).", "rows": "Its rows: a list of objects."},
+        {"run": "The run.", "name": "Its name (docs/results.md).", "rows": "Its rows: a list of objects."},
     ),
     "snapshots": (
         "The exact judgments and responses that a run used.",
         {
-            "run": "Which run.",
-            "pool": "Whose judgments were analysed.",
-            "digest": "SHA-256 of the payload without row ids.",
-            "judgments": "How many judgments.",
-            "responses": "How many responses.",
-            "mark": "Whether these are still the judgments and responses that count, and how many counted.",
-            "payload": "The inputs, packed; judgments go by their id here, 0: it is gone.",
-            "created_at": "When they were read.",
+            "run": "The run.",
+            "pool": "The judges whose judgments were analysed.",
+            "digest": "SHA-256 of the payload without row IDs.",
+            "judgments": "The number of judgments.",
+            "responses": "The number of responses.",
+            "mark": "Tells whether these are still the included judgments and responses, and how many were included.",
+            "payload": (
+                "The compressed inputs. Judgments are given by their ID in this archive, or 0 if they no longer exist."
+            ),
+            "created_at": "When the inputs were read.",
         },
     ),
 }
@@ -120,11 +122,11 @@ TYPES = {
     "json": "JSON",
     "uuid": "UUID",
     "bytes": "bytes in Base64",
-    "reference": "id of a row of another table",
+    "reference": "ID of a row of another table",
 }
 INTRODUCTION = (
-    f"Format `{FORMAT}`, schema version {SCHEMA_VERSION}. This page is made from the tables themselves "
-    "(`python manage.py export --schema`); a test fails when it is not current. How to make and read archives: "
+    f"Format `{FORMAT}`, schema version {SCHEMA_VERSION}. This page is generated from the tables "
+    "(`python manage.py export --schema`). A test fails if it is out of date. How to create and read archives: "
     "[guides/export.md](../guides/export.md)."
 )
 
@@ -164,18 +166,18 @@ def _field(table: ArchiveTable, column: ArchiveColumn) -> dict[str, Any]:
 def as_markdown() -> str:
     """Return the dictionary as the page of the docs."""
     parts = [
-        "# What is in an archive",
+        "# Archive contents",
         "",
         INTRODUCTION,
         "",
-        "Each file is gzipped JSON lines, UTF-8, one object a line. Types: "
+        "Each file is gzipped JSON lines, UTF-8, one object per line. Types: "
         + ", ".join(f"*{name}*: {words}" for name, words in TYPES.items() if name != words)
         + ".",
     ]
     for path, about in of_archive().items():
         parts += ["", f"## {path}", "", about["meaning"], "", "| field | type | null | meaning |", "|---|---|---|---|"]
         parts += [_markdown_row(field) for field in about["fields"]]
-    parts += ["", "## Left out", "", "| what | why |", "|---|---|"]
+    parts += ["", "## Left out", "", "| data | reason |", "|---|---|"]
     parts += [f"| `{name}` | {reason} |" for name, reason in left_out_of_archive().items()]
     return "\n".join(parts) + "\n"
 

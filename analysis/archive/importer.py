@@ -105,8 +105,8 @@ def _refuse_other(study: Study, archive: Archive) -> None:
         names = ", ".join(table.name for table in different)
         problems.add(
             file=different[0].file,
-            expected="a study that is empty: an archive is taken in as a whole, into a new study",
-            message=f"the study holds other rows in {names}",
+            expected="an empty study, because an archive is imported as a whole",
+            message=f"the study already has other rows in {names}",
         )
         raise BadInput(problems.found)
 
@@ -174,7 +174,7 @@ def _insert(table: ArchiveTable, batch: list[Any], last_line: int, keep: Callabl
     except (IntegrityError, DataError) as error:
         problems = Problems()
         message = f"a row from line {last_line - len(batch) + 1} on breaks a rule: {str(error).splitlines()[0]}"
-        problems.add(file=table.file, line=last_line, expected="rows that go together", message=message)
+        problems.add(file=table.file, line=last_line, expected="consistent rows", message=message)
         raise BadInput(problems.found) from error
     keep([row.pk for row in inserted])
 
@@ -189,8 +189,8 @@ def register() -> None:
         Importer(
             name="archive",
             title=_("Archive"),
-            description=_("A whole study, as exported here, into a study that is still empty."),
-            inputs=(Input("file", _("Archive"), _("One zip file, as it was exported")),),
+            description=_("A whole exported study, imported into an empty study."),
+            inputs=(Input("file", _("Archive"), _("One zip file, as exported")),),
             read=read,
             store=_store,
             template="analysis/archive/_import.html",

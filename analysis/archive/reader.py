@@ -88,7 +88,7 @@ def open_archive(
             _verify(archive, problems, report)
             yield archive
     except UNREADABLE as error:
-        problems.add(file=name, expected="a zip archive that is whole", message=f"cannot be read: {error}")
+        problems.add(file=name, expected="a complete zip archive", message=f"cannot be read: {error}")
         problems.refuse_any()
 
 
@@ -99,16 +99,18 @@ def _read(zipped: zipfile.ZipFile, name: str, problems: Problems) -> Archive:
     entries: dict[str, zipfile.ZipInfo] = {}
     for info in zipped.infolist():
         if info.filename not in known:
-            problems.add(file=info.filename, expected="the files of an archive only", message="is no such file")
+            problems.add(
+                file=info.filename, expected="the files of an archive only", message="is not a file of an archive"
+            )
         elif info.filename in entries:
-            problems.add(file=info.filename, expected="each file once", message="is there twice")
+            problems.add(file=info.filename, expected="each file once", message="is contained twice")
         elif info.compress_type not in ZIP_METHODS:
-            problems.add(file=info.filename, expected=ZIP_EXPECTED, message="it is compressed with another method")
+            problems.add(file=info.filename, expected=ZIP_EXPECTED, message="uses another compression method")
         elif info.flag_bits & 1:
             problems.add(file=info.filename, expected="files without a password", message="is encrypted")
         entries[info.filename] = info
     if MANIFEST not in entries:
-        problems.add(file=name, expected="an archive made by `crowdrag export`", message=f"there is no {MANIFEST}")
+        problems.add(file=name, expected="an archive created by `crowdrag export`", message=f"there is no {MANIFEST}")
         problems.refuse_any()
     manifest = _manifest(zipped, problems)
     version = manifest["schema_version"]
@@ -117,13 +119,13 @@ def _read(zipped: zipfile.ZipFile, name: str, problems: Problems) -> Archive:
     for path in sorted(expected - set(entries)):
         problems.add(file=path, expected="all files of an archive", message="is missing")
     for path in sorted(set(entries) & known - expected - {MANIFEST}):
-        message = f"is none of schema version {version}"
+        message = f"does not belong to schema version {version}"
         problems.add(file=path, expected="the files of an archive only", message=message)
     problems.refuse_any()
     for path, declared in files.items():
         if entries[path].file_size != declared.bytes:
             message = f"has {entries[path].file_size}"
-            problems.add(file=path, expected=f"{declared.bytes} bytes, as the manifest says", message=message)
+            problems.add(file=path, expected=f"{declared.bytes} bytes, as in the manifest", message=message)
     problems.refuse_any()
     members = {path: Member(path, declared.bytes, _opener(zipped, entries[path])) for path, declared in files.items()}
     return Archive(files, members, manifest)
@@ -146,9 +148,9 @@ def _manifest(zipped: zipfile.ZipFile, problems: Problems) -> dict[str, Any]:
         problems.refuse_any()
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         message = f"got {quote_value(manifest.get('format') if isinstance(manifest, dict) else manifest)}"
-        problems.add(file=MANIFEST, field="format", expected=f"{FORMAT}, made by `crowdrag export`", message=message)
+        problems.add(file=MANIFEST, field="format", expected=f"{FORMAT}, created by `crowdrag export`", message=message)
     elif not _is_readable(manifest.get("schema_version")):
-        expected = f"{SCHEMA_VERSION} or less, which this version reads; export it again, or update this system"
+        expected = f"{SCHEMA_VERSION} or less (export it again or update this server)"
         message = f"got {quote_value(manifest.get('schema_version'))}"
         problems.add(file=MANIFEST, field="schema_version", expected=expected, message=message)
     problems.refuse_any()
@@ -167,7 +169,7 @@ def _declared(manifest: dict[str, Any], expected: set[str], problems: Problems) 
         if declared is None:
             message = f"got {quote_value(entry)}"
             problems.add(
-                file=MANIFEST, field=f"files[{number}]", expected="path, rows, sizes and sums", message=message
+                file=MANIFEST, field=f"files[{number}]", expected="path, rows, sizes and checksums", message=message
             )
         else:
             files[declared.path] = declared
@@ -178,10 +180,14 @@ def _declared(manifest: dict[str, Any], expected: set[str], problems: Problems) 
         )
     for declared in files.values():
         if declared.content_bytes > max(RATIO_FROM, declared.bytes * MAX_RATIO):
-            message = f"{declared.bytes} bytes would become {declared.content_bytes}"
-            problems.add(file=declared.path, expected=f"packed {MAX_RATIO} : 1 at most", message=message)
+            message = f"{declared.bytes} bytes unpack to {declared.content_bytes}"
+            problems.add(
+                file=declared.path, expected=f"a compression ratio of {MAX_RATIO} : 1 at most", message=message
+            )
     for path in sorted(expected ^ set(files)):
-        problems.add(file=MANIFEST, field="files", expected="the files of an archive", message=f"not so: {path}")
+        problems.add(
+            file=MANIFEST, field="files", expected="the files of an archive", message=f"unexpected or missing: {path}"
+        )
     problems.refuse_any()
     return files
 
@@ -210,11 +216,11 @@ def _verify(archive: Archive, problems: Problems, report: Report) -> None:
                     done += len(chunk)
                     report(done, total, path)
         except UNREADABLE as error:
-            problems.add(file=path, expected="a file that is whole", message=f"cannot be read: {error}")
+            problems.add(file=path, expected="a complete file", message=f"cannot be read: {error}")
             continue
         if digest.hexdigest() != declared.sha256:
             message = f"its SHA-256 is {digest.hexdigest()}"
-            problems.add(file=path, expected=f"{declared.sha256}, as the manifest says", message=message)
+            problems.add(file=path, expected=f"{declared.sha256}, as in the manifest", message=message)
     problems.refuse_any()
 
 
@@ -243,7 +249,7 @@ def check(archive: Archive, problems: Problems, *, report: json_lines.Report = j
         done += counts[table.name]
         path = table.file_in(archive.version)
         if counts[table.name] != archive.files[path].rows and not problems.found:
-            expected = f"{archive.files[path].rows} rows, as the manifest says"
+            expected = f"{archive.files[path].rows} rows, as in the manifest"
             problems.add(file=path, expected=expected, message=f"has {counts[table.name]}")
     if counts["study"] != 1:
         problems.add(file=archive_tables.STUDY.file, expected="one row", message=f"has {counts['study']}")
@@ -298,17 +304,17 @@ def _check_content(
 
 def _check_batch(data: dict[str, Any]) -> None:
     if data["codec"] in codec.CODECS and hashlib.sha256(data["payload"]).digest() != data["digest"]:
-        raise Mismatch("the SHA-256 of the payload", "is another", "digest")
+        raise Mismatch("the SHA-256 of the payload", "does not match", "digest")
 
 
 def _check_campaign(data: dict[str, Any]) -> None:
     if data.get("has_slots") and data["state"] == CampaignState.OPEN:
-        raise Mismatch("a campaign that is not open: it is opened by somebody here", "is OPEN", "state")
+        raise Mismatch("a campaign that is not open, because archives cannot open campaigns", "is OPEN", "state")
 
 
 def _check_run(data: dict[str, Any]) -> None:
     if data["state"] != RunState.DONE:
-        raise Mismatch("a run that is done: no archive starts work here", f"is {data['state']}", "state")
+        raise Mismatch("a finished run, because archives cannot start work", f"is {data['state']}", "state")
 
 
 def check_integrity(study: Study, places: Places, problems: Problems) -> None:
@@ -321,8 +327,8 @@ def check_integrity(study: Study, places: Places, problems: Problems) -> None:
     )
     file = next(table.file for table in archive_tables.TABLES if table.model is Assignment)
     for pk, state, slot in wrong.order_by("pk").values_list("pk", "state", F("slot")):
-        holds = "holds a place" if slot else "holds no place"
-        expected = f"a place for assignments that are {', '.join(HOLDING)}, and for no others"
+        holds = "has a slot" if slot else "has no slot"
+        expected = f"a slot for assignments that are {', '.join(HOLDING)}, and only for these"
         problems.add(
             file=file, line=places.find("assignments", pk) or 0, field="state", expected=expected,
             message=f"is {state} and {holds}",

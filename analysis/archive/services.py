@@ -110,7 +110,7 @@ def result_url(run: Run) -> str:
 
 def register() -> None:
     """Register exports and the import of archives as run kinds; called once when the app is ready."""
-    titles = {"archive": _("Export of the whole study"), "crowdrag25": _("Export as CrowdRAG-25")}
+    titles = {"archive": _("Export as archive"), "crowdrag25": _("Export as CrowdRAG-25")}
     for format_ in WRITERS:
         kinds.register(
             kinds.Kind(

@@ -53,7 +53,7 @@ def start(request: HttpRequest, study: Study) -> HttpResponse:
     """Start an export and show its progress."""
     form = FormatForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("There is no such format. Choose one of those below."))
+        messages.error(request, _("Unknown format. Choose one of the formats below."))
         return redirect("exports", slug=study.slug)
     run = services.start(study=study, format_=form.cleaned_data["format"], by=request.user)  # type: ignore[arg-type]
     return redirect("run", slug=study.slug, key=run.key)

@@ -9,30 +9,30 @@ from annotation.imports.crowdrag25 import record_schemas
 ARTIFACTS = {record_schemas.MODEL_VOTES, record_schemas.LABELS, record_schemas.PARSED}
 Meanings = dict[str, tuple[str, str]]
 
-_RESPONSE = ("text", "The response's id.")
-_TOPIC = ("text", "The topic's id.")
+_RESPONSE = ("text", "The response's ID.")
+_TOPIC = ("text", "The topic's ID.")
 _STYLE = ("text", "The name of the style.")
 _WORKER = ("text", "The participant's pseudonym.")
 _PASSAGES: Meanings = {
     "references_ids": (
         "list of text",
-        "The ids of the topic's passages in the order of their ranks; markers count from 0.",
+        "The IDs of the topic's passages by rank. Citation markers count from 0.",
     ),
     "references_texts": ("list of text", "The texts of these passages."),
 }
 _PAIR: Meanings = {
     "query_id": _TOPIC,
-    "response_a": ("text", "The id of the left response."),
-    "response_b": ("text", "The id of the right response."),
+    "response_a": ("text", "The ID of the left response."),
+    "response_b": ("text", "The ID of the right response."),
 }
 # Beyond the published layout, and only where they say something.
-_JUDGE: Meanings = {"model": ("text or absent", f"Which model judged; absent: {record_schemas.WRITER_MODEL}.")}
+_JUDGE: Meanings = {"model": ("text or absent", f"The model that judged. Absent: {record_schemas.WRITER_MODEL}.")}
 _AUTHOR: Meanings = {
     "model": (
         "text or absent",
-        f"Which model wrote it; absent: a person, a RAG system, or {record_schemas.WRITER_MODEL}.",
+        f"The model that wrote it. Absent: a person, a RAG system, or {record_schemas.WRITER_MODEL}.",
     ),
-    "system": ("text or absent", "Which RAG system wrote it; absent: none."),
+    "system": ("text or absent", "The RAG system that wrote it. Absent: none."),
 }
 _VOTES: Meanings = {
     name: ("A, N, B or null", f"Which response is better on {dimension}: left, neither, right.")
@@ -42,18 +42,21 @@ _VOTES: Meanings = {
 
 def _ratings() -> Meanings:
     meanings: Meanings = {
-        "submission_id": ("text or null", "The questionnaire that held the pair."),
+        "submission_id": ("text or null", "The questionnaire with the pair."),
         **_PAIR,
-        "worker": ("list of text", "Who voted, by pseudonym; votes stand in this order."),
+        "worker": ("list of text", "The voters' pseudonyms, in the order of the votes."),
     }
     for name in NAMES:
         meanings |= {
-            f"{name}_vote": ("list of A, N, B or null", f"Their votes on {name}; null: none that counts."),
-            f"{name}_spam_probability": ("list of number or null", f"How likely each of them spams on {name}."),
+            f"{name}_vote": ("list of A, N, B or null", f"Their votes on {name}. Null: no included vote."),
+            f"{name}_spam_probability": ("list of number or null", f"The spam probability of each voter on {name}."),
             f"{name}_p_a": ("number or null", "The probability that the left response is better."),
-            f"{name}_p_n": ("number or null", "The probability that neither is; absent where nobody could say so."),
+            f"{name}_p_n": (
+                "number or null",
+                "The probability that neither is better. Absent if this option was not offered.",
+            ),
             f"{name}_p_b": ("number or null", "The probability that the right response is better."),
-            f"{name}_gold": ("a, n, b or null", "The label that is most probable."),
+            f"{name}_gold": ("a, n, b or null", "The most probable label."),
         }
     return meanings
 
@@ -61,7 +64,7 @@ def _ratings() -> Meanings:
 FILES: dict[str, tuple[str, Meanings]] = {
     record_schemas.TOPICS: ("A topic.", {"topic": _TOPIC, "query": ("text", "The query."), **_PASSAGES}),
     record_schemas.TASKS: (
-        "A writing task that a person did.",
+        "A writing task by a person.",
         {
             "response": _RESPONSE,
             "worker": _WORKER,
@@ -74,17 +77,17 @@ FILES: dict[str, tuple[str, Meanings]] = {
             "worker_satisfaction": ("1, 0, -1 or null", "Is the writer satisfied with the response? yes, maybe, no."),
             "references_quality": ("1 to 5 or null", "How adequate the passages were."),
             "references_extra": ("1 to 5 or null", "How much of their own knowledge the writer used."),
-            "references_omission": ("1, 0, -1 or null", "Was information of the passages left out? yes, maybe, no."),
+            "references_omission": ("1, 0, -1 or null", "Was information in the passages left out? yes, maybe, no."),
         },
     ),
     record_schemas.SNAPSHOTS: (
-        "The state of a text while it was written; the last one of a response is the response.",
+        "The state of a text during writing. The last state is the response.",
         {
             "response": _RESPONSE,
             "topic": _TOPIC,
             "style": _STYLE,
-            "timestamp": ("whole number", "When, in milliseconds since 1970-01-01 UTC."),
-            "text": ("text", "The text then."),
+            "timestamp": ("whole number", "The time, in milliseconds since 1970-01-01 UTC."),
+            "text": ("text", "The text at that time."),
         },
     ),
     record_schemas.MODEL_RESPONSES: (
@@ -96,32 +99,29 @@ FILES: dict[str, tuple[str, Meanings]] = {
         {
             "submission_id": ("text", "The questionnaire."),
             "worker": _WORKER,
-            "item_index": ("whole number", "Where the pair stood in the questionnaire."),
+            "item_index": ("whole number", "The position of the pair in the questionnaire."),
             **_PAIR,
             **_VOTES,
         },
     ),
     record_schemas.POINTWISE: (
-        "One participant's ratings of one response; their rows of a submission stand in the order of its items.",
+        "One participant's ratings of one response. Rows of a submission are in the order of its items.",
         {
             "submission_id": ("text", "The questionnaire."),
-            "submitted_at": ("whole number or null", "When, in milliseconds since 1970-01-01 UTC."),
+            "submitted_at": ("whole number or null", "The time, in milliseconds since 1970-01-01 UTC."),
             "worker": _WORKER,
             "query_id": _TOPIC,
-            "response": ("text", "What the source called the response."),
-            **{
-                name: ("-3, -1, 1, 3 or null", f"The rating on {name}, from the bad end to the good one.")
-                for name in NAMES
-            },
+            "response": ("text", "The source's name of the response."),
+            **{name: ("-3, -1, 1, 3 or null", f"The rating on {name}, from worst to best.") for name in NAMES},
         },
     ),
     record_schemas.FACTS: (
         "A platform's record of one submission.",
         {
-            "worker": ("text or null", "The participant's pseudonym; null: not known."),
-            "submission": ("text", "The submission's id."),
-            "time_taken": ("number or null", "How long it took, in seconds."),
-            "approvals": ("whole number or null", "How many submissions of the person had been approved before."),
+            "worker": ("text or null", "The participant's pseudonym. Null: not known."),
+            "submission": ("text", "The submission's ID."),
+            "time_taken": ("number or null", "The duration, in seconds."),
+            "approvals": ("whole number or null", "Number of the person's earlier approved submissions."),
         },
     ),
     record_schemas.EXPERTS: (
@@ -131,8 +131,8 @@ FILES: dict[str, tuple[str, Meanings]] = {
             "prolific_pid": ("text", "The expert's pseudonym."),
             **_PAIR,
             **_VOTES,
-            "timestamps": ("object", "When each answer was last given (ISO 8601)."),
-            "slide": ("whole number", "Where the pair stood in the questionnaire."),
+            "timestamps": ("object", "The time of the last change of each answer (ISO 8601)."),
+            "slide": ("whole number", "The position of the pair in the questionnaire."),
         },
     ),
     record_schemas.COMBINED_VOTES: (
@@ -153,7 +153,7 @@ FILES: dict[str, tuple[str, Meanings]] = {
             **_JUDGE,
             "ratings": (
                 "object",
-                "For each dimension that was judged: its name with _rating (A, N or B) and with _justification.",
+                "For each judged dimension: its name with _rating (A, N or B) and with _justification.",
             ),
         },
     ),
@@ -162,7 +162,7 @@ FILES: dict[str, tuple[str, Meanings]] = {
         {
             **_PAIR,
             **_JUDGE,
-            "inference": ("combined or individual", "Whether it was asked all dimensions at once or one at a time."),
+            "inference": ("combined or individual", "The prompt type: all dimensions at once, or one at a time."),
             **{
                 name: ("a, n, b or null", f"Which response is better on {name}: left, neither, right.")
                 for name in NAMES
@@ -174,17 +174,17 @@ FILES: dict[str, tuple[str, Meanings]] = {
         _ratings(),
     ),
     record_schemas.PARSED: (
-        "A response taken apart.",
+        "A response as a list of statements.",
         {
             "response": _RESPONSE,
             "topic": _TOPIC,
             "style": _STYLE,
-            "kind": ("human or llm", "Who wrote it."),
+            "kind": ("human or llm", "The kind of author."),
             "query": ("text", "The topic's query."),
             **_PASSAGES,
             "raw_text": ("text", "The response with its markers, as submitted."),
             "cleaned_text": ("text", "The response without markers."),
-            "statements": ("list of objects", "text, and citations: the ids of the passages that it cites."),
+            "statements": ("list of objects", "The text, and citations: the IDs of the cited passages."),
             **_AUTHOR,
         },
     ),

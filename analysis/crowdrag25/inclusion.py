@@ -10,17 +10,17 @@ from annotation.models import Judgment
 from crowdrag.studies.models import Consent, Participant, Study
 from writing.models import Response, RetrievedPassage, Topic
 
-OLDER = "topics in an older version, and responses to them: the layout has one version of a topic"
-GAPS = "topics whose passages' ranks have gaps, and responses to them: citations would point elsewhere"
-NARRATIVES = "topics' narratives: the layout has no place for them"
-PASSAGES = "titles, addresses or scores of retrieved passages: the layout has their ids and texts"
+OLDER = "older versions of topics and responses to them: the layout has one version per topic"
+GAPS = "topics with gaps in the passages' ranks and responses to them: their citations would be wrong"
+NARRATIVES = "narratives of topics: the layout has no field for them"
+PASSAGES = "titles, addresses or scores of retrieved passages: the layout has only their IDs and texts"
 EXCLUDED = "responses that are excluded from the analysis"
 ERASED = "responses that were erased"
 UNRELEASED = "responses whose writers did not agree to their release"
-LOGS = "writing logs whose writers did not agree to their release: only the final text is there"
-UNACCEPTED = "judgments that are not accepted: begun, submitted, rejected or surplus"
+LOGS = "writing logs whose writers did not agree to their release: only the final text is included"
+UNACCEPTED = "judgments that are not accepted: in progress, submitted, rejected or surplus"
 WITHDRAWN = "judgments of participants who withdrew their consent"
-TIMES = "platform's records of participants who did not agree to the release of timing"
+TIMES = "platform records of participants who did not agree to the release of timing"
 
 
 @dataclass

@@ -31,13 +31,13 @@ from .inclusion import ExclusionCounts
 CHUNK = 2000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LETTERS = {value: letter for letter, value in record_schemas.CHOICES.items()}
-OTHER_DIMENSIONS = "judgments on dimensions that the layout does not have"
-OTHER_OPTIONS = "judgments with options that the layout does not have"
-EXCLUDED = "crowd's judgments that are excluded from the analysis"
+OTHER_DIMENSIONS = "judgments on dimensions that are not in the layout"
+OTHER_OPTIONS = "judgments with options that are not in the layout"
+EXCLUDED = "crowd judgments that are excluded from the analysis"
 ON_WITHHELD = "judgments of responses that are not in the file"
-REPEATED = "judgments that people gave again: the layout has the first ones"
-POINTWISE_OTHERS = "pointwise judgments of experts or models: the layout has those of the crowd"
-OTHERS = "judgments of a kind that the layout does not have"
+REPEATED = "repeated judgments by people: the layout has only the first ones"
+POINTWISE_OTHERS = "pointwise judgments by experts or models: the layout has only those by the crowd"
+OTHERS = "judgments of a kind that is not in the layout"
 Row = dict[str, Any]
 
 _COLUMNS = {

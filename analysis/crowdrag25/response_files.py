@@ -20,7 +20,7 @@ CHUNK = 50
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 QUESTIONS = (*record_schemas.ENTRY_QUESTIONS, *record_schemas.EXIT_QUESTIONS)
 KINDS = {Origin.HUMAN: "human", Origin.MODEL: "llm", Origin.SYSTEM: "llm"}
-OTHER_SURVEYS = "answers to survey questions that the layout does not have, or not with these options"
+OTHER_SURVEYS = "answers to survey questions or with options that are not in the layout"
 Row = dict[str, Any]
 
 

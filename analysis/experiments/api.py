@@ -38,7 +38,7 @@ class FieldRow(serializers.Serializer[Any]):
         help_text="`integer`, `number`, `text`, `flag`, `choice`, `choices`, `numbers`, `model`."
     )
     least = serializers.FloatField(allow_null=True)
-    most = serializers.FloatField(allow_null=True, help_text="Of a text: letters.")
+    most = serializers.FloatField(allow_null=True, help_text="For text: the maximum number of characters.")
     choices = serializers.ListField(child=serializers.CharField())
     default = serializers.JSONField(allow_null=True)
 
@@ -50,7 +50,7 @@ class ExperimentRow(serializers.Serializer[Any]):
     title = serializers.CharField()
     about = serializers.CharField()
     sources = serializers.ListField(
-        child=serializers.CharField(), help_text="What it can be run on: the study, or files that were handed in."
+        child=serializers.CharField(), help_text="Possible data: the study, or uploaded files."
     )
     parameters = FieldRow(many=True)
 
@@ -59,7 +59,7 @@ class OfferedRow(serializers.Serializer[Any]):
     """What can be started, and by which models."""
 
     results = ExperimentRow(many=True)
-    generators = serializers.ListField(child=serializers.CharField(), help_text="Models that may answer.")
+    generators = serializers.ListField(child=serializers.CharField(), help_text="Models that can answer.")
 
 
 class Questions(RequestBody):
@@ -67,14 +67,18 @@ class Questions(RequestBody):
 
     source = serializers.CharField(max_length=100)  # type: ignore[assignment]
     style = serializers.CharField(  # type: ignore[assignment]
-        max_length=100, required=False, allow_blank=True, default="", help_text="Of the study: responses in this style."
+        max_length=100,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="For the study: responses in this style.",
     )
     upload = serializers.IntegerField(
-        min_value=1, max_value=MOST, required=False, allow_null=True, default=None, help_text="Of a file: its id."
+        min_value=1, max_value=MOST, required=False, allow_null=True, default=None, help_text="For a file: its ID."
     )
     others = serializers.IntegerField(
         min_value=0, max_value=MOST_OTHERS, required=False, default=0,
-        help_text="Of a file: so many passages of other questions beside each question's own.",
+        help_text="For a file: number of passages from other questions to add to each question's own.",
     )  # fmt: skip
 
 
@@ -85,35 +89,38 @@ class Ordered(RequestBody):
     generator = serializers.CharField(max_length=500, help_text="One of `generators`.")
     queries = serializers.IntegerField(
         min_value=0, max_value=services.MOST_QUERIES, required=False, default=100,
-        help_text="Questions to ask at most, drawn with the seed; 0: all.",
+        help_text="Maximum number of questions, sampled with the seed. 0: all.",
     )  # fmt: skip
     seed = serializers.IntegerField(min_value=0, max_value=MOST, required=False, default=0)
     parameters = serializers.DictField(
-        child=serializers.JSONField(), required=False, default=dict, help_text="Its own; what is left out is as usual."
+        child=serializers.JSONField(),
+        required=False,
+        default=dict,
+        help_text=("Parameters of the experiment. Missing ones have their defaults."),
     )
 
 
 class EstimateRow(serializers.Serializer[Any]):
     """What an order would come to, before anything is asked."""
 
-    calls = serializers.IntegerField(source="estimate.calls", help_text="Of distinct prompts.")
+    calls = serializers.IntegerField(source="estimate.calls", help_text="Number of distinct prompts.")
     prompt_tokens = serializers.IntegerField(source="estimate.prompt_tokens")
     completion_tokens = serializers.IntegerField(source="estimate.completion_tokens")
     most_calls = serializers.IntegerField(
-        source="estimate.worst.calls", help_text="Where every reply that may have to be asked for again is."
+        source="estimate.worst.calls", help_text="The maximum, if every reply that may need retries does."
     )
     most_prompt_tokens = serializers.IntegerField(source="estimate.worst.prompt_tokens")
     most_completion_tokens = serializers.IntegerField(source="estimate.worst.completion_tokens")
     questions = serializers.IntegerField(source="estimate.queries")
     note = serializers.CharField(source="estimate.note")
-    units = serializers.IntegerField(help_text="Of the run.")
-    cost = serializers.FloatField(help_text="At most, in minor units of `currency`.")
+    units = serializers.IntegerField(help_text="Number of units of the run.")
+    cost = serializers.FloatField(help_text="Maximum cost, in minor units of `currency`.")
     currency = serializers.CharField()
-    left = serializers.FloatField(allow_null=True, help_text="Of the study's budget; null: nothing is paid.")
+    left = serializers.FloatField(allow_null=True, help_text="Remaining budget of the study. Null: nothing is paid.")
     is_over_budget = serializers.BooleanField()
-    seconds = serializers.FloatField(allow_null=True, help_text="Null: nothing tells.")
-    problem = serializers.CharField(help_text="Why it cannot be started; empty if it can.")
-    order = serializers.CharField(help_text="Of two orders with one such name all is the same.")
+    seconds = serializers.FloatField(allow_null=True, help_text="Null: unknown.")
+    problem = serializers.CharField(help_text="Why it cannot be started. Empty if it can.")
+    order = serializers.CharField(help_text="Digest of the order. Equal digests mean identical orders.")
 
 
 class Begun(Ordered):
@@ -121,7 +128,7 @@ class Begun(Ordered):
 
     order = serializers.CharField(
         max_length=100, required=False, allow_blank=True, default="",
-        help_text="The estimate's `order`, if nothing else than what was estimated is to start.",
+        help_text="The estimate's `order`, to start exactly what was estimated.",
     )  # fmt: skip
 
 
@@ -147,9 +154,11 @@ class Ordering(Endpoint):
         if name not in experiment.EXPERIMENTS:
             raise Problem("not-found")
         if taken := sorted(set(body["parameters"]) & set(experiment.COMMON)):
-            raise _refused(_("Not a parameter of its own: %(names)s.") % {"names": ", ".join(taken)}, "#/parameters")
+            raise _refused(
+                _("Not a parameter of the experiment: %(names)s.") % {"names": ", ".join(taken)}, "#/parameters"
+            )
         if not _is_storable(body["parameters"]):
-            raise _refused(_("Some text holds characters that cannot be stored."), "#/parameters")
+            raise _refused(_("A text contains characters that cannot be stored."), "#/parameters")
         try:
             collection = self._collection(**body["collection"])
         except BadParameterError as error:
@@ -196,7 +205,7 @@ class Started(Ordering):
         expected_digest = body.pop("order")
         order = self.ordered(name, body)
         if expected_digest and expected_digest != order.digest:
-            message = _("This is not what was estimated: ask again what it comes to, and send that `order`.")
+            message = _("This order differs from the estimate. Request a new estimate and send its `order`.")
             raise _refused(message, "#/order")
         try:
             run = services.start(order, by=self.user)

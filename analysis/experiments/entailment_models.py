@@ -31,7 +31,7 @@ def check(name: str) -> None:
         It says which there are.
     """
     if name not in offered():
-        message = _("There is no entailment by %(name)r here; there are %(known)s. The operator names models.")
+        message = _("There is no entailment model %(name)r. Available: %(known)s. The operator sets the models.")
         raise BadParameterError(message % {"name": name, "known": ", ".join(map(repr, offered()))})
 
 

@@ -253,7 +253,9 @@ def get(name: str) -> Experiment:
     try:
         return EXPERIMENTS[name.removeprefix(PREFIX).replace("-", "_").removesuffix("_rag")]
     except KeyError:
-        raise LookupError(f"There is no experiment {name!r}; there are {', '.join(EXPERIMENTS) or 'none'}.") from None
+        raise LookupError(
+            f"There is no experiment {name!r}. Experiments: {', '.join(EXPERIMENTS) or 'none'}."
+        ) from None
 
 
 #: The most letters of a text, and of a model's name, which may be a path.
@@ -275,7 +277,7 @@ class ParameterReader(ABC):
         """
         declared = {parameter.name: parameter for parameter in parameters_of(cls)}
         if unknown := sorted(set(values) - set(declared)):
-            message = _("There is no parameter %(unknown)s; there are %(known)s.")
+            message = _("Unknown parameter %(unknown)s. Parameters: %(known)s.")
             raise BadParameterError(message % {"unknown": ", ".join(unknown), "known": ", ".join(sorted(declared))})
         parameters = cls(**{name: cls.read(declared[name], value) for name, value in values.items()})
         parameters.check()
@@ -292,14 +294,14 @@ class ParameterReader(ABC):
             return _read_choices(parameter, value)
         if parameter.kind == "flag":
             if not isinstance(value, bool):
-                message = _("%(name)s is %(value)r; it is true or false.")
+                message = _("%(name)s must be true or false, not %(value)r.")
                 raise BadParameterError(message % {"name": parameter.name, "value": value})
             return value
         if parameter.kind in {"integer", "number"}:
             return _read_number(parameter, value)
         most = parameter.most or (LONGEST_MODEL if parameter.kind == "model" else LONGEST)
         if not isinstance(value, str) or len(value) > most:
-            message = _("%(name)s is %(value)r; it is a text of at most %(most)s letters.")
+            message = _("%(name)s must be text of at most %(most)s characters, not %(value)r.")
             raise BadParameterError(message % {"name": parameter.name, "value": value, "most": most})
         return value.strip()
 
@@ -311,7 +313,7 @@ class ParameterReader(ABC):
 def _read_choices(parameter: Parameter, value: Any) -> tuple[str, ...]:
     known = [name for name, _label in parameter.choices]
     if isinstance(value, str) or not isinstance(value, Sequence) or not set(value) <= set(known):
-        message = _("%(name)s is %(value)r; it is a list of some of: %(known)s.")
+        message = _("%(name)s must be a list of values from %(known)s, not %(value)r.")
         raise BadParameterError(message % {"name": parameter.name, "value": value, "known": ", ".join(known)})
     return tuple(name for name in known if name in value)
 
@@ -322,7 +324,7 @@ def _read_number(parameter: Parameter, value: Any) -> float:
     is_whole = is_number and float(value).is_integer()
     is_integer = parameter.kind == "integer"
     if not is_number or (is_integer and not is_whole) or value < least or (most is not None and value > most):
-        message = _("%(name)s is %(value)r; it is a number from %(least)s to %(most)s.")
+        message = _("%(name)s must be a number from %(least)s to %(most)s, not %(value)r.")
         raise BadParameterError(message % {"name": parameter.name, "value": value, "least": least, "most": most})
     return int(value) if is_integer else float(value)
 
@@ -349,7 +351,7 @@ KEYS: dict[str, type] = {
 }
 PATHS = {"file", "corpus"}
 PARAMETERS = "parameters"
-_KINDS = {str: "a text in quotes", int: "a whole number"}
+_KINDS = {str: "text in quotes", int: "a whole number"}
 
 
 def read_configuration(path: Path) -> dict[str, Any]:
@@ -367,10 +369,10 @@ def read_configuration(path: Path) -> dict[str, Any]:
             _("%(path)s cannot be read: %(why)s.") % {"path": path, "why": error.strerror}
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadParameterError(_("%(path)s is no TOML: %(why)s.") % {"path": path, "why": error}) from error
+        raise BadParameterError(_("%(path)s is not valid TOML: %(why)s.") % {"path": path, "why": error}) from error
     parameters = configuration.pop(PARAMETERS, {})
     if not isinstance(parameters, dict):
-        raise BadParameterError(_("%(path)s: parameters is a table, [parameters].") % {"path": path})
+        raise BadParameterError(_("%(path)s: parameters must be a table, [parameters].") % {"path": path})
     for key, value in configuration.items():
         _check(path, key, value)
     for key in PATHS & set(configuration):
@@ -380,8 +382,8 @@ def read_configuration(path: Path) -> dict[str, Any]:
 
 def _check(path: Path, key: str, value: Any) -> None:
     if key not in KEYS:
-        message = _("%(path)s: there is no key %(key)s; there are %(known)s, and the table [parameters].")
+        message = _("%(path)s: unknown key %(key)s. Keys: %(known)s, and the table [parameters].")
         raise BadParameterError(message % {"path": path, "key": key, "known": ", ".join(KEYS)})
     if type(value) is not KEYS[key]:
-        message = _("%(path)s: %(key)s is %(kind)s, not %(given)r.")
+        message = _("%(path)s: %(key)s must be %(kind)s, not %(given)r.")
         raise BadParameterError(message % {"path": path, "key": key, "kind": _KINDS[KEYS[key]], "given": value})

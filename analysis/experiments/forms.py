@@ -32,11 +32,11 @@ OWN: Final = "p_"
 #: What a file of each format is.
 WRITTEN: Final = {
     "qa": gettext_lazy("JSON lines"),
-    "lamp": gettext_lazy("JSON of a task, with its outputs merged in"),
+    "lamp": gettext_lazy("JSON of a task, with merged outputs"),
     "bank": gettext_lazy("JSON as published, or JSON lines"),
     "passages": gettext_lazy("JSON as published, JSON lines, or a ZIP archive of all files of the data set"),
 }
-KEPT: Final = gettext_lazy("Gzipped or not. It is kept with the study, and its digest with the run.")
+KEPT: Final = gettext_lazy("The file may be gzipped. It is stored with the study, and its digest with the run.")
 
 
 class NumbersField(forms.CharField):
@@ -56,9 +56,9 @@ class NumbersField(forms.CharField):
         try:
             numbers = [(int if self.whole else float)(part) for part in text.replace(",", " ").split()]
         except ValueError:
-            raise forms.ValidationError(_("Numbers with commas between them, as in: 1, 2, 4.")) from None
+            raise forms.ValidationError(_("Enter numbers separated by commas, for example: 1, 2, 4.")) from None
         if any(not self._is_within(number) for number in numbers):
-            message = _("Each must be from %(least)s to %(most)s.")
+            message = _("Each number must be from %(least)s to %(most)s.")
             raise forms.ValidationError(message % {"least": _bound(self.least), "most": _bound(self.most)})
         return list(numbers)
 
@@ -75,28 +75,30 @@ class ExperimentForm(forms.Form):
 
     source = forms.ChoiceField(label=gettext_lazy("Questions"))
     style = forms.ChoiceField(
-        label=gettext_lazy("Responses of this study in"), required=False,
+        label=gettext_lazy("Style of this study's responses"), required=False,
         help_text=gettext_lazy(
-            "People's are the right answers to its topics. Without citation markers; of no account for files."
+            "Responses by people in this style are the right answers to the topics, without citation "
+"markers. Not used for files."
         ),
     )  # fmt: skip
     upload = forms.TypedChoiceField(
-        label=gettext_lazy("File handed in before"), required=False, coerce=int, empty_value=None,
-        help_text=gettext_lazy("Questions for which a corpus is to be searched come by the command (--corpus)."),
+        label=gettext_lazy("Earlier upload"), required=False, coerce=int, empty_value=None,
+        help_text=gettext_lazy("To search a corpus for the questions, use the command with --corpus."),
     )  # fmt: skip
     file = forms.FileField(label=gettext_lazy("New file"), required=False)
     others = forms.IntegerField(
-        label=gettext_lazy("Passages of other questions beside each question's own"), initial=0, min_value=0,
+        label=gettext_lazy("Extra passages from other questions"), initial=0, min_value=0,
         max_value=200,
-        help_text=gettext_lazy("Of files whose questions come with candidates; drawn with the seed."),
+        help_text=gettext_lazy("Added to each question's own candidates, sampled with the seed. For files with "
+"candidates only."),
     )  # fmt: skip
     queries = forms.IntegerField(
-        label=gettext_lazy("Questions to ask, at most"), initial=QUERIES, min_value=0,
-        max_value=services.MOST_QUERIES, help_text=gettext_lazy("Drawn with the seed. 0: all."),
+        label=gettext_lazy("Maximum questions"), initial=QUERIES, min_value=0,
+        max_value=services.MOST_QUERIES, help_text=gettext_lazy("Sampled with the seed. 0: all."),
     )  # fmt: skip
     generator = forms.ChoiceField(
-        label=gettext_lazy("Model that answers"),
-        help_text=gettext_lazy("What it answered before is taken from the store and costs nothing."),
+        label=gettext_lazy("Answering model"),
+        help_text=gettext_lazy("Stored answers are reused and cost nothing."),
     )
     seed = forms.IntegerField(label=gettext_lazy("Seed"), initial=0, min_value=0, max_value=MOST_SEED)
 
@@ -170,14 +172,14 @@ class ExperimentForm(forms.Form):
         elif (uploaded := cleaned.get("file")) is not None:
             self._store(uploaded)
         elif not cleaned.get("upload"):
-            self.add_error("upload", _("Choose a file that was handed in before, or a new one."))
+            self.add_error("upload", _("Choose an earlier upload or a new file."))
         if not self.errors:
             self._check()
         return cleaned
 
     def _store(self, uploaded: "UploadedFile[bytes]") -> None:
         if uploaded.size is not None and uploaded.size > MAX_BYTES:
-            message = _("This file is larger than %(most)s: start the experiment by its command instead.")
+            message = _("This file is larger than %(most)s. Start the experiment with its command instead.")
             self.add_error("file", message % {"most": filesizeformat(MAX_BYTES)})
             return
         stored = run_files.store_upload(study=self.study, source=uploaded, by=self.by)

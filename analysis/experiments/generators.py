@@ -137,10 +137,10 @@ class EndpointGenerator:
         first = min(pairs, key=lambda index: _length(*pairs[index]))
         [answer] = self._complete([_scored(*pairs[first])]) if self.endpoint.supports_logprobs else [None]
         if answer is None or not answer.logprobs:
-            server_message = f" It says: {answer.error}" if answer is not None and answer.error else ""
+            server_message = f" Its message: {answer.error}" if answer is not None and answer.error else ""
             raise NoLikelihoodsError(
-                f"{self.endpoint} does not say how likely a given text is: most chat servers score only what they "
-                f"write themselves. vLLM does; so does a model in this process (“model:NAME”).{server_message}"
+                f"{self.endpoint} does not return the probability of a given text. Most chat servers score only their "
+                f"own output. Use vLLM or a model in this process (“model:NAME”).{server_message}"
             )
         answers = self._complete(starmap(_scored, pairs.values()))
         tokens = [np.zeros(0)] * len(prompts)
@@ -271,14 +271,14 @@ def read(named: str) -> NamedGenerator:
     name, _mark, options = rest.partition("?")
     if where not in WHERE or not colon or not name.strip():
         raise BadParameterError(
-            f"generator is {named!r}; it is “endpoint:NAME” for a model server or “model:NAME” for a model in this "
-            "process, NAME being a bundle, a folder or a name on a hub."
+            f"generator must be “endpoint:NAME” for a model server or “model:NAME” for a model in this process, not "
+            f"{named!r}. NAME is a bundle, a folder or a name on a hub."
         )
     try:
         pairs = dict(parse_qsl(options, keep_blank_values=True, strict_parsing=bool(options)))
     except ValueError as error:
         raise BadParameterError(
-            f"generator is {named!r}; options after the question mark are NAME=VALUE, with & between them."
+            f"generator is {named!r}. Options after the question mark must be NAME=VALUE, separated by &."
         ) from error
     return NamedGenerator(where, name.strip(), {key: _value(value) for key, value in pairs.items()})
 
@@ -309,7 +309,7 @@ def generator(parameters: Mapping[str, Any], *, study: Study | None, purpose: st
     named = read(str(parameters.get("generator") or ""))
     if named.where == "endpoint":
         if taken := RESERVED & set(named.options):
-            raise BadParameterError(f"These options are not a generator's to set: {', '.join(sorted(taken))}.")
+            raise BadParameterError(f"These options cannot be set for a generator: {', '.join(sorted(taken))}.")
         return EndpointGenerator(endpoint(named.name), study, purpose, named.options)
     check_offered(named.name)
     try:
@@ -334,7 +334,7 @@ def check_offered(model: str) -> None:
     """
     if model not in offered():
         listed = ", ".join(offered()) or "none"
-        raise BadParameterError(f"The model {model} is not offered here (CROWDRAG_GENERATORS); there are: {listed}.")
+        raise BadParameterError(f"The model {model} is not available (CROWDRAG_GENERATORS). Available: {listed}.")
 
 
 def endpoint(name: str) -> Endpoint:
@@ -348,7 +348,7 @@ def endpoint(name: str) -> Endpoint:
     endpoint_row = Endpoint.objects.allowed().filter(name=name).first()
     if endpoint_row is None:
         names = ", ".join(Endpoint.objects.allowed().order_by("name").values_list("name", flat=True)) or "none"
-        raise BadParameterError(f"There is no endpoint {name!r} that may be asked; there are: {names}.")
+        raise BadParameterError(f"There is no allowed endpoint {name!r}. Available: {names}.")
     return endpoint_row
 
 

@@ -65,19 +65,19 @@ class Format:
 FORMATS: dict[str, Format] = {
     "qa": Format(
         gettext_lazy("Questions and answers"),
-        gettext_lazy("JSON lines as FlashRAG writes them: id, question, golden_answers, and candidate documents."),
+        gettext_lazy("JSON lines as in FlashRAG: id, question, golden_answers, and candidate documents."),
         "qa",
         draws=True,
     ),
     "lamp": Format(
         gettext_lazy("LaMP"),
-        gettext_lazy("A LaMP task with its outputs: input, profile and output of each question."),
+        gettext_lazy("A LaMP task with its outputs: input, profile and output for each question."),
         "lamp",
     ),
     "bank": Format(
         gettext_lazy("Passage bank"),
         gettext_lazy(
-            "Questions, each with true and false passages by people and models: the published JSON file "
+            "Questions with true and false passages by people and models: the published JSON file "
             "(nq-both-true.json), or JSON lines."
         ),
         "passage_banks",
@@ -87,9 +87,9 @@ FORMATS: dict[str, Format] = {
     "passages": Format(
         gettext_lazy("Passages by author"),
         gettext_lazy(
-            "A passage bank with what belongs to it: its file alone, a ZIP archive of the published repository or of "
-            "one data set's files, or JSON lines of questions whose documents say author, style, answer and whether "
-            "that is true."
+            "A passage bank with its related files: its file alone, a ZIP archive of the published "
+            "repository or of one data set, or JSON lines. In JSON lines, each document of a question has "
+            "author, style, answer, and whether the answer is true."
         ),
         "passages_by_author",
     ),
@@ -115,11 +115,13 @@ def read(name: str, path: Path, *, called: str = "", others: int = 0, rng: np.ra
         If there is no such format, or the file is not in it: with the line, where there is one.
     """
     if name not in FORMATS:
-        message = _("There is no format %(name)r; there are %(listed)s.")
+        message = _("There is no format %(name)r. Formats: %(listed)s.")
         raise BadCollectionError(message % {"name": name, "listed": ", ".join(FORMATS)})
     form = FORMATS[name]
     if others and not form.draws:
-        raise BadCollectionError(_("Files of this format cannot take documents of other questions: leave it at 0."))
+        raise BadCollectionError(
+            _("Files of this format cannot have extra passages from other questions. Leave this field at 0.")
+        )
     called = called or path.name
     reader = import_module(f"analysis.rag.collections.{form.module}").read
     try:
@@ -215,7 +217,7 @@ def collection(parameters: Mapping[str, Any], study: Study, *, seed: int = 0, fo
     source_parameters = parameters.get("collection") or {"source": STUDY}
     if not isinstance(source_parameters, Mapping):
         raise BadCollectionError(
-            _("The collection is an object with a source, not %(given)r.") % {"given": source_parameters}
+            _("The collection must be an object with a source, not %(given)r.") % {"given": source_parameters}
         )
     source = source_parameters.get("source", STUDY)
     if source in OF_STUDY:
@@ -223,7 +225,7 @@ def collection(parameters: Mapping[str, Any], study: Study, *, seed: int = 0, fo
     else:
         upload = Upload.objects.filter(study=study, pk=source_parameters.get("upload") or 0).first()
         if upload is None:
-            raise BadCollectionError(_("The file is not among those that were uploaded to this study."))
+            raise BadCollectionError(_("This file was not uploaded to this study."))
         others = int(source_parameters.get("others") or 0)
         if others and folds and source_parameters.get(APART):
             plain = _of_file(source, upload.file.path, upload.name, 0, seed)
@@ -314,13 +316,11 @@ def of_run(run: Run, *, folds: Folds | None = None) -> Collection:
     """
     if run.stale_at is not None:
         _cached.pop(run.pk, None)
-        raise BadCollectionError(_("What this run asks about was erased in part: start it anew, without that."))
+        raise BadCollectionError(_("Part of the data of this run was erased. Start a new run without that data."))
     if run.pk not in _cached:
         questions = collection(run.parameters, run.study, seed=run.seed, folds=folds)
         if digest(questions) != run.inputs_digest:
-            raise BadCollectionError(
-                _("The questions are others than when this run was started: start it anew, so that all is of one kind.")
-            )
+            raise BadCollectionError(_("The questions have changed since this run was started. Start a new run."))
         _cached[run.pk] = questions
         while len(_cached) > KEPT:
             _cached.popitem(last=False)

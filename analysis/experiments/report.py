@@ -38,7 +38,7 @@ def compose(run: Run, about: About, rows: Mapping[str, list[Row]], sections: tup
         title=f"{run.study.title}: {experiment.title}",
         about=replace(about, parameters=parameters),
         methods=Methods((*written.paragraphs, *_left_out(run)), written.references),
-        sections=(*sections, Section("cost", "What it took", paragraphs=tuple(_took(run)))),
+        sections=(*sections, Section("cost", "Cost and time", paragraphs=tuple(_took(run)))),
     )
 
 
@@ -53,7 +53,7 @@ def _left_out(run: Run) -> list[str]:
     if not omitted:
         return []
     listed = ", ".join(f"{n} ({reason})" for reason, n in omitted.items())
-    return [f"Left out while all of the data was read, before questions were drawn from it: {listed}."]
+    return [f"Excluded from the whole data before questions were sampled: {listed}."]
 
 
 def _took(run: Run) -> list[str]:
@@ -61,18 +61,16 @@ def _took(run: Run) -> list[str]:
     usage = run.summary.get("usage")
     if usage is None:
         return []
-    prompts = (
-        f"{usage['calls']:,} prompts were generated for this run, and {usage['stored']:,} had been answered before"
-    )
+    prompts = f"{usage['calls']:,} prompts were sent for this run, and {usage['stored']:,} answers came from the store"
     tokens = f"{usage['prompt_tokens']:,} prompt tokens and {usage['completion_tokens']:,} completion tokens"
-    sentences = [f"{prompts} and cost nothing. With these, {tokens} were read and written."]
+    sentences = [f"{prompts} at no cost. Together they took {tokens}."]
     if usage.get("failed"):
-        sentences.append(f"{usage['failed']:,} prompts have no answer: the generator refused them or failed.")
+        sentences.append(f"{usage['failed']:,} prompts have no answer because the generator refused them or failed.")
     if cost := Decimal(str(usage.get("cost") or 0)):
         sentences.append(f"The calls cost {money.format_cost(cost, currency_of(run))}.")
     if run.started_at and run.finished_at:
         seconds = (run.finished_at - run.started_at).total_seconds()
-        sentences.append(f"From the first unit to the last it took {wording.many(round(seconds), 'second')}.")
+        sentences.append(f"The run took {wording.many(round(seconds), 'second')}.")
     return sentences
 
 

@@ -44,7 +44,7 @@ def check(names: Sequence[str]) -> None:
     """
     for name in names:
         if name not in offered():
-            message = _("There is no retriever %(name)r here; there are %(known)s. The operator names models.")
+            message = _("There is no retriever %(name)r. Available: %(known)s. The operator sets the models.")
             raise BadParameterError(message % {"name": name, "known": ", ".join(offered())})
 
 
@@ -101,7 +101,9 @@ def searcher(name: str) -> Searcher:
         return _load(kind, model)
     if name != WORDS:
         can = ", ".join([WORDS, *settings.RETRIEVERS])
-        raise BadParameterError(_("%(name)r searches no corpus; there are %(known)s.") % {"name": name, "known": can})
+        raise BadParameterError(
+            _("%(name)r cannot search a corpus. Available: %(known)s.") % {"name": name, "known": can}
+        )
     from analysis.rag.retrieval.bm25 import BM25
 
     return BM25()

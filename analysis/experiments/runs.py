@@ -65,24 +65,24 @@ def warnings(run: Run) -> list[str]:
     prompts, failed = usage.get("calls", 0) + usage.get("stored", 0), usage.get("failed", 0)
     messages = []
     if prompts and failed >= prompts:
-        message = _(
-            "The model refused or failed to answer every prompt (%(n)s): what stands here says nothing about it."
-        )
+        message = _("The model refused or failed to answer every prompt (%(n)s). These results say nothing about it.")
         messages.append(message % {"n": f"{failed:,}"})
     elif run.summary.get(NONE_READ):
-        message = _("None of the model's replies (%(n)s) could be read as an answer: all of them count as wrong.")
+        message = _("None of the model's replies (%(n)s) could be read as an answer. They all count as wrong.")
         messages.append(message % {"n": f"{run.summary[UNREADABLE]:,}"})
     if run.summary.get(EMPTY):
-        messages.append(_("No question was left to measure, so the tables are empty; why each fell out stands below."))
+        messages.append(_("All questions were excluded, so the tables are empty. See the reasons below."))
     if run.summary.get(BARE):
         message = _(
-            "Uplift RAG handed over no document: to its rerankers none was likelier than %(threshold)s to help. The "
-            "table of what stands ahead says whether they rank better than the retriever; if so, that of thresholds "
-            "what lower ones would hand over."
+            "Uplift RAG selected no documents: no document had a probability above %(threshold)s to help. "
+            "See the table “Helpful documents ranked first” for whether its rerankers rank better than the "
+            "retriever. If so, see the table “Other thresholds” for lower thresholds."
         )
         messages.append(message % {"threshold": f"{run.parameters.get('threshold', 0.5):g}"})
     if run.summary.get(FEW):
-        message = _("No number here is of more than %(n)s questions: intervals by resampling so few are too narrow.")
+        message = _(
+            "All results are from %(n)s questions or fewer. Bootstrap intervals from so few questions are too narrow."
+        )
         messages.append(message % {"n": run.summary[FEW]})
     return messages
 
@@ -93,26 +93,26 @@ def losses(run: Run) -> list[str]:
     if failed := (run.summary.get("usage") or {}).get("failed", 0):
         messages.append(_("%(n)s refused or failed") % {"n": f"{failed:,}"})
     if unreadable := run.summary.get(UNREADABLE, 0):
-        messages.append(_("%(n)s replies not to be read") % {"n": f"{unreadable:,}"})
+        messages.append(_("%(n)s unreadable replies") % {"n": f"{unreadable:,}"})
     return messages
 
 
 _ANSWERS: Final = gettext_lazy(
-    "Right answers stand in the file; of the study's topics they are people's responses, in the style that is named."
+    "The file must contain right answers. For topics of the study, right answers are people's "
+    "responses in the chosen style."
 )
 _DOCUMENTS: Final = gettext_lazy(
-    "Give each question documents: in the file, or from a file of documents in which the command searches them "
-    "(--corpus)."
+    "Give each question documents in the file, or let the command search a file of documents (--corpus)."
 )
 #: What to do, by why a question takes no part, as the experiments and the readers of files call it.
 ADVICE: Final[Mapping[str, str | Promise]] = {
     "no right answer": _ANSWERS,
     "no gold answer": _ANSWERS,
-    "no gold answer that the metric can score": gettext_lazy("Choose a metric that reads these answers."),
+    "no gold answer that the metric can score": gettext_lazy("Choose a metric that can score these answers."),
     "no documents": _DOCUMENTS,
     "no document": _DOCUMENTS,
-    "fewer than two documents": gettext_lazy("Documents are ranked: each question needs two of them or more."),
-    "no passages": gettext_lazy("Import what was retrieved for the topics, or hand in a file of questions."),
+    "fewer than two documents": gettext_lazy("Each question needs at least two documents to rank."),
+    "no passages": gettext_lazy("Import retrieved passages for the topics, or upload a file of questions."),
 }
 
 
@@ -125,13 +125,13 @@ def why_none(experiment: Experiment, collection: Collection, parameters: Any) ->
         Where it is the parameters that leave all of them out.
     """
     if not collection.queries:
-        sentences, reasons = [_("There are no questions to ask.")], dict(collection.left_out)
-        sentences += [_("Left out: %(why)s.") % {"why": _listed(reasons)}] if reasons else []
+        sentences, reasons = [_("There are no questions.")], dict(collection.left_out)
+        sentences += [_("Excluded: %(why)s.") % {"why": _listed(reasons)}] if reasons else []
         return " ".join([*sentences, *_do(reasons)])
     reasons = dict(experiment.left_out(collection, parameters)) if experiment.left_out else {}
     if sum(reasons.values()) < len(collection.queries):
         return ""
-    none = _("None of the questions can take part: %(why)s.") % {"why": _listed(reasons)}
+    none = _("All questions are excluded: %(why)s.") % {"why": _listed(reasons)}
     return " ".join([none, *_do(reasons)])
 
 
@@ -287,7 +287,7 @@ def _tabulate(experiment: Experiment, context: StageContext) -> Callable[[], Non
     context.report(0, 0, _("Tables"))
     tables = experiment.compute(context)
     if unknown := sorted(set(tables) - set(experiment.table_names)):
-        raise ValueError(f"{experiment.name} makes tables that it does not name: {', '.join(unknown)}.")
+        raise ValueError(f"{experiment.name} returned undeclared tables: {', '.join(unknown)}.")
     kept = {name: tables[name] for name in experiment.table_names if name in tables}
     return partial(_conclude, context, kept, experiment.table_names[0])
 

@@ -63,7 +63,7 @@ class Order:
             self.parameters, self.study, seed=self.seed, folds=self.experiment.dividing(self.parameters)
         )
         if len(questions.queries) > MOST_QUERIES:
-            message = _("These are %(n)s questions, and a run takes %(most)s at most: say how many are to be drawn.")
+            message = _("There are %(n)s questions, but a run can have at most %(most)s. Enter how many to sample.")
             raise question_sets.BadCollectionError(
                 message % {"n": f"{len(questions.queries):,}", "most": f"{MOST_QUERIES:,}"}
             )
@@ -80,11 +80,11 @@ def order(experiment: Experiment, study: Study, parameters: Mapping[str, Any], *
         generator.
     """
     if seed < 0:
-        raise BadParameterError(_("The seed must not be negative, it is %(seed)s.") % {"seed": seed})
+        raise BadParameterError(_("The seed must be 0 or more, not %(seed)s.") % {"seed": seed})
     own_parameters = experiment.own_parameters(parameters).to_dict()
     collection = dict(parameters.get("collection") or {"source": experiment.collections[0]})
     if collection.get("source") not in experiment.collections:
-        message = _("%(title)s cannot be run on %(source)r; it takes %(known)s.")
+        message = _("%(title)s cannot use %(source)r. Choose one of %(known)s.")
         known = ", ".join(experiment.collections)
         raise BadParameterError(
             message % {"title": experiment.title, "source": collection.get("source"), "known": known}
@@ -95,7 +95,7 @@ def order(experiment: Experiment, study: Study, parameters: Mapping[str, Any], *
             collection[mark] = True
     queries = parameters.get("queries") or 0
     if not isinstance(queries, int) or queries < 0:
-        raise BadParameterError(_("queries is %(given)r; it is a whole number, 0 for all.") % {"given": queries})
+        raise BadParameterError(_("queries must be a whole number, or 0 for all, not %(given)r.") % {"given": queries})
     common = {"collection": collection, "generator": str(parameters.get("generator") or ""), "queries": queries}
     for name in (common["generator"], *_models(experiment, own_parameters)):
         generators.generator({"generator": name}, study=study, purpose=experiment.kind)
@@ -196,8 +196,9 @@ def _too_long(collection: Collection, parameters: Any) -> str:
     if not tokens or not words or median(words) <= tokens:
         return ""
     message = _(
-        "Half of the right answers have %(words)s words or more, and the model may write %(tokens)s tokens: raise "
-        "max_tokens, and ask for long answers where there is an instruction."
+        "Half of the right answers have %(words)s words or more, but the model can write only %(tokens)s "
+        "tokens. Raise the tokens per answer, and ask for long answers in the instruction, if there is "
+        "one."
     )
     return message % {"words": f"{median(words):,.0f}", "tokens": tokens}
 
@@ -281,7 +282,7 @@ def of_upload(study: Study, source: str, pk: int, others: int = 0) -> dict[str, 
     """
     upload = Upload.objects.filter(study=study, pk=pk).first()
     if upload is None:
-        raise BadParameterError(_("The file is not among those that were handed in to this study."))
+        raise BadParameterError(_("This file was not uploaded to this study."))
     parameters = {"source": source, "upload": upload.pk, "name": upload.name, "sha256": upload.sha256}
     return parameters | ({"others": others} if others else {})
 
@@ -321,7 +322,7 @@ def with_candidates(
         If the searcher is not offered, or n is out of bounds.
     """
     if not 0 <= n <= MOST_CANDIDATES:
-        message = _("candidates is %(n)s; it is a whole number from 0 to %(most)s.")
+        message = _("candidates must be a whole number from 0 to %(most)s, not %(n)s.")
         raise BadParameterError(message % {"n": n, "most": MOST_CANDIDATES})
     who = retrievers.searcher(searcher)
     try:

@@ -83,7 +83,7 @@ class CountedGenerator:
     def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Scored:
         """As `likelihoods`, with what it took; see `analysis.rag.protocols.ScoringGenerator`."""
         if not isinstance(self._generator, ScoringGenerator):
-            raise NoLikelihoodsError(f"{self.name} does not say how likely a given text is.")
+            raise NoLikelihoodsError(f"{self.name} does not return the probability of a given text.")
         self._begin(len({pair for pair in zip(prompts, continuations, strict=True) if pair[1].strip()}))
         return self._scored(self._generator, prompts, continuations)
 
@@ -98,7 +98,7 @@ class CountedGenerator:
     def ensemble(self, prompts: Sequence[Prompt], weights: Floats) -> Output:
         """Answer all prompts as one, where the generator can; see `analysis.rag.generation.model`."""
         if not isinstance(self._generator, EnsembleGenerator):
-            raise NoLikelihoodsError(f"{self.name} does not say what it expects at every token.")
+            raise NoLikelihoodsError(f"{self.name} does not return probabilities for every token.")
         output = self._generator.ensemble(prompts, weights)
         self._usage.add([output])
         return output
@@ -220,7 +220,7 @@ class StageContext:
         if self._by_answer or self._last_report[1]:
             self.look()
         else:
-            self.reporter(min(self._answered, self._call_count), self._call_count, _("Asking the generator"))
+            self.reporter(min(self._answered, self._call_count), self._call_count, _("Generating answers"))
 
     def publish(self, name: str, path: Path, media_type: str = "application/octet-stream") -> None:
         """Have a finished local file published as the run's, with what the unit found."""

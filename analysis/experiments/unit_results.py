@@ -63,7 +63,7 @@ def one(run: Run, key: str) -> Any:
     """Return the result under a key; raises `LookupError` where there is none."""
     data = UnitResult.objects.filter(run=run, key=key).values_list("data", flat=True).first()
     if data is None and not UnitResult.objects.filter(run=run, key=key).exists():
-        raise LookupError(f"The run found nothing under {key!r}.")
+        raise LookupError(f"The run has no result {key!r}.")
     return data
 
 

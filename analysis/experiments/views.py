@@ -34,7 +34,7 @@ def listing(request: HttpRequest, study: Study) -> HttpResponse:
     """List the experiments and their runs; of one alone if asked, a page at a time."""
     name = request.GET.get("experiment", "")
     if name and name not in experiments.EXPERIMENTS:
-        raise Http404("There is no such experiment.")
+        raise Http404("Unknown experiment.")
     context = experiments_queries.listing(study, name, request.GET.get("page")) | _frame(request)
     return render(request, "analysis/experiments/list.html", context)
 
@@ -94,7 +94,9 @@ def compare(request: HttpRequest, study: Study) -> HttpResponse:
         return _beside(request, study)
     old, new = (_named_run(request, study, name) for name in ("a", "b"))
     if old and new and old.kind != new.kind:
-        messages.error(request, _("These are runs of two experiments: choose two of one."))
+        messages.error(
+            request, _("These runs belong to different experiments. Choose two runs of the same experiment.")
+        )
         return redirect("experiments", slug=study.slug)
     context: dict[str, Any] = {"old": old, "new": new} | _frame(request)
     one = new or old
@@ -110,13 +112,13 @@ def _beside(request: HttpRequest, study: Study) -> HttpResponse:
     runs = list(_finished(study).filter(key__in=keys).order_by("created_at", "id"))
     problem = ""
     if len(runs) < len(keys) or len(runs) < 2:
-        problem = _("Choose two finished runs or more.")
+        problem = _("Choose at least two finished runs.")
     elif len({run.kind for run in runs}) > 1:
-        problem = _("These are runs of several experiments: choose runs of one.")
+        problem = _("These runs belong to different experiments. Choose runs of the same experiment.")
     elif (experiment := experiments.EXPERIMENTS.get(runs[0].kind.removeprefix(experiments.PREFIX))) is None:
-        problem = _("The experiment of these runs is not installed here.")
+        problem = _("The experiment of these runs is not installed on this server.")
     elif len(runs) > comparison.MOST_RUNS:
-        problem = _("Choose %(n)s runs at most: more do not fit beside each other.") % {"n": comparison.MOST_RUNS}
+        problem = _("Choose at most %(n)s runs to compare side by side.") % {"n": comparison.MOST_RUNS}
     if problem:
         messages.error(request, problem)
         return redirect("experiments", slug=study.slug)
@@ -151,7 +153,7 @@ def _experiment(name: str) -> experiments.Experiment:
     try:
         return experiments.EXPERIMENTS[name]
     except KeyError:
-        raise Http404("There is no such experiment.") from None
+        raise Http404("Unknown experiment.") from None
 
 
 def _named_run(request: HttpRequest, study: Study, name: str) -> Run | None:

@@ -117,7 +117,7 @@ def parameters_in_words(experiment: Experiment, run: Run) -> dict[str, Any]:
     fields = {field.name: field for field in experiment.declared}
     shown: dict[str, Any] = {
         _("Questions"): collection_label(run.parameters.get("collection") or {}),
-        _("Questions at most"): run.parameters.get("queries") or _("all"),
+        _("Maximum questions"): run.parameters.get("queries") or _("all"),
         _("Model"): run.parameters.get("generator") or "–",
     }
     own_parameters = {name: value for name, value in run.parameters.items() if name not in COMMON}

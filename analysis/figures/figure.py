@@ -75,7 +75,7 @@ def specification(study: Study, run: Run, name: str, theme: str = "light", size:
         If the run holds nothing that it could show.
     """
     if name not in FIGURES or theme not in THEMES:
-        raise UnknownChartError(f"There is no chart {name!r} in a theme {theme!r}; there are {', '.join(FIGURES)}.")
+        raise UnknownChartError(f"There is no chart {name!r} in the theme {theme!r}. Charts: {', '.join(FIGURES)}.")
     return specification_of_rows(study, name, theme, run_tables.read(run, *FIGURES[name].tables), run.parameters, size)
 
 

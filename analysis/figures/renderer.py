@@ -37,7 +37,7 @@ def draw(spec: Spec, form: str) -> bytes:
         return typesetter.picture_pdf(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE), alt=spec["description"])
     if form == "json":
         return json.dumps(spec, ensure_ascii=False, indent=1).encode()
-    raise UnknownChartError(f"There is no chart as {form!r}; there are {', '.join(MEDIA_TYPES)}.")
+    raise UnknownChartError(f"There is no chart format {form!r}. Formats: {', '.join(MEDIA_TYPES)}.")
 
 
 def _visible(part: Any) -> Any:

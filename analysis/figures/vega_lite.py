@@ -75,7 +75,7 @@ def whole_ticks(low: int, high: int, most: int = 5) -> list[int]:
 def refuse_empty(rows: list[Any]) -> None:
     """Raise `EmptyChartError` if there is nothing to show."""
     if not rows:
-        raise EmptyChartError("This run holds nothing that the chart could show.")
+        raise EmptyChartError("This run has no data for this chart.")
 
 
 def coloured_areas(base: Any, field: str, colour: Any, **how: Any) -> list[Any]:

@@ -92,8 +92,8 @@ class NothingToAnalyseError(Exception):
 
     def __init__(self) -> None:
         super().__init__(
-            "There are no included responses and no accepted and included judgments in this study. "
-            "Import some, or collect them; then analyse again."
+            "This study has no included responses and no accepted and included judgments. Import or collect "
+            "some, then analyse again."
         )
 
 

@@ -96,7 +96,7 @@ class Texts:
             text = texts.get(response.name, "")
             if response.text and digest(text) != response.text:
                 raise TextsMissingError(
-                    f"The text of response {response.name} is not there any more: it was erased after this run read "
+                    f"The text of response {response.name} no longer exists. It was erased after this run read "
                     "its inputs. Analyse again."
                 )
             shown = passages.get(response.ranking, ())
@@ -108,9 +108,7 @@ class Texts:
         names = {ranking: [self._name(index) for index in self.inputs.rankings[ranking]] for ranking in rankings}
         texts = self._texts_of_passages(rankings) | {"": ""}
         if missing := {name for shown in names.values() for name in shown} - set(texts):
-            raise TextsMissingError(
-                f"{len(missing)} passages that this run read are not there any more. Analyse again."
-            )
+            raise TextsMissingError(f"{len(missing)} passages that this run read no longer exist. Analyse again.")
         return {ranking: tuple(texts[name] for name in shown) for ranking, shown in names.items()}
 
     def _name(self, index: int) -> str:

@@ -21,7 +21,7 @@ from ..inputs.arrays import Ints
 from ..tables.rows import NOTE, Row, number
 from .agreement.compute import ONE_TOPIC
 
-NOTHING = "there is nothing to compute it from"
+NOTHING = "there are no data to compute it from"
 
 
 @dataclass(frozen=True, eq=False)

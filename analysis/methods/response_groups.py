@@ -18,9 +18,9 @@ ALL = "all"
 #: The order in which origins stand, in tables and in the names of pairs of them.
 ORIGINS = ("human", "model", "system")
 ONE_TOPIC = "an interval needs at least two topics, and values that differ between them"
-NO_SPREAD = "no interval: that of a standard deviation would hold the true one too seldom"
-FEW_TOPICS = "no interval: with so few topics none would hold the true value often enough"
-NOTHING = "there is nothing to measure here"
+NO_SPREAD = "no interval: intervals of standard deviations are too unreliable"
+FEW_TOPICS = "no interval: there are too few topics for a reliable interval"
+NOTHING = "there are no data to measure"
 
 
 @dataclass(frozen=True, eq=False)

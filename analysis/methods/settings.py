@@ -88,101 +88,108 @@ class AnalysisSettings:
         "choice",
         choices=tuple(Judges.choices),
         in_form=False,
-        help=_("Whose judgments are analysed."),
+        help=_("Whose judgments to analyse."),
     )
     preset: str = parameter(
         "",
         _("Preset"),
         "choice",
         choices=(("", _("none")), (PUBLISHED, _("published procedure"))),
-        help=_("The published procedure replaces the settings below that it fixes. Its labels depend on the seed."),
+        help=_("The published procedure overrides some settings below. Its labels depend on the seed."),
     )
     resamples: int = parameter(1000, _("Bootstrap resamples"), "integer", least=1, most=100_000)
     restarts: int = parameter(20, _("Restarts of MACE"), "integer", least=1, most=1000)
     refine: int = parameter(
-        6, _("Rounds of search after them"), "integer", least=0, most=100, help=_("0 is the published procedure.")
+        6,
+        _("Search rounds after the restarts"),
+        "integer",
+        least=0,
+        most=100,
+        help=_("The published procedure uses 0."),
     )
-    spam_threshold: float = parameter(0.7, _("Highest spam probability trusted"), "number", least=0, most=1)
+    spam_threshold: float = parameter(0.7, _("Maximum spam probability"), "number", least=0, most=1)
     k: int | None = parameter(
         None,
-        _("Votes of each pair that agreement is computed from"),
+        _("Votes per pair for agreement"),
         "integer",
         least=1,
         most=32_767,
-        help=_("Empty: as many as the campaign asked for."),
+        help=_("Empty: the number that the campaign asked for."),
     )
     least_competent: float = parameter(
-        0.25, _("Share of people that the other rule of correction leaves out"), "number", least=0, most=1
+        0.25, _("Share of people excluded by the alternative correction"), "number", least=0, most=1
     )
-    kept_votes: int = parameter(3, _("Votes of each pair that it keeps"), "integer", least=1, most=1000)
+    kept_votes: int = parameter(
+        3, _("Minimum votes per pair in the alternative correction"), "integer", least=1, most=1000
+    )
     first_positions: int = parameter(
         7,
-        _("Items that are the first of a questionnaire"),
+        _("Number of first items of a questionnaire"),
         "integer",
         least=1,
         most=1000,
-        help=_("Against the later ones, for order effects."),
+        help=_("For order effects, compared with the later items."),
     )
     min_words: int = parameter(
         50,
-        _("Words from which a text is a response"),
+        _("Minimum words of a response"),
         "integer",
         least=0,
         most=10_000,
-        help=_("Shorter ones are left out of lengths, and counted."),
+        help=_("Shorter texts are left out of lengths and counted as non-responses."),
     )
-    density_bins: int = parameter(20, _("Parts of a text, for where citations stand"), "integer", least=2, most=200)
+    density_bins: int = parameter(20, _("Number of text parts for citation positions"), "integer", least=2, most=200)
     reuse_limit: float = parameter(
         25.0,
-        _("BLEU from which text counts as copied"),
+        _("Minimum BLEU of copied text"),
         "number",
         least=0,
         most=100,
-        help=_("Of a statement against a passage that it cites."),
+        help=_("BLEU of a statement against a passage that it cites."),
     )
     least_topics: int = parameter(
         1,
-        _("Topics from which a participant is ranked"),
+        _("Minimum topics for a rank"),
         "integer",
         least=1,
         most=10_000,
-        help=_("Who was graded on fewer has a merit, but no rank on the leaderboard."),
+        help=_("Participants graded on fewer topics have a merit, but no rank on the leaderboard."),
     )
     fix_known: bool = parameter(
         True,
-        _("Labels known beforehand"),
+        _("Known labels"),
         "flag",
-        choices=(("yes", _("are fixed")), ("no", _("are not used"))),
-        help=_("Of gold items, where campaigns have any."),
+        choices=(("yes", _("fixed")), ("no", _("not used"))),
+        help=_("Labels of gold items, if campaigns have any."),
     )
     labels: str = parameter(
         AVERAGED,
         _("Labels and competences"),
         "choice",
-        choices=((AVERAGED, _("averaged over all optima")), (LIKELIEST, _("of the likeliest optimum"))),
-        help=_("Refitting in each resample uses the likeliest optimum."),
+        choices=((AVERAGED, _("averaged over all optima")), (LIKELIEST, _("from the most likely optimum"))),
+        help=_("Refitting in resamples always uses the most likely optimum."),
     )
     grades_from: str = parameter(
         GOLD,
-        _("Responses are graded by"),
+        _("Grades based on"),
         "choice",
-        choices=((GOLD, _("gold labels of their pairs")), (VOTES, _("votes, weighted by competence"))),
+        choices=((GOLD, _("gold labels")), (VOTES, _("votes, weighted by competence"))),
     )
     bootstrap: str = parameter(
         CONDITIONAL,
-        _("In each resample, competences"),
+        _("Competences and labels in resamples"),
         "choice",
-        choices=((CONDITIONAL, _("stay as fitted")), (REFIT, _("and labels are fitted anew"))),
-        help=_("Fitting anew takes about a minute longer for 1,000 resamples of 30,000 judgments."),
+        choices=((CONDITIONAL, _("not refitted")), (REFIT, _("refitted"))),
+        help=_("Refitting takes about one more minute for 1,000 resamples of 30,000 judgments."),
     )
     resample: str = parameter(
         TOPICS,
-        _("Resamples draw"),
+        _("Resampling over"),
         "choice",
         choices=((TOPICS, _("topics")), (TOPICS_AND_WORKERS, _("topics and judges"))),
     )
     bertscore: str = parameter(
-        "", _("BERTScores taken"), "text", help=_("Of those that stand: an analysis computes none.")
+        "", _("BERTScores"), "text", help=_("Choose from existing scores. An analysis does not compute BERTScores.")
     )  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -192,11 +199,11 @@ class AnalysisSettings:
 
     def _check_preset(self) -> None:
         if self.preset not in ("", *PRESETS):
-            raise BadParameterError(f"There is no preset {self.preset!r}; choose one of {', '.join(PRESETS)}.")
+            raise BadParameterError(f"There is no preset {self.preset!r}. Choose one of {', '.join(PRESETS)}.")
         for name, value in PRESETS.get(self.preset, {}).items():
             if getattr(self, name) != value:
                 raise BadParameterError(
-                    f"The preset {self.preset!r} sets {name} to {value!r}. Leave {name} out, or leave the preset out."
+                    f"The preset {self.preset!r} sets {name} to {value!r}. Remove {name} or the preset."
                 )
 
     @property
@@ -214,7 +221,7 @@ class AnalysisSettings:
         """Read a run's parameters; what it does not name has its default."""
         if unknown := sorted(set(parameters) - set(PARAMETERS)):
             names = ", ".join(sorted(PARAMETERS))
-            raise BadParameterError(f"An analysis has no parameter {unknown[0]!r}; it has {names}.")
+            raise BadParameterError(f"An analysis has no parameter {unknown[0]!r}. Parameters: {names}.")
         return cls(**PRESETS.get(parameters.get("preset", ""), {}) | parameters)
 
     def write(self) -> dict[str, Any]:

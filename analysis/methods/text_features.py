@@ -13,7 +13,7 @@ from analysis.text.readability import UnsupportedLanguageError, flesch, require
 from ..inputs.texts import ResponseText, TopicTexts
 
 NAN = float("nan")
-NO_EASE = "there is no reading ease for texts in this language"
+NO_EASE = "reading ease is not available for texts in this language"
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,30 +39,30 @@ class PlanOfDesigns(RequestBody):
     """A study's design, the designs beside it, what each costs, and what is expected. What is left out is as in GET."""
 
     topics = _whole("topics")
-    more_topics = _wholes("topics", "Numbers of topics to look at beside it.")
-    k = _whole("k", "People who judge each pair.")
-    more_k = _wholes("k", "Numbers of judges to look at beside it.")
-    responses = _whole("responses", "To each topic: half by people, half by models.")
+    more_topics = _wholes("topics", "Other numbers of topics to simulate.")
+    k = _whole("k", "Number of judges per pair.")
+    more_k = _wholes("k", "Other numbers of judges to simulate.")
+    responses = _whole("responses", "Responses per topic, half by people and half by models.")
     styles = _whole("styles")
     dimensions = _whole("dimensions")
     forced = _whole("forced", "Dimensions without the answer “neither”.")
-    pairs = _whole("pairs", "Of each topic; null: all.", allow_null=True)
+    pairs = _whole("pairs", "Pairs per topic. Null: all.", allow_null=True)
     both_orders = _part("both_orders", "Share of pairs that are shown in both orders.")
     items = _whole("items", "Pairs in a questionnaire.")
-    questionnaires_per_person = _whole("questionnaires_per_person", "At most.")
-    minutes = _whole("minutes", "That a questionnaire takes.")
-    pay = _whole("pay", "Per questionnaire, in minor units, as `fee`, `tax` and `writing`.")
+    questionnaires_per_person = _whole("questionnaires_per_person", "Maximum questionnaires per person.")
+    minutes = _whole("minutes", "Minutes per questionnaire.")
+    pay = _whole("pay", "Pay per questionnaire, in minor units, like `fee`, `tax` and `writing`.")
     fee = _whole("fee")
     tax = _whole("tax")
-    writing = _whole("writing", "What one more response by a person costs.")
+    writing = _whole("writing", "Cost of one more response by a person.")
     source = serializers.UUIDField(  # type: ignore[assignment] # a field's own, which a serializer has not
-        required=False, allow_null=True, help_text="The analysis from which expectations that are null are taken."
+        required=False, allow_null=True, help_text="The analysis that provides assumptions that are null."
     )
-    competence = _part("competence", "Mean of the judges'; null: as in the source.", allow_null=True)
-    competence_spread = _part("competence_spread", "Between people.", allow_null=True)
-    preferred = _part("preferred", "How often the model's response is better.", allow_null=True)
-    neutral = _part("neutral", "Share of pairs of which neither is better.", allow_null=True)
-    simulations = _whole("simulations", "Studies of each design.")
+    competence = _part("competence", "Mean competence of judges. Null: as in the source.", allow_null=True)
+    competence_spread = _part("competence_spread", "Standard deviation of competence between people.", allow_null=True)
+    preferred = _part("preferred", "Share of non-tied pairs in which the model's response is better.", allow_null=True)
+    neutral = _part("neutral", "Share of pairs in which neither response is better.", allow_null=True)
+    simulations = _whole("simulations", "Number of simulated studies per design.")
 
 
 class NewPlan(PlanOfDesigns):

@@ -63,8 +63,8 @@ def row(parameters: PlanParameters, k: int, topics: int) -> Row:
 Tables = dict[str, list[Row]]
 #: So many major units of money are asked about at most: what do the next 100 dollars buy?
 NEXT = 100
-UNSAID = "the simulated judgments cannot say it: too few of them, or no two responses to compare"
-UNKNOWN = "one simulation alone says nothing of how far it is off"
+UNSAID = "too few simulated judgments, or no two responses to compare"
+UNKNOWN = "one simulation is not enough for an interval"
 #: What more money may buy: the table's word, and what grows.
 STEPS = ("topics", "k")
 

@@ -95,7 +95,7 @@ def source(study_id: int, key: str, seed: int) -> Source:
     """
     run = Run.objects.filter(study=study_id, key=key, state=RunState.DONE, snapshot__isnull=False).first()
     if run is None:
-        raise UnusableSourceError("The analysis that expectations were to be taken from is not there any more.")
+        raise UnusableSourceError("The analysis that you chose as the source no longer exists.")
     used = arrays.unpack(bytes(Snapshot.objects.get(run=run).payload))
     # As simulated studies are analysed.
     settings = replace(AnalysisSettings.read(run.parameters), preset="", labels=AVERAGED)
@@ -118,12 +118,12 @@ def source_of_analysis(
     """
     fits = [fit for fit in fitted.fits if fit.dimension.is_preference and fit.model is not None]
     if not fits:
-        raise UnusableSourceError("The analysis has no fitted competences: say what to expect instead.")
+        raise UnusableSourceError("The analysis has no fitted competences. Enter your assumptions instead.")
     fits.sort(key=lambda fit: 0 not in fit.dimension.values)  # those that force a choice come last
     try:
         return _design(used, fitted, fits), _competence(fits), _findings(used, Fitted(fitted.pool, tuple(fits)), tables)
     except calibration.NoEstimateError as error:
-        raise UnusableSourceError(f"The analysis says too little: {error}.") from error
+        raise UnusableSourceError(f"The analysis has too few data: {error}.") from error
 
 
 def _people(parameters: PlanParameters, competence: designs.Competence, seed: int) -> designs.Competence:
@@ -142,7 +142,7 @@ def _competence(fits: list[Fit]) -> designs.Competence:
     spam = np.stack([model.spam_probability[judged] for model in models], axis=1)
     strategy = np.stack([model.parameters.strategy[judged] for model in models], axis=1)
     if not len(spam):
-        raise UnusableSourceError("Nobody judged on all dimensions: say what to expect instead.")
+        raise UnusableSourceError("Nobody judged on all dimensions. Enter your assumptions instead.")
     # Both are exponentials of expected logarithms and sum to a little less than 1.
     return designs.Competence(spam, strategy / strategy.sum(axis=2, keepdims=True))
 

@@ -61,14 +61,14 @@ def _panel(rows: list[Row], name: str, unit: str, colours: Spec) -> Any:
     axis = alt.Axis(format=",~f", tickCount=5)
     base = alt.Chart(data(rows)).encode(
         x=alt.X("x:Q", title=unit, axis=axis, scale=alt.Scale(zero=False, nice=False, padding=14)),
-        color=alt.Color("judges:N", scale=domain, title=gettext("Each pair by"), sort=series),
+        color=alt.Color("judges:N", scale=domain, title=gettext("Judges per pair"), sort=series),
     )
     y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=False))
     lines = base.mark_line(strokeWidth=1.5).encode(y=y, order="x:Q")
     rules = base.mark_rule(strokeWidth=2, opacity=0.6).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
     rules = rules.transform_filter("datum.low !== null")
     points = base.mark_point(filled=True, opacity=1, size=45).encode(
-        y=y, shape=alt.Shape("judges:N", scale=shapes, title=gettext("Each pair by"), sort=series)
+        y=y, shape=alt.Shape("judges:N", scale=shapes, title=gettext("Judges per pair"), sort=series)
     )
     # Numbers of topics stand on one line alone: on the others the points are of the same ones.
     counts = base.mark_text(dy=-15, fontSize=11).encode(y=y, text="topics:Q").transform_filter("datum.named")
@@ -86,18 +86,18 @@ def _panel(rows: list[Row], name: str, unit: str, colours: Spec) -> Any:
 FIGURES = (
     Figure(
         "plan",
-        _("What money buys"),
+        _("Precision by cost"),
         _(
-            "Widths of intervals, power and accuracy to expect against money, a line for each number of judges a pair "
-            "and a point for each number of topics; bars: how far the simulations leave it open (95 %). The ring is "
-            "the present design. The width of models less humans is that of a dimension, all styles together, and so "
-            "are the tests beside it; the others are of one style each. Both are corrected for their number (Benjamini "
-            "and Hochberg), so that what one style shows takes more money to find."
+            "Expected interval widths, power and accuracy by cost, with one line for each number of judges "
+            "per pair and one point for each number of topics. Bars: 95 % simulation intervals. Ring: "
+            "current design. The width of models minus humans is for one dimension over all styles. Tests "
+            "are for all styles together or for one style each, corrected for their number (Benjamini and "
+            "Hochberg). Effects in one style therefore cost more to detect."
         ),
         _(
-            "Six panels against money: the width of the difference between models and humans, the share of tests that "
-            "find it with all styles together and in one style, the width of a response's grade, the width of alpha's "
-            "interval, and the accuracy of gold labels; the numbers stand in the table below."
+            "Six panels by cost: the width of the difference between models and humans, the share of tests "
+            "that detect it over all styles and in one style, the width of a response's grade, the width of "
+            "alpha's interval, and the accuracy of gold labels. The table below has the numbers."
         ),
         tables=("plan", "plan_costs"),
         draw=chart,

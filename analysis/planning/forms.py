@@ -33,7 +33,9 @@ class NumbersField(forms.CharField):
         try:
             return tuple(sorted({int(part) for part in text.replace(",", " ").split()}))
         except ValueError:
-            raise forms.ValidationError(_("Whole numbers with commas between them, as in: 20, 40, 80.")) from None
+            raise forms.ValidationError(
+                _("Enter whole numbers separated by commas, for example: 20, 40, 80.")
+            ) from None
 
 
 def _whole(name: str, label: Any, help_text: Any = "", *, required: bool = True) -> forms.IntegerField:
@@ -65,54 +67,54 @@ class PlanForm(forms.Form):
 
     topics = _whole("topics", gettext_lazy("Topics"))
     more_topics = NumbersField(
-        label=gettext_lazy("Numbers of topics to look at beside it"), required=False, max_length=200,
-        help_text=gettext_lazy("With commas between them."),
+        label=gettext_lazy("Other numbers of topics to simulate"), required=False, max_length=200,
+        help_text=gettext_lazy("Separate numbers by commas."),
     )  # fmt: skip
-    k = _whole("k", gettext_lazy("People who judge each pair"))
+    k = _whole("k", gettext_lazy("Judges per pair"))
     more_k = NumbersField(
-        label=gettext_lazy("Numbers of judges to look at beside it"), required=False, max_length=200,
-        help_text=gettext_lazy("With commas between them."),
+        label=gettext_lazy("Other numbers of judges to simulate"), required=False, max_length=200,
+        help_text=gettext_lazy("Separate numbers by commas."),
     )  # fmt: skip
     responses = _whole(
-        "responses", gettext_lazy("Responses to each topic"), gettext_lazy("Half by people, half by models.")
+        "responses", gettext_lazy("Responses per topic"), gettext_lazy("Half by people, half by models.")
     )
     styles = _whole("styles", gettext_lazy("Styles"))
     dimensions = _whole("dimensions", gettext_lazy("Dimensions"))
-    forced = _whole("forced", gettext_lazy("Of these, without the answer “neither”"))
-    pairs = _whole("pairs", gettext_lazy("Pairs of each topic"), gettext_lazy("Empty: all pairs."), required=False)
-    both_orders = _part("both_orders", gettext_lazy("Percent of pairs that are shown in both orders"), required=True)
-    items = _whole("items", gettext_lazy("Pairs in a questionnaire"))
-    questionnaires_per_person = _whole("questionnaires_per_person", gettext_lazy("Questionnaires per person, at most"))
-    minutes = _whole("minutes", gettext_lazy("Minutes that a questionnaire takes"))
+    forced = _whole("forced", gettext_lazy("Dimensions without the option “neither”"))
+    pairs = _whole("pairs", gettext_lazy("Pairs per topic"), gettext_lazy("Empty: all pairs."), required=False)
+    both_orders = _part("both_orders", gettext_lazy("Pairs shown in both orders (%)"), required=True)
+    items = _whole("items", gettext_lazy("Pairs per questionnaire"))
+    questionnaires_per_person = _whole("questionnaires_per_person", gettext_lazy("Maximum questionnaires per person"))
+    minutes = _whole("minutes", gettext_lazy("Minutes per questionnaire"))
     pay = AmountField(
         label=gettext_lazy("Pay per questionnaire"),
         required=False,
-        help_text=gettext_lazy("Empty or 0: nothing is said of money, and designs are drawn against hours."),
+        help_text=gettext_lazy("Empty or 0: the plan shows hours instead of cost."),
     )
-    fee = AmountField(label=gettext_lazy("Platform's fee per questionnaire"), required=False)
+    fee = AmountField(label=gettext_lazy("Platform fee per questionnaire"), required=False)
     tax = AmountField(label=gettext_lazy("Tax per questionnaire"), required=False)
     writing = AmountField(
-        label=gettext_lazy("What one more response by a person costs"),
+        label=gettext_lazy("Cost of one more response by a person"),
         required=False,
-        help_text=gettext_lazy("Counted for topics beyond the present ones. 0 where responses are there already."),
+        help_text=gettext_lazy("Applies to topics beyond the current ones. Enter 0 if you already have the responses."),
     )
     source = forms.ChoiceField(
-        label=gettext_lazy("Taken from"), required=False,
-        help_text=gettext_lazy("What is left empty below is taken from here."),
+        label=gettext_lazy("Source of assumptions"), required=False,
+        help_text=gettext_lazy("Fields that you leave empty use values from this source."),
     )  # fmt: skip
     competence = _part(
-        "competence", gettext_lazy("Mean competence of the judges"),
-        gettext_lazy("1: everybody looks and tells; 0: everybody guesses."), percent=False,
+        "competence", gettext_lazy("Mean competence of judges"),
+        gettext_lazy("From 0 (everybody guesses) to 1 (everybody judges carefully)."), percent=False,
     )  # fmt: skip
-    competence_spread = _part("competence_spread", gettext_lazy("Its standard deviation between people"), percent=False)
+    competence_spread = _part("competence_spread", gettext_lazy("Standard deviation of competence"), percent=False)
     preferred = _part(
-        "preferred", gettext_lazy("Percent of pairs in which the model's response is better"),
-        gettext_lazy("Of pairs of a person's and a model's response of which one is better. 50: no difference."),
+        "preferred", gettext_lazy("Pairs in which the model's response is better (%)"),
+        gettext_lazy("Of pairs of a person's and a model's response without ties. 50: no difference."),
     )  # fmt: skip
-    neutral = _part("neutral", gettext_lazy("Percent of pairs of which neither is better"))
+    neutral = _part("neutral", gettext_lazy("Pairs in which neither response is better (%)"))
     simulations = _whole(
-        "simulations", gettext_lazy("Simulated studies of each design"),
-        gettext_lazy("A few come first; more narrow what they leave open."),
+        "simulations", gettext_lazy("Simulated studies per design"),
+        gettext_lazy("More simulations give narrower simulation intervals."),
     )  # fmt: skip
     seed = forms.IntegerField(label=gettext_lazy("Seed"), initial=0, min_value=0, max_value=MOST_SEED)
 
@@ -125,7 +127,7 @@ class PlanForm(forms.Form):
         latest = [(source, _("the latest analysis"))] if source else []
         choices = self.fields["source"]
         assert isinstance(choices, forms.ChoiceField)
-        choices.choices = [*latest, ("", _("nothing: all is said here"))]
+        choices.choices = [*latest, ("", _("no source, enter all values below"))]
 
     def _named(self, names: Iterable[str]) -> list[forms.BoundField]:
         return [self[name] for name in names]
@@ -134,9 +136,9 @@ class PlanForm(forms.Form):
         """The fields under what they are about."""
         return [
             (_("Design"), self._named(self.DESIGN)),
-            (_("What a questionnaire costs"), self._named(self.COSTS)),
-            (_("What you expect"), self._named(self.EXPECTED)),
-            (_("How thoroughly"), self._named(self.WORK)),
+            (_("Cost per questionnaire"), self._named(self.COSTS)),
+            (_("Assumptions"), self._named(self.EXPECTED)),
+            (_("Simulation"), self._named(self.WORK)),
         ]
 
     def clean(self) -> dict[str, Any]:

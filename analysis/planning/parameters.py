@@ -75,27 +75,27 @@ class PlanParameters:
         for name, (low, high) in BOUNDS.items():
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
-                raise BadPlanError(f"{name} must lie between {low:,} and {high:,}, it is {value:,}.")
+                raise BadPlanError(f"{name} must be between {low:,} and {high:,}, not {value:,}.")
         if self.source is None and None in (self.competence, self.competence_spread, self.preferred, self.neutral):
             raise BadPlanError(
-                "Without an earlier analysis it must be said what to expect: competence and its spread, how often the "
-                "model's response is preferred, and how many pairs are neutral."
+                "Without an earlier analysis, enter all assumptions: mean competence, its standard deviation, "
+                "pairs in which the model's response is better, and pairs in which neither is better."
             )
         self._check_designs()
 
     def _check_designs(self) -> None:
         points = self.points()
         if len(points) > MOST_POINTS:
-            raise BadPlanError(f"These are {len(points)} designs; at most {MOST_POINTS} are simulated at once.")
+            raise BadPlanError(f"You entered {len(points)} designs. At most {MOST_POINTS} can be simulated at once.")
         try:
             designs = [self.design(*point) for point in points]
         except BadDesignError as error:
-            raise BadPlanError(f"There is no such design: {error}.") from error
+            raise BadPlanError(f"This design is not possible: {error}.") from error
         votes = max(design.pairs_shown * design.k for design in designs)
         if votes > MOST_VOTES:
             raise BadPlanError(
-                f"The largest design asks for {votes:,} judgments on each dimension; at most {MOST_VOTES:,} are "
-                "simulated: plan a part of it, widths go with one over the square root of the number of topics."
+                f"The largest design needs {votes:,} judgments on each dimension. At most {MOST_VOTES:,} can be "
+                "simulated. Plan a smaller study: widths scale with one over the square root of the number of topics."
             )
 
     def points(self) -> list[tuple[int, int]]:
@@ -125,7 +125,7 @@ class PlanParameters:
         """
         known = {field.name for field in fields(cls)}
         if unknown := sorted(set(parameters) - known):
-            raise BadPlanError(f"A plan has no parameter {unknown[0]!r}; it has {', '.join(sorted(known))}.")
+            raise BadPlanError(f"A plan has no parameter {unknown[0]!r}. Parameters: {', '.join(sorted(known))}.")
         if missing := sorted({"topics", "responses"} - set(parameters)):
             raise BadPlanError(f"A plan needs {' and '.join(missing)}.")
         values: dict[str, Any] = dict(parameters)

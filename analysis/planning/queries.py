@@ -130,9 +130,9 @@ BOUGHT = ("difference_width", "power_all", "power", "alpha_width", "label_accura
 #: Expectations that a person may type instead of having them taken from an analysis.
 TYPED = {
     "competence": gettext_lazy("mean competence"),
-    "competence_spread": gettext_lazy("its standard deviation"),
-    "preferred": gettext_lazy("how often the model's response is better"),
-    "neutral": gettext_lazy("pairs of which neither is better"),
+    "competence_spread": gettext_lazy("standard deviation of competence"),
+    "preferred": gettext_lazy("pairs in which the model's response is better"),
+    "neutral": gettext_lazy("pairs in which neither response is better"),
 }
 
 
@@ -183,7 +183,7 @@ def _next(rows: list[Row]) -> list[dict[str, Any]]:
         if not changes_by_measure:
             continue
         first = next(iter(changes_by_measure.values()))
-        target = {"topics": _("%(n)s topics"), "k": _("%(n)s judges a pair")}[step] % {"n": first[step]}
+        target = {"topics": _("%(n)s topics"), "k": _("%(n)s judges per pair")}[step] % {"n": first[step]}
         changes = [
             changes_by_measure[name] | {"label": MEASURES[name], "is_told": _is_significant(changes_by_measure[name])}
             for name in BOUGHT

@@ -40,7 +40,7 @@ def start(*, study: Study, parameters: PlanParameters, by: User | None = None, s
         If the seed is negative.
     """
     if seed < 0:
-        raise BadPlanError(f"The seed must not be negative, it is {seed}.")
+        raise BadPlanError(f"The seed must be 0 or more, not {seed}.")
     return lifecycle.start(study=study, kind=KIND, parameters=parameters.write(), by=by, seed=seed)
 
 
@@ -56,7 +56,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
     """Simulate some studies of one design and analyse them; the effect keeps what they found."""
     parameters, payload = PlanParameters.read(work.run.parameters), work.unit.payload
     k, topics, count = payload["k"], payload["topics"], payload["simulations"]
-    work.report(0, count, "Reading what to expect")
+    work.report(0, count, "Reading the assumptions")
     try:
         expected = expectations.expectation(parameters, study_id=work.run.study_id, seed=work.run.seed)
     except (BadPlanError, BadDesignError, NoEstimateError) as error:

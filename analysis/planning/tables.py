@@ -7,56 +7,54 @@ from ..tables.table import Column, Table, count, estimate
 MEASURES = {
     "alpha": _("Alpha"),
     "alpha_width": _("Width of alpha's interval"),
-    "label_accuracy": _("Gold labels that are true"),
+    "label_accuracy": _("Accuracy of gold labels"),
     "mean_grade_width": _("Width of a mean grade's interval"),
     "mean_grade_all_width": _("Width of a mean grade's interval, all dimensions"),
-    "difference": _("Models' mean grade less humans'"),
-    "difference_width": _("Width of the interval of models less humans, all styles"),
-    "power_all": _("Tests that find it, all styles together"),
-    "power": _("Tests that find it in one style"),
+    "difference": _("Mean grade, models minus humans"),
+    "difference_width": _("Width of the interval of models minus humans, all styles"),
+    "power_all": _("Power of tests, all styles together"),
+    "power": _("Power of tests, one style"),
     "rank_width": _("Width of a response's grade"),
 }
-STEPS = {"topics": _("more topics"), "k": _("more judges a pair")}
-JUDGES, TOPICS = count("k", _("Judges a pair")), count("topics", _("Topics"))
+STEPS = {"topics": _("more topics"), "k": _("more judges per pair")}
+JUDGES, TOPICS = count("k", _("Judges per pair")), count("topics", _("Topics"))
 
 PLAN = Table(
     "plan",
-    _("What designs can find out"),
+    _("Precision of designs"),
     _(
-        "Means over simulated studies of each design, analysed as a real one is; in brackets how far the number of "
-        "simulations leaves them open (95 %). The width of models less humans is that of a dimension, all styles "
-        "together; tests (p after Benjamini and Hochberg) are of a dimension with all styles together, or of a "
-        "dimension and style each."
+        "Means over simulated studies of each design, analysed like a real study, with 95 % simulation "
+        "intervals in brackets. The width of models minus humans is for one dimension over all styles. "
+        "Tests (p adjusted by Benjamini and Hochberg) are for one dimension over all styles, or for each "
+        "dimension and style."
     ),
     (
         JUDGES,
         TOPICS,
-        Column("measure", _("What"), words=MEASURES),
-        estimate("value", _("To expect"), n="simulations", digits=3),
+        Column("measure", _("Measure"), words=MEASURES),
+        estimate("value", _("Expected value"), n="simulations", digits=3),
         count("simulations", _("Simulations")),
     ),
     meanings={
-        "k, topics": "the design: judges a pair, and topics; all else as in the run's parameters",
+        "k, topics": "the design: judges per pair, and topics; all else as in the run's parameters",
         "measure": (
             "`alpha`, `alpha_width`, `label_accuracy`, `mean_grade_width`, `mean_grade_all_width`, `difference`, "
             "`difference_width`, `power_all`, `power`, `rank_width`"
         ),
-        "value, low, high": (
-            "the mean over simulated studies, and its 95 % interval: how far the number of simulations leaves it open"
-        ),
-        "simulations": "studies that could say it",
+        "value, low, high": ("the mean over simulated studies, and its 95 % simulation interval"),
+        "simulations": "number of simulated studies with a value",
     },
 )
 PLAN_COSTS = Table(
     "plan_costs",
-    _("What designs cost"),
-    _("People, hours and money of each design, as campaigns are forecast. Money in minor units."),
+    _("Cost of designs"),
+    _("People, hours and cost of each design, computed as for campaigns. Amounts are in minor units."),
     (
         JUDGES,
         TOPICS,
-        Column("present", _("Present design")),
+        Column("present", _("Current design")),
         count("pairs", _("Pairs")),
-        count("presented", _("As presented")),
+        count("presented", _("Presented pairs")),
         count("questionnaires", _("Questionnaires")),
         count("judgments", _("Judgments")),
         count("people", _("People")),
@@ -69,37 +67,38 @@ PLAN_COSTS = Table(
         Column("currency", _("Currency")),
     ),
     meanings={
-        "k, topics, present": "the design; whether it is the one that was asked about",
+        "k, topics, present": "the design; whether it is the current design",
         "pairs, presented, questionnaires, judgments, people, hours": (
-            "as campaigns are forecast; `presented` counts both orders"
+            "computed as for campaigns; `presented` counts both orders"
         ),
         "pay, fee, tax, writing, total": (
-            "in minor units of `currency`; `writing` of responses to topics beyond the present ones"
+            "in minor units of `currency`; `writing`: cost of responses to topics beyond the current ones"
         ),
     },
 )
 PLAN_NEXT = Table(
     "plan_next",
-    _("What the next money buys"),
+    _("Effect of a larger budget"),
     _(
-        "How each figure changes with the next money from the present design on, spent on more topics or on more "
-        "judges a pair: in a straight line to the nearest such design. In brackets 95 % intervals."
+        "Change of each measure if the budget of the current design increases, spent on more topics or "
+        "on more judges per pair. Changes are interpolated linearly to the nearest such design. 95 % "
+        "intervals in brackets."
     ),
     (
         Column("step", _("Spent on"), words=STEPS),
         JUDGES,
         TOPICS,
-        Column("measure", _("What"), words=MEASURES),
+        Column("measure", _("Measure"), words=MEASURES),
         estimate("change", _("Change"), digits=4),
-        count("money", _("Money")),
+        count("money", _("Amount")),
         Column("currency", _("Currency")),
     ),
-    about="What the next `money` (100, major units of `currency`) buys from the present design on.",
+    about="Effect of `money` (100, in major units of `currency`) added to the budget of the current design.",
     meanings={
-        "step": "spent on `topics` or on `k`, judges a pair",
-        "k, topics": "the nearest such design, to which a straight line is drawn",
+        "step": "spent on `topics` or on `k`, judges per pair",
+        "k, topics": "the nearest such design, used for linear interpolation",
         "measure": "as in `plan`",
-        "change, low, high": "by how much it changes, and its 95 % interval",
+        "change, low, high": "the change and its 95 % interval",
     },
 )
 

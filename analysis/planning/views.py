@@ -71,4 +71,4 @@ def _requested_run(request: HttpRequest, study: Study) -> Run | None:
     try:
         return services.find(study, key=uuid.UUID(key) if key else None)
     except (ValueError, Run.DoesNotExist):
-        raise Http404("There is no such plan in this study.") from None
+        raise Http404("This study has no such plan.") from None

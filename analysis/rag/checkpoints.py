@@ -108,7 +108,9 @@ def find(name: str = BUNDLED) -> Checkpoint:
     folder = Path(name).expanduser()
     if folder.is_dir():
         if not (folder / "config.json").is_file() or not any(folder.glob("*.safetensors")):
-            raise ModelMissingError(f"{folder} is no model: it must hold config.json and weights as .safetensors.")
+            raise ModelMissingError(
+                f"{folder} is not a model. It must contain config.json and weights as .safetensors."
+            )
         return Checkpoint(name, folder.resolve())
     if folder.is_absolute() or name.startswith((".", "~")):
         raise ModelMissingError(f"There is no folder {folder}.")
@@ -160,19 +162,19 @@ def _from_hub(name: str) -> Path:
         folder = Path(snapshot_download(name, allow_patterns=list(FILES)))
     except (HfHubHTTPError, OSError, ValueError) as error:  # no such name, no such repository, no network, no cache
         offline = constants.HF_HUB_OFFLINE
-        why = "HF_HUB_OFFLINE is set" if offline else f"the hub did not give it ({type(error).__name__})"
+        why = "HF_HUB_OFFLINE is set" if offline else f"the hub did not provide it ({type(error).__name__})"
         raise ModelMissingError(
-            f"The model {name} is not on this machine, and {why}. Fetch it where there is a network, "
-            f"`hf download {name} --local-dir FOLDER`, and name the folder; or use {BUNDLED}, which is bundled."
+            f"The model {name} is not on this machine, and {why}. Download it on a machine with a network, "
+            f"`hf download {name} --local-dir FOLDER`, and give that folder, or use {BUNDLED}, which is bundled."
         ) from error
     if not any(folder.glob("*.safetensors")):
-        raise ModelMissingError(f"The model {name} has no weights as .safetensors, and no others are read.")
+        raise ModelMissingError(f"The model {name} has no weights as .safetensors. Other formats are not supported.")
     return folder
 
 
 def missing_parts() -> NeuralPartsMissingError:
     """Return the error for a machine without torch or transformers."""
     return NeuralPartsMissingError(
-        "torch and transformers are not installed on this machine: pip install 'crowdrag[neural]', or let a worker of "
-        "the queue gpu do this on a machine that has them (docs/guides/operators.md)."
+        "torch and transformers are not installed on this machine. Run pip install 'crowdrag[neural]', "
+        "or run a worker for the queue gpu on a machine that has them (docs/guides/operators.md)."
     )

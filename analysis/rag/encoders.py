@@ -61,13 +61,11 @@ def cut(model: Any, layer: int | None, *, name: str) -> tuple[Any, int, int]:
         if stack is not None and hasattr(stack, "__len__"):
             break
     else:
-        raise UnsupportedModelError(
-            f"{name} ({type(model).__name__}) is of a kind whose layers cannot be told apart: choose another model."
-        )
+        raise UnsupportedModelError(f"{name} ({type(model).__name__}) has no separable layers. Choose another model.")
     had = len(stack)
     layers = had if layer is None else layer
     if not 0 <= layers <= had:
-        raise BadLayerError(f"{name} has {had} layers: choose one from 0 to {had}, not {layer}.")
+        raise BadLayerError(f"{name} has {had} layers. Choose a layer from 0 to {had}, not {layer}.")
     setattr(holder, last, stack[:layers])
     return model, had, layers
 
@@ -287,7 +285,7 @@ class Encoder:
         if len(batch) == 1:
             raise EncoderMemoryError(
                 f"{self.identity.model} cannot hold one text of {width} tokens in the memory of "
-                f"{self.device}. End what else uses it, or take a smaller model."
+                f"{self.device}. Free memory or use a smaller model."
             ) from error
         if self.device.type == "cuda":
             self._torch.cuda.empty_cache()

@@ -264,7 +264,7 @@ def entailing(labels: dict[int, str], *, label: str = "", model: str = "The mode
         how_many = "none" if not matches else "more than one"
         raise NoEntailmentLabelError(
             f"{model} has the labels {', '.join(labels.values())}, and {how_many} of them is "
-            f"{label or 'entailment'}. Name the right one in its config.json (id2label), or take an NLI model."
+            f"{label or 'entailment'}. Name the right label in its config.json (id2label), or use an NLI model."
         )
     return int(matches[0])
 

@@ -42,11 +42,11 @@ DOI = r"^10\.[0-9]{4,9}/[^\s\"<>]+$"
 class ReleaseRow(serializers.ModelSerializer[Release]):
     """A release as its study's members see it."""
 
-    run = serializers.UUIDField(source="run.key", default=None, allow_null=True, help_text="Which built it.")
+    run = serializers.UUIDField(source="run.key", default=None, allow_null=True, help_text="The run that built it.")
     creators = serializers.ListField(child=serializers.DictField())
-    choices = serializers.DictField(help_text="What it holds.")
-    figures = serializers.DictField(help_text="How much is in it.")
-    left_out = serializers.ListField(child=serializers.DictField(), help_text="What is not in it, and why.")
+    choices = serializers.DictField(help_text="The tables.")
+    figures = serializers.DictField(help_text="Counts of its content.")
+    left_out = serializers.ListField(child=serializers.DictField(), help_text="Left-out data, with reasons.")
 
     class Meta:
         model = Release
@@ -59,7 +59,8 @@ def a_valid_orcid(orcid: str) -> None:
     """Refuse what is no ORCID iD."""
     if orcid and not is_orcid(orcid):
         raise serializers.ValidationError(
-            "An ORCID iD has four groups of four, the last one a check digit, as in 0000-0002-1825-0097."
+            "An ORCID iD has four groups of four digits. The last one is a check digit, for example "
+            "0000-0002-1825-0097."
         )
 
 
@@ -102,7 +103,7 @@ class Chosen(RequestBody):
         child=serializers.UUIDField(),
         required=False,
         max_length=100,
-        help_text="Whose labels, grades and tables are in; left out of a new release: the latest analysis.",
+        help_text="Runs whose labels, grades and tables to include. Default for a new release: the latest analysis.",
     )
     timing = serializers.ChoiceField(Timing.choices, required=False)
     pseudonyms = serializers.ChoiceField(Pseudonyms.choices, required=False)
@@ -270,7 +271,9 @@ def _done(change: Callable[..., Any], code: str, **arguments: Any) -> Any:
 class FileRow(serializers.ModelSerializer[ReleaseFile]):
     """A file of a release. One that was taken out keeps its name, size and sum."""
 
-    address = serializers.SerializerMethodField(help_text="Where a token gets it, before it is published too.")
+    address = serializers.SerializerMethodField(
+        help_text="Address for downloads with a token, also before publication."
+    )
 
     class Meta:
         model = ReleaseFile
@@ -314,7 +317,7 @@ class OneFile(FileResponse):
         """Send a file of a release; with Range, the part that is asked for."""
         file = self.one(_release(self).files.select_related("release__study"), path=path)
         if file.removed_at is not None:
-            raise Problem("gone", _("Somebody's data was taken out of it: a later version has such a file."))
+            raise Problem("gone", _("This file was removed because somebody's data were erased. Use a later version."))
         self.about(None, file.pk)
         kept = downloads.DownloadableFile(
             str(file.file.name), file.download_name, file.media_type, file.size, file.sha256
@@ -333,7 +336,7 @@ class Zip(FileResponse):
         """Send all files of a release as one ZIP, before it is published too. It is made while it is sent: no Range."""
         bundle = storage.zip_bundle(_release(self))
         if bundle is None:
-            raise Problem("gone", _("There is no file in it: it is not built, or all that it held was taken out."))
+            raise Problem("gone", _("This release has no files: it is not built, or all files were removed."))
         self.about(None)
         return downloads.send_zip(request._request, bundle.parts, name=bundle.name, tag=bundle.tag)
 
@@ -357,13 +360,16 @@ class LinkRow(serializers.ModelSerializer[ReleaseLink]):
     class Meta:
         model = ReleaseLink
         fields = ["id", "label", "by", "created_at", "expires_at", "revoked_at", "used_at"]
-        extra_kwargs = {"label": {"help_text": "For whom."}, "used_at": {"help_text": "When last, about."}}
+        extra_kwargs = {
+            "label": {"help_text": "A note on who gets the link."},
+            "used_at": {"help_text": "Approximate time of last use."},
+        }
 
 
 class NewLinkRow(LinkRow):
     """A link that was just made."""
 
-    address = serializers.SerializerMethodField(help_text="Said this once, and kept nowhere.")
+    address = serializers.SerializerMethodField(help_text="Shown once and not stored.")
 
     class Meta(LinkRow.Meta):
         fields = [*LinkRow.Meta.fields, "address"]

@@ -78,7 +78,7 @@ def write_release(release: Release, folder: Path, *, report: Report) -> WrittenR
     The same study and the same choices give the same bytes on the same day.
     """
     # How much there is to be written is known when it is written.
-    report(0, 0, _("Looking at what may be released"))
+    report(0, 0, _("Checking what may be released"))
     choices = Choices.from_json(release.choices)
     contents = release_contents.read_contents(study=release.study, choices=choices, release=str(release.number))
     done: dict[str, int] = {}
@@ -230,7 +230,7 @@ def move_in(work: kinds.Work, folder: Path, written: WrittenRelease) -> list[Sto
     for i, path in enumerate(paths):
         size, sha256 = file_storage.file_digest(folder / path)
         if path != SUMS and sums.pop(path, None) != sha256:
-            raise BrokenFileError(f"{path} is not what {SUMS} says.")
+            raise BrokenFileError(f"{path} does not match {SUMS}.")
         work.report(i, len(paths), path)
         described = described_files.get(path, {})
         listed.append(
@@ -245,7 +245,7 @@ def move_in(work: kinds.Work, folder: Path, written: WrittenRelease) -> list[Sto
             )
         )
     if sums:
-        raise BrokenFileError(f"{', '.join(sorted(sums))}: in {SUMS}, and not there.")
+        raise BrokenFileError(f"Missing files that are in {SUMS}: {', '.join(sorted(sums))}.")
     return listed
 
 
@@ -267,7 +267,7 @@ def add(release: Release, written: WrittenRelease, files: Sequence[StoredFile]) 
         (ReleasePerson(release=release, participant_id=pk) for pk in written.participants), batch_size=BATCH
     )
     if Participant.objects.filter(releases__release=release, erased_at__isnull=False).exists():
-        raise ErasedError("Somebody in it had what they gave erased while it was being written.")
+        raise ErasedError("Somebody in this release had their data erased during the build.")
     ReleaseFile.objects.bulk_create(
         (
             ReleaseFile(
@@ -326,15 +326,15 @@ MEDIA_TYPES = {
 }
 #: What these are, in the language of the files.
 BESIDE = {
-    "README.md": "The dataset card: begin here",
-    "FIELDS.md": "What every field means",
-    "DATASHEET.md": "The datasheet",
-    "CHANGES.md": "What is new in this version",
-    "LICENSE": "Under which licence, and what it does not cover",
-    "CITATION.cff": "How to cite it",
+    "README.md": "Dataset card (start here)",
+    "FIELDS.md": "Description of every field",
+    "DATASHEET.md": "Datasheet",
+    "CHANGES.md": "Changes in this version",
+    "LICENSE": "Licence, and what it does not cover",
+    "CITATION.cff": "Citation",
     "croissant.json": "Croissant metadata",
-    "release.json": "The manifest: what programs want to know",
-    SUMS: "SHA-256 sums of all other files",
+    "release.json": "Manifest for programs",
+    SUMS: "SHA-256 checksums of all other files",
 }
 
 
@@ -352,7 +352,7 @@ def start(*, release: Release, by: User | None = None, address: str = "", now: d
     """
     held = services.locked(release.pk)
     if held.state != ReleaseState.DRAFT:
-        raise ReleaseError(_("Only a draft is built; change it, and it is one again."))
+        raise ReleaseError(_("Only a draft can be built. Edit the release to return it to draft."))
     storage.remove_all(held)  # of an earlier run that came to nothing
     run = lifecycle.start(
         study=held.study, kind=KIND, parameters={"release": held.number, "address": address}, by=by, now=now
@@ -378,7 +378,7 @@ def stop(*, release: Release, by: User | None = None, now: datetime | None = Non
             lifecycle.cancel(run=run, by=by, now=now)
     held = services.locked(release.pk)
     if held.state != ReleaseState.BUILDING:
-        raise ReleaseError(_("It is not being built."))
+        raise ReleaseError(_("This release is not being built."))
     services.reopen(held)
     return held
 
@@ -393,7 +393,7 @@ def of_run(run: Run) -> Release:
     """
     building = Release.objects.filter(study=run.study_id, run=run, state=ReleaseState.BUILDING).select_related("study")
     if (release := building.first()) is None:
-        raise kinds.InputRejectedError([{"message": _("There is no release for this run to build any more.")}])
+        raise kinds.InputRejectedError([{"message": _("The release of this run no longer exists.")}])
     return release
 
 

@@ -18,9 +18,9 @@ class Passages(models.TextChoices):
     """How much of the retrieved passages is in; whose they are, their terms say."""
 
     NONE = "NONE", _("none")
-    IDS = "IDS", _("their ids and ranks: whoever has the collection finds them there")
-    ADDRESSES = "ADDRESSES", _("their ids, ranks, titles and addresses")
-    TEXTS = "TEXTS", _("their texts too, as their terms allow")
+    IDS = "IDS", _("IDs and ranks, to look up in the collection")
+    ADDRESSES = "ADDRESSES", _("IDs, ranks, titles and addresses")
+    TEXTS = "TEXTS", _("IDs, ranks, titles, addresses and texts")
 
 
 class Logs(models.TextChoices):
@@ -28,26 +28,26 @@ class Logs(models.TextChoices):
 
     NONE = "NONE", _("none")
     MEASURES = "MEASURES", _("summary measures of each text")
-    MINUTES = "MINUTES", _("the text as it stood, minute by minute")
-    SENTENCES = "SENTENCES", _("the text as it stood whenever a sentence was ended or changed")
-    FULL = "FULL", _("every event")
+    MINUTES = "MINUTES", _("the text at every minute")
+    SENTENCES = "SENTENCES", _("the text after every finished or changed sentence")
+    FULL = "FULL", _("all events")
 
 
 class Timing(models.TextChoices):
     """How exact times are. Durations and offsets in logs are cut to the same step."""
 
-    EXACT = "EXACT", _("as they were recorded")
+    EXACT = "EXACT", _("exact")
     SECOND = "SECOND", _("to the second")
     MINUTE = "MINUTE", _("to the minute")
     HOUR = "HOUR", _("to the hour")
-    ABSENT = "ABSENT", _("no times at all: only the order of what happened")
+    ABSENT = "ABSENT", _("no times, only the order of events")
 
 
 class Pseudonyms(models.TextChoices):
     """By which names people go."""
 
-    FRESH = "FRESH", _("new ones for this release: nobody can be found in another by them")
-    STABLE = "STABLE", _("the study's own: the same in every release")
+    FRESH = "FRESH", _("new pseudonyms for this release, not linkable to other releases")
+    STABLE = "STABLE", _("the study's pseudonyms, the same in every release")
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Choices:
         """
         known = {field.name for field in fields(cls)}
         if unknown := sorted(set(stored) - known):
-            raise ValueError(f"There is no choice named {', '.join(unknown)}.")
+            raise ValueError(f"Unknown choices: {', '.join(unknown)}.")
         return cls(**{name: _READ[name](value) if name in _READ else value for name, value in stored.items()})
 
     def problems(self) -> list[str]:
@@ -127,22 +127,22 @@ class Choices:
     def _rules(self) -> Iterable[tuple[bool, Any]]:
         yield (
             self.passages != Passages.TEXTS or bool(self.passage_terms.strip()),
-            _("Say under which terms the passages' texts may be passed on, or release their ids only."),
+            _("Enter the terms for sharing the passages' texts, or release only their IDs."),
         )
         yield (
             self.passages == Passages.NONE or self.topics,
-            _("Passages are of topics: release the topics too, or no passages."),
+            _("Passages belong to topics. Release the topics too, or no passages."),
         )
-        yield not self.responses or self.topics, _("Responses answer topics: release the topics too.")
+        yield not self.responses or self.topics, _("Responses belong to topics. Release the topics too.")
         yield (
             self.logs == Logs.NONE or self.responses,
-            _("Logs are of responses: release the responses too, or no logs."),
+            _("Writing logs belong to responses. Release the responses too, or no logs."),
         )
         yield (
             not (self.logs == Logs.MINUTES and self.timing in (Timing.ABSENT, Timing.HOUR)),
-            _("The text minute by minute needs times to the minute: without them, choose sentence by sentence."),
+            _("The text at every minute needs times to the minute. Otherwise choose the text after every sentence."),
         )
-        yield not set(self.origins) - set(Origin.values), _("There is no such origin of responses.")
+        yield not set(self.origins) - set(Origin.values), _("Unknown origin of responses.")
 
 
 def _texts(value: Iterable[Any]) -> tuple[str, ...]:

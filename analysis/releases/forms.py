@@ -23,17 +23,17 @@ ORCID = re.compile(r"(?:(?:https?://)?orcid\.org/)?([\dxX][\dxX -]{10,24})")
 DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:)?(10\.\d{4,9}/[^\s\"<>]+)", re.IGNORECASE)
 #: The groups of fields as the page shows them, each with its heading.
 GROUPS = (
-    (gettext_lazy("What it is"), ("title", "description", "creators", "doi", "notes", "embargo_until")),
+    (gettext_lazy("About"), ("title", "description", "creators", "doi", "notes", "embargo_until")),
     (
         gettext_lazy("Topics and responses"),
         ("topics", "passages", "passage_terms", "responses", "origins", "excluded", "surveys"),
     ),
-    (gettext_lazy("How they were written"), ("logs", "timing")),
+    (gettext_lazy("Writing process"), ("logs", "timing")),
     (
         gettext_lazy("Judgments and results"),
         ("judgments", "justifications", "comments", "runs", "gold", "grades", "tables"),
     ),
-    (gettext_lazy("People and terms"), ("pseudonyms", "licence", "log_licence", "timing_licence")),
+    (gettext_lazy("Pseudonyms and licences"), ("pseudonyms", "licence", "log_licence", "timing_licence")),
 )
 
 
@@ -45,76 +45,78 @@ class ReleaseForm(forms.Form):
         label=gettext_lazy("Description"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text=gettext_lazy("Empty: the study's."),
+        help_text=gettext_lazy("Empty: the study's description."),
     )
     creators = forms.CharField(
-        label=gettext_lazy("Who made it"),
+        label=gettext_lazy("Creators"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=gettext_lazy(
-            "As they are cited, one a line: name; affiliation; ORCID. The last two may be left out."
+            "One creator per line, as cited: name; affiliation; ORCID. Affiliation and ORCID are optional."
         ),
     )
     doi = forms.CharField(
         label=gettext_lazy("DOI"),
         max_length=200,
         required=False,
-        help_text=gettext_lazy("If one is reserved for this version: it stands in its files."),
+        help_text=gettext_lazy("The DOI reserved for this version, if any. It appears in the files."),
     )
     notes = forms.CharField(
-        label=gettext_lazy("What is new in this version"),
+        label=gettext_lazy("Changes in this version"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("How many rows came and went is found out and said without you."),
+        help_text=gettext_lazy("Changed numbers of rows are listed automatically."),
     )
     embargo_until = forms.DateField(
         label=gettext_lazy("Embargo until"),
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
-        help_text=gettext_lazy("The page is public at once, the files from this day on. It can be lifted earlier."),
+        help_text=gettext_lazy(
+            "The page is public at once, the files from this day. You can lift the embargo earlier."
+        ),
     )
 
     topics = forms.BooleanField(label=gettext_lazy("Topics"), required=False)
     passages = forms.ChoiceField(label=gettext_lazy("Retrieved passages"), choices=Passages.choices)
     passage_terms = forms.CharField(
-        label=gettext_lazy("Terms of the passages' texts"),
+        label=gettext_lazy("Terms of passages' texts"),
         max_length=500,
         required=False,
-        help_text=gettext_lazy("Their licence, or what allows you to pass them on. Without it, no texts."),
+        help_text=gettext_lazy("Their licence, or your permission to share them. Required to release texts."),
     )
     responses = forms.BooleanField(label=gettext_lazy("Responses"), required=False)
     origins = forms.MultipleChoiceField(
-        label=gettext_lazy("Responses of"),
+        label=gettext_lazy("Origins of responses"),
         choices=Origin.choices,
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
     excluded = forms.BooleanField(
-        label=gettext_lazy("Also what is excluded from the analysis, marked as such"), required=False
+        label=gettext_lazy("Include data excluded from the analysis, marked as excluded"), required=False
     )
-    surveys = forms.BooleanField(label=gettext_lazy("Writers' answers in surveys"), required=False)
+    surveys = forms.BooleanField(label=gettext_lazy("Writers' survey answers"), required=False)
     logs = forms.ChoiceField(label=gettext_lazy("Writing logs"), choices=Logs.choices)
-    timing = forms.ChoiceField(label=gettext_lazy("Times"), choices=Timing.choices)
+    timing = forms.ChoiceField(label=gettext_lazy("Precision of times"), choices=Timing.choices)
     judgments = forms.BooleanField(label=gettext_lazy("Judgments"), required=False)
-    justifications = forms.BooleanField(label=gettext_lazy("Judges' reasons"), required=False)
+    justifications = forms.BooleanField(label=gettext_lazy("Judges' justifications"), required=False)
     comments = forms.BooleanField(label=gettext_lazy("Judges' comments on questionnaires"), required=False)
     runs = forms.MultipleChoiceField(
-        label=gettext_lazy("Results of"), required=False, widget=forms.CheckboxSelectMultiple
+        label=gettext_lazy("Results of these runs"), required=False, widget=forms.CheckboxSelectMultiple
     )
-    gold = forms.BooleanField(label=gettext_lazy("Their gold labels"), required=False)
-    grades = forms.BooleanField(label=gettext_lazy("Their grades"), required=False)
-    tables = forms.BooleanField(label=gettext_lazy("All their other tables"), required=False)
+    gold = forms.BooleanField(label=gettext_lazy("Gold labels"), required=False)
+    grades = forms.BooleanField(label=gettext_lazy("Grades"), required=False)
+    tables = forms.BooleanField(label=gettext_lazy("All other tables"), required=False)
     pseudonyms = forms.ChoiceField(label=gettext_lazy("Pseudonyms"), choices=Pseudonyms.choices)
     licence = LicenceField(
         label=gettext_lazy("Licence"),
         required=False,
         help_text=gettext_lazy(
-            "As an SPDX identifier, CC-BY-4.0 say. Empty: the study's. What somebody agreed to release under other "
-            "terms is left out, and counted."
+            "An SPDX identifier, for example CC-BY-4.0. Empty: the study's licence. Data that people agreed "
+            "to release only under other terms are left out and counted."
         ),
     )
-    log_licence = LicenceField(label=gettext_lazy("Licence of writing logs, if another"), required=False)
-    timing_licence = LicenceField(label=gettext_lazy("Licence of times, if another"), required=False)
+    log_licence = LicenceField(label=gettext_lazy("Licence of writing logs, if different"), required=False)
+    timing_licence = LicenceField(label=gettext_lazy("Licence of times, if different"), required=False)
 
     def __init__(self, study: Study, *args: Any, release: Release | None = None, **kwargs: Any) -> None:
         self.study = study
@@ -122,7 +124,7 @@ class ReleaseForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["runs"].choices = runs = page.run_choices(study)  # type: ignore[attr-defined]
         if not runs:
-            self.fields["runs"].help_text = _("No run has finished yet whose results could be in it.")
+            self.fields["runs"].help_text = _("There are no finished runs with results yet.")
 
     def clean_creators(self) -> list[dict[str, str]]:
         """Read one a line."""
@@ -132,13 +134,19 @@ class ReleaseForm(forms.Form):
             orcids = [match[1] for part in rest if (match := ORCID.fullmatch(part))]
             affiliations = [part for part in rest if part and not ORCID.fullmatch(part)]
             if not name and (orcids or affiliations):
-                raise forms.ValidationError(_("A line begins with a name: %(line)s") % {"line": line})
+                raise forms.ValidationError(_("Each line must begin with a name: %(line)s") % {"line": line})
             if wrong := next((orcid for orcid in orcids if not is_orcid(orcid)), None):
                 raise forms.ValidationError(
-                    _("%(orcid)s is no ORCID iD: four groups of four, the last one a check digit.") % {"orcid": wrong}
+                    _(
+                        "%(orcid)s is not a valid ORCID iD. It needs four groups of four digits, with a check digit at "
+                        "the end."
+                    )
+                    % {"orcid": wrong}
                 )
             if len(affiliations) > 1 or len(orcids) > 1:
-                raise forms.ValidationError(_("Name; affiliation; ORCID, and no more: %(line)s") % {"line": line})
+                raise forms.ValidationError(
+                    _("Enter only name; affiliation; ORCID in each line: %(line)s") % {"line": line}
+                )
             if name:
                 creators.append({"name": name, "affiliation": "".join(affiliations), "orcid": "".join(orcids)})
         return creators
@@ -149,7 +157,7 @@ class ReleaseForm(forms.Form):
         if not doi:
             return ""
         if (match := DOI.fullmatch(doi)) is None:
-            raise forms.ValidationError(_("A DOI begins with 10. and has a slash, as in 10.5281/zenodo.1234567."))
+            raise forms.ValidationError(_("A DOI begins with 10. and has a slash, for example 10.5281/zenodo.1234567."))
         return match[1]
 
     def clean_embargo_until(self) -> datetime | None:
@@ -183,12 +191,12 @@ class LinkForm(forms.Form):
     """A private link."""
 
     label = forms.CharField(
-        label=gettext_lazy("For whom"),
+        label=gettext_lazy("Recipient"),
         max_length=200,
         required=False,
-        help_text=gettext_lazy("For you to know it again; whoever opens it does not see this."),
+        help_text=gettext_lazy("A note for yourself. People who open the link do not see it."),
     )
-    days = forms.IntegerField(label=gettext_lazy("Days until it ends"), min_value=1, max_value=365, initial=30)
+    days = forms.IntegerField(label=gettext_lazy("Valid for (days)"), min_value=1, max_value=365, initial=30)
 
     def expires_at(self) -> datetime:
         """When it ends."""
@@ -199,10 +207,10 @@ class WithdrawForm(forms.Form):
     """The reason for withdrawing a release."""
 
     reason = forms.CharField(
-        label=gettext_lazy("Why"),
+        label=gettext_lazy("Reason"),
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("It stands on the release's page, for those who used it."),
+        help_text=gettext_lazy("Shown on the release's public page."),
     )
 
 

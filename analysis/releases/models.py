@@ -61,19 +61,22 @@ class Release(models.Model):
     number = models.PositiveIntegerField(_("version"))
     state = models.CharField(_("state"), max_length=10, choices=ReleaseState.choices, default=ReleaseState.DRAFT)
     title = models.CharField(_("title"), max_length=300)
-    description = models.TextField(_("what it is"), blank=True)
+    description = models.TextField(_("description"), blank=True)
     # Objects of name, affiliation and orcid, as formats.about reads them.
-    creators = models.JSONField(_("who made it"), default=list, blank=True)
+    creators = models.JSONField(_("creators"), default=list, blank=True)
     doi = models.CharField(_("DOI"), max_length=200, blank=True)
-    notes = models.TextField(_("what is new"), blank=True)
-    choices = models.JSONField(_("what is in it"), default=dict, blank=True)
+    notes = models.TextField(_("changes"), blank=True)
+    choices = models.JSONField(_("content"), default=dict, blank=True)
     run = models.ForeignKey(Run, models.RESTRICT, null=True, blank=True, related_name="+")
     figures = models.JSONField(default=dict, blank=True)
     left_out = models.JSONField(default=list, blank=True)
     digest = models.CharField(max_length=64, blank=True)
     schema_version = models.PositiveSmallIntegerField(default=1)
     embargo_until = models.DateTimeField(
-        _("files from"), null=True, blank=True, help_text=_("Until then only those who have a private link get them.")
+        _("embargo until"),
+        null=True,
+        blank=True,
+        help_text=_("Before this time, only people with a private link get the files."),
     )
     created_at = models.DateTimeField(_("created"))
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
@@ -85,7 +88,7 @@ class Release(models.Model):
     erased_participants = models.PositiveIntegerField(default=0)
     withdrawn_at = models.DateTimeField(_("withdrawn"), null=True, blank=True)
     withdrawn_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    withdrawn_reason = models.TextField(_("why it was withdrawn"), blank=True)
+    withdrawn_reason = models.TextField(_("reason for withdrawal"), blank=True)
 
     objects = ReleaseQuerySet.as_manager()
 
@@ -193,7 +196,7 @@ class ReleaseFile(models.Model):
 
     release = models.ForeignKey(Release, models.CASCADE, related_name="files")
     path = models.CharField(_("file"), max_length=300)
-    about = models.CharField(_("what it is"), max_length=300, blank=True)
+    about = models.CharField(_("description"), max_length=300, blank=True)
     media_type = models.CharField(_("type"), max_length=100, default="application/octet-stream")
     size = models.BigIntegerField(_("size"))
     sha256 = models.CharField(_("SHA-256"), max_length=64)
@@ -299,7 +302,7 @@ class ReleaseLink(models.Model):
 
     release = models.ForeignKey(Release, models.CASCADE, related_name="links")
     digest = models.BinaryField(max_length=32, unique=True)
-    label = models.CharField(_("for whom"), max_length=200, blank=True)
+    label = models.CharField(_("recipient"), max_length=200, blank=True)
     created_at = models.DateTimeField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     expires_at = models.DateTimeField(_("until"))

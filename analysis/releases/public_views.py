@@ -34,7 +34,7 @@ def latest(request: HttpRequest, released: str) -> HttpResponse:
     releases = Release.objects.filter(study__slug=released).public().newest_first()
     standing = releases.exclude(state=ReleaseState.WITHDRAWN).first() or releases.first()
     if standing is None:
-        raise Http404("Nothing of this study is published.")
+        raise Http404("This study has no published releases.")
     return redirect("public_release", released, standing.number)
 
 

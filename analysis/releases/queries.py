@@ -36,7 +36,7 @@ COUNTED = (
     ("responses", ngettext_lazy("response", "responses", "n")),
     ("judgments", ngettext_lazy("judgment", "judgments", "n")),
     ("grades", ngettext_lazy("grade", "grades", "n")),
-    ("log_events", ngettext_lazy("event of writing", "events of writing", "n")),
+    ("log_events", ngettext_lazy("writing event", "writing events", "n")),
 )
 #: Which table an example loads, if it holds something.
 FIRST = ("responses", "judgments", "topics")
@@ -227,17 +227,17 @@ def chosen(choices: Choices) -> list[tuple[str, str]]:
     parts = {
         _("Topics"): choices.topics,
         _("Responses"): choices.responses,
-        _("Excluded ones, marked"): choices.excluded,
+        _("Excluded data, marked"): choices.excluded,
         _("Surveys"): choices.responses and choices.surveys,
         _("Judgments"): choices.judgments,
-        _("Judges' reasons"): choices.judgments and choices.justifications,
+        _("Judges' justifications"): choices.judgments and choices.justifications,
         _("Comments"): choices.judgments and choices.comments,
         _("Gold labels"): choices.gold and bool(choices.runs),
         _("Grades"): choices.grades and bool(choices.runs),
         _("Other result tables"): choices.tables and bool(choices.runs),
     }
     return [
-        (_("In it"), ", ".join(name for name, holds in parts.items() if holds) or "–"),
+        (_("Included"), ", ".join(name for name, holds in parts.items() if holds) or "–"),
         (_("Passages"), str(choices.passages.label)),
         (_("Writing logs"), str(choices.logs.label)),
         (_("Times"), str(choices.timing.label)),

@@ -78,7 +78,7 @@ def change(*, release: Release, choices: Choices, now: datetime | None = None, *
     if held.state == ReleaseState.READY:
         _unbuild(held)
     if held.state != ReleaseState.DRAFT:
-        raise ReleaseError(_("Only what is not published and not being built can be changed."))
+        raise ReleaseError(_("You cannot change a release that is published or being built."))
     held.choices = choices.as_json()
     for name, value in _known(fields).items():
         setattr(held, name, value)
@@ -97,9 +97,9 @@ def discard(*, release: Release) -> None:
     """
     held = locked(release.pk)
     if held.state in PUBLIC_RELEASES:
-        raise ReleaseError(_("What was published is not thrown away; withdraw it, and say why."))
+        raise ReleaseError(_("You cannot delete a published release. Withdraw it and give a reason."))
     if held.state == ReleaseState.BUILDING:
-        raise ReleaseError(_("It is being built: stop that first."))
+        raise ReleaseError(_("The release is being built. Stop the build first."))
     storage.remove_all(held)
     held.delete()
 
@@ -136,12 +136,12 @@ def _check(choices: Choices) -> None:
 
 def _check_embargo(until: datetime | None, now: datetime) -> None:
     if until is not None and until <= now:
-        raise ChoiceError(_("An embargo ends in the future; leave it out to give the files out at once."))
+        raise ChoiceError(_("The embargo must end in the future. Leave the date empty to publish the files at once."))
 
 
 def _known(fields: dict[str, Any]) -> dict[str, Any]:
     if unknown := sorted(set(fields) - set(SAID)):
-        raise TypeError(f"A release does not say {', '.join(unknown)}.")
+        raise TypeError(f"A release has no field {', '.join(unknown)}.")
     return fields
 
 
@@ -157,7 +157,7 @@ def publish(*, release: Release, by: User | None = None, now: datetime | None = 
     now = now or timezone.now()
     held = locked(release.pk)
     if held.state != ReleaseState.READY:
-        raise ReleaseError(_("Only a release that is built and not published yet can be published."))
+        raise ReleaseError(_("Build the release before you publish it. You can publish a release only once."))
     held.state, held.published_at, held.published_by = ReleaseState.PUBLISHED, now, by
     held.save(update_fields=["state", "published_at", "published_by"])
     assert held.run is not None, "a check of the table"
@@ -178,7 +178,7 @@ def lift_embargo(*, release: Release, now: datetime | None = None) -> Release:
     now = now or timezone.now()
     held = locked(release.pk)
     if held.state not in SERVED_RELEASES or not is_embargoed(held, now):
-        raise ReleaseError(_("There is no embargo to lift."))
+        raise ReleaseError(_("This release has no embargo."))
     held.embargo_until = None
     held.save(update_fields=["embargo_until"])
     return held
@@ -194,7 +194,7 @@ def withdraw(*, release: Release, reason: str, by: User | None = None, now: date
         if there is no reason, or nothing to take back.
     """
     if not reason.strip():
-        raise ReleaseError(_("Say why: it stands on the release's page, for those who used it."))
+        raise ReleaseError(_("Give a reason. It is shown on the release's public page."))
     held = locked(release.pk)
     if held.state not in SERVED_RELEASES:
         raise ReleaseError(_("Only a published release can be withdrawn."))
@@ -244,9 +244,9 @@ def create_link(
     """
     now = now or timezone.now()
     if not now < expires_at <= now + LONGEST:
-        raise ReleaseError(_("A private link ends after a day at least and a year at most."))
+        raise ReleaseError(_("A private link must be valid for at least a day and at most a year."))
     if release.state not in SHOWN:
-        raise ReleaseError(_("There are no files to be shown: build the release first."))
+        raise ReleaseError(_("This release has no files yet. Build it first."))
     key = entry_links.make_key()
     link = ReleaseLink.objects.create(
         release=release,

@@ -111,8 +111,11 @@ def readme(report: Report) -> bytes:
     main = [section.tables[0] for section in report.sections if section.tables]
     lines = [f"# {report.title}", "", "Main table of each part:", ""]
     lines += [f"- `{table.name}.csv`: {table.title}" for table in main]
-    lines += ["", "Each table is also there as `.json` and `.tex`. `report.html` and `report.pdf` hold all of them."]
-    lines += ["`run.json` says what made these results.", "", "## Tables", ""]
+    lines += [
+        "",
+        ("Each table is also available as `.json` and `.tex`. `report.html` and `report.pdf` contain all of them."),
+    ]
+    lines += ["`run.json` records how these results were computed.", "", "## Tables", ""]
     for table in report.tables:
         lines += [f"- `{table.name}` ({table.size:,} rows): {table.title}. {table.caption}"]
     if figures := list(report.charts):

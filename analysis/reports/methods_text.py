@@ -48,7 +48,7 @@ def describe_data(facts: RunFacts) -> str:
         figures = {row["name"]: row["value"] for row in facts.rows.get("key_figures", [])}
         return (
             f"We analysed {_count(figures, 'responses', 'response')} to {_count(figures, 'topics', 'topic')}, "
-            "following the procedure of CrowdRAG-25 [@gienapp2025]; judgments of pairs had not been collected."
+            "following the procedure of CrowdRAG-25 [@gienapp2025]. No judgments of pairs had been collected."
         )
     simulated = " of a simulated crowd" if sums.get("simulated") else ""
     who = POOLS.get(facts.settings.pool, facts.settings.pool.lower())
@@ -66,11 +66,9 @@ def describe_votes(facts: RunFacts) -> str:
     if not facts.is_judged:
         return ""
     k = facts.settings.k
-    first = f"the first {k} votes" if k else "the first votes, as many as its campaign had asked for,"
+    first = f"the first {k} votes" if k else "the first votes, up to the number that its campaign requested,"
     rest = ", and competence and labels from all votes" if facts.measured("mace", "log_likelihood") else ""
-    return (
-        f"Agreement was computed from {first} of each presented pair{rest}; each order of a pair is a unit of its own."
-    )
+    return f"Agreement was computed from {first} of each presented pair{rest}. Each order of a pair is a separate unit."
 
 
 def describe_intervals(facts: RunFacts) -> str:
@@ -82,12 +80,12 @@ def describe_intervals(facts: RunFacts) -> str:
     how = ""
     if facts.measured("mace", "log_likelihood"):
         refitted = settings.bootstrap == REFIT
-        how = f", {'with competences, labels and grades fitted anew in each' if refitted else CONDITIONAL}"
+        how = f", {'with competences, labels and grades refitted in each' if refitted else CONDITIONAL}"
     return (
-        f"Intervals are 95 % intervals: of agreement over topics and judges, from the variance of what each "
-        f"two judgments "
-        f"add [@cameron2011] [@aronow2015]; of shares by effective sample size [@korn1998]; of all else over "
-        f"{settings.resamples:,} bootstrap resamples of the {drawn}{how}, as wide as few topics ask for "
+        f"All intervals are 95 % confidence intervals. For agreement they account for variation over topics and "
+        f"judges, from the variance of the contributions of each two judgments [@cameron2011] [@aronow2015]. For "
+        f"shares they use the effective sample size [@korn1998]. All other intervals are from "
+        f"{settings.resamples:,} bootstrap resamples of the {drawn}{how}, widened for small numbers of topics "
         f"[@hesterberg2015]."
     )
 

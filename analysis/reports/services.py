@@ -63,9 +63,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
 def register() -> None:
     """Register the run kind; called once when the app is ready."""
     kinds.register(
-        kinds.Kind(
-            name=KIND, title=_("Report as files"), work=work, result_url=result_url, describe=_describe_parameters
-        )
+        kinds.Kind(name=KIND, title=_("Report files"), work=work, result_url=result_url, describe=_describe_parameters)
     )
 
 
@@ -90,7 +88,7 @@ def _analysis(run: Run) -> Run:
         key = uuid.UUID(str(run.parameters.get("analysis")))
         return Run.objects.select_related("study").get(study=run.study, key=key, state=RunState.DONE)
     except (ValueError, Run.DoesNotExist):
-        raise kinds.InputRejectedError([{"message": str(_("The analysis that was to be reported is gone."))}]) from None
+        raise kinds.InputRejectedError([{"message": str(_("The analysis of this report no longer exists."))}]) from None
 
 
 def _publish(run: Run, path: Path, name: str, digest: str) -> None:

@@ -322,11 +322,11 @@ def _known(fixed: ArrayLike | None, judged: Judgments) -> Ints:
 
 def _refuse_hopeless(judged: Judgments, fixed_labels: Ints, labels_used: int) -> None:
     if not judged.unit.size:
-        raise NoJudgmentsError("there are no judgments: collect some, or widen the pool")
+        raise NoJudgmentsError("there are no judgments: collect some, or include other judges")
     if labels_used < 2:
         raise SingleLabelError("all judgments are the same label: MACE needs at least two labels in use")
     if not np.any(fixed_labels >= 0) and np.bincount(judged.unit).max() < 2:
-        raise NoOverlapError("no item has two judgments: let several people judge the same items, or fix known labels")
+        raise NoOverlapError("no item has two judgments: let several people judge the same items, or use known labels")
 
 
 def _state(earlier: MaceParameters, used: Ints, annotators: int) -> State:

@@ -135,10 +135,10 @@ def alpha(counts: ArrayLike, *, level: Level = ORDINAL, values: ArrayLike | None
     observed, expected = _disagreements(matrix, level, _as_values(values, matrix.shape[-1]))
     if not np.any(matrix):
         raise NoPairableValuesError(
-            "no unit has two judgments: alpha needs units that were judged by at least two coders"
+            "no unit has two judgments: alpha needs units with judgments by at least two coders"
         )
     if expected[0] <= 0:
-        raise NoVariationError("all pairable values are equal: alpha needs judgments that differ somewhere")
+        raise NoVariationError("all paired judgments are equal: alpha needs judgments that differ")
     return float(1 - observed[0] / expected[0])
 
 
@@ -310,9 +310,7 @@ def _ac1_parts(counts: Floats) -> tuple[float, Floats]:
     n = counts.sum(axis=1)
     pairable = n > 1
     if not pairable.any():
-        raise NoPairableValuesError(
-            "no unit has two judgments: AC1 needs units that were judged by at least two coders"
-        )
+        raise NoPairableValuesError("no unit has two judgments: AC1 needs units with judgments by at least two coders")
     size = n[pairable]
     agreeing = np.sum(counts[pairable] * (counts[pairable] - 1), axis=1) / (size * (size - 1))
     frequency: Floats = np.mean(counts[n > 0] / n[n > 0, None], axis=0)

@@ -155,7 +155,7 @@ def tally(
     y = np.asarray(outcome, dtype=np.float64)
     w = np.ones(y.shape) if weight is None else np.asarray(weight, dtype=np.float64)
     if not p.size:
-        raise NoComparisonsError("there are no comparisons to grade by: judge some pairs first")
+        raise NoComparisonsError("there are no comparisons: judge some pairs first")
     if not p.shape == i.shape == j.shape == y.shape == w.shape:
         raise ValueError("problem, first, second, outcome and weight must be equally long")
     _refuse(~np.isin(y, (-1.0, 0.0, 1.0)), "an outcome that is not -1, 0 or 1")

@@ -130,7 +130,7 @@ def study_findings(
         _spread(np.asarray(estimate, dtype=np.float64), group, kind) for estimate in (merit, graded)
     )
     if np.isnan(spread) or not np.any(labels >= 0):
-        raise NoEstimateError("no topic has two graded responses of one origin: say what to expect instead")
+        raise NoEstimateError("no topic has two graded responses of the same origin: enter your assumptions instead")
     differences = _apart(graded, group)
     by_style = [_apart(graded[kind == one], group[kind == one]) for one in np.unique(kind)]
     return StudyFindings(

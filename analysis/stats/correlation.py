@@ -136,9 +136,9 @@ def of_tables(tables: ArrayLike, statistic: Correlation) -> float:
     """
     table = np.asarray(tables, dtype=np.float64).sum(axis=0)
     if table.sum() < 2:
-        raise TooFewUnitsError("fewer than two pairs were judged on both: judge the same pairs on both")
+        raise TooFewUnitsError("fewer than two pairs have judgments on both: judge the same pairs on both")
     if np.count_nonzero(table.sum(axis=0)) < 2 or np.count_nonzero(table.sum(axis=1)) < 2:
-        raise ConstantError("all values of one of the two are equal: a correlation needs values that differ")
+        raise ConstantError("all values of one of the two are equal: a correlation needs different values")
     return float(statistic(table[None])[0])
 
 

@@ -27,10 +27,10 @@ MEASURES = {
     "label_accuracy": "share of gold labels that are the true labels",
     "mean_grade_width": "width of the 95 % interval of an origin's mean grade on a dimension",
     "mean_grade_all_width": "the same over all dimensions",
-    "difference": "mean grade of models less that of humans, on a dimension",
+    "difference": "mean grade of models minus that of humans, on a dimension",
     "difference_width": "width of its 95 % interval",
-    "power_all": "share of tests, a dimension each, all styles together, that find the difference",
-    "power": "share of tests, a style and dimension each, that find the difference",
+    "power_all": "share of tests that detect the difference, one test per dimension over all styles",
+    "power": "share of tests that detect the difference, one test per style and dimension",
     "rank_width": "width of the 95 % interval of a response's grade",
 }
 #: Measures that are proportions.

@@ -82,11 +82,11 @@ def signed_rank(difference: ArrayLike, of: str = "topic") -> SignedRank:
     ranked = differences[differences != 0]
     zeros = differences.size - ranked.size
     if not ranked.size:
-        reason = f"no {of} tells the two apart" if zeros else f"no {of} has both"
+        reason = f"no {of} has a difference" if zeros else f"no {of} has both"
         raise TooFewDifferencesError(f"{reason}: there is nothing to test")
     if ranked.size < FEWEST:
-        untied = f"1 {of} tells" if ranked.size == 1 else f"{ranked.size} {of}s tell"
-        msg = f"only {untied} the two apart: with fewer than {FEWEST}, no p-value can come below 0.05"
+        untied = f"1 {of} has a difference" if ranked.size == 1 else f"{ranked.size} {of}s have a difference"
+        msg = f"only {untied}: with fewer than {FEWEST}, p cannot be below 0.05"
         raise TooFewDifferencesError(msg)
     tied = np.unique(np.abs(ranked)).size < ranked.size
     if tied and ranked.size <= _ENUMERATED:

@@ -106,7 +106,7 @@ def meetings(first: ArrayLike, second: ArrayLike, participants: int) -> Meetings
     first_side, second_side = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
     differ = first_side != second_side
     if not differ.any():
-        raise NoComparisonsError("no two participants were compared with each other: judge pairs of different writers")
+        raise NoComparisonsError("no two participants were compared: judge pairs of different writers")
     sides = canonical(first_side[differ], second_side[differ])
     keys, index = np.unique(sides.low * participants + sides.high, return_inverse=True)
     pair = np.full(first_side.shape, -1, dtype=np.int64)

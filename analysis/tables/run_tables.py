@@ -106,7 +106,7 @@ def table(run: Run, name: str) -> WholeTable:
     """
     rows = read(run, name)[name] if name in TABLES else []
     if not rows and not (name in TABLES and _has(run, name)):
-        raise UnknownTableError(f"There is no table {name!r}; see docs/results.md for those there are.")
+        raise UnknownTableError(f"There is no table {name!r}. See docs/results.md for all tables.")
     return WholeTable(_columns(name, rows), rows)
 
 
@@ -125,7 +125,7 @@ def write(run: Run, name: str, form: str) -> bytes:
         If the run has no such table, or there is no such format.
     """
     if form not in MEDIA_TYPES:
-        raise UnknownTableError(f"There is no table {name!r} as {form!r}; see docs/results.md for those there are.")
+        raise UnknownTableError(f"There is no table {name!r} as {form!r}. See docs/results.md for all tables.")
     return render(name, table(run, name).rows, form)
 
 

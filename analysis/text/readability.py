@@ -106,8 +106,8 @@ def require(language: str) -> None:
     """Raise `UnsupportedLanguageError` unless the reading ease is available for a language (a BCP 47 tag)."""
     if language.replace("_", "-").split("-")[0].lower() not in LANGUAGES:
         raise UnsupportedLanguageError(
-            f"Flesch's reading ease was fitted to English, and this text's language is {language!r}: there is no such "
-            "number for it. If the texts are English after all, set the study's language to en."
+            f"Flesch reading ease is for English texts, but this text's language is {language!r}. "
+            "If the texts are English, set the study's language to en."
         )
 
 

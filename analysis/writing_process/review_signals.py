@@ -30,66 +30,64 @@ WORDINGS = {
     "paste_from_elsewhere": Wording(
         title="Paste from elsewhere",
         explanation=(
-            "The share of the final text that was pasted or dropped and stands neither in a passage nor in "
-            "the writer's own text."
+            "Share of the final text that was pasted or dropped and is neither from a passage nor from the "
+            "writer's own text."
         ),
         innocent=(
-            "Notes or a draft written in another program; a translation or a dictionary; text from a screen "
-            "reader or a dictation program; a passage copied with many changes."
+            "Notes or a draft from another program, a translation or a dictionary, text from a screen reader "
+            "or a dictation program, or a passage copied with many changes."
         ),
     ),
     "sudden_jumps": Wording(
         title="Sudden jumps",
         explanation=(
-            "Text that came at once without a paste: more than a hand types between two changes. The value "
-            "is the share of the final text that came so and stands in no passage."
+            "Text inserted at once without a paste, more than a hand can type between two changes. The value "
+            "is the share of the final text that was inserted this way and is not from a passage."
         ),
         innocent=(
-            "Dictation, completion of whole phrases, a text expander, an input method, spelling software; in "
-            "imported snapshots, an ordinary paste from a passage or a gap in the recording."
+            "Dictation, completion of whole phrases, a text expander, an input method or spelling software. "
+            "In imported snapshots: an ordinary paste from a passage or a gap in the recording."
         ),
     ),
     "uniform_rhythm": Wording(
         title="Uniform rhythm",
         explanation=(
-            "How much the intervals between keys vary: their standard deviation divided by their mean, "
-            "pauses left out. Hands are irregular; a program that types need not be."
+            "Variation of the intervals between keys: their standard deviation divided by their mean, "
+            "without pauses. People type irregularly, but a program may not."
         ),
         innocent=(
-            "A switch or another assistive device that gives keys at fixed intervals; a very practised "
-            "typist; a browser that rounds times."
+            "A switch or another assistive device that sends keys at fixed intervals, a very practised "
+            "typist, or a browser that rounds times."
         ),
     ),
     "no_corrections": Wording(
         title="No corrections",
         explanation=(
-            "Deleted characters for each typed one. Whoever composes a text takes something back now and "
-            "then; whoever copies one takes back little."
+            "Deleted characters per typed character. People who compose a text sometimes delete. People who "
+            "copy a text delete little."
         ),
-        innocent=(
-            "A careful typist; a plan made beforehand on paper; corrections made by the spelling checker instead."
-        ),
+        innocent=("A careful typist, a plan made on paper, or corrections by a spelling checker."),
     ),
     "transcription": Wording(
         title="Rhythm of transcription",
         explanation=(
-            "The share of sentences that were begun after a pause, where nearly everything was typed at the "
-            "end of the text. Composing pauses at the beginning of sentences; copying does not."
+            "Share of sentences that began after a pause, if nearly everything was typed at the end of the "
+            "text. People who compose pause before sentences. People who copy do not."
         ),
         innocent=(
-            "A draft on paper; long reading beforehand; dictation through an input method; an outline "
+            "A draft on paper, long reading before writing, dictation through an input method, or an outline "
             "written in one go."
         ),
     ),
     "away_before_paste": Wording(
         title="Away before a paste",
         explanation=(
-            "Pastes from elsewhere that came shortly after another tab or window was in front. The value is "
-            "their share of the final text."
+            "Pastes from elsewhere shortly after another tab or window was in front. The value is their "
+            "share of the final text."
         ),
         innocent=(
-            "A look at a dictionary; notes in another window; a message that arrived; a password manager or "
-            "a clipboard program."
+            "A look at a dictionary, notes in another window, an incoming message, a password manager or a "
+            "clipboard program."
         ),
     ),
 }
@@ -219,9 +217,9 @@ def _cannot_say(why: str, n: int = 0) -> _Candidate:
     return _Candidate(Level.CANNOT_SAY, NAN, n, {"why": why})
 
 
-_UNSOURCED = "This log holds snapshots of the text: it does not say how a change came about."
-_NO_PASSAGES = "Without the passages nobody can say where a text comes from."
-_NO_TEXT = "The log ends in an empty text."
+_UNSOURCED = "This log has only snapshots of the text, so it does not record how changes were made."
+_NO_PASSAGES = "The passages are missing, so the sources of the text are unknown."
+_NO_TEXT = "The log ends with an empty text."
 
 
 def _paste_from_elsewhere(facts: _Facts) -> _Candidate:
@@ -285,7 +283,7 @@ def _transcription(facts: _Facts) -> _Candidate:
         return _cannot_say(_UNSOURCED)
     typed = process_pace.typing(facts.log, thresholds=facts.thresholds)
     if typed.sentences < facts.thresholds.sentences:
-        return _cannot_say("Too few sentences were begun by typing.", typed.sentences)
+        return _cannot_say("Too few sentences began with typing.", typed.sentences)
     thoughtful, linear = typed.after_pause / typed.sentences, typed.at_end / typed.characters
     level = Level.NONE
     if linear >= facts.thresholds.linear:

@@ -49,17 +49,17 @@ def test_from_the_start_to_the_result(page: Page, live_server: Any, sign_in: Any
     page.locator("#experiment-planted a[href*='/new/']").first.click()
     expect(page.locator("#experiment")).to_be_visible()
     found += look(page)
-    # What it comes to follows the form without a button.
-    page.get_by_label("Questions to ask, at most").fill("3")
-    page.get_by_label("Questions to ask, at most").blur()
+    # The cost estimate follows the form without a button.
+    page.get_by_label("Maximum questions").fill("3")
+    page.get_by_label("Maximum questions").blur()
     figures = page.locator("#estimate .figure-number")
     expect(figures.filter(has_text="Calls")).to_contain_text("6")
     page.get_by_label("Documents").fill("9")
     page.get_by_label("Documents").blur()
     expect(page.get_by_role("button", name="Start", exact=True)).to_have_count(0)
     page.get_by_label("Documents").fill("2")
-    page.get_by_label("Questions to ask, at most").fill("0")
-    page.get_by_label("Questions to ask, at most").blur()
+    page.get_by_label("Maximum questions").fill("0")
+    page.get_by_label("Maximum questions").blur()
     expect(figures.filter(has_text="Calls")).to_contain_text("10")
     found += look(page, SCREENS)
 
@@ -78,7 +78,7 @@ def test_from_the_start_to_the_result(page: Page, live_server: Any, sign_in: Any
         page.get_by_role("link", name="CSV").first.click()
     assert download.value.suggested_filename == "tides-planted_scores.csv"
 
-    page.get_by_role("link", name="Again, a little otherwise").click()
+    page.get_by_role("link", name="Run again with changes").click()
     page.get_by_label("Documents").fill("1")
     page.get_by_role("button", name="Estimate").click()
     expect(page.locator("#estimate")).to_be_focused()
@@ -87,8 +87,8 @@ def test_from_the_start_to_the_result(page: Page, live_server: Any, sign_in: Any
     page.wait_for_url("**/runs/**")
     second = lifecycle.wait(Run.objects.latest("pk"))
     page.goto(f"{live_server.url}/studies/tides/experiments/")
-    page.get_by_label("Earlier: that of").last.check()
-    page.get_by_label("Later: that of").first.check()
+    page.get_by_label("Earlier:").last.check()
+    page.get_by_label("Later:").first.check()
     found += look(page)
     page.get_by_role("button", name="Compare").click()
     expect(page.get_by_role("row", name="Documents 2 1")).to_be_visible()
@@ -96,7 +96,7 @@ def test_from_the_start_to_the_result(page: Page, live_server: Any, sign_in: Any
     found += look(page)
 
     page.goto(f"{live_server.url}/studies/tides/experiments/")
-    for box in page.get_by_label("Beside others: that of").all():
+    for box in page.get_by_label("Side by side:").all():
         box.check()
     page.get_by_role("button", name="Compare").click()
     expect(page.get_by_role("row", name="with documents Exact match")).to_be_visible()

@@ -18,12 +18,12 @@ from .stages import LABELS, RANKINGS
 
 #: Why a number of a query is undefined, by its column.
 UNDEFINED = {
-    "disparity_normalised": "every ranking holds all documents",
-    "relevance_normalised": "every ranking is as good as any other",
-    "utility_normalised": "no answer to any ranking of this query has any utility",
-    "attribution": "nobody asked what answers follow from",
-    "attributed_normalised": "no answer follows from any document, or from all of them always",
-    "utility_error": "one list stands for several",
+    "disparity_normalised": "every ranking contains all documents",
+    "relevance_normalised": "all rankings are equally good",
+    "utility_normalised": "no answer to any ranking of this question has utility",
+    "attribution": "attribution was not measured",
+    "attributed_normalised": "answers follow from no document, or always from all documents",
+    "utility_error": "one list was generated for several",
 }
 #: What the generator was asked for, and what for every prompt.
 ATTRIBUTION = "attribution"

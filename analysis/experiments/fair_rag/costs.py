@@ -116,14 +116,16 @@ def _share_of_lists(collection: Collection, taking: Sequence[Query], parameters:
 
 def _note(collection: Collection, parameters: FairRagParameters, judged: int) -> str:
     note = _(
-        "At most: questions with fewer than two useful documents fall out when they are labelled, and equal "
-        "lists are generated once."
+        "These are maximum numbers: questions with fewer than two useful documents are excluded after "
+        "labelling, and equal lists are generated once."
     )
     if judged:
-        sentence = _("The entailment model reads up to %(n)s pairs of texts, timed as a large one on two cores.")
+        sentence = _(
+            "The entailment model reads up to %(n)s pairs of texts. The time assumes a large model on two cores."
+        )
         note = f"{note} {sentence % {'n': f'{judged:,}'}}"
     if bare := eligibility.without_scores(collection, parameters):
-        sentence = _("Without a score for every document, which “given” needs, and left out: %(named)s.")
+        sentence = _("Excluded because “given” needs a score for every document: %(named)s.")
         note = f"{note} {sentence % {'named': eligibility.named([query.id for query in bare])}}"
     return note
 

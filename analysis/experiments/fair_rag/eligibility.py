@@ -80,8 +80,8 @@ def without_scores(collection: Collection, parameters: FairRagParameters) -> lis
     without = [query for query in collection.queries if reason(query, parameters) == NO_SCORES]
     if without and not labelled(collection, parameters):
         message = _(
-            "The retriever “given” takes the scores that stand in the data, and in none of these questions has every "
-            "document one (%(named)s). Documents that were added from other questions have none. Take another "
+            "The retriever “given” needs a score for every document in the data. None of these questions has "
+            "one for all (%(named)s). Documents added from other questions have no scores. Choose another "
             "retriever."
         )
         raise BadParameterError(message % {"named": named([query.id for query in without])})

@@ -15,14 +15,15 @@ EXPERIMENT = Experiment(
     name="fair",
     title=_("Fair ranking"),
     about=_(
-        "What do fairer rankings cost? Rankings are drawn more or less at random, the model answers with each, and one "
-        "sees how evenly documents are shown, how good the answers are, and whom they follow from."
+        "What do fairer rankings cost? The experiment samples rankings with different amounts of "
+"randomness, and the model answers with each. It measures how evenly documents are exposed, how "
+"good the answers are, and which documents they follow from."
     ),
     parameters=FairRagParameters,
     collections=("study", "qa", "lamp", "bank"),
     stages=(
-        Stage(stages.LABELS, _("Which documents are useful"), stages.label, stages.label_units),
-        Stage(stages.RANKINGS, _("Rankings and their answers"), stages.measure),
+        Stage(stages.LABELS, _("Labelling useful documents"), stages.label, stages.label_units),
+        Stage(stages.RANKINGS, _("Answering with rankings"), stages.measure),
     ),
     tables=TABLES,
     figures=FIGURES,

@@ -78,7 +78,7 @@ def _panel(rows: list[Row], names: list[str], across: str, up: str, colours: Spe
     import altair as alt
 
     title = gettext("Retriever")
-    words = {name: gettext("all together") if name == ALL else name for name in names}
+    words = {name: gettext("all retrievers") if name == ALL else name for name in names}
     shown = [row | {"retriever": words[row["retriever"]]} for row in rows]
     series = list(words.values())
     shades = [colours[SHADES[i % len(SHADES)]] for i in range(len(series))]
@@ -110,10 +110,13 @@ FIGURES = (
         "fair_disparity",
         _("Disparity by alpha"),
         _(
-            "The normalised disparity of each question's sampled rankings, by alpha; the line is the mean. As alpha "
-            "falls, rankings become fairer."
+            "Normalised disparity of each question's sampled rankings by alpha. The line is the mean. "
+            "Rankings become fairer with lower alpha."
         ),
-        _("A column of points for each alpha, one a question; the columns of greater alphas stand higher."),
+        _(
+            "One column of points for each alpha, with one point for each question. Columns of greater "
+            "alphas are higher."
+        ),
         tables=("fair_queries",),
         draw=disparity,
     ),
@@ -121,22 +124,23 @@ FIGURES = (
         "fair_tradeoffs",
         _("Fairness, ranking quality and utility"),
         _(
-            "Means of five intervals, all normalised: ranking quality over disparity, utility over ranking quality, "
-            "utility over disparity. Bars: 95 % intervals, questions resampled."
+            "Means of five intervals, all normalised: ranking quality by disparity, utility by ranking "
+            "quality, utility by disparity. Bars: 95 % intervals over resampled questions."
         ),
-        _("Three panels with a line for each retriever; the numbers stand in the table of curves."),
+        _("Three panels with one line for each retriever. The table of curves has the numbers."),
         tables=("fair_curves",),
         draw=tradeoffs,
     ),
     Figure(
         "fair_attribution",
-        _("Fairness and what is attributed"),
+        _("Fairness and attribution"),
         _(
-            "Means of five intervals, disparity and ranking quality normalised: attribution rate over disparity, "
-            "attribution rate over ranking quality, disparity of attributed sources over disparity of retrieved ones, "
-            "beside the diagonal. Bars: 95 % intervals, questions resampled."
+            "Means of five intervals, with normalised disparity and ranking quality: attribution rate by "
+            "disparity, attribution rate by ranking quality, and disparity of attributed sources by "
+            "disparity of retrieved sources, with the diagonal. Bars: 95 % intervals over resampled "
+            "questions."
         ),
-        _("Three panels with a line for each retriever; the numbers stand in the table of curves."),
+        _("Three panels with one line for each retriever. The table of curves has the numbers."),
         tables=("fair_curves",),
         draw=attribution,
     ),

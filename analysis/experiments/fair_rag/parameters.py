@@ -42,7 +42,7 @@ class FairRagParameters(ParameterReader):
         gettext_lazy("Retrievers"),
         "choices",
         help=gettext_lazy(
-            "bm25 weighs words by a question's own documents, bm25:all by all; given: the scores of the data."
+            "bm25 weights words by the question's own documents, bm25:all by all documents. given: scores in the data."
         ),
         choices=tuple((name, name) for name in retrievers.offered()),
     )
@@ -50,7 +50,7 @@ class FairRagParameters(ParameterReader):
         (1.0, 2.0, 4.0, 8.0),
         gettext_lazy("Alpha"),
         "numbers",
-        help=gettext_lazy("How fair: 0 is random, 8 almost always the same ranking."),
+        help=gettext_lazy("Fairness: 0 is random, 8 gives almost always the same ranking."),
         least=0,
         most=MOST_ALPHA,
     )
@@ -58,46 +58,49 @@ class FairRagParameters(ParameterReader):
         100,
         gettext_lazy("Rankings"),
         "integer",
-        help=gettext_lazy("Sampled for each question and alpha."),
+        help=gettext_lazy("Sampled rankings per question and alpha."),
         least=2,
         most=10_000,
     )
     k: int = parameter(
         5,
-        gettext_lazy("Documents a ranking"),
+        gettext_lazy("Documents per ranking"),
         "integer",
-        help=gettext_lazy("What the model reads of each."),
+        help=gettext_lazy("The model reads this many documents of each ranking."),
         least=1,
         most=100,
     )
     lists_per_query: int = parameter(
         0,
-        gettext_lazy("Lists a question"),
+        gettext_lazy("Lists per question"),
         "integer",
         help=gettext_lazy(
-            "At most so many distinct lists are generated; 0 for all. Fewer cost less, and their error stands beside."
+            "Maximum number of distinct lists to generate. 0: all. Fewer lists cost less and add a standard error."
         ),
         least=0,
         most=100_000,
     )
     metric: str = parameter(
         "",
-        gettext_lazy("Metric of answers"),
+        gettext_lazy("Answer metric"),
         "choice",
-        choices=(("", gettext_lazy("the data's own")), *((name, METRIC_LABELS.get(name, name)) for name in METRICS)),
+        choices=(
+            ("", gettext_lazy("the metric in the data")),
+            *((name, METRIC_LABELS.get(name, name)) for name in METRICS),
+        ),
     )
     entailment: str = parameter(
         entailment_models.GENERATOR,
         gettext_lazy("Attribution by"),
         "choice",
         help=gettext_lazy(
-            "An entailment model, or the model itself, asked for yes or no, which takes more calls than all else."
+            "An entailment model, or the model itself with yes/no prompts, which needs most of the calls."
         ),
         choices=tuple((name, ENTAILMENT_LABELS.get(name, name)) for name in entailment_models.offered()),
     )
     claim: str = parameter(
         "answer",
-        gettext_lazy("What must follow"),
+        gettext_lazy("Claim to attribute"),
         "choice",
         choices=(("answer", gettext_lazy("the answer")), ("question_and_answer", gettext_lazy("question and answer"))),
         is_advanced=True,
@@ -106,7 +109,7 @@ class FairRagParameters(ParameterReader):
         "published",
         gettext_lazy("Bounds"),
         "choice",
-        help=gettext_lazy("What exposure is normalised by. The authors' code and the paper's equations differ."),
+        help=gettext_lazy("Bounds for normalising exposure. The authors' code and the paper's equations differ."),
         choices=(
             ("published", gettext_lazy("the authors' code")),
             ("definition", gettext_lazy("the paper's equations")),
@@ -119,16 +122,16 @@ class FairRagParameters(ParameterReader):
         INSTRUCTION,
         gettext_lazy("Instruction"),
         "text",
-        help=gettext_lazy("What stands before each question."),
+        help=gettext_lazy("Text before each question."),
         most=2000,
         is_advanced=True,
     )
-    max_tokens: int = parameter(24, gettext_lazy("Tokens an answer"), "integer", least=1, most=4096, is_advanced=True)
+    max_tokens: int = parameter(24, gettext_lazy("Tokens per answer"), "integer", least=1, most=4096, is_advanced=True)
     most_words: int = parameter(
         0,
-        gettext_lazy("Words a document"),
+        gettext_lazy("Words per document"),
         "integer",
-        help=gettext_lazy("Longer ones are cut; 0: whole."),
+        help=gettext_lazy("Longer documents are cut. 0: no limit."),
         least=0,
         most=10_000,
         is_advanced=True,
@@ -137,7 +140,7 @@ class FairRagParameters(ParameterReader):
         1000,
         gettext_lazy("Resamples"),
         "integer",
-        help=gettext_lazy("Of questions, for intervals."),
+        help=gettext_lazy("Resamples of questions for intervals."),
         least=10,
         most=100_000,
         is_advanced=True,
@@ -180,7 +183,8 @@ class FairRagParameters(ParameterReader):
                 _within(declared.name, value, declared.least, declared.most)
         if self.lists_per_query and self.lists_per_query < 2 * self.ways:
             message = _(
-                "lists_per_query is %(given)s; %(ways)s ways of ranking need 2 lists each, %(least)s, or 0 for all."
+                "“Lists per question” is %(given)s. It must be at least %(least)s (2 for each of the %(ways)s "
+                "rankings), or 0 for all."
             )
             raise BadParameterError(
                 message % {"given": self.lists_per_query, "ways": self.ways, "least": 2 * self.ways}
@@ -196,7 +200,7 @@ def _read(name: str, usual: Any, value: Any) -> Any:
         if isinstance(value, str):
             value = [part for part in value.replace(",", " ").split() if part]
         if not isinstance(value, Sequence):
-            raise BadParameterError(_("%(name)s is %(value)r; it is a list.") % {"name": name, "value": value})
+            raise BadParameterError(_("%(name)s must be a list, not %(value)r.") % {"name": name, "value": value})
         return tuple(_read(name, usual[0], item) for item in value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if isinstance(usual, float) and is_number:
@@ -205,24 +209,24 @@ def _read(name: str, usual: Any, value: Any) -> Any:
         return int(value)
     if isinstance(usual, str) and isinstance(value, str):
         return value.strip()
-    kinds = {float: _("a number"), int: _("a whole number"), str: _("a text")}
-    message = _("%(name)s is %(value)r; it is %(kind)s.")
+    kinds = {float: _("a number"), int: _("a whole number"), str: _("text")}
+    message = _("%(name)s must be %(kind)s, not %(value)r.")
     raise BadParameterError(message % {"name": name, "value": value, "kind": kinds[type(usual)]})
 
 
 def _several(name: str, values: Sequence[Any]) -> None:
     if not values or len(set(values)) < len(values) or "" in values:
-        message = _("%(name)s is %(values)s; it names at least one, and none twice.")
+        message = _("%(name)s must have at least one value and no duplicates, not %(values)s.")
         raise BadParameterError(message % {"name": name, "values": list(values)})
 
 
 def _within(name: str, value: float, least: float, most: float) -> None:
     if not (isfinite(value) and least <= value <= most):
-        message = _("%(name)s is %(value)s; it lies between %(least)s and %(most)s.")
+        message = _("%(name)s must be between %(least)s and %(most)s, not %(value)s.")
         raise BadParameterError(message % {"name": name, "value": value, "least": least, "most": most})
 
 
 def _one_of(name: str, value: str, known: Sequence[str]) -> None:
     if value not in known:
-        message = _("%(name)s is %(value)r; it is one of %(known)s.")
+        message = _("%(name)s must be one of %(known)s, not %(value)r.")
         raise BadParameterError(message % {"name": name, "value": value, "known": ", ".join(map(repr, known))})

@@ -5,12 +5,12 @@ from django.utils.translation import gettext_lazy as _
 from ...tables.table import Column, Holds, Table, count, estimate, named_estimate
 
 CURVES = {
-    "DR": _("ranking quality over disparity"),
-    "DU": _("utility over disparity"),
-    "RU": _("utility over ranking quality"),
-    "DA": _("attribution rate over disparity"),
-    "RA": _("attribution rate over ranking quality"),
-    "DD": _("attributed disparity over disparity"),
+    "DR": _("ranking quality by disparity"),
+    "DU": _("utility by disparity"),
+    "RU": _("utility by ranking quality"),
+    "DA": _("attribution rate by disparity"),
+    "RA": _("attribution rate by ranking quality"),
+    "DD": _("attributed disparity by disparity"),
 }
 MEASURES = {
     "disparity": _("EE-D"),
@@ -39,7 +39,7 @@ RANKS = {
     "oracle": _("oracle"),
     "none": _("without documents"),
 }
-REASONS = {"": _("take part")}
+REASONS = {"": _("included")}
 STEPS = {"labels": _("utility labels"), "rankings": _("rankings"), "attribution": _("attribution")}
 
 RETRIEVER = Column("retriever", _("Retriever"))
@@ -48,16 +48,16 @@ CURVE = Column("curve", _("Curve"), words=CURVES)
 ALPHA = Column("alpha", _("Alpha"), 1, is_key=True)
 START, END = Column("start", _("From"), 1, is_key=True), Column("end", _("To"), 1, is_key=True)
 QUERIES, RUNS = count("n", _("Questions")), count("n", _("Runs"))
-LEFT_OUT = count("left_out", _("Left out"))
+LEFT_OUT = count("left_out", _("Excluded"))
 P, ADJUSTED = Column("p", _("p"), 4), Column("p_adjusted", _("p adjusted"), 4)
 
 FAIR_TRADEOFF = Table(
     "fair_tradeoff",
-    _("What fairness costs"),
+    _("Cost of fairness"),
     _(
-        "The slope of a straight line through all runs, one a question and alpha, and the area under the curve "
-        "through the means of five intervals of equal width. A steeper line is a stronger trade-off. Measures are "
-        "normalised; in brackets 95 % intervals, questions resampled."
+        "Slope of a straight line through all runs (one for each question and alpha), and area under the "
+        "curve through the means of five intervals of equal width. A steeper line means a stronger "
+        "trade-off. Measures are normalised. In brackets: 95 % intervals over resampled questions."
     ),
     (
         RETRIEVER,
@@ -68,18 +68,18 @@ FAIR_TRADEOFF = Table(
         LEFT_OUT,
     ),
     about=(
-        "retriever; `curve`: `DR`, `DU`, `RU`, `DA`, `RA`, `DD` (D disparity, R ranking quality, U utility, A "
-        "attribution; second over first, `DD` attributed over retrieved); slope and area with their bounds; n "
-        "runs, runs left out as undefined"
+        "retriever; `curve`: `DR`, `DU`, `RU`, `DA`, `RA`, `DD` (D disparity, R ranking quality, U "
+        "utility, A attribution; second by first, `DD` attributed by retrieved); slope and area with "
+        "their bounds; n runs, and runs excluded as undefined"
     ),
 )
 FAIR_INTERVALS = Table(
     "fair_intervals",
-    _("Utility of fairer rankings beside deterministic ones"),
+    _("Utility of fairer and deterministic rankings"),
     _(
-        "Mean normalised utility of the runs in each interval of normalised disparity less that of the "
-        "deterministic ranking. p: Student's t-test, unpaired; adjusted for the false discovery rate over this "
-        "table. In brackets 95 % intervals, questions resampled."
+        "Mean normalised utility of the runs in each interval of normalised disparity, minus that of the "
+        "deterministic ranking. p: Student's unpaired t-test, adjusted for the false discovery rate over "
+        "this table. In brackets: 95 % intervals over resampled questions."
     ),
     (
         RETRIEVER,
@@ -94,22 +94,23 @@ FAIR_INTERVALS = Table(
         LEFT_OUT,
     ),
     about=(
-        "retriever; `start`, `end` of the interval of disparity; mean utility of the deterministic `baseline` and"
-        " of the interval, difference, low, high; p unpaired, p adjusted; n runs, left out"
+        "retriever; `start`, `end` of the interval of disparity; mean utility of the deterministic "
+        "`baseline` and of the interval, difference, low, high; p unpaired, p adjusted; n runs, excluded "
+        "runs"
     ),
 )
 FAIR_ALPHAS = Table(
     "fair_alphas",
     _("Disparity by alpha"),
     _(
-        "How far the second alpha's normalised disparity is above the first one's, on average. p: Student's "
-        "t-test, paired by question; adjusted for the false discovery rate over this table. In brackets 95 % "
-        "intervals, questions resampled."
+        "Mean normalised disparity of the second alpha minus that of the first. p: Student's t-test "
+        "paired by question, adjusted for the false discovery rate over this table. In brackets: 95 % "
+        "intervals over resampled questions."
     ),
     (
         RETRIEVER,
         Column("alpha_1", _("Alpha"), 1, is_key=True),
-        Column("alpha_2", _("Beside"), 1, is_key=True),
+        Column("alpha_2", _("Compared with"), 1, is_key=True),
         estimate("difference", _("Difference"), digits=3),
         Column("statistic", _("t"), 2),
         P,
@@ -117,7 +118,7 @@ FAIR_ALPHAS = Table(
         QUERIES,
     ),
     about=(
-        "retriever; alpha_1, alpha_2; the second's disparity less the first's, low, high; t, p paired, p "
+        "retriever; alpha_1, alpha_2; disparity of the second minus the first, low, high; t, p paired, p "
         "adjusted; n questions"
     ),
 )
@@ -125,10 +126,11 @@ FAIR_SUMMARY = Table(
     "fair_summary",
     _("Fairness, ranking quality, utility and attribution"),
     _(
-        "Means over questions: expected exposure's disparity (EE-D: higher is less fair), its relevance (EE-R) and "
-        "distance from the ideal (EE-L); expected utility (EU; normalised: over the best seen for the question); "
-        "attribution rate (EAR); disparity of attributed exposure (EAE-D). In brackets 95 % intervals, questions "
-        "resampled. Error: the standard error of having generated some lists only."
+        "Means over questions. EE-D: disparity of expected exposure (higher is less fair). EE-R: its "
+        "relevance. EE-L: its distance from the ideal. EU: expected utility (normalised: divided by the "
+        "best for the question). EAR: attribution rate. EAE-D: disparity of attributed exposure. In "
+        "brackets: 95 % intervals over resampled questions. Error: standard error from generating only "
+        "some lists."
     ),
     (
         RETRIEVER,
@@ -140,57 +142,57 @@ FAIR_SUMMARY = Table(
         QUERIES,
     ),
     about=(
-        "retriever, `rank` (`sampled`, `deterministic`, `oracle`), alpha; measure; value, low, high; `error`: "
-        "standard error of having generated some lists only; n questions"
+        "retriever, `rank` (`sampled`, `deterministic`, `oracle`), alpha; measure; value, low, high; "
+        "`error`: standard error from generating only some lists; n questions"
     ),
 )
 FAIR_METRICS = Table(
     "fair_metrics",
-    _("Answers by all metrics of their task"),
+    _("Answer quality by metric"),
     _(
-        "What the answers score, as the metric says it (of errors, MAE and RMSE, less is better): means over "
-        "questions of the mean over sampled rankings; the RMSE is the root of the mean squared error. Utility is "
-        "made of one of them. In brackets 95 % intervals, questions resampled. Error: the standard error of having "
-        "generated some lists only."
+        "Scores of the answers by all metrics of their task: means over questions of the mean over "
+        "sampled rankings. Lower is better for MAE and RMSE. RMSE is the root of the mean squared error. "
+        "One metric defines utility. In brackets: 95 % intervals over resampled questions. Error: "
+        "standard error from generating only some lists."
     ),
     (
         RETRIEVER,
         RANK,
         ALPHA,
         Column("metric", _("Metric"), words=METRICS),
-        Column("is_utility", _("Makes utility")),
+        Column("is_utility", _("Defines utility")),
         estimate("value", _("Mean"), digits=3),
         Column("error", _("Error"), 3),
         QUERIES,
     ),
     about=(
-        "retriever, rank, alpha; `metric` (`em`, `f1`, `accuracy`, `mae`, `rmse`, `rouge_1`, `rouge_l`): all of "
-        "the task, of the same answers; `is_utility`: whether utility is made of it (`rmse`: of the squared "
-        "error); value, low, high; `error` as above; n questions"
+        "retriever, rank, alpha; `metric` (`em`, `f1`, `accuracy`, `mae`, `rmse`, `rouge_1`, `rouge_l`): "
+        "all metrics of the task for the same answers; `is_utility`: whether it defines utility (`rmse`: "
+        "by the squared error); value, low, high; `error` as above; n questions"
     ),
 )
 FAIR_CURVES = Table(
     "fair_curves",
     _("Curves by interval"),
     _(
-        "Means of the runs in each of five intervals of the curve's horizontal measure. In brackets 95 % "
-        "intervals, questions resampled."
+        "Means of the runs in each of five intervals of the curve's x measure. In brackets: 95 % "
+        "intervals over resampled questions."
     ),
     (
         RETRIEVER,
         CURVE,
         START,
         END,
-        Column("x", _("Across"), 3),
-        Column("y", _("Up"), 3, low="low", high="high"),
+        Column("x", _("x"), 3),
+        Column("y", _("y"), 3, low="low", high="high"),
         RUNS,
     ),
-    about="retriever, curve, start, end; means x and y of the interval's runs, low and high of y; n runs",
+    about="retriever, curve, start, end; means x and y of the runs in the interval, low and high of y; n runs",
 )
 FAIR_QUERIES = Table(
     "fair_queries",
-    _("Every question, ranked in every way"),
-    _("All measures of each question; errors are standard errors of having generated some of the distinct lists only."),
+    _("All questions and rankings"),
+    _("All measures of each question. Errors are standard errors from generating only some of the distinct lists."),
     (
         Column("query", _("Question")),
         RETRIEVER,
@@ -199,7 +201,7 @@ FAIR_QUERIES = Table(
         count("items", _("Documents")),
         count("useful", _("Useful")),
         *(Column(key, label, 3) for key, label in MEASURES.items()),
-        Column("best", _("Best utility seen"), 3),
+        Column("best", _("Best utility"), 3),
         *(
             Column(f"{key}_error", label, 3)
             for key, label in (
@@ -215,34 +217,36 @@ FAIR_QUERIES = Table(
     ),
     is_whole=False,
     about=(
-        "question, retriever, rank, alpha; n and m; EE-D (`disparity`), EE-R, EE-L (`distance`), EU, EAR, EAE-D, "
-        "normalised ones, errors, best utility; distinct lists and how many were generated"
+        "question, retriever, rank, alpha; n and m; EE-D (`disparity`), EE-R, EE-L (`distance`), EU, "
+        "EAR, EAE-D, normalised values, errors, best utility; number of distinct lists, and of generated "
+        "lists"
     ),
 )
 FAIR_LABELS = Table(
     "fair_labels",
     _("Utility labels"),
     _(
-        "The utility of the generator's answer without any document and with each one alone. A document is useful "
-        "if it adds something."
+        "Utility of the generator's answer without documents and with each document alone. A document is "
+        "useful if it increases utility."
     ),
     (
         Column("query", _("Question")),
         Column("document", _("Document")),
-        Column("without", _("Without"), 3),
-        Column("alone", _("With it alone"), 3),
+        Column("without", _("Without documents"), 3),
+        Column("alone", _("With this document"), 3),
         Column("gain", _("Gain"), 3),
         Column("useful", _("Useful")),
     ),
     is_whole=False,
-    about="question, document; utility without and with it alone, gain, useful",
+    about="question, document; utility without documents and with this document alone, gain, useful",
 )
 FAIR_EXAMPLES = Table(
     "fair_examples",
-    _("Some questions and what was answered"),
+    _("Example answers"),
     _(
-        "Questions drawn with the run's seed: the answer without documents, and for each way of ranking that to "
-        "one of its lists, drawn as often as it was sampled. Documents stand in the order in which they were read."
+        "Questions sampled with the run's seed: the answer without documents, and for each ranking the "
+        "answer to one of its lists, drawn in proportion to how often it was sampled. Documents are in "
+        "the order in which the model read them."
     ),
     (
         Column("query", _("Question")),
@@ -257,51 +261,52 @@ FAIR_EXAMPLES = Table(
     ),
     holds=Holds.TEXTS,
     about=(
-        "of five questions, drawn with the seed: id and text, right answers (` / ` between them), retriever, rank"
-        " (`none`: without documents), alpha, ids of the documents of one list in their order, the answer, its "
-        "utility. Emptied when somebody whose texts a run on a study used has them erased"
+        "for five questions sampled with the seed: ID and text, right answers (separated by ` / `), "
+        "retriever, rank (`none`: without documents), alpha, IDs of the documents of one list in their "
+        "order, the answer, its utility. Emptied when somebody has texts erased that the run used"
     ),
 )
 FAIR_LEFT_OUT = Table(
     "fair_left_out",
-    _("Questions that take part"),
+    _("Included and excluded questions"),
     _(
-        "Why others were left out, with the first of them by name. What was left out while the whole file was "
-        "read, before questions were drawn, stands beside: documents, say."
+        "Number of included questions, and of excluded ones by reason, with the IDs of the first ones. A "
+        "separate column counts what was excluded from the whole file before questions were sampled, for "
+        "example documents."
     ),
     (
         Column("reason", _("Reason"), words=REASONS),
         count("queries", _("Questions")),
-        count("in_file", _("In the whole file")),
-        Column("named", _("Which")),
+        count("in_file", _("In whole file")),
+        Column("named", _("First ones")),
     ),
     about=(
-        "reason (empty: takes part), `queries` of the run, the first ten of them by `named`; `in_file`: what was "
-        "left out while the whole file was read, before questions were drawn (documents, say; the others are null"
-        " then)"
+        "reason (empty: included), number of `queries` of the run, the first ten of them in `named`; "
+        "`in_file`: number excluded from the whole file before questions were sampled (for example "
+        "documents; the other columns are null then)"
     ),
 )
 FAIR_COSTS = Table(
     "fair_costs",
-    _("What the generator was asked"),
+    _("Generator usage"),
     _(
-        "Rankings that were sampled, and the distinct prompts that they took. Tokens are those of all prompts, "
-        "also where the answer was kept from before. An answer is not to be read where the metric wants a rating "
-        "and it gives none: it counts as wrong as can be."
+        "Sampled rankings and the distinct prompts for them. Tokens include prompts with a stored "
+        "answer. An answer is unreadable if the metric needs a rating and the answer has none. It gets "
+        "the worst possible score."
     ),
     (
-        Column("step", _("For"), words=STEPS),
-        Column("by", _("Asked")),
-        Column("is_standin", _("Stands in for an entailment model")),
+        Column("step", _("Step"), words=STEPS),
+        Column("by", _("Model")),
+        Column("is_standin", _("Replaces an entailment model")),
         count("rankings", _("Sampled rankings")),
         count("prompts", _("Prompts")),
-        count("prompt_tokens", _("Tokens read")),
-        count("completion_tokens", _("Tokens written")),
-        count("failed", _("Without an answer")),
-        count("unreadable", _("Not to be read")),
+        count("prompt_tokens", _("Input tokens")),
+        count("completion_tokens", _("Output tokens")),
+        count("failed", _("Without answer")),
+        count("unreadable", _("Unreadable")),
     ),
     about=(
-        "step, who was asked, whether that stands in for an entailment model; sampled rankings, prompts, tokens, "
+        "step, model, whether it replaces an entailment model; sampled rankings, prompts, tokens, "
         "prompts without an answer, answers that the metric could not read (`unreadable`)"
     ),
 )

@@ -59,7 +59,7 @@ def estimate(collection: Collection, parameters: SelfPreferenceParameters) -> Co
         queries=len(collection.queries) - bare,
         left_out=bare,
         seconds=_reading(collection) if parameters.perplexity else 0.0,
-        note=_("%(calls)s replies may come in a form that cannot be read: each is asked for %(n)s times at most.")
+        note=_("Up to %(calls)s replies may be unreadable. Each is requested at most %(n)s times.")
         % {"calls": f"{again:,}", "n": parameters.attempts}
         if again
         else "",

@@ -15,10 +15,9 @@ EXPERIMENT = Experiment(
     name="self_preference",
     title=_("Self-preference"),
     about=_(
-        "Does a model prefer passages that it wrote itself? It rates passages by people and models, true and false, "
-        "and "
-        "answers questions from two of them in both orders: which of them it used shows whether it goes by author, by "
-        "order, or by truth."
+        "Does a model prefer passages that it wrote itself? It rates true and false passages by people "
+        "and models, and answers questions from two of them in both orders. The passage it uses shows "
+        "whether it prefers by author, order or truth."
     ),
     parameters=SelfPreferenceParameters,
     collections=("passages", "responses"),

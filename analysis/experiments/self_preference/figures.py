@@ -50,13 +50,13 @@ def rating_tests(tables: Tables, labels: Labels, colours: Spec, parameters: Spec
         for row in tables["self_preference_rating_tests"]
         if row["difference"] is not None
     ]
-    title = gettext("Human less model")
+    title = gettext("Human minus model")
     return _points(shown, "measure", list(settings.values()), (colours["model"], colours["human"]), title, 0.0, "+~f")
 
 
 def by_knowledge(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
     """The true passage's share by knowledge level."""
-    measure = gettext("True one preferred")
+    measure = gettext("True passage preferred")
     shown = [
         {
             "pair": str(words.LEVELS[row["level"]]),
@@ -142,35 +142,35 @@ def _who(row: Any) -> str:
 FIGURES = (
     Figure(
         "self_preference_pairs",
-        _("Preference for an author and for the first passage"),
+        _("Author preference and position bias"),
         _(
-            "Of two passages with equal truth: how often the author's and how often the first was used, over pairs "
-            "resolved in both orders; bars: 95 % intervals over questions; the line: no preference. As Figure 3 of the "
-            "paper, with order beside it."
+            "Share of readings that used the author's passage, and the first passage, of two passages with "
+            "equal truth, over pairs resolved in both orders. Bars: 95 % intervals over questions. Line: no "
+            "preference. As Figure 3 of the paper, with order added."
         ),
-        _("Shares by pair of authors, one panel for both true and one for both false; the numbers stand in the table."),
+        _("Shares by pair of authors, one panel for both true and one for both false. The table has the numbers."),
         tables=("self_preference_pairs",),
         draw=pairs,
     ),
     Figure(
         "self_preference_rating_tests",
-        _("People's ratings less models'"),
+        _("Ratings, human minus model"),
         _(
-            "Difference of mean ratings, human less model, with 95 % intervals over questions; left of the line the "
-            "model's passages are rated higher."
+            "Difference of mean ratings, human minus model, with 95 % intervals over questions. Left of the "
+            "line, the model's passages are rated higher."
         ),
         _(
-            "Differences by model, a panel for each comparison, a colour for each prompt; the numbers stand in the "
-            "table."
+            "Differences by model, one panel for each comparison and one colour for each prompt. The table "
+            "has the numbers."
         ),
         tables=("self_preference_rating_tests",),
         draw=rating_tests,
     ),
     Figure(
         "self_preference_scores",
-        _("How often each rating was given"),
-        _("Shares of the ratings 1 to 5 by author and truth, a panel for each prompt."),
-        _("Stacked bars of shares of ratings; the numbers stand in the table."),
+        _("Distribution of ratings"),
+        _("Shares of the ratings 1 to 5 by author and truth, one panel for each prompt."),
+        _("Stacked bars of shares of ratings. The table has the numbers."),
         tables=("self_preference_scores",),
         draw=scores,
     ),
@@ -178,11 +178,11 @@ FIGURES = (
         "self_preference_by_knowledge",
         _("Factuality preference by knowledge"),
         _(
-            "How often the true one of a true and a false passage was used, by what the evaluator knows of the "
-            "question "
-            "without a passage; bars: 95 % intervals over questions; the line: no preference."
+            "Share of readings that used the true passage of a true and a false one, by the evaluator's "
+            "knowledge of the question without a passage. Bars: 95 % intervals over questions. Line: no "
+            "preference."
         ),
-        _("Shares by knowledge level; the numbers stand in the table."),
+        _("Shares by knowledge level. The table has the numbers."),
         tables=("self_preference_by_knowledge",),
         draw=by_knowledge,
     ),

@@ -19,16 +19,16 @@ from ..experiment import ParameterReader
 #: What can be asked of the evaluator.
 BUILD, KNOWLEDGE, RATINGS, READINGS = "build", "knowledge", "ratings", "readings"
 PARTS = {
-    BUILD: gettext_lazy("Have it write passages of its own first"),
-    KNOWLEDGE: gettext_lazy("What it knows without a passage"),
+    BUILD: gettext_lazy("Write own passages first"),
+    KNOWLEDGE: gettext_lazy("Test knowledge without a passage"),
     RATINGS: gettext_lazy("Rate each passage"),
     READINGS: gettext_lazy("Answer from two passages, in both orders"),
 }
 CASES = {
     Case.BOTH_TRUE: gettext_lazy("Both true"),
     Case.BOTH_FALSE: gettext_lazy("Both false"),
-    Case.OURS_TRUE: gettext_lazy("The author's true, the other's false"),
-    Case.THEIRS_TRUE: gettext_lazy("The other's true, the author's false"),
+    Case.OURS_TRUE: gettext_lazy("Author's true, other's false"),
+    Case.THEIRS_TRUE: gettext_lazy("Other's true, author's false"),
     Case.AS_WRITTEN: gettext_lazy("As written, truth unknown"),
     Case.STYLE: gettext_lazy("Another style against the normal one"),
 }
@@ -47,96 +47,96 @@ class SelfPreferenceParameters(ParameterReader):
 
     parts: tuple[str, ...] = parameter(
         (KNOWLEDGE, RATINGS, READINGS),
-        gettext_lazy("What is asked"),
+        gettext_lazy("Parts"),
         "choices",
-        help=gettext_lazy("What the data itself says (models' answers, perplexities) is computed in any case."),
+        help=gettext_lazy("Results from the data itself (models' answers, perplexities) are always computed."),
         choices=tuple(PARTS.items()),
     )
     author: str = parameter(
         "",
         gettext_lazy("The model's name in the bank"),
         "text",
-        help=gettext_lazy("The author whose passages this model wrote: “gpt”, say. Empty where it wrote none of them."),
+        help=gettext_lazy("The author name of this model's passages, for example “gpt”. Empty: it wrote none of them."),
         most=60,
     )
     settings: tuple[str, ...] = parameter(
         tuple(Setting),
         gettext_lazy("Ratings"),
         "choices",
-        help=gettext_lazy("What the model is told to rate."),
+        help=gettext_lazy("The prompts for ratings."),
         choices=tuple((str(key), label) for key, label in SETTINGS.items()),
     )
     cases: tuple[str, ...] = parameter(
         tuple(Case),
         gettext_lazy("Pairs"),
         "choices",
-        help=gettext_lazy("Which passages are set against each other."),
+        help=gettext_lazy("Which passages to compare."),
         choices=tuple((str(key), label) for key, label in CASES.items()),
     )
     styles: tuple[str, ...] = parameter(
         (Style.QA, Style.LONG),
         gettext_lazy("Styles"),
         "choices",
-        help=gettext_lazy("In which it writes, beside the normal one."),
+        help=gettext_lazy("Other styles for its own passages, besides the normal one."),
         choices=tuple((str(key), label) for key, label in STYLES.items()),
         is_advanced=True,
     )
     perplexity: str = parameter(
         "",
-        gettext_lazy("Perplexity by"),
+        gettext_lazy("Perplexity model"),
         "model",
         help=gettext_lazy(
-            "A causal model in this process (GPT-2 in the paper) reads all passages. Empty: as in the data."
+            "A causal model in this process that reads all passages (GPT-2 in the paper). Empty: values in the data."
         ),
         is_advanced=True,
         is_here=True,
     )
     tries: int = parameter(
         TRIES,
-        gettext_lazy("Tries without a passage"),
+        gettext_lazy("Attempts without a passage"),
         "integer",
-        help=gettext_lazy("A question is known that is answered right each time."),
+        help=gettext_lazy("A question counts as known if all answers are right."),
         least=1,
         most=20,
         is_advanced=True,
     )
     temperature: float = parameter(
         knowledge.TEMPERATURE,
-        gettext_lazy("Temperature of these tries"),
+        gettext_lazy("Temperature of these attempts"),
         "number",
-        help=gettext_lazy("At 0 all tries of a question are one."),
+        help=gettext_lazy("At 0, all attempts of a question are the same."),
         least=0,
         most=2,
         is_advanced=True,
     )
     attempts: int = parameter(
         replies.ATTEMPTS,
-        gettext_lazy("Attempts"),
+        gettext_lazy("Maximum attempts"),
         "integer",
-        help=gettext_lazy("How often in all something is asked whose reply cannot be read; then it is unresolved."),
+        help=gettext_lazy("Total requests per unreadable reply, before it counts as unresolved."),
         least=1,
         most=10,
         is_advanced=True,
     )
     constrained: bool = parameter(
         True,
-        gettext_lazy("Bind ratings to their form"),
+        gettext_lazy("Constrain ratings"),
         "flag",
-        help=gettext_lazy("The server lets the model reply one of the five ratings only. Otherwise the reply is free."),
+        help=gettext_lazy("The server restricts replies to the five ratings. Otherwise replies are free text."),
         is_advanced=True,
     )
     constrained_readings: bool = parameter(
         False,
-        gettext_lazy("Bind readings to their form"),
+        gettext_lazy("Constrain readings"),
         "flag",
         help=gettext_lazy(
-            "For small models: the reply is one of the two answers with one of the two passages, no third."
+            "For small models: restricts replies to one of the two answers with one of the two passages."
         ),
         is_advanced=True,
     )
     prompts: int = parameter(
         prompts.VERSION,
-        gettext_lazy("Version of the prompts"),
+        gettext_lazy("Prompt version"),
         "integer",
         least=1,
         most=prompts.VERSION,
@@ -146,7 +146,7 @@ class SelfPreferenceParameters(ParameterReader):
         2000,
         gettext_lazy("Resamples"),
         "integer",
-        help=gettext_lazy("Of questions, for the intervals."),
+        help=gettext_lazy("Resamples of questions for intervals."),
         least=100,
         most=100_000,
         is_advanced=True,
@@ -155,9 +155,12 @@ class SelfPreferenceParameters(ParameterReader):
     def check(self) -> None:
         """Check that people are not the evaluator, and that a server is not asked for what it does not say."""
         if self.author == HUMAN:
-            raise BadParameterError(_("author is “human”; the evaluator is a model."))
+            raise BadParameterError(_("author must not be “human”, because the evaluator is a model."))
         if self.perplexity and generators.read(self.perplexity).where != "model":
-            message = _("perplexity is %(name)r; it is a model in this process (model:NAME): servers do not tell it.")
+            message = _(
+                "perplexity must be a model in this process (model:NAME), not %(name)r. Servers do not return "
+                "perplexity."
+            )
             raise BadParameterError(message % {"name": self.perplexity})
 
     @property

@@ -139,13 +139,13 @@ def check(collection: Collection, parameters: SelfPreferenceParameters) -> None:
     names = bank.authors(collection.queries)
     if BUILD in parameters.parts and parameters.evaluator in names:
         message = _(
-            "The bank has passages of an author %(author)r already: give the model's own passages another name."
+            "The bank already has passages by an author %(author)r. Use another name for the model's own passages."
         )
         raise BadParameterError(message % {"author": parameters.evaluator})
     if BUILD not in parameters.parts and parameters.author and parameters.author not in names:
         message = _(
-            "author is %(author)r, and the bank has passages by %(names)s. Name the author that this model is; leave "
-            "it empty where it wrote none of them."
+            "The bank has no author %(author)r. Its authors are %(names)s. Enter this model's author name, "
+            "or leave the field empty if it wrote no passages."
         )
         raise BadParameterError(message % {"author": parameters.author, "names": ", ".join(names) or "–"})
 
@@ -171,8 +171,8 @@ def with_passages(query: Query, built: Mapping[str, Any]) -> Query:
 
 STAGES = (
     Stage(BUILD, gettext_lazy("Writing passages"), build, _only(BUILD)),
-    Stage(PERPLEXITY, gettext_lazy("Reading passages for their perplexity"), measure, _measured),
-    Stage(KNOWLEDGE, gettext_lazy("Asking without a passage"), know, _only(KNOWLEDGE)),
+    Stage(PERPLEXITY, gettext_lazy("Computing perplexity of passages"), measure, _measured),
+    Stage(KNOWLEDGE, gettext_lazy("Answering without a passage"), know, _only(KNOWLEDGE)),
     Stage(RATINGS, gettext_lazy("Rating passages"), rate, _only(RATINGS)),
-    Stage(READINGS, gettext_lazy("Reading two passages"), read, _only(READINGS)),
+    Stage(READINGS, gettext_lazy("Answering from two passages"), read, _only(READINGS)),
 )

@@ -67,7 +67,7 @@ def _tokenizer(parameters: Mapping[str, Any]) -> tuple[Callable[[str], int], str
 #: Questions, drawn by the run's seed: with all methods some hundred rows.
 MOST = 10
 BETWEEN = " | "
-OF_PEOPLE = "the right answers are responses of this study, and stand there"
+OF_PEOPLE = "the right answers are responses of this study"
 
 
 def examples(of: Outcomes, methods: Iterable[str], rng: np.random.Generator, *, of_people: bool) -> list[Row]:
@@ -114,15 +114,15 @@ def examples(of: Outcomes, methods: Iterable[str], rng: np.random.Generator, *, 
 #: What was left out while all of the data was read: it is no question of the run.
 OF_ALL = "left_out_of_all"
 #: How documents of other questions were drawn.
-WITHIN = "drawn among the questions of the same split"
+WITHIN = "sampled from the questions of the same split"
 ANYWHERE = (
-    "drawn from the whole file: documents of tested questions stand among those learnt from, as this run was started "
-    "before splits were kept apart"
+    "sampled from the whole file: training documents include documents of tested questions, because "
+    "this run was started before splits were kept separate"
 )
 #: At these thresholds, among others, it is said what would have been handed over; at 0 all documents are.
 ROUND = tuple(tenth / 10 for tenth in range(10))
-NOTHING_HANDED = "no document was handed over"
-SEES_THE_ANSWERS = "it is told which documents help, so it is not tested"
+NOTHING_HANDED = "no documents were selected"
+SEES_THE_ANSWERS = "not tested, because it knows which documents help"
 
 
 def tables(context: StageContext) -> dict[str, list[Row]]:

@@ -65,7 +65,7 @@ def estimate(collection: Collection, parameters: UpliftRagParameters) -> CostEst
         seconds=SECONDS_PER_TOKEN * trained * rounds * rerankers,
         queries=len(taking),
         left_out=len(collection.queries) - len(taking),
-        note=_("At most: methods that hand over the same documents ask the same, which is answered once."),
+        note=_("These are maximum numbers: methods that select the same documents share one call."),
     )
 
 

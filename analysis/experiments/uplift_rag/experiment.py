@@ -15,8 +15,9 @@ EXPERIMENT = Experiment(
     name="uplift",
     title=_("Uplift"),
     about=_(
-        "Which documents help a model beyond what it knows? Each is tried alone against no document, a reranker learns "
-        "to find those that help, and its answers stand beside those of other methods on the same questions."
+        "Which documents help a model beyond its own knowledge? The experiment compares each document "
+        "alone with no document, and trains a reranker to find documents that help. It then compares "
+        "answers with those of other methods on the same questions."
     ),
     parameters=UpliftRagParameters,
     collections=("study", "qa", "bank"),

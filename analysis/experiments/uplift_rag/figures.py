@@ -182,58 +182,58 @@ FIGURES = (
         "uplift_results",
         _("Answers by method"),
         with_after_note(
-            _("Means over questions with 95 % intervals, questions resampled. The dashed line is standard RAG.")
+            _("Means over questions with 95 % intervals over resampled questions. The dashed line is standard RAG.")
         ),
-        _("A panel for each metric with a row for each method; the numbers stand in the table of answers by method."),
+        _("One panel for each metric, one row for each method. The table of answers by method has the numbers."),
         tables=("uplift_results",),
         draw=results,
     ),
     Figure(
         "uplift_ablations",
-        _("What each part adds"),
-        _("The change of the mean answer when a part is taken away, with 95 % intervals, questions resampled."),
-        _("A panel for each metric with a row for each part; the numbers stand in the table of ablations."),
+        _("Ablations"),
+        _("Change of the mean answer score without a part, with 95 % intervals over resampled questions."),
+        _("One panel for each metric, one row for each part. The table of ablations has the numbers."),
         tables=("uplift_ablations",),
         draw=ablations,
     ),
     Figure(
         "uplift_thresholds",
-        _("What other thresholds would hand over"),
+        _("Other thresholds"),
         _(
-            "Of the documents above a threshold the share that helps alone, and of those that help alone the share "
-            "above it, with 95 % intervals, questions resampled. The dashed lines are this run's threshold, and the "
-            "share of all documents that helps."
+            "Precision: share of documents above a threshold that help alone. Recall: share of documents "
+            "that help alone that are above it. With 95 % intervals over resampled questions. Dashed lines: "
+            "this run's threshold, and the share of all documents that help."
         ),
-        _("Two curves over the threshold; the numbers stand in the table of thresholds."),
+        _("Two curves by threshold. The table of thresholds has the numbers."),
         tables=("uplift_thresholds",),
         draw=thresholds,
     ),
     Figure(
         "uplift_categories",
-        _("What documents do to answers"),
-        _("Shares of the retrieved documents, each alone, with 95 % intervals, questions resampled."),
-        _("Four bars, one for each way in which a document may change an answer; the numbers stand in the table."),
+        _("Effect of documents on answers"),
+        _("Shares of the retrieved documents, each used alone, with 95 % intervals over resampled questions."),
+        _("Four bars, one for each possible change of an answer by a document. The table has the numbers."),
         tables=("uplift_categories",),
         draw=categories,
     ),
     Figure(
         "uplift_errors",
-        _("What is missing in worse answers"),
+        _("Missing documents in worse answers"),
         with_after_note(
-            _("Of the questions that a method answers worse than the upper bound, how much of what helps was missing.")
+            _("Questions that a method answers worse than the upper bound, by how many helpful documents were missing.")
         ),
-        _("A stacked bar for each method; the numbers stand in the table of what is missing."),
+        _("One stacked bar for each method. The table of missing documents has the numbers."),
         tables=("uplift_errors",),
         draw=errors,
     ),
     Figure(
         "uplift_transfer",
-        _("Documents that help one model, given to another"),
+        _("Exchange of helpful documents between models"),
         _(
-            "Means over questions with 95 % intervals, questions resampled. This model is {generator}, the other "
-            "{other}."
+            "Means over questions with 95 % intervals over resampled questions. This model is {generator}, "
+            "the other one {other}."
         ),
-        _("A panel for each metric with a row for each model and documents; the numbers stand in the table."),
+        _("One panel for each metric, one row for each model and set of documents. The table has the numbers."),
         tables=("uplift_transfer",),
         draw=transfer,
     ),

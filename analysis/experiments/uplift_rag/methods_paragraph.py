@@ -25,7 +25,7 @@ ABLATED = {
     "without_point": "the pointwise loss",
     "without_pair": "the pairwise loss",
     "without_list": "the listwise loss",
-    "without_selection": "selection (the likeliest {feed}, whatever their probability)",
+    "without_selection": "selection (the top {feed}, whatever their probability)",
     "without_reranking": "reranking (the retriever's order)",
 }
 
@@ -47,7 +47,7 @@ def _sentences(run: Run, parameters: UpliftRagParameters, rows: Mapping[str, lis
         f"Following Qu et al. [@qu2025], {generator} answered {wording.many(taking, 'question')} without documents "
         f"and with each of the first {wording.many(parameters.retrieve, 'document')} that {parameters.retriever} "
         "ranked, alone. A "
-        f"document's uplift is the {METRICS[parameters.metric]} of the answer with it less that of the answer without."
+        f"document's uplift is the {METRICS[parameters.metric]} of the answer with it minus that of the answer without."
     )
     yield _trained(parameters)
     yield _divided(parameters, counts)
@@ -56,10 +56,10 @@ def _sentences(run: Run, parameters: UpliftRagParameters, rows: Mapping[str, lis
     beside = [_cited(form, BASELINES[name]) for name, form in forms.items()]
     more = " (more where documents were retrieved several times)" if "adaptive" in forms else ""
     yield (
-        f"Documents with a probability above {wording.plainly(parameters.threshold)} were handed over, the "
-        "likeliest first; "
-        f"where there was none, the prompt had no documents. Beside it stood {', '.join(beside)} with "
-        f"{wording.many(parameters.feed, 'document')} at most{more}, and the upper bound, which hands over exactly the "
+        "Uplift RAG selects documents with a probability above "
+        f"{wording.plainly(parameters.threshold)}, highest first. "
+        f"Without such documents, the prompt has none. We compared it with {', '.join(beside)} with at most "
+        f"{wording.many(parameters.feed, 'document')}{more}, and with the upper bound, which selects exactly the "
         "documents with a positive uplift."
     )
     yield from (f"{form.label[0].upper()}{form.label[1:]}: {form.departs}" for form in forms.values() if form.departs)
@@ -73,19 +73,23 @@ def _divided(parameters: UpliftRagParameters, counts: Mapping[str, int]) -> str:
     """What was learnt from, what was held out, and what was tested."""
     waited = wording.many(parameters.patience, "epoch")
     if "train" in counts:
-        chosen = f"{wording.many(counts['dev'], 'development question')} chose the epoch" if counts["dev"] else ""
+        chosen = f"{wording.many(counts['dev'], 'development question')} selected the epoch" if counts["dev"] else ""
         stopped = f" and stopped training after {waited} without a lower loss" if chosen and parameters.patience else ""
-        division = "The published division was kept: what is trained learnt from "
+        division = "We kept the published split. Trained methods learnt from "
         division += wording.many(counts["train"], "training question")
         return (
-            f"{division}, {chosen}{stopped}, and test questions alone were answered."
+            f"{division}, {chosen}{stopped}, and only test questions were answered."
             if chosen
-            else (f"{division}, and test questions alone were answered.")
+            else (f"{division}, and only test questions were answered.")
         )
-    watched = f", one of which was held out to stop after {waited} without a lower loss" if parameters.patience else ""
+    watched = (
+        f", one of which was held out for early stopping after {waited} without a lower loss"
+        if parameters.patience
+        else ""
+    )
     return (
-        f"Questions were divided into {parameters.splits} folds by a digest of their ids, before anything was "
-        f"trained; each was answered by what the other folds trained{watched}."
+        f"Questions were divided into {parameters.splits} folds by a digest of their IDs before training. "
+        f"Each question was answered by methods trained on the other folds{watched}."
     )
 
 
@@ -106,15 +110,16 @@ def _cited(form: Form, baseline: Baseline) -> str:
 def _strangers(run: Run) -> Iterable[str]:
     """How documents of other questions were drawn, and what folds have in common."""
     others = questions.strangers(run)
-    beside = (
-        f"Beside its own each question had {others} documents of other questions, drawn at random" if others else ""
-    )
+    beside = f"Each question also had {others} documents of other questions, sampled at random" if others else ""
     if questions.is_apart(run):
-        yield f"{beside} among those of its own fold." if beside else ""
-        nearly = ", or one with half of its 8-grams of words in common," if questions.is_near_apart(run) else ""
-        yield f"Documents whose text{nearly} a tested question has, too, were left out of what was learnt for its fold."
+        yield f"{beside} from its own fold." if beside else ""
+        nearly = " (or that share half of their word 8-grams)" if questions.is_near_apart(run) else ""
+        yield (
+            f"Documents with the same text as a document of a tested question{nearly} were excluded "
+            "from training for its fold."
+        )
     elif beside:
-        yield f"{beside} from all folds, so that documents of tested questions stood among those learnt from."
+        yield f"{beside} from all folds, so training documents include documents of tested questions."
 
 
 def _trained(parameters: UpliftRagParameters) -> str:
@@ -122,11 +127,11 @@ def _trained(parameters: UpliftRagParameters) -> str:
         return f"The rerankers are those of the run {parameters.trained}."
     encoder = encodings.choose_model(parameters.encoder).model
     return (
-        f"A reranker of two logits on {encoder} learnt from the uplift by the sum of the pointwise (weight "
+        f"A reranker with two logits on {encoder} was trained on the uplift with the sum of the pointwise (weight "
         f"{wording.plainly(parameters.weight_point)}), pairwise ({wording.plainly(parameters.weight_pair)}) and "
-        f"listwise loss, in {wording.many(parameters.epochs, 'epoch')} at most at a learning rate of "
-        f"{wording.plainly(parameters.learning_rate)} "
-        f"that falls linearly, {wording.many(parameters.batch, 'question')} a step."
+        f"listwise loss, for at most {wording.many(parameters.epochs, 'epoch')}, with a linearly decreasing "
+        f"learning rate of {wording.plainly(parameters.learning_rate)} and "
+        f"{wording.many(parameters.batch, 'question')} per step."
     )
 
 
@@ -138,8 +143,8 @@ def _ablated(parameters: UpliftRagParameters) -> str:
         ABLATED[name].format(feed=wording.many(parameters.feed, "document")) for name in parameters.ablations
     )
     is_trained = any(VARIANTS[name].without for name in parameters.ablations)
-    anew = "; rerankers were trained anew for each loss that was left out" if is_trained else ""
-    return f"Ablations of uplift RAG leave out one part each: {left_out}{anew}."
+    anew = ". Rerankers were retrained for each omitted loss" if is_trained else ""
+    return f"Each ablation of uplift RAG omits one part: {left_out}{anew}."
 
 
 def _exchanged(parameters: UpliftRagParameters) -> str:
@@ -147,23 +152,23 @@ def _exchanged(parameters: UpliftRagParameters) -> str:
     if not parameters.other:
         return ""
     return (
-        f"Documents were exchanged with {wording.model(parameters.other)}, the other model in the tables, for "
-        "which the same "
-        "documents were labelled: each of the two answered with those that help itself and with those that help the "
-        "other."
+        f"Documents were exchanged with {wording.model(parameters.other)} (the other model in the tables), for which "
+        "the same documents were labelled. Each of the two models answered with the documents "
+        "that help itself and with "
+        "those that help the other."
     )
 
 
 def _tested(parameters: UpliftRagParameters) -> str:
     """What is held against what, and how it is tested."""
     against = [f"to {BASELINES[STANDARD].forms[0].in_sentence}"]
-    against += ["of ablations to the whole"] if parameters.ablations else []
+    against += ["of ablations to the full method"] if parameters.ablations else []
     against += ["of answers with the other model's documents to those with a model's own"] if parameters.other else []
     return (
         f"Differences {' and '.join(against)} are paired by question, with 95 % bootstrap intervals over "
         f"{parameters.resamples:,} resamples of questions [@hesterberg2015] and Wilcoxon's signed-rank test "
-        f"[@wilcoxon1945], which "
-        "of exact match is McNemar's [@mcnemar1947], as its differences are all of one size; p-values were adjusted "
-        "for the false discovery rate within each table [@benjamini1995]. Intervals and tests are conditional on the "
-        "trained rerankers, one a fold."
+        f"[@wilcoxon1945]. For exact match, this is McNemar's test [@mcnemar1947], because all differences have the "
+        "same size. p-values were adjusted for the false discovery rate within each table "
+        "[@benjamini1995]. Intervals and "
+        "tests are conditional on the trained rerankers, one per fold."
     )

@@ -46,41 +46,41 @@ class UpliftRagParameters(ParameterReader):
     )
     retrieve: int = parameter(
         10,
-        gettext_lazy("Documents retrieved"),
+        gettext_lazy("Retrieved documents"),
         "integer",
-        help=gettext_lazy("Each is labelled by a prompt of its own."),
+        help=gettext_lazy("Each document is labelled with a separate prompt."),
         least=1,
         most=100,
     )
     feed: int = parameter(
         5,
-        gettext_lazy("Documents handed over"),
+        gettext_lazy("Selected documents"),
         "integer",
-        help=gettext_lazy("By methods with a fixed number."),
+        help=gettext_lazy("For methods with a fixed number."),
         least=1,
         most=100,
     )
     metric: Metric = parameter(  # noqa: RUF009 -- it makes a field
         "f1",
-        gettext_lazy("Uplift measured by"),
+        gettext_lazy("Uplift metric"),
         "choice",
-        help=gettext_lazy("Answers are scored by both in any case."),
+        help=gettext_lazy("Answers are always scored by both metrics."),
         choices=(("f1", gettext_lazy("F1")), ("em", gettext_lazy("Exact match"))),
     )
     methods: tuple[str, ...] = parameter(
         tuple(BASELINES),
         gettext_lazy("Compared with"),
         "choices",
-        help=gettext_lazy("Standard RAG is always among them."),
+        help=gettext_lazy("Standard RAG is always included."),
         choices=tuple((name, TITLES[name]) for name in BASELINES),
     )
     ablations: tuple[str, ...] = parameter(
         ABLATIONS,
-        gettext_lazy("Without its parts"),
+        gettext_lazy("Ablations"),
         "choices",
         help=gettext_lazy(
-            "Each of the losses trains rerankers of its own. Selection: the likeliest, as many as standard RAG; "
-            "reranking: those selected, in the retriever's order."
+            "Each loss trains separate rerankers. Without selection: the top documents, as many as standard "
+            "RAG. Without reranking: the selected documents in the retriever's order."
         ),
         choices=tuple((name, TITLES[name]) for name in ABLATIONS),
     )
@@ -88,7 +88,7 @@ class UpliftRagParameters(ParameterReader):
         5,
         gettext_lazy("Splits"),
         "integer",
-        help=gettext_lazy("Each question is tested by what the other splits trained."),
+        help=gettext_lazy("Each question is tested with methods trained on the other splits."),
         least=2,
         most=20,
     )
@@ -96,7 +96,7 @@ class UpliftRagParameters(ParameterReader):
         "",
         gettext_lazy("Encoder"),
         "text",
-        help=gettext_lazy("That rerankers start from; empty: the first offered."),
+        help=gettext_lazy("Base model of the rerankers. Empty: the first available."),
         most=LONGEST,
     )
     epochs: int = parameter(10, gettext_lazy("Epochs"), "integer", least=1, most=100)
@@ -105,7 +105,8 @@ class UpliftRagParameters(ParameterReader):
         gettext_lazy("Learning rate"),
         "number",
         help=gettext_lazy(
-            "The paper's is that of roberta-base on 80,000 questions; few questions and small encoders need more."
+            "The paper's value is for roberta-base on 80,000 questions. Use a higher rate for few questions "
+            "or small encoders."
         ),
         least=1e-7,
         most=1e-1,
@@ -114,13 +115,13 @@ class UpliftRagParameters(ParameterReader):
         "",
         gettext_lazy("Exchange documents with"),
         "model",
-        help=gettext_lazy("Another model: what helps one is given to the other."),
+        help=gettext_lazy("Another model. Each model gets the documents that help the other."),
     )
     trained: str = parameter(
         "",
         gettext_lazy("Rerankers of an earlier run"),
         "text",
-        help=gettext_lazy("Its key: then none are trained. Leave the ablations of losses out."),
+        help=gettext_lazy("The key of the run. No rerankers are trained then, so remove ablations of losses."),
         most=LONGEST,
         is_advanced=True,
     )
@@ -128,7 +129,7 @@ class UpliftRagParameters(ParameterReader):
         "",
         gettext_lazy("Sentence encoder"),
         "text",
-        help=gettext_lazy("For methods that compare questions; empty: the first that is offered."),
+        help=gettext_lazy("For methods that compare questions. Empty: the first available."),
         most=LONGEST,
         is_advanced=True,
     )
@@ -136,19 +137,19 @@ class UpliftRagParameters(ParameterReader):
         "",
         gettext_lazy("Trained cross-encoder"),
         "text",
-        help=gettext_lazy("For the plain reranker; empty: one is trained on the data."),
+        help=gettext_lazy("For the plain reranker. Empty: one is trained on the data."),
         most=LONGEST,
         is_advanced=True,
     )
-    batch: int = parameter(4, gettext_lazy("Questions a step"), "integer", least=1, most=256, is_advanced=True)
+    batch: int = parameter(4, gettext_lazy("Questions per step"), "integer", least=1, most=256, is_advanced=True)
     longest: int = parameter(
-        256, gettext_lazy("Tokens of a question with a document"), "integer", least=16, most=8192, is_advanced=True
+        256, gettext_lazy("Tokens per question and document"), "integer", least=16, most=8192, is_advanced=True
     )
     warm_up: float = parameter(
         0.0,
         gettext_lazy("Warm-up"),
         "number",
-        help=gettext_lazy("Share of steps in which the learning rate rises."),
+        help=gettext_lazy("Share of steps with a rising learning rate."),
         least=0,
         most=0.9,
         is_advanced=True,
@@ -157,16 +158,16 @@ class UpliftRagParameters(ParameterReader):
         0,
         gettext_lazy("Patience"),
         "integer",
-        help=gettext_lazy("Epochs without a lower held-out loss before it stops; 0: never."),
+        help=gettext_lazy("Stop after this many epochs without a lower held-out loss. 0: never."),
         least=0,
         most=100,
         is_advanced=True,
     )
     precision: Precision = parameter(  # noqa: RUF009 -- it makes a field
         "full",
-        gettext_lazy("Precision of training"),
+        gettext_lazy("Training precision"),
         "choice",
-        help=gettext_lazy("Half computes in bfloat16 and keeps weights in full: for GPUs."),
+        help=gettext_lazy("Half uses bfloat16 with full-precision weights, for GPUs."),
         choices=(("full", gettext_lazy("full")), ("half", gettext_lazy("half"))),
         is_advanced=True,
     )
@@ -177,14 +178,14 @@ class UpliftRagParameters(ParameterReader):
         1.0, gettext_lazy("Weight of the pairwise loss"), "number", least=0, most=1000, is_advanced=True
     )
     threshold: float = parameter(
-        0.5, gettext_lazy("Probability to exceed"), "number", least=0, most=1, is_advanced=True
+        0.5, gettext_lazy("Probability threshold"), "number", least=0, most=1, is_advanced=True
     )
-    max_tokens: int = parameter(32, gettext_lazy("Tokens an answer"), "integer", least=1, most=1024, is_advanced=True)
+    max_tokens: int = parameter(32, gettext_lazy("Tokens per answer"), "integer", least=1, most=1024, is_advanced=True)
     division: int = parameter(
         0,
-        gettext_lazy("Division"),
+        gettext_lazy("Split seed"),
         "integer",
-        help=gettext_lazy("Another number, another division into splits."),
+        help=gettext_lazy("A different number gives different splits."),
         least=0,
         most=10_000,
         is_advanced=True,
@@ -193,7 +194,7 @@ class UpliftRagParameters(ParameterReader):
         1000,
         gettext_lazy("Resamples"),
         "integer",
-        help=gettext_lazy("Of questions, for intervals."),
+        help=gettext_lazy("Resamples of questions for intervals."),
         least=100,
         most=100_000,
         is_advanced=True,
@@ -241,16 +242,18 @@ class UpliftRagParameters(ParameterReader):
         """Check what goes together, and that models are offered."""
         for name, known in (("metric", METRICS), ("precision", get_args(Precision))):
             if getattr(self, name) not in known:
-                message = _("%(name)s is %(given)r; it is one of %(known)s.")
+                message = _("%(name)s must be one of %(known)s, not %(given)r.")
                 value = getattr(self, name)
                 raise BadParameterError(message % {"name": name, "given": value, "known": ", ".join(known)})
         if self.feed > self.retrieve:
-            message = _("feed is %(feed)s, more than the %(retrieve)s documents that are retrieved.")
+            message = _(
+                "“Selected documents” is %(feed)s. It must be at most %(retrieve)s, the number of retrieved documents."
+            )
             raise BadParameterError(message % {"feed": self.feed, "retrieve": self.retrieve})
         objectives = [name for name in self.ablations if VARIANTS[name].without]
         if self.trained and objectives:
             message = _(
-                "ablations holds %(names)s, which must be trained; with rerankers of an earlier run leave them out."
+                "The ablations %(names)s need training. Remove them, or do not use rerankers of an earlier run."
             )
             raise BadParameterError(message % {"names": ", ".join(objectives)})
         retrievers.check([self.retriever])

@@ -88,7 +88,10 @@ def _part(query: Query) -> int:
         If it says none, though it does of other queries.
     """
     if not folds.part_of(query):
-        message = _("The question %(id)s has no split, and others have: give each one of train, dev and test, or none.")
+        message = _(
+            "The question %(id)s has no split, but others have one. Give each question train, dev or test, "
+            "or give none a split."
+        )
         raise BadParameterError(message % {"id": query.id})
     return PARTS[folds.part_of(query)]
 
@@ -103,7 +106,7 @@ def check_given(collection: Collection, parameters: UpliftRagParameters) -> None
     parts = set(fold_of(collection, parameters).values())
     for part, name in ((TRAIN, folds.TRAIN), (TEST, folds.TEST)):
         if is_given(collection) and part not in parts:
-            message = _("No question of the split “%(name)s” takes part: add some, for training and for testing.")
+            message = _("The split “%(name)s” has no usable questions. Add questions for training and testing.")
             raise BadParameterError(message % {"name": name})
 
 
@@ -112,7 +115,7 @@ def _folds(names: tuple[str, ...], n: int, division: int) -> dict[str, int]:
     try:
         numbers = folds.numbers([Query(name, "", ()) for name in names], n=n, seed=division)
     except folds.TooFewQueriesError as error:
-        message = _("%(n)s questions take part, too few for %(splits)s splits: take more questions, or fewer splits.")
+        message = _("%(n)s usable questions are too few for %(splits)s splits. Use more questions or fewer splits.")
         raise BadParameterError(message % {"n": len(names), "splits": n}) from error
     return {name: int(number) for name, number in zip(names, numbers, strict=True)}
 

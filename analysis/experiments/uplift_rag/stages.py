@@ -238,9 +238,12 @@ def _written(asking: AnswerSteps[MethodAnswer], form: str) -> AnswerSteps[dict[s
 
 
 STAGES = (
-    Stage(LABEL, gettext_lazy("What each document adds"), label, questions.batches_of(TOGETHER[LABEL])),
+    Stage(LABEL, gettext_lazy("Labelling uplift of documents"), label, questions.batches_of(TOGETHER[LABEL])),
     Stage(TRAIN, gettext_lazy("Training"), train, train_units),
     Stage(
-        ANSWER, gettext_lazy("Answering by all methods"), answer, questions.batches_of(TOGETHER[ANSWER], is_tested=True)
+        ANSWER,
+        gettext_lazy("Answering with all methods"),
+        answer,
+        questions.batches_of(TOGETHER[ANSWER], is_tested=True),
     ),
 )

@@ -23,23 +23,23 @@ METHODS: dict[str, LazyText] = {**{form.key: form.label for form in FORMS.values
 #: What the form calls them, before it is known which form there will be.
 TITLES: dict[str, LazyText] = {**{baseline.name: baseline.title for baseline in BASELINES.values()}, **_OURS}
 #: A sentence of each caption of a table that sets methods beside each other.
-_AFTER = _("“After” a paper’s method stands for it with fewer or simpler parts, named in brackets.")
+_AFTER = _("“After” means a simplified version of a paper’s method, with the difference in brackets.")
 METRICS = {"em": _("Exact match"), "f1": _("F1")}
 CATEGORIES = {
-    "wrong_right": _("wrong without, right with it"),
-    "right_wrong": _("right without, wrong with it"),
-    "right_right": _("right both ways"),
-    "wrong_wrong": _("wrong both ways"),
+    "wrong_right": _("wrong without, right with document"),
+    "right_wrong": _("right without, wrong with document"),
+    "right_right": _("right in both cases"),
+    "wrong_wrong": _("wrong in both cases"),
 }
 MISSING = {
-    "all": _("all that help are missing"),
-    "some": _("some that help are missing"),
-    "none": _("all that help are there"),
+    "all": _("all helpful documents missing"),
+    "some": _("some helpful documents missing"),
+    "none": _("no helpful documents missing"),
     "nothing_helps": _("no document helps"),
 }
-MEASURES = {"precision": _("Handed over that help"), "recall": _("Help and are handed over")}
+MEASURES = {"precision": _("Precision"), "recall": _("Recall")}
 #: Of whose order it is said how often what helps stands ahead.
-ORDERS = METHODS | {"standard": _("Standard RAG: the retriever's order")}
+ORDERS = METHODS | {"standard": _("Standard RAG (retriever's order)")}
 MODELS = {"own": _("this model"), "other": _("the other model")}
 #: Who answers, and with which documents: by both.
 EXCHANGED = {
@@ -50,23 +50,23 @@ EXCHANGED = {
 }
 UNITS = {"tokens": _("tokens"), "words": _("words")}
 COUNTS = {
-    "questions": _("Questions that take part"),
+    "questions": _("Included questions"),
     "train": _("Questions for training"),
-    "dev": _("Questions for choosing an epoch"),
+    "dev": _("Questions for selecting an epoch"),
     "documents": _("Documents"),
     "one_document": _("Questions with one document"),
-    "label_prompts": _("Prompts for the labels"),
-    "refused": _("Prompts for the labels that were refused"),
-    "refused_answers": _("Answers by all methods that were refused"),
-    "refused_other": _("Prompts for the other model's labels that were refused"),
-    "refused_transfer": _("Answers with exchanged documents that were refused"),
+    "label_prompts": _("Prompts for labels"),
+    "refused": _("Refused prompts for labels"),
+    "refused_answers": _("Refused answers of all methods"),
+    "refused_other": _("Refused prompts for the other model's labels"),
+    "refused_transfer": _("Refused answers with exchanged documents"),
     "right_without": _("Questions answered right without documents"),
     "helpful": _("Documents that help"),
-    "nothing_helps": _("Questions that no document helps"),
-    "one_helps": _("Questions that one document helps"),
+    "nothing_helps": _("Questions without helpful documents"),
+    "one_helps": _("Questions with exactly one helpful document"),
     "strangers": _("Documents of other questions"),
-    "left_out": _("Left out"),
-    "left_out_of_all": _("Left out of all the data, before questions were drawn"),
+    "left_out": _("Excluded"),
+    "left_out_of_all": _("Excluded from the whole data before sampling questions"),
 }
 
 METHOD = Column("method", _("Method"), words=METHODS)
@@ -83,56 +83,58 @@ UPLIFT_RESULTS = Table(
     "uplift_results",
     _("Answers by method"),
     _(
-        "Means over questions, each answered by what was trained on the other splits, or on the training questions "
-        "that the data names. Difference: to standard RAG, "
-        "paired by question, with Wilcoxon's signed-rank test (of exact match, whose differences are all of one "
-        "size, it is McNemar's), p adjusted for the false discovery rate over this table. In brackets 95 % "
-        "intervals, questions resampled. Intervals and tests are conditional on the trained rerankers: one seed, "
-        "one reranker a split. The upper bound hands over exactly the documents that help alone."
+        "Means over questions. Methods are trained on the other splits, or on the training questions "
+        "named in the data. Difference: from standard RAG, paired by question, with Wilcoxon's "
+        "signed-rank test (for exact match: McNemar's test) and p adjusted for the false discovery rate "
+        "over this table. In brackets: 95 % intervals over resampled questions. Intervals and tests are "
+        "conditional on the trained rerankers: one seed, one reranker per split. The upper bound selects "
+        "exactly the documents that help alone."
     ),
     (METHOD, METRIC, estimate("value", _("Mean"), digits=3), *TESTED, QUESTIONS),
     about=(
-        "method, metric; mean `value`, low, high; difference to `standard` with its bounds; W, p, p adjusted; n "
-        "questions"
+        "method, metric; mean `value`, low, high; difference from `standard` with its bounds; W, p, p "
+        "adjusted; n questions"
     ),
 )
 UPLIFT_ABLATIONS = Table(
     "uplift_ablations",
-    _("Uplift RAG without its parts"),
+    _("Ablations of uplift RAG"),
     _(
-        "Means over questions without one of the three losses, without selection (the likeliest documents, as many "
-        "as standard RAG's), and without reranking (those that are selected, in the retriever's order). "
-        "Difference: to the whole, tested as above within this table; beside it the difference to standard RAG, "
-        "untested. In brackets 95 % intervals, questions resampled; conditional on the trained rerankers, as above."
+        "Means over questions without one of the three losses, without selection (the top documents, as "
+        "many as for standard RAG), and without reranking (the selected documents in the retriever's "
+        "order). Difference: from the full method, tested as above within this table. The difference "
+        "from standard RAG is not tested. In brackets: 95 % intervals over resampled questions, "
+        "conditional on the trained rerankers."
     ),
     (
         Column("variant", _("Variant"), words=METHODS),
         METRIC,
         estimate("value", _("Mean"), digits=3),
         *TESTED,
-        named_estimate("to_standard", _("To standard RAG"), digits=3),
+        named_estimate("to_standard", _("Difference from standard RAG"), digits=3),
         QUESTIONS,
     ),
-    about="variant, metric; the same against `uplift`; difference `to_standard` with its bounds, untested",
+    about="variant, metric; the same compared with `uplift`; difference `to_standard` with its bounds, not tested",
 )
 UPLIFT_INPUTS = Table(
     "uplift_inputs",
-    _("Documents and tokens a question"),
+    _("Documents and tokens per question"),
     _(
-        "What each method hands over to answer a question: documents, how long these are (in the model's tokens, "
-        "or in words where its tokens cannot be counted), tokens of the whole prompt with instruction and question "
-        "(of all prompts where a method asks with each document), and both over standard RAG's. Calls are all "
-        "that a method asked, also to decide. In brackets 95 % intervals, questions resampled."
+        "Input of each method per question: documents, their length, tokens of the prompt, and ratios to "
+        "standard RAG. Lengths are in the model's tokens, or in words if tokens cannot be counted. "
+        "Prompt tokens include instruction and question. If a method prompts with each document, they "
+        "are for all prompts. Calls include calls to select documents. In brackets: 95 % intervals over "
+        "resampled questions."
     ),
     (
         METHOD,
         named_estimate("documents", _("Documents")),
-        named_estimate("document_tokens", _("Length of the documents"), digits=1),
-        Column("counted", _("In"), words=UNITS),
-        named_estimate("document_ratio", _("Of standard RAG's documents"), digits=3),
-        named_estimate("prompt_tokens", _("Tokens of the prompt"), digits=1),
-        named_estimate("ratio", _("Of standard RAG's prompt"), digits=3),
-        Column("without_documents", _("Without any document"), 1, is_share=True),
+        named_estimate("document_tokens", _("Length of documents"), digits=1),
+        Column("counted", _("Unit"), words=UNITS),
+        named_estimate("document_ratio", _("Ratio to standard RAG, documents"), digits=3),
+        named_estimate("prompt_tokens", _("Prompt tokens"), digits=1),
+        named_estimate("ratio", _("Ratio to standard RAG, prompt"), digits=3),
+        Column("without_documents", _("Without documents"), 1, is_share=True),
         Column("calls", _("Calls"), 2),
         count("refused", _("Refused")),
         QUESTIONS,
@@ -145,10 +147,10 @@ UPLIFT_INPUTS = Table(
 )
 UPLIFT_CATEGORIES = Table(
     "uplift_categories",
-    _("What documents do to answers"),
+    _("Effect of documents on answers"),
     _(
-        "Shares of all documents that were retrieved, each alone beside the question against the question alone; "
-        "right by exact match. In brackets 95 % intervals, questions resampled."
+        "Shares of all retrieved documents: answer with the document alone compared with the answer "
+        "without documents, right by exact match. In brackets: 95 % intervals over resampled questions."
     ),
     (
         Column("category", _("Answer"), words=CATEGORIES),
@@ -157,17 +159,17 @@ UPLIFT_CATEGORIES = Table(
         QUESTIONS,
     ),
     about=(
-        "`category` (`wrong_right`, `right_wrong`, `right_right`, `wrong_wrong`: without, with it); documents in "
-        "all; share, low, high; n questions"
+        "`category` (`wrong_right`, `right_wrong`, `right_right`, `wrong_wrong`: answer without, with "
+        "the document); total documents; share, low, high; n questions"
     ),
 )
 UPLIFT_ERRORS = Table(
     "uplift_errors",
-    _("What is missing where an answer is worse than the upper bound's"),
+    _("Missing documents in answers worse than the upper bound"),
     _(
-        "Questions that a method answers worse than the upper bound does, by how much of what helps was not handed "
-        "over. Where all is there, or nothing helps, other documents mislead. In brackets 95 % intervals, "
-        "questions resampled."
+        "Questions that a method answers worse than the upper bound, by how many helpful documents were "
+        "not selected. If none is missing, or no document helps, other documents mislead the model. In "
+        "brackets: 95 % intervals over resampled questions."
     ),
     (
         METHOD,
@@ -177,16 +179,16 @@ UPLIFT_ERRORS = Table(
         QUESTIONS,
     ),
     about=(
-        "method; `missing` (`all`, `some`, `none`, `nothing_helps`); `errors`: answers worse than the upper "
-        "bound's; share, low, high; n"
+        "method; `missing` (`all`, `some`, `none`, `nothing_helps`); `errors`: answers worse than the "
+        "upper bound; share, low, high; n"
     ),
 )
 UPLIFT_FOUND = Table(
     "uplift_found",
-    _("Which helpful documents are found"),
+    _("Precision and recall of helpful documents"),
     _(
-        "Of the documents that a method hands over, the share that helps alone; of those that help alone, the "
-        "share that is handed over. In brackets 95 % intervals, questions resampled."
+        "Precision: share of a method's selected documents that help alone. Recall: share of documents "
+        "that help alone that are selected. In brackets: 95 % intervals over resampled questions."
     ),
     (
         METHOD,
@@ -194,66 +196,65 @@ UPLIFT_FOUND = Table(
         Column("value", _("Share"), 1, low="low", high="high", is_share=True),
         QUESTIONS,
     ),
-    about=(
-        "method; `measure` (`precision`, `recall`); value, low, high; n questions that have any of which it is a share"
-    ),
+    about=("method; `measure` (`precision`, `recall`); value, low, high; n questions with a defined share"),
 )
 UPLIFT_ORDER = Table(
     "uplift_order",
-    _("What helps stands ahead"),
+    _("Helpful documents ranked first"),
     _(
-        "Of two documents of a question, one that helps alone and one that does not, how often the former is "
-        "ranked ahead (equal probabilities count half): means over questions with both kinds; 0.5 is chance. "
-        "Difference: to the retriever's order, paired by question, with Wilcoxon's signed-rank test, p adjusted "
-        "for the false discovery rate over this table. In brackets 95 % intervals, questions resampled; "
-        "conditional on the trained rerankers."
+        "Share of pairs of a helpful and an unhelpful document of a question in which the helpful one is "
+        "ranked first (ties count half). Means over questions with both kinds, 0.5 is chance. "
+        "Difference: from the retriever's order, paired by question, with Wilcoxon's signed-rank test "
+        "and p adjusted for the false discovery rate over this table. In brackets: 95 % intervals over "
+        "resampled questions, conditional on the trained rerankers."
     ),
     (
-        Column("method", _("Order"), words=ORDERS),
-        estimate("value", _("Helpful one ahead"), digits=3),
+        Column("method", _("Ranking"), words=ORDERS),
+        estimate("value", _("Helpful document first"), digits=3),
         *TESTED,
         QUESTIONS,
     ),
     about=(
-        "method (`standard`: the retriever's order); how often a document that helps stands ahead of one of its "
-        "question that does not: `value`, low, high; difference to `standard` with its bounds; W, p, p adjusted; "
-        "n questions with both kinds"
+        "method (`standard`: the retriever's order); share of pairs with the helpful document ranked "
+        "before the unhelpful one: `value`, low, high; difference from `standard` with its bounds; W, p, "
+        "p adjusted; n questions with both kinds"
     ),
 )
 UPLIFT_THRESHOLDS = Table(
     "uplift_thresholds",
-    _("What other thresholds would hand over"),
+    _("Other thresholds"),
     _(
-        "By uplift RAG's rerankers, without asking anything: documents a question with a probability above the "
-        "threshold, questions without any, the share of these documents that helps alone, and of those that help "
-        "alone the share among them, each with the questions that have any of which it is a share. At 0 all "
-        "documents are handed over: a share that does not rise from there was not learnt. Round thresholds, those "
-        "that leave out each tenth of the documents, and this run's, {threshold}. A threshold that is chosen here "
-        "has to be tried on other questions. In brackets 95 % intervals, questions resampled."
+        "Results of other thresholds for uplift RAG's rerankers, without new calls: documents per "
+        "question above the threshold, questions without documents, precision and recall, each with its "
+        "number of questions. At 0 all documents are selected: if precision does not rise from there, "
+        "the reranker learnt nothing. Thresholds: round numbers, those that exclude each tenth of the "
+        "documents, and this run's, {threshold}. Test a threshold that you choose here on other "
+        "questions. In brackets: 95 % intervals over resampled questions."
     ),
     (
         Column("threshold", _("Threshold"), 3, is_key=True),
         named_estimate("documents", _("Documents")),
-        Column("without_documents", _("Without any"), 1, is_share=True),
-        Column("precision", _("Help"), 1, low="precision_low", high="precision_high", is_share=True),
-        count("precision_n", _("Of questions")),
-        Column("recall", _("Found"), 1, low="recall_low", high="recall_high", is_share=True),
-        count("recall_n", _("Of questions")),
+        Column("without_documents", _("Without documents"), 1, is_share=True),
+        Column("precision", _("Precision"), 1, low="precision_low", high="precision_high", is_share=True),
+        count("precision_n", _("Questions")),
+        Column("recall", _("Recall"), 1, low="recall_low", high="recall_high", is_share=True),
+        count("recall_n", _("Questions")),
         QUESTIONS,
     ),
     about=(
-        "threshold; what uplift RAG's rerankers put above it: documents a question, `precision`, `recall`, each "
-        "with bounds, the last two with the questions that have any of which they are shares (`precision_n`, "
-        "`recall_n`); share of questions `without_documents`; n questions"
+        "threshold; for documents above it by uplift RAG's rerankers: documents per question, "
+        "`precision`, `recall`, each with bounds, the last two with their number of questions "
+        "(`precision_n`, `recall_n`); share of questions `without_documents`; n questions"
     ),
 )
 UPLIFT_TRANSFER = Table(
     "uplift_transfer",
-    _("Documents that help one model, given to another"),
+    _("Exchange of helpful documents between models"),
     _(
-        "Each of two models answers with the documents that help itself and with those that help the other. This "
-        "model is {generator}, the other {other}. Difference: to its own, tested as above within this table. In "
-        "brackets 95 % intervals, questions resampled."
+        "Each of two models answers with the documents that help itself and with those that help the "
+        "other. This model is {generator}, the other one {other}. Difference: from the model's own "
+        "documents, tested as above within this table. In brackets: 95 % intervals over resampled "
+        "questions."
     ),
     (
         Column("documents_for", _("Documents that help"), words=MODELS),
@@ -264,41 +265,42 @@ UPLIFT_TRANSFER = Table(
         QUESTIONS,
     ),
     about=(
-        "`documents_for`, `answered_by` (`own`, `other`), metric; as uplift_results, difference to its own documents"
+        "`documents_for`, `answered_by` (`own`, `other`), metric; as in uplift_results; difference from "
+        "its own documents"
     ),
 )
 UPLIFT_EXAMPLES = Table(
     "uplift_examples",
     _("Examples"),
     _(
-        "Some questions, drawn by the seed whatever came of them: their right answers, the documents that help "
-        "alone, and by method the documents that it handed over, in its order, with its answer. As Table 4 of the "
-        "paper."
+        "Questions sampled with the seed, independent of results: their right answers, the documents "
+        "that help alone, and each method's selected documents in its order, with its answer. As Table 4 "
+        "of the paper."
     ),
     (
         Column("query", _("Question"), words="id"),
-        Column("question", _("It asks")),
+        Column("question", _("Question text")),
         Column("answers", _("Right answers")),
         Column("helpful", _("Documents that help")),
         METHOD,
-        Column("documents", _("Documents handed over")),
+        Column("documents", _("Selected documents")),
         Column("answer", _("Answer")),
         Column("em", _("Exact match"), 0),
         Column("f1", _("F1"), 3),
     ),
     holds=Holds.TEXTS,
     about=(
-        "query, question, answers, `helpful` documents, method, documents handed over (several with a bar between"
-        " them), answer, em, f1"
+        "query, question, answers, `helpful` documents, method, selected documents (separated by a bar), answer, em, f1"
     ),
 )
 UPLIFT_TRAINING = Table(
     "uplift_training",
     _("Training"),
     _(
-        "Of each split: documents that were learnt from and how many of them help, epochs, the one whose weights "
-        "were taken, and its losses a question; held out: the joint loss of questions that were watched. Left out: "
-        "documents that a question of the split has, too, so that nothing is tested by what has learnt from it."
+        "Training for each split: training documents and how many of them help, epochs, the best epoch "
+        "(used for the weights), and its losses per question. Held out: joint loss of held-out "
+        "questions. Excluded: documents that are also documents of a tested question in the split, to "
+        "avoid leakage."
     ),
     (
         Column("split", _("Split"), 0, is_key=True),
@@ -306,32 +308,33 @@ UPLIFT_TRAINING = Table(
         count("documents", _("Documents")),
         count("helpful", _("Helpful")),
         count("epochs", _("Epochs")),
-        count("best", _("Taken")),
+        count("best", _("Best epoch")),
         Column("point_first", _("Pointwise, first epoch"), 3),
         Column("point", _("Pointwise"), 3),
         Column("pair", _("Pairwise"), 3),
         Column("list", _("Listwise"), 4),
         Column("held_out", _("Held out"), 3),
-        count("left_out", _("Left out")),
+        count("left_out", _("Excluded")),
         Column("file", _("File")),
     ),
     is_whole=False,
     about=(
-        "split, method; documents, helpful; epochs, the `best` one; losses a question: pointwise of the first "
-        "epoch, then of the best; held_out; `left_out`: documents that a question of the split has, too; file"
+        "split, method; documents, helpful; epochs, the `best` one; losses per question: pointwise of "
+        "the first epoch, then of the best; held_out; `left_out`: documents that are also documents of a "
+        "question of the split; file"
     ),
 )
 UPLIFT_COUNTS = Table(
     "uplift_counts",
     _("Questions and labels"),
-    _("What took part, and what it is like."),
-    (Column("name", _("What"), words=COUNTS), count("count", _("How many"))),
+    _("Counts of questions, documents and labels."),
+    (Column("name", _("Quantity"), words=COUNTS), count("count", _("Count"))),
     about="name, count",
 )
 UPLIFT_ANSWERS = Table(
     "uplift_answers",
-    _("Every answer"),
-    _("What each method answered to each question, and with how many documents and tokens."),
+    _("All answers"),
+    _("Each method's answer to each question, with numbers of documents and tokens."),
     (
         Column("query", _("Question")),
         Column("split", _("Split"), 0, is_key=True),

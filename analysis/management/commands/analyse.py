@@ -18,11 +18,11 @@ from crowdrag.studies.models import Study
 
 def _option(parameter: Parameter) -> dict[str, Any]:
     """How a parameter is read from the command line."""
-    about = " ".join(str(text) for text in (parameter.label, parameter.help) if text)
+    about = ". ".join(str(text) for text in (parameter.label, parameter.help) if text)
     if parameter.kind == "flag":
         value = not parameter.default
         return {"dest": parameter.name, "action": "store_const", "const": value, "help": f"{about} (turned off)"}
-    default = "" if parameter.default in ("", None) else f" ({parameter.default})"
+    default = "" if parameter.default in ("", None) else f" (default: {parameter.default})"
     option: dict[str, Any] = {"help": f"{about}{default}".replace("%", "%%")}
     if parameter.kind == "choice":
         values = [value for value, _label in parameter.choices if value]
@@ -32,7 +32,7 @@ def _option(parameter: Parameter) -> dict[str, Any]:
 
 
 class Command(BaseCommand):
-    help = "Analyse a study's judgments: agreement, competence, labels, grades, each with its uncertainty."
+    help = "Analyse a study's judgments: agreement, competence, labels and grades, with confidence intervals."
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("study", help="the study's short name")
@@ -45,9 +45,9 @@ class Command(BaseCommand):
         study_row = Study.objects.filter(slug=study).first()
         if study_row is None:
             slugs = ", ".join(Study.objects.order_by("slug").values_list("slug", flat=True)[:10])
-            raise CommandError(f"There is no study {study!r}. There are: {slugs or 'none; import one first'}.")
+            raise CommandError(f"There is no study {study!r}. Studies: {slugs or 'none, import one first'}.")
         if out.exists() and not out.is_dir():
-            raise CommandError(f"{out} is a file: name a folder to write the tables into.")
+            raise CommandError(f"{out} is a file. Give a folder for the tables.")
         parameters = {name: options[name] for name in PARAMETERS if options.get(name) is not None}
         try:
             run = services.start(study=study_row, seed=options["seed"], parameters=parameters)

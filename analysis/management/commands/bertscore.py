@@ -13,13 +13,13 @@ from crowdrag.studies.models import Study
 
 
 class Command(BaseCommand):
-    help = "Compute the BERTScores of a study's responses; `analyse` takes those that stand."
+    help = "Compute the BERTScores of a study's responses. `analyse` uses existing scores only."
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("study", help="the study's short name")
         parser.add_argument(
             "--model", default="",
-            help="one of CROWDRAG_BERTSCORE_MODELS, as NAME or NAME:LAYER (the first of them)",
+            help="one of CROWDRAG_BERTSCORE_MODELS, as NAME or NAME:LAYER (default: the first)",
         )  # fmt: skip
 
     def handle(self, *args: Any, study: str, model: str, **options: Any) -> None:

@@ -25,31 +25,40 @@ from crowdrag.studies.models import Study
 
 
 class Command(BaseCommand):
-    help = "Run an experiment: what retrieval does to what a model answers."
+    help = "Run an experiment on how retrieval changes a model's answers."
 
     def add_arguments(self, parser: Any) -> None:
-        parser.add_argument("name", help=f"which: {', '.join(experiments.EXPERIMENTS)}")
+        parser.add_argument("name", help=f"name of the experiment: {', '.join(experiments.EXPERIMENTS)}")
         parser.add_argument(
-            "config", nargs="?", type=Path, help="a TOML file with any of the options below; theirs go before it"
+            "config",
+            nargs="?",
+            type=Path,
+            help=("a TOML file with any of the options below (command-line options override it)"),
         )
-        parser.add_argument("--study", help="the study's short name: who pays, and where results stand")
-        parser.add_argument("--file", type=Path, help="a file of questions (else: the study's topics or responses)")
-        parser.add_argument("--format", choices=list(FORMATS), help="how the file is written")
-        parser.add_argument("--corpus", type=Path, help="a file of documents in which each question's are searched")
+        parser.add_argument("--study", help="the study's short name (pays for calls and stores the results)")
+        parser.add_argument("--file", type=Path, help="a file of questions (default: the study's topics or responses)")
+        parser.add_argument("--format", choices=list(FORMATS), help="the format of the file")
+        parser.add_argument("--corpus", type=Path, help="a file of documents to search for each question")
         parser.add_argument(
-            "--candidates", type=int, help=f"how many documents of the corpus ({services.CANDIDATES}; 0: those named)"
+            "--candidates",
+            type=int,
+            help=f"documents from the corpus per question (default: {services.CANDIDATES}, 0: those named in the file)",
         )
-        parser.add_argument("--searcher", help="who searches the corpus: bm25, or a retriever that is offered (bm25)")
-        parser.add_argument("--others", type=int, help="passages of other questions beside each one's own")
-        parser.add_argument("--style", help="of the study's topics: the style of the right answers (any)")
-        parser.add_argument("--queries", type=int, help="how many questions at most, drawn by the seed (all)")
-        parser.add_argument("--generator", help="who answers: endpoint:NAME or model:NAME")
         parser.add_argument(
-            "--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter; may be repeated"
+            "--searcher", help=("the retriever for the corpus: bm25, or another available one (default: bm25)")
         )
-        parser.add_argument("--seed", type=int, help="of all that is drawn (0)")
-        parser.add_argument("--out", type=Path, help="folder to write the report, tables and figures into")
-        parser.add_argument("--estimate", action="store_true", help="say what it would come to, and start nothing")
+        parser.add_argument("--others", type=int, help="number of extra passages from other questions")
+        parser.add_argument("--style", help="for the study's topics: style of the right answers (default: any)")
+        parser.add_argument(
+            "--queries", type=int, help=("maximum number of questions, sampled with the seed (default: all)")
+        )
+        parser.add_argument("--generator", help="answering model: endpoint:NAME or model:NAME")
+        parser.add_argument(
+            "--set", action="append", default=[], metavar="KEY=VALUE", help="set a parameter (may be repeated)"
+        )
+        parser.add_argument("--seed", type=int, help="random seed (default: 0)")
+        parser.add_argument("--out", type=Path, help="folder for the report, tables and figures")
+        parser.add_argument("--estimate", action="store_true", help="print the cost estimate and exit")
 
     def handle(self, *args: Any, name: str, out: Path | None, **arguments: Any) -> None:
         try:
@@ -58,7 +67,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         study = _study(options["study"])
         if out is not None and out.exists() and not out.is_dir():
-            raise CommandError(f"{out} is a file: name a folder to write into.")
+            raise CommandError(f"{out} is a file. Give a folder.")
         try:
             order = self._order(experiments.get(name), study, options)
             self._say(services.forecast(order))
@@ -82,17 +91,19 @@ class Command(BaseCommand):
 
     def _say(self, expected: services.CostForecast) -> None:
         estimate = expected.estimate
-        time = "a time not known yet" if expected.seconds is None else f"about {expected.seconds:,.0f} s"
+        time = "unknown time" if expected.seconds is None else f"about {expected.seconds:,.0f} s"
         self._write(
-            f"{estimate.queries:,} questions ({estimate.left_out:,} left out), {_calls(estimate)}, about "
-            f"{estimate.prompt_tokens:,} tokens in and {estimate.completion_tokens:,} out, at most "
+            f"{estimate.queries:,} questions ({estimate.left_out:,} excluded), {_calls(estimate)}, about "
+            f"{estimate.prompt_tokens:,} input tokens and {estimate.completion_tokens:,} output tokens, at most "
             f"{money.format_cost(expected.cost, expected.currency)}, {time}; "
             f"{expected.units:,} units. {estimate.note}".strip()
         )
         if expected.problem:
             raise CommandError(expected.problem)
         if expected.is_over_budget:
-            self.stderr.write("This may cost more than what is left of the study's budget: it would stop there.")
+            self.stderr.write(
+                "This may cost more than the study's remaining budget. The run stops before it exceeds the budget."
+            )
 
     def _follow(self, run: Run, out: Path | None) -> None:
         self._write(f"Run {run.key}.")
@@ -103,7 +114,7 @@ class Command(BaseCommand):
             problems = "; ".join(problem.get("message", "") for problem in run.problems)
             raise CommandError(f"The run is {run.get_state_display()}. {problems or run.error}".strip())
         usage = run.summary.get("usage", {})
-        took = [f"{usage.get('calls', 0):,} calls", f"{usage.get('stored', 0):,} answered before"]
+        took = [f"{usage.get('calls', 0):,} calls", f"{usage.get('stored', 0):,} stored answers"]
         self._write(f"Done: {', '.join([*took, *runs.losses(run)])}.")
         for warning in runs.warnings(run):
             self.stderr.write(warning)
@@ -166,7 +177,7 @@ def _merged(arguments: dict[str, Any]) -> dict[str, Any]:
 
 def _study(slug: str) -> Study:
     if not slug:
-        raise CommandError("Say whose experiment it is: --study, or study in the TOML file.")
+        raise CommandError("Give the study: --study, or study in the TOML file.")
     if (study := Study.objects.filter(slug=slug).first()) is None:
         raise CommandError(f"There is no study {slug!r}.")
     return study
@@ -178,7 +189,7 @@ def _collection(study: Study, experiment: Experiment, options: dict[str, Any]) -
         study_sources = [source for source in run_tables.OF_STUDY if source in experiment.collections]
         return {"source": (study_sources or [run_tables.STUDY])[0], "style": options["style"]}
     if not options.get("format"):
-        raise BadParameterError(f"Say how the file is written: --format, one of {', '.join(FORMATS)}.")
+        raise BadParameterError(f"Give the format of the file: --format, one of {', '.join(FORMATS)}.")
     for required in filter(None, (path, options["corpus"])):
         if not Path(required).is_file():
             raise BadParameterError(f"There is no file {required}.")
@@ -188,7 +199,7 @@ def _collection(study: Study, experiment: Experiment, options: dict[str, Any]) -
 
 def _searched(study: Study, options: dict[str, Any]) -> Upload:
     if options["format"] != "qa":
-        raise BadParameterError("A corpus is searched for plain questions: --format qa.")
+        raise BadParameterError("Searching a corpus needs plain questions: --format qa.")
     return services.with_candidates(
         study=study,
         questions=Path(options["file"]),
@@ -202,7 +213,7 @@ def _pair(text: str, experiment: Experiment) -> tuple[str, Any]:
     """Read `KEY=VALUE` by the parameter's kind; the experiment refuses unknown names."""
     name, equals, value = text.partition("=")
     if not equals:
-        raise BadParameterError(f"--set takes KEY=VALUE, not {text!r}.")
+        raise BadParameterError(f"--set needs KEY=VALUE, not {text!r}.")
     kinds = {parameter.name: parameter.kind for parameter in experiment.declared}
     kind = kinds.get(name.strip(), "text")
     if kind in {"numbers", "choices"}:

@@ -20,16 +20,16 @@ CHUNK = 1024 * 1024
 
 
 class Command(BaseCommand):
-    help = "Write a study as one file: an archive that imports to an equal study, or the layout of CrowdRAG-25."
+    help = "Export a study as one file: an archive that imports to an identical study, or the CrowdRAG-25 layout."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug", nargs="?", help="the study's short name")
         parser.add_argument("--format", choices=list(services.WRITERS), default="archive")
-        parser.add_argument("--out", type=Path, metavar="FILE", help="where to put it; an existing file is replaced")
+        parser.add_argument("--out", type=Path, metavar="FILE", help="output file (an existing file is replaced)")
         parser.add_argument(
             "--schema",
             action="store_true",
-            help="print the field dictionary of archives (docs/schema/archive.md) instead",
+            help="print the field dictionary of archives (docs/schema/archive.md) and exit",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -38,15 +38,15 @@ class Command(BaseCommand):
             return
         slug, out = options["slug"], options["out"]
         if not slug or out is None:
-            raise CommandError("Say which study and where to: crowdrag export SLUG --format archive --out FILE")
+            raise CommandError("Give the study and the output file: crowdrag export SLUG --format archive --out FILE")
         study = Study.objects.filter(slug=slug).first()
         if study is None:
             known = ", ".join(Study.objects.order_by("slug").values_list("slug", flat=True)[:20]) or "none"
-            raise CommandError(f"There is no study {slug}. There are: {known}.")
+            raise CommandError(f"There is no study {slug}. Studies: {known}.")
         if not out.parent.is_dir():
-            raise CommandError(f"There is no folder {out.parent} to put the file into. Make it first.")
+            raise CommandError(f"The folder {out.parent} does not exist. Create it first.")
         if out.is_dir():
-            raise CommandError(f"{out} is a folder. Say the file's name, too: {out / (slug + '.zip')}")
+            raise CommandError(f"{out} is a folder. Add the file name: {out / (slug + '.zip')}")
         run = lifecycle.wait(services.start(study=study, format_=options["format"]), report=self._tell)
         self._end_line()
         if run.state != RunState.DONE:
@@ -56,7 +56,7 @@ class Command(BaseCommand):
             _copy(artifact, out)
         except OSError as error:
             raise CommandError(
-                f"{out} cannot be written: {error.strerror}. The export itself is on the study's page."
+                f"{out} cannot be written: {error.strerror}. You can still download the export on the study's page."
             ) from error
         self.stdout.write(f"{out}  {artifact.size:,} bytes  SHA-256 {artifact.sha256}")
         if (left_out := run.summary.get(services.LEFT_OUT)) is not None:
@@ -90,7 +90,7 @@ def _copy(artifact: Artifact, out: Path) -> None:
             os.fsync(target.fileno())
         if digest.hexdigest() != artifact.sha256:
             raise CommandError(
-                "The stored export is damaged: its SHA-256 is another than when it was written. Export again."
+                "The stored export is damaged: its SHA-256 has changed since it was written. Export again."
             )
         partial.replace(out)
     finally:

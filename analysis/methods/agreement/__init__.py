@@ -21,14 +21,13 @@ def describe_alpha(facts: RunFacts) -> str:
     splits = ""
     if facts.measured("agreement", "alpha", split=Split.DIFFERENTIABLE):
         splits = (
-            " We also report it for differentiable pairs, which have a majority (more than half of the votes) on more "
-            "than "
-            "four sevenths of the dimensions, and for the other, minimally differentiable ones."
+            " We also report it for differentiable pairs and for all other pairs (minimally differentiable). A pair is "
+            "differentiable if it has a majority (more than half of the votes) on more than four sevenths of the "
+            "dimensions."
         )
     return (
-        "Agreement is Krippendorff's alpha at the ordinal level (left, neither, right), with participants as coders "
-        "and "
-        f"presented pairs as units [@krippendorff2011].{splits}"
+        "Inter-annotator agreement is Krippendorff's alpha at the ordinal level (left, neither, right), with "
+        f"participants as coders and presented pairs as units [@krippendorff2011].{splits}"
     )
 
 
@@ -36,7 +35,7 @@ def describe_other_pools(facts: RunFacts) -> str:
     """Whose agreement stands beside the pool's."""
     coders = [word for key, word in ((Coders.EXPERT, "of experts"), (Coders.POINTWISE, "of pointwise ratings"))
             if facts.measured("agreement", "alpha", coders=key)]  # fmt: skip
-    return f"Beside it stands the agreement {enumerated(coders)}." if coders else ""
+    return f"We also report the agreement {enumerated(coders)}." if coders else ""
 
 
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:

@@ -23,14 +23,14 @@ Votes = tuple[Ints, Ints, Ints]
 #: Coders who were chosen. All others are draws from many who might have been asked, so that intervals are over them
 #: too.
 CHOSEN = (Coders.EXPERT.value, Coders.MODEL.value)
-NO_ITEMS = "no presented pair that two people or more judged is in this split"
+NO_ITEMS = "this split has no presented pair with judgments by two people or more"
 ONE_TOPIC = (
-    f"an interval needs at least two topics (mostly more), {agreement.FEWEST_CODERS} judges unless they were "
-    "chosen, and judgments that differ"
+    f"an interval needs at least two topics (usually more), {agreement.FEWEST_CODERS} judges unless they were "
+    "selected, and judgments that differ"
 )
 #: Coders whose intervals hold the true value too rarely to be shown (docs/methods/intervals.md).
 WITHOUT_INTERVAL = (Coders.CORRECTED_QUARTER.value,)
-TOO_RARELY = "no interval: who is left out depends on the same votes, and intervals held the true value too rarely"
+TOO_RARELY = "no interval: the excluded judges depend on the same votes, so intervals would be too narrow"
 
 
 @dataclass

@@ -55,7 +55,10 @@ FIGURES = (
             "Krippendorff's alpha by dimension, judges and split of the pairs, with 95 % intervals over topics "
             "and judges."
         ),
-        _("Points with intervals: alpha by dimension, one colour for each kind of judges, one panel for each split."),
+        _(
+            "Points with intervals: alpha by dimension, one colour for each group of judges and one panel "
+            "for each split."
+        ),
         tables=("agreement",),
         draw=chart,
     ),

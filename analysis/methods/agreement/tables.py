@@ -13,11 +13,11 @@ AGREEMENT = Table(
     "agreement",
     _("Agreement"),
     _(
-        "Krippendorff's alpha (ordinal) by dimension, split of the pairs and judges, with 95 % "
-        "intervals over topics and judges (of experts over topics). Corrected: without judgments of people "
-        "whose spam probability on the dimension "
-        "exceeds {spam_threshold}. Without the least competent quarter: without this share ({least_competent}) of "
-        "the people, the least competent on the dimension, but {kept_votes} judgments of each pair stay."
+        "Krippendorff's alpha (ordinal) by dimension, split of the pairs and judges, with 95 % intervals "
+        "over topics and judges (for experts: over topics). The corrected crowd excludes people with a "
+        "spam probability above {spam_threshold} on the dimension. Without the least competent quarter: "
+        "the least competent people (share {least_competent}) on each dimension are excluded, but at "
+        "least {kept_votes} judgments of each pair are kept."
     ),
     (
         DIMENSION,
@@ -30,24 +30,24 @@ AGREEMENT = Table(
     across=("split",),
     unprinted=("judgments",),
     about=(
-        "Krippendorff's alpha, ordinal, A < N < B; coders are participants, units presented pairs (of `pointwise`"
-        " the rated responses). Method: `methods/agreement.md`."
+        "Krippendorff's alpha, ordinal, A < N < B. Coders are participants, units are presented pairs "
+        "(for `pointwise`: rated responses). Method: `methods/agreement.md`."
     ),
     meanings={
         "split": (
-            "`complete`: all; `differentiable`: more than 4/7 of the pair's dimensions have a majority among its "
-            "votes; `minimal`: the others. Pairs that fewer than two people judged on every dimension are in "
-            "`complete` alone. Splits are by the whole crowd's votes, for `corrected` and `expert` too. "
-            "`expert_pairs`: the crowd on the pairs that experts judged"
+            "`complete`: all pairs; `differentiable`: pairs with a majority of votes on more than 4/7 of "
+            "their dimensions; `minimal`: the other pairs. Pairs judged by fewer than two people on every "
+            "dimension are in `complete` only. The votes of the whole crowd define the splits, also for "
+            "`corrected` and `expert`. `expert_pairs`: the crowd on the pairs judged by experts"
         ),
         "coders": (
-            "`crowd`; `corrected`: the crowd without judgments of participants whose spam probability on the "
-            "dimension exceeds 0.7 (`spam_threshold`); `corrected_quarter`: without the least competent quarter "
-            "of those who judged the dimension (`least_competent`), three judgments of each pair kept "
+            "`crowd`; `corrected`: the crowd without participants with a spam probability above 0.7 on the "
+            "dimension (`spam_threshold`); `corrected_quarter`: without the least competent quarter of the "
+            "dimension's judges (`least_competent`), but with three judgments of each pair kept "
             "(`kept_votes`), without an interval; `expert`; `pointwise`; `pointwise_corrected`: the same "
-            "correction there, with its own fit"
+            "correction for pointwise ratings, with its own fit"
         ),
-        "items, judgments": "units with at least two judgments, which are those that alpha is of, and their judgments",
+        "items, judgments": "units with at least two judgments (used for alpha), and their judgments",
     },
 )
 AGREEMENT_MEANS = Table(
@@ -61,22 +61,20 @@ AGREEMENT_MEANS = Table(
         count("dimensions", _("Dimensions")),
     ),
     across=("split",),
-    about=(
-        "The mean of `agreement` over dimensions: split, coders, alpha, low, high, and how many dimensions it is of."
-    ),
+    about=("The mean of `agreement` over dimensions: split, coders, alpha, low, high, and the number of dimensions."),
 )
 
 AGREEMENT_AC1 = Table(
     "agreement_ac1",
     _("Agreement by Gwet's AC1"),
     _(
-        "Gwet's AC1 by dimension, split of the pairs and judges, with 95 % intervals over topics and judges (of "
-        "experts over topics). It counts exact agreement, and does not fall where nearly all judgments are the same. "
-        "Judges and splits are those of Krippendorff's alpha."
+        "Gwet's AC1 by dimension, split of the pairs and judges, with 95 % intervals over topics and "
+        "judges (for experts: over topics). It measures exact agreement and stays high if nearly all "
+        "judgments are the same. Judges and splits are the same as for Krippendorff's alpha."
     ),
     (*AGREEMENT.columns[:3], estimate("ac1", _("AC1"), n="items"), count("items", _("Units"))),
     across=("split",),
-    about="Gwet's AC1 of the same judgments as `agreement`. Method: `methods/agreement.md`.",
+    about="Gwet's AC1 for the same judgments as `agreement`. Method: `methods/agreement.md`.",
     meanings={"items": "units with at least two judgments"},
 )
 

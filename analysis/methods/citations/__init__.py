@@ -14,10 +14,10 @@ def describe_citations(facts: RunFacts) -> str:
     if facts.measured("citation_overlap", "jaccard"):
         measures.append("the Jaccard coefficient of the sets of passages that two responses cite")
     if facts.measured("citation_order", "rho"):
-        measures.append("Spearman's rho between positions of the passages that both hold [@spearman1904]")
+        measures.append("Spearman's rho between the positions of their shared passages [@spearman1904]")
     if facts.measured("citation_ranks", "probability"):
         measures.append("the probability that the passage at a rank is cited")
-    return f"The choice of passages is described by {enumerated(measures)}." if measures else ""
+    return f"To describe the choice of passages, we use {enumerated(measures)}." if measures else ""
 
 
 METHOD = Method(

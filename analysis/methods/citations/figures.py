@@ -114,8 +114,8 @@ FIGURES = (
         "citation_ranks",
         _("Citations by rank"),
         _(
-            "Probability that the passage at a rank (from 0) is cited, by origin and style, with 95 % bootstrap "
-            "intervals over topics."
+            "Probability that the passage at a rank (from 0) is cited, by origin and style, with 95 % "
+            "bootstrap intervals over topics."
         ),
         _("Lines of citation probability over rank, a panel for each style and a line for each origin."),
         tables=("citation_ranks",),
@@ -125,8 +125,8 @@ FIGURES = (
         "citation_rank_medians",
         _("Median rank of cited passages"),
         _(
-            "Median rank of the passages that responses cite (filled) and do not cite (open), mean over responses, by "
-            "style and origin, with 95 % bootstrap intervals over topics."
+            "Median rank of the passages that responses cite (filled) and do not cite (open): mean over "
+            "responses, by style and origin. With 95 % bootstrap intervals over topics."
         ),
         _("Points of the median rank of cited and uncited passages, a panel for each style."),
         tables=("citation_rank_medians",),
@@ -134,10 +134,10 @@ FIGURES = (
     ),
     Figure(
         "citation_density",
-        _("Citations along the text"),
+        _("Citation positions"),
         _(
-            "Relative density of citations over the normalised text, by style and origin, with 95 % bootstrap "
-            "intervals over topics; at 1 they would be spread evenly."
+            "Relative density of citations over the normalised text, by style and origin, with 95 % "
+            "bootstrap intervals over topics. A density of 1 throughout means evenly spread citations."
         ),
         _("Lines of citation density from the beginning to the end of the text, a panel for each style."),
         tables=("citation_density",),

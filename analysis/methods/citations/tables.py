@@ -22,7 +22,7 @@ CITATION_OVERLAP = Table(
     "citation_overlap",
     _("Overlap of cited passages"),
     _(
-        "Mean Jaccard coefficient between the passages that two sides cite or were given, by style, with 95 % "
+        "Mean Jaccard coefficient between two sets of cited or retrieved passages, by style, with 95 % "
         "bootstrap intervals over topics."
     ),
     (
@@ -33,38 +33,38 @@ CITATION_OVERLAP = Table(
     ),
     across=("style",),
     meanings={
-        "style": "`all`: the mean over responses (pairs) of all styles",
+        "style": "`all`: the mean over responses (or pairs) of all styles",
         "pair": (
-            "`human_retrieved`, `model_retrieved`, `human_model`; where there are any also `system_retrieved`, "
-            "`human_system`, `model_system`, and two of a kind (`human_human`)"
+            "`human_retrieved`, `model_retrieved`, `human_model`; if available also `system_retrieved`, "
+            "`human_system`, `model_system`, and two responses of the same origin (`human_human`)"
         ),
         "jaccard, low, high": (
-            "Jaccard coefficient of the passages of both; Spearman's rho of their positions. Means. Method: "
-            "`methods/writing-behaviour.md`"
+            "mean Jaccard coefficient of both sets of passages, or mean Spearman's rho of their positions. "
+            "Method: `methods/writing-behaviour.md`"
         ),
-        "n": "responses, or pairs of responses to one topic in one style, for which it is defined",
+        "n": "responses, or pairs of responses to one topic in one style, with a defined value",
     },
 )
 CITATION_ORDER = Table(
     "citation_order",
-    _("Order of citations"),
+    _("Citation order"),
     _(
-        "Mean of Spearman's rho between the positions of first citation, or the rank positions, of passages that "
-        "both sides of a pair hold, by style, with 95 % bootstrap intervals over topics."
+        "Mean of Spearman's rho between the positions (of first citation, or rank) of passages that both "
+        "sets share, by style. With 95 % bootstrap intervals over topics."
     ),
     (STYLE, Column("pair", _("Sets"), words=SETS), estimate("rho", _("Rho"), n="n"), count("n", _("Pairs"))),
     across=("style",),
     meanings={
-        "style": "`all`: the mean over responses (pairs) of all styles",
+        "style": "`all`: the mean over responses (or pairs) of all styles",
         "pair": (
-            "`human_retrieved`, `model_retrieved`, `human_model`; where there are any also `system_retrieved`, "
-            "`human_system`, `model_system`, and two of a kind (`human_human`)"
+            "`human_retrieved`, `model_retrieved`, `human_model`; if available also `system_retrieved`, "
+            "`human_system`, `model_system`, and two responses of the same origin (`human_human`)"
         ),
         "rho, low, high": (
-            "Jaccard coefficient of the passages of both; Spearman's rho of their positions. Means. Method: "
-            "`methods/writing-behaviour.md`"
+            "mean Jaccard coefficient of both sets of passages, or mean Spearman's rho of their positions. "
+            "Method: `methods/writing-behaviour.md`"
         ),
-        "n": "responses, or pairs of responses to one topic in one style, for which it is defined",
+        "n": "responses, or pairs of responses to one topic in one style, with a defined value",
     },
 )
 CITATION_RANKS = Table(
@@ -84,7 +84,7 @@ CITATION_RANKS = Table(
     across=("style", "origin"),
     meanings={
         "style, origin": "`all`: all styles",
-        "rank, probability": "rank from 0; share of responses that cite the passage there",
+        "rank, probability": "rank from 0; share of responses that cite the passage at this rank",
         "low, high, n": "n: responses",
     },
 )
@@ -92,8 +92,8 @@ CITATION_RANK_MEDIANS = Table(
     "citation_rank_medians",
     _("Median rank of cited passages"),
     _(
-        "Median rank of the passages that a response cites, and of those that it does not; mean over responses, "
-        "with 95 % bootstrap intervals over topics. Ranks count from 0."
+        "Median rank of the passages that a response cites and of those that it does not cite: mean over "
+        "responses. With 95 % bootstrap intervals over topics. Ranks count from 0."
     ),
     (
         STYLE,
@@ -106,17 +106,18 @@ CITATION_RANK_MEDIANS = Table(
     meanings={
         "style, origin": "`all`: all styles",
         "passages, median_rank": (
-            "`cited` or `uncited`; median rank of these passages of a response, mean over responses"
+            "`cited` or `uncited`; median rank of these passages in a response, mean over responses"
         ),
         "low, high, n": "n: responses",
     },
 )
 CITATION_DENSITY = Table(
     "citation_density",
-    _("Citations along the text"),
+    _("Citation positions"),
     _(
-        "How densely statements with citations end along a response's text, cut into {density_bins} equal parts: 1 "
-        "throughout if they were spread evenly. By style and origin, with 95 % bootstrap intervals over topics."
+        "Density of the ends of statements with citations in {density_bins} equal parts of a response's "
+        "text. A density of 1 throughout means evenly spread citations. By style and origin, with 95 % "
+        "bootstrap intervals over topics."
     ),
     (
         STYLE,
@@ -131,10 +132,10 @@ CITATION_DENSITY = Table(
     is_whole=False,
     meanings={
         "style, origin, bin": "the part of the text, from 0",
-        "density, low, high": "1 in every part if citing statements ended evenly along the text",
-        "n": "citing statements of all parts",
-        "start, end": "the part as shares of the text",
-        "per_response": "citing statements that end in the part, per response",
+        "density, low, high": "1 in every part means that citing statements end evenly along the text",
+        "n": "number of citing statements in all parts",
+        "start, end": "start and end of the part, as shares of the text",
+        "per_response": "number of citing statements that end in the part, per response",
     },
 )
 

@@ -21,13 +21,12 @@ def describe_mace(facts: RunFacts) -> str:
     if not facts.measured("mace", "log_likelihood"):
         return ""
     fixed = mace.MaceSettings()
-    known = " Labels of gold items known beforehand were fixed." if facts.settings.fix_known and facts.has_known else ""
+    known = " The known labels of gold items were fixed." if facts.settings.fix_known and facts.has_known else ""
     a, b = fixed.spam_prior
     model = (
-        "The competence of each participant and the gold label of each pair were estimated with MACE, one model a "
-        "dimension "
-        f"[@hovy2013], with {{}}Beta({a:g}, {b:g}) priors on spamming and Dirichlet({fixed.strategy_prior:g}) "
-        "priors on strategies, "
+        "The competence of each participant and the gold label of each pair were estimated with MACE [@hovy2013], "
+        f"one model per dimension, with {{}}Beta({a:g}, {b:g}) priors on spamming and "
+        f"Dirichlet({fixed.strategy_prior:g}) priors on strategies, "
     )
     if facts.settings.averages:
         return (
@@ -39,7 +38,7 @@ def describe_mace(facts: RunFacts) -> str:
         f", followed by {facts.settings.refine} rounds of search from the best of them" if facts.settings.refine else ""
     )
     return (
-        f"{model.format('variational M-steps, ')}as the likeliest of {facts.settings.restarts} random restarts of up "
+        f"{model.format('variational M-steps, ')}as the most likely of {facts.settings.restarts} random restarts of up "
         f"to {fixed.max_iter} iterations{search}.{known}"
     )
 
@@ -51,12 +50,12 @@ def describe_correction(facts: RunFacts) -> str:
     quarter = ""
     if facts.measured("agreement", "alpha", coders=Coders.CORRECTED_QUARTER):
         quarter = (
-            f" By the other rule the least competent {100 * facts.settings.least_competent:g} % of a dimension's "
-            "judges are "
-            f"left out, with at least {facts.settings.kept_votes} votes of each pair kept."
+            f" The alternative correction leaves out the least competent "
+            f"{100 * facts.settings.least_competent:g} % of a dimension's judges, but keeps at least "
+            f"{facts.settings.kept_votes} votes of each pair."
         )
     return (
-        "The corrected crowd leaves out the judgments of participants whose spam probability on the dimension exceeds "
+        "The corrected crowd leaves out the judgments of participants with a spam probability on the dimension above "
         f"{facts.settings.spam_threshold:g}.{quarter}"
     )
 
@@ -95,7 +94,7 @@ PAIRS_PAGE = Page(
     60,
     "pairs",
     "pairs/",
-    _("Pairs and votes"),
+    _("Gold labels"),
     "analysis/methods/pairs.html",
     pairs_context,
     needs_judgments=True,

@@ -10,7 +10,7 @@ from ..context import Context, Tables
 from ..fits import Fitted
 from .tables import MACE
 
-UPDATED = "an update keeps what the full analysis found where no judgment came in: there are no restarts to compare"
+UPDATED = "an update reuses the full analysis for dimensions without new judgments, so there are no restarts to compare"
 
 
 def compute_tables(analysed: Context) -> Tables:

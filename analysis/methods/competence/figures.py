@@ -41,10 +41,10 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 FIGURES = (
     Figure(
         "competence",
-        _("Competence of the judges"),
+        _("Competence of judges"),
         _(
-            "Participants by spam probability on each dimension (MACE; competence is 1 minus it). Dashed: "
-            "{spam_threshold}, above which the corrected crowd leaves judgments out."
+            "Participants by spam probability on each dimension (MACE). Competence is 1 minus spam "
+            "probability. The corrected crowd leaves out judgments above the dashed line at {spam_threshold}."
         ),
         _("Histograms of the participants' spam probability, one for each dimension."),
         tables=("competence",),

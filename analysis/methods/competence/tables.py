@@ -11,8 +11,8 @@ LABELS = {label.value: label.label for label in Label}
 
 COMPETENCE = Table(
     "competence",
-    _("Competence of the judges"),
-    _("Spam probability of each participant on each dimension (MACE); competence is 1 minus it."),
+    _("Competence of judges"),
+    _("Spam probability of each participant on each dimension (MACE). Competence is 1 minus spam probability."),
     (
         Column("participant", _("Participant"), words="participant"),
         DIMENSION,
@@ -22,40 +22,41 @@ COMPETENCE = Table(
     is_whole=False,
     holds=Holds.PSEUDONYMS,
     meanings={
-        "spam_probability": "MACE's e0; competence is 1 minus it. Method: `methods/competence.md`",
-        "judgments": "of this participant on this dimension, that count",
+        "spam_probability": "MACE's spam probability; competence is 1 minus it. Method: `methods/competence.md`",
+        "judgments": "included judgments of this participant on this dimension",
     },
 )
 MACE = Table(
     "mace",
-    _("How well competences are determined"),
+    _("Fit of the competence model (MACE)"),
     _(
-        "The fit of MACE by dimension: log likelihood of the best fit, of the best and the worst of {restarts} "
-        "random restarts and their standard deviation, the mean share of restarts that give a pair the same "
-        "label, and whether the likelihood had settled."
+        "The fit of MACE by dimension: log likelihood of the best fit, and of the best and worst of "
+        "{restarts} random restarts with their standard deviation. Same label: mean share of restarts "
+        "with the same label for a pair as the best fit. Converged: whether the likelihood converged."
     ),
     (
         DIMENSION,
         Column("log_likelihood", _("Log likelihood"), 1),
         Column("best_restart", _("Best restart"), 1),
         Column("worst_restart", _("Worst restart"), 1),
-        Column("spread", _("Spread"), 2),
+        Column("spread", _("Standard deviation"), 2),
         Column("restart_agreement", _("Same label"), 2),
         count("iterations", _("Iterations")),
-        Column("converged", _("Settled")),
+        Column("converged", _("Converged")),
     ),
     about=(
-        "How well the competences of a dimension are determined: `log_likelihood` of the fit, `best_restart` and "
-        "`worst_restart` of the random restarts, their standard deviation (`spread`), the mean share of restarts "
-        "that give a pair the same label as the fit (`restart_agreement`), `iterations`, and whether the "
-        "likelihood had settled (`converged`). After the 20 restarts a search goes on from the best of them for 6"
-        " rounds (`refine`; 0 is the published procedure): the fit is never worse than the best restart."
+        "The fit of MACE on a dimension: `log_likelihood` of the fit, `best_restart` and `worst_restart` "
+        "of the random restarts, their standard deviation (`spread`), the mean share of restarts that "
+        "give a pair the same label as the fit (`restart_agreement`), `iterations`, and whether the "
+        "likelihood converged (`converged`). After the 20 restarts, 6 rounds of search start from the "
+        "best of them (`refine`; 0 is the published procedure). The fit is never worse than the best "
+        "restart."
     ),
 )
 GOLD = Table(
     "gold",
-    _("Labels of the pairs"),
-    _("Of each presented pair and dimension how probable each label is, and the most probable one."),
+    _("Gold labels"),
+    _("Probability of each label and the most probable label, by presented pair and dimension."),
     (
         Column("response_a", _("Left response"), words="response"),
         Column("response_b", _("Right response"), words="response"),
@@ -67,11 +68,13 @@ GOLD = Table(
     ),
     is_whole=False,
     holds=Holds.PSEUDONYMS,
-    about="One row a presented pair and dimension.",
+    about="One row per presented pair and dimension.",
     meanings={
-        "response_a, response_b": "left and right, as presented; the reverse order is another pair",
-        "p_a, p_n, p_b": "probability that a, neither, b is the true label. 0 where the dimension forces a choice",
-        "label": "`a`, `n` or `b`: the most probable",
+        "response_a, response_b": "left and right response as presented; the reverse order is a separate pair",
+        "p_a, p_n, p_b": (
+            "probability that a, n (neither) or b is the true label; `p_n` is 0 if the dimension forces a choice"
+        ),
+        "label": "the most probable label: `a`, `n` or `b`",
     },
 )
 

@@ -13,9 +13,9 @@ def describe_tests(facts: RunFacts) -> str:
     if not facts.measured("grade_tests", "p"):
         return ""
     return (
-        "Differences between grades were tested with Wilcoxon's signed-rank test, paired by topic [@wilcoxon1945], "
-        "and p-values "
-        "adjusted for multiple tests within the table by the procedure of Benjamini and Hochberg [@benjamini1995]."
+        "Differences between grades were tested with Wilcoxon's signed-rank test, paired by topic "
+        "[@wilcoxon1945]. p-values were adjusted for multiple tests within each table by the procedure "
+        "of Benjamini and Hochberg [@benjamini1995]."
     )
 
 

@@ -9,9 +9,9 @@ GRADE_TESTS = Table(
     "grade_tests",
     _("Tests of differences between grades"),
     _(
-        "Wilcoxon's signed-rank tests paired by topic, p adjusted by Benjamini and Hochberg within the table; "
-        "effect is the matched-pairs rank-biserial correlation, difference the mean difference in grade, both "
-        "with 95 % bootstrap intervals over topics."
+        "Wilcoxon's signed-rank tests, paired by topic, with p adjusted by Benjamini and Hochberg within "
+        "the table. Effect is the matched-pairs rank-biserial correlation, difference is the mean "
+        "difference in grade, both with 95 % bootstrap intervals over topics."
     ),
     (
         DIMENSION,
@@ -27,15 +27,15 @@ GRADE_TESTS = Table(
     about="Wilcoxon's signed-rank tests, paired by topic. Method: `methods/significance.md`.",
     meanings={
         "dimension, style, comparison": (
-            "`human - model` within a style, `all`: over all styles; `bullet - essay` (style `all`): two styles; "
-            "dimension `all`: over all dimensions"
+            "`human - model` within a style or over all styles (`all`); `bullet - essay` (style `all`): two "
+            "styles; dimension `all`: over all dimensions"
         ),
         "statistic, p, p_adjusted": (
-            "the smaller sum of ranks; two-sided; adjusted within the table (Benjamini and Hochberg). Null, with "
-            "a `note`, where fewer than six topics tell the two apart"
+            "the smaller sum of ranks; two-sided p; p adjusted within the table (Benjamini and Hochberg). "
+            "Null, with a `note`, if fewer than six topics have a difference"
         ),
         "effect, effect_low, effect_high": (
-            "matched-pairs rank-biserial correlation, -1 to 1; positive: the first named is graded higher"
+            "matched-pairs rank-biserial correlation from -1 to 1; positive: the first one is graded higher"
         ),
         "n": "topics with both",
         "difference, difference_low, difference_high": "mean difference in grade",

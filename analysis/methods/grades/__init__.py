@@ -20,13 +20,15 @@ def describe_grades(facts: RunFacts) -> str:
     if not facts.measured("grade_means", "mean"):
         return ""
     model = bradley_terry.BradleyTerrySettings()
-    source = "gold labels" if facts.settings.grades_from == GOLD else "votes, each weighted by its judge's competence,"
+    source = (
+        "gold labels" if facts.settings.grades_from == GOLD else "votes, weighted by the competence of their judges,"
+    )
     return (
-        f"From the {source} of each topic and dimension the responses' merits were fitted with the Bradley-Terry model "
-        f"with ties [@rao1967] with a threshold of {model.threshold:g} on the log scale, regularised by a dummy of "
-        "merit "
-        f"{model.dummy_merit:g} against which every response wins and loses with a weight of {model.dummy_weight:g} "
-        "[@gienapp2020]. A response's grade is its rank by ascending merit within its topic."
+        f"For each topic and dimension, the merits of responses were fitted to the {source} with the Bradley-Terry "
+        f"model with ties [@rao1967], with a threshold of {model.threshold:g} on the log scale. The fit is "
+        f"regularised by a dummy of merit {model.dummy_merit:g}, against which every response wins and loses with a "
+        f"weight of {model.dummy_weight:g} [@gienapp2020]. A response's grade is its rank by ascending merit within "
+        "its topic."
     )
 
 

@@ -22,7 +22,7 @@ Problem = tuple[str, str]
 
 ALL = "all"
 NOT_CONVERGED = "the fit did not converge"
-ONE_VOTE = "pairs with one vote each leave nothing to draw"
+ONE_VOTE = "all pairs have one vote only, so labels cannot be drawn"
 
 
 def compute_tables(analysed: Context) -> Tables:

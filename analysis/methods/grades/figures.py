@@ -52,7 +52,7 @@ FIGURES = (
         "grades",
         _("Mean grades"),
         _("Mean grade by dimension, style and origin, with 95 % bootstrap intervals over topics."),
-        _("Points with intervals: mean grade by dimension, one colour for each origin, one panel for each style."),
+        _("Points with intervals: mean grade by dimension, one colour for each origin and one panel for each style."),
         tables=("grade_means",),
         draw=chart,
     ),

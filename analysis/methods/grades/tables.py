@@ -9,8 +9,8 @@ GRADE_MEANS = Table(
     "grade_means",
     _("Mean grades"),
     _(
-        "Mean grade of the responses within their topic (1 is the worst), by dimension, style and origin, with "
-        "95 % bootstrap intervals over topics."
+        "Mean grade of responses within their topic (1 is the worst), by dimension, style and origin, "
+        "with 95 % bootstrap intervals over topics."
     ),
     (
         DIMENSION,
@@ -21,17 +21,18 @@ GRADE_MEANS = Table(
     ),
     across=("origin",),
     meanings={
-        "dimension, style, origin": "`all` stands for the margins",
+        "dimension, style, origin": "`all`: all dimensions, styles or origins together",
         "mean, low, high": "mean grade",
-        "n": "grades that the mean is of: one a response and dimension",
+        "n": "number of grades in the mean, one for each response and dimension",
     },
 )
 GRADES = Table(
     "grades",
-    _("Grades of the responses"),
+    _("Grades of responses"),
     _(
-        "Merit (log scale) with its standard error, and grade of each response within its topic, by dimension. In "
-        "brackets the range of its grades in 95 % of the draws of the labels (what the votes leave open)."
+        "Merit (log scale) with its standard error, and grade of each response within its topic, by "
+        "dimension. In brackets: the range of its grades in 95 % of the draws of the labels, which shows "
+        "the uncertainty of the votes."
     ),
     (
         Column("topic", _("Topic"), words="topic"),
@@ -44,13 +45,13 @@ GRADES = Table(
     is_whole=False,
     holds=Holds.PSEUDONYMS,
     meanings={
-        "merit": "on the log scale; comparable within one topic and dimension only. Method: `methods/grades.md`",
+        "merit": "log scale; comparable within one topic and dimension only. Method: `methods/grades.md`",
         "se": "its standard error, from the Hessian",
         "grade": (
-            "1 (worst of its topic) to n (best), with averaged labels the mean over their draws; equal merits "
-            "share the mean of their grades"
+            "1 (worst of its topic) to n (best); with averaged labels the mean over their draws. Responses "
+            "with equal merit get the mean of their grades"
         ),
-        "rank_low, rank_high": "between which grades it stands in 95 % of draws of what the votes leave open",
+        "rank_low, rank_high": "range of the grade in 95 % of the draws of the labels",
     },
 )
 

@@ -48,8 +48,8 @@ FIGURES = (
     Figure(
         "interdependence",
         _("Interdependence of the dimensions"),
-        _("Kendall's tau-b between the gold labels of two dimensions; the stronger the colour, the closer they go."),
-        _("A matrix of the dimensions with the correlation of each two in a coloured cell."),
+        _("Kendall's tau-b between the gold labels of two dimensions. Stronger colours mean higher correlation."),
+        _("Matrix with the correlation of each two dimensions in a coloured cell."),
         tables=("interdependence",),
         draw=chart,
     ),

@@ -8,8 +8,8 @@ INTERDEPENDENCE = Table(
     "interdependence",
     _("Interdependence of the dimensions"),
     _(
-        "Kendall's tau-b between the gold labels of two dimensions on the same presented pairs, and the mean of "
-        "each dimension with all others."
+        "Kendall's tau-b between the gold labels of two dimensions on the same presented pairs, and the "
+        "mean of each dimension with all others."
     ),
     (
         Column("dimension_1", _("Dimension"), words="dimension"),
@@ -20,11 +20,11 @@ INTERDEPENDENCE = Table(
     across=("dimension_2",),
     meanings={
         "dimension_1, dimension_2": (
-            "each two in both orders, as a matrix has them; `dimension_2` `all`: the mean with the others; both "
-            "`all`: the mean of these"
+            "each two dimensions in both orders, as in a matrix; `dimension_2` `all`: the mean with all "
+            "others; both `all`: the overall mean"
         ),
         "tau, low, high": "Kendall's tau-b between the gold labels. Method: `methods/interdependence.md`",
-        "items": "presented pairs with both labels",
+        "items": "number of presented pairs with both labels",
     },
 )
 

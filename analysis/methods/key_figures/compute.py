@@ -21,7 +21,7 @@ from ..settings import AnalysisSettings, named_rng
 
 HOUR, MINUTE = 3600, 60
 MINUTES = "min"
-NO_TOPIC = "no interval: a questionnaire holds pairs of many topics"
+NO_TOPIC = "no interval: questionnaires contain pairs of many topics"
 
 
 def writing(inputs: Inputs, resampling: Resampling) -> Iterator[Row]:
@@ -112,9 +112,9 @@ def _major(amount: int, currency: str) -> float:
     return float(amount) / 10.0 ** money.minor_digits(currency)
 
 
-COUNTS = "no interval: one count by another, of all that there are"
-JUDGES = "no interval: which judges met on a pair decides too, of which resampled topics tell nothing"
-ONE_VOTE = "no pair was judged by two people or more: one vote is always its own majority"
+COUNTS = "no interval: a ratio of two total counts"
+JUDGES = "no interval: it also depends on which judges share a pair, which resampled topics do not cover"
+ONE_VOTE = "no pair has two votes or more, and a single vote is always a majority"
 
 
 def compute_tables(analysed: Context) -> Tables:

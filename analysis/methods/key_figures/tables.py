@@ -10,15 +10,15 @@ KEY_FIGURES = Table(
     "key_figures",
     _("Key figures"),
     _(
-        "What the study holds. Means of words with 95 % bootstrap intervals over topics; responses under "
-        "{min_words} words count as none."
+        "Size of the study. Mean numbers of words have 95 % bootstrap intervals over topics. Texts under "
+        "{min_words} words count as non-responses."
     ),
     (FIGURE, estimate("value", _("Value"), n="n"), Column("unit", _("Unit")), count("n", _("n"))),
     meanings={
         "name": (
             "`topics`, `responses`, `responses_STYLE_ORIGIN`, `writers_ORIGIN`, `responses_per_writer_ORIGIN`, "
             "`non_responses` (under 50 words), `words_per_response` and `words_per_response_ORIGIN` (without non-"
-            "responses); where logs or payments say it `active_minutes_per_response_STATISTIC`, "
+            "responses); from logs or payments, if available: `active_minutes_per_response_STATISTIC`, "
             "`minutes_per_response_STATISTIC` (`median`, `mean`; logs of one event have neither), "
             "`pay_per_response`, `cost_per_response` (with fee and tax), `hourly_rate_writing`; `topics_judged`, "
             "`responses_judged`, `dimensions`, `pairs` (as presented), `pairs_in_both_orders`, "
@@ -28,9 +28,9 @@ KEY_FIGURES = Table(
             "`minutes_per_judgment`, `pay_per_questionnaire`, `cost_per_questionnaire`, `hourly_rate_judging`, "
             "`cost_per_judgment`, `cost_per_label`"
         ),
-        "value, low, high": "a count, or a mean; means over responses and pairs with their interval over topics",
-        "n": "how many the value is of",
-        "unit": "`min`, or the study's currency; empty for counts",
+        "value, low, high": "a count or a mean; means over responses and pairs have an interval over topics",
+        "n": "number of observations behind the value",
+        "unit": "`min` or the study's currency; empty for counts",
     },
 )
 

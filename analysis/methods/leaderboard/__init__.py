@@ -17,11 +17,10 @@ def describe_leaderboard(facts: RunFacts) -> str:
     """How participants were ranked."""
     if not facts.measured("leaderboard", "rank"):
         return ""
-    spread = "; ranks have bootstrap intervals" if facts.measured("leaderboard", "rank_low") else ""
+    spread = ". Ranks have bootstrap intervals" if facts.measured("leaderboard", "rank_low") else ""
     return (
-        "Participants are ranked by the merit of one such model a dimension over all topics, in which a participant "
-        "stands "
-        f"for all of their responses{spread}."
+        "Participants are ranked by merit. For each dimension, one Bradley-Terry model was fitted over all "
+        f"topics, in which each participant represents all of their responses{spread}."
     )
 
 

@@ -22,10 +22,10 @@ from ..grade_fits import Comparisons, Graded, Halves, Resampled
 ALL = "all"
 PARTICIPANT, ORIGIN = "participant", "origin"
 HUMAN = "human"
-NEVER = "never compared with anybody else: not ranked"
-ONE_TOPIC = "graded on one topic: nothing says what another would change"
-FEW = "graded on fewer topics than a rank asks for"
-APART = "no chain of comparisons joins this one with the largest group: the dummy alone does"
+NEVER = "not ranked, because never compared with others"
+ONE_TOPIC = "graded on one topic only"
+FEW = "graded on too few topics for a rank"
+APART = "never compared with the largest group, directly or indirectly: the rank comes from the dummy alone"
 # Comparisons, topics or pairs by resamples that are held at a time.
 _AT_ONCE = 4_000_000
 _TAIL = 0.025

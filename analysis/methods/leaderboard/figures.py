@@ -110,10 +110,13 @@ FIGURES = (
         "grades_of_systems",
         _("Mean grades of systems"),
         _(
-            "Mean grade of each system within its topics (1 is the worst), by dimension, with 95 % bootstrap intervals "
-            "over topics. People are one row."
+            "Mean grade of each system within its topics (1 is the worst), by dimension, with 95 % bootstrap "
+            "intervals over topics. All people together are one row."
         ),
-        _("Points with intervals, a row for each system, one colour for each origin, a panel for each dimension."),
+        _(
+            "Points with intervals, one row for each system, one colour for each origin and one panel for "
+            "each dimension."
+        ),
         tables=("leaderboard",),
         draw=of_systems,
     ),
@@ -121,11 +124,14 @@ FIGURES = (
         "leaderboard",
         _("Ranks of participants"),
         _(
-            "Rank of participants by merit (1 is the best), by dimension, with 95 % bootstrap intervals over topics; "
-            "the twenty best over all dimensions, of those graded on {least_topics} topics or more. Without an "
-            "interval: graded on one topic only."
+            "Rank of participants by merit (1 is the best), by dimension, with 95 % bootstrap intervals over "
+            "topics. Shown are the twenty best over all dimensions, of those graded on {least_topics} topics "
+            "or more. No interval if graded on one topic only."
         ),
-        _("Points with intervals: the rank of each participant, a panel for each dimension, a colour for each origin."),
+        _(
+            "Points with intervals: the rank of each participant, one panel for each dimension and one "
+            "colour for each origin."
+        ),
         tables=("leaderboard",),
         draw=chart,
     ),

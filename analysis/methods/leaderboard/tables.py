@@ -5,19 +5,20 @@ from django.utils.translation import gettext_lazy as _
 from ...tables.table import Column, Holds, Table, count, estimate, named_estimate
 from ..shared_columns import DIMENSION
 
-KINDS = {"participant": _("participant"), "origin": _("all of an origin")}
+KINDS = {"participant": _("participant"), "origin": _("origin")}
 
 LEADERBOARD = Table(
     "leaderboard",
     _("Leaderboard"),
     _(
-        "Participants, and origins, by merit (Bradley-Terry with ties over all topics, log scale) and by mean "
-        "grade, by dimension; merit, rank and mean grade with 95 % bootstrap intervals over topics, wider for "
-        "those seen on few. Ranked are participants graded on {least_topics} topics or more. Groups other than the "
-        "first are joined with it by no chain of comparisons."
+        "Participants and origins by merit (Bradley-Terry with ties over all topics, log scale) and mean "
+        "grade, by dimension. Merit, rank and mean grade have 95 % bootstrap intervals over topics, "
+        "which are wider for few topics. Participants graded on {least_topics} topics or more are "
+        "ranked. Other groups were never compared with the first group, directly or indirectly, so they "
+        "cannot be ranked together."
     ),
     (
-        Column("kind", _("Who"), words=KINDS),
+        Column("kind", _("Kind"), words=KINDS),
         Column("participant", _("Participant"), words="participant"),
         Column("origin", _("Origin"), words="origin"),
         DIMENSION,
@@ -29,29 +30,30 @@ LEADERBOARD = Table(
         count("group", _("Group")),
     ),
     holds=Holds.PSEUDONYMS,
-    about="One row a participant, or origin, and dimension. Method: `methods/leaderboard.md`.",
+    about="One row per participant or origin, and dimension. Method: `methods/leaderboard.md`.",
     meanings={
         "participant, dimension": "`all`: all dimensions together",
         "mean_grade, mean_low, mean_high": (
-            "of all responses, on the scale of the most usual number of responses a topic"
+            "mean grade of all responses, on the scale of the most common number of responses per topic"
         ),
-        "merit, low, high": "Bradley-Terry over all topics, log scale; comparable within one dimension and kind",
-        "rank, rank_low, rank_high": "by merit, 1 the best. Null: never compared with anybody else",
-        "n, topics": "responses graded; topics they are of",
-        "kind": "`participant`; `origin`: all responses of an origin (named in `participant`) as one",
+        "merit, low, high": "Bradley-Terry merit over all topics, log scale; comparable within one dimension and kind",
+        "rank, rank_low, rank_high": "rank by merit, 1 is the best; null: never compared with others",
+        "n, topics": "number of graded responses, and of their topics",
+        "kind": ("`participant`, or `origin`: all responses of an origin (named in `participant`) as one participant"),
         "group": (
-            "1: the largest group that comparisons join; participants of others are ranked through the model's "
-            "dummy alone"
+            "1: the largest connected group of comparisons; participants in other groups are ranked through "
+            "the model's dummy alone"
         ),
     },
 )
 LEADERBOARD_TESTS = Table(
     "leaderboard_tests",
-    _("Tests between participants"),
+    _("Pairwise comparisons of participants"),
     _(
-        "Wilcoxon's signed-rank tests between participants graded on at least six topics in common, paired by "
-        "topic, p adjusted by Benjamini and Hochberg within the table; effect is the matched-pairs rank-biserial "
-        "correlation, difference the mean difference in grade, both with 95 % bootstrap intervals over topics."
+        "Wilcoxon's signed-rank tests between participants with at least six graded topics in common, "
+        "paired by topic, with p adjusted by Benjamini and Hochberg within the table. Effect is the "
+        "matched-pairs rank-biserial correlation, difference is the mean difference in grade, both with "
+        "95 % bootstrap intervals over topics."
     ),
     (
         DIMENSION,
@@ -67,8 +69,8 @@ LEADERBOARD_TESTS = Table(
     is_whole=False,
     holds=Holds.PSEUDONYMS,
     about=(
-        "Tests between participants graded on at least six topics in common: dimension, participant_1, "
-        "participant_2, and the columns of `grade_tests`; p adjusted within this table."
+        "Tests between participants with at least six graded topics in common: dimension, participant_1, "
+        "participant_2, and the columns of `grade_tests`. p is adjusted within this table."
     ),
 )
 

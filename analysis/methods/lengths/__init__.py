@@ -18,10 +18,9 @@ def describe_lengths(facts: RunFacts) -> str:
     if not facts.has("responses"):
         return ""
     return (
-        f"Words are separated by spaces; responses under {facts.settings.min_words} words are taken for non-responses "
-        "and left out "
-        "of statistics of length. A statement is the text before a citation marker, with the passages that the marker "
-        "names."
+        f"Words are separated by spaces. Responses under {facts.settings.min_words} words count as non-responses and "
+        "are left out of statistics of length. A statement is the text before a citation marker, with the passages "
+        "that the marker cites."
     )
 
 

@@ -12,7 +12,7 @@ from ..response_groups import Resampling, distribution_rows, groups
 from ..settings import AnalysisSettings
 from ..text_features import NO_EASE, TextFeatures
 
-NO_STATEMENT = "the response has no statement"
+NO_STATEMENT = "the response has no statements"
 NOTHING_CITED = "the response cites nothing"
 
 

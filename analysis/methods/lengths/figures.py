@@ -52,7 +52,7 @@ FIGURES = (
             "Words, statements and distinct cited passages of responses by style and origin: median, quartiles (box) "
             "and 5th to 95th percentile (line). Responses under {min_words} words are left out."
         ),
-        _("Box plots of words, statements and cited passages, a row for each style and a box for each origin."),
+        _("Box plots of words, statements and cited passages, one row for each style and one box for each origin."),
         tables=("lengths",),
         draw=lengths,
     ),

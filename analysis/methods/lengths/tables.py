@@ -17,8 +17,8 @@ RESPONSES = Table(
     "responses",
     _("Responses"),
     _(
-        "Of each response its words, statements, citations, distinct cited passages, and Flesch reading ease of "
-        "it and of what it cites."
+        "Words, statements, citations and distinct cited passages of each response, and Flesch reading "
+        "ease of the response and of the passages that it cites."
     ),
     (
         RESPONSE,
@@ -30,19 +30,19 @@ RESPONSES = Table(
         count("citations", _("Citations")),
         count("cited_passages", _("Cited passages")),
         Column("flesch", _("Flesch"), 1),
-        Column("source_flesch", _("Flesch of the sources"), 1),
+        Column("source_flesch", _("Flesch of sources"), 1),
     ),
     is_whole=False,
     holds=Holds.WRITING,
-    about="One row a response that counts.",
+    about="One row per included response.",
     meanings={
         "words, statements, citations, cited_passages": (
-            "words are space-separated, markers none; a passage counts as a citation once for each statement that"
-            " cites it. Method: `methods/statements.md`"
+            "words are separated by spaces, markers do not count; each passage counts as one citation for "
+            "each statement that cites it. Method: `methods/statements.md`"
         ),
         "flesch, source_flesch": (
-            "median reading ease of its statements, and of the passages that they cite, for each citation. "
-            "Method: `methods/readability.md`"
+            "median Flesch reading ease of its statements, and of the passages that they cite (one value for "
+            "each citation). Method: `methods/readability.md`"
         ),
     },
 )
@@ -50,28 +50,28 @@ LENGTHS = Table(
     "lengths",
     _("Lengths of responses"),
     _(
-        "Distribution of space-separated words, statements and distinct cited passages over responses, of the "
-        "citations of a cited passage, and of the passages that a statement cites, by style and origin; responses "
-        "under {min_words} words left out. 95 % bootstrap intervals over topics."
+        "Distribution of words, statements and distinct cited passages per response, citations per cited "
+        "passage and cited passages per statement, by style and origin. With 95 % bootstrap intervals "
+        "over topics. Responses under {min_words} words are left out."
     ),
     (STYLE, ORIGIN, Column("measure", _("Measure"), words=MEASURES), *DISTRIBUTION, count("n", _("n"))),
     across=("statistic",),
     about=(
-        "Distributions by style and origin (`all`: all styles), one row a measure and statistic. Methods: "
-        "`methods/writing-behaviour.md`, `methods/writing-process.md`."
+        "Distributions by style and origin (`all`: all styles), one row per measure and statistic. "
+        "Methods: `methods/writing-behaviour.md`, `methods/writing-process.md`."
     ),
     meanings={
         "measure": (
-            "of `lengths`: `words`, `statements`, `cited_passages` (of responses), `citations_per_passage` (of "
-            "cited passages), `passages_per_statement` (of statements); non-responses left out. Of `readability`:"
-            " `flesch`, `source_flesch`, `difference` (the first less the second). Of `writing_process_means`: "
-            "those of `writing_process` that a log says"
+            "in `lengths`: `words`, `statements`, `cited_passages` (of responses), `citations_per_passage` "
+            "(of cited passages), `passages_per_statement` (of statements), without non-responses. In "
+            "`readability`: `flesch`, `source_flesch`, `difference` (the first minus the second). In "
+            "`writing_process_means`: the measures of `writing_process` that a log records"
         ),
         "statistic": (
-            "`mean`, `median`; of `lengths` and `readability` also `sd`, `p05`, `lower_quartile`, "
+            "`mean`, `median`; in `lengths` and `readability` also `sd`, `p05`, `lower_quartile`, "
             "`upper_quartile`, `p95`"
         ),
-        "n": "responses, cited passages, statements, or logs",
+        "n": "number of responses, cited passages, statements, or logs",
     },
 )
 

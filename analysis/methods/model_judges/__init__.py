@@ -22,12 +22,12 @@ def describe_model_judges(facts: RunFacts) -> str:
     inferences = [names.get(inference, inference) for inference in facts.values("model_judges", "inference", "items")]
     orders = " in both orders" if facts.measured("model_judges", "alpha_orders") else ""
     gold = (
-        "; their agreement with the gold labels is Krippendorff's alpha with the model and the gold label as the two "
+        ". Their agreement with the gold labels is Krippendorff's alpha with the model and the gold label as the two "
         "coders"
         if facts.measured("model_judges", "alpha_gold")
         else ""
     )
-    return f"Language models judged the same pairs{orders}, asked for {enumerated(inferences)}{gold}."
+    return f"Language models judged the same pairs{orders}, prompted for {enumerated(inferences)}{gold}."
 
 
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:

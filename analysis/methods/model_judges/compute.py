@@ -139,9 +139,9 @@ def _model_votes(inputs: Inputs, pool: Pool, name: str) -> ModelVotes:
 
 # Codes of labels when the own response is turned to the front.
 OWN = 0
-NO_OWN = "no pair on which both the model and the gold label chose holds one response of the model and one of another's"
-NO_OWN_GOLD = "no pair of one response of the model and one of another's has a gold label"
-NO_OTHER_GOLD = "no pair without a response of the model's own has a gold label: let it judge others' responses too"
+NO_OWN = "no pair on which both the model and the gold label chose has one response by the model and one by another"
+NO_OWN_GOLD = "no pair of one response by the model and one by another has a gold label"
+NO_OTHER_GOLD = "no pair without the model's own responses has a gold label: let it also judge pairs of other responses"
 SHARES = ("model", "gold", "difference")
 #: Its agreement with people where one of the two responses is its own, and where none is or both are.
 AGREEMENTS = ("alpha_own", "alpha_others")
@@ -225,9 +225,9 @@ def _self_preference_row(judge: str, way: str, name: str, shares: dict[str, Esti
     return noted(row, [shares[measure].note for measure in ("difference", *AGREEMENTS)])
 
 
-NO_REVERSE = "the model judged no pair in both orders on this dimension: let it judge each pair in both"
+NO_REVERSE = "the model judged no pair in both orders on this dimension: let it judge each pair in both orders"
 NO_GOLD = "no pair that the model judged on this dimension has a gold label: let people judge the same pairs"
-NO_INFERENCE = "the model was asked in one way only: let it judge all dimensions at once and one at a time"
+NO_INFERENCE = "only one prompt type was used: let the model judge all dimensions at once and one at a time"
 ONE_DIMENSION = "the model judged no other dimension of these pairs"
 NO_CHOICE = "the model chose neither response in any pair"
 ALL_EQUAL = "all judgments of the model on this dimension are the same"

@@ -80,13 +80,13 @@ def _panel(shown: list[Row], measure: str, colours: Spec, inferences: list[str],
         y=y,
         yOffset=alt.YOffset("inference:N", sort=domain),
         color=alt.Color(
-            "inference:N", scale=alt.Scale(domain=domain, range=palette), title=gettext("Asked"), legend=legend
+            "inference:N", scale=alt.Scale(domain=domain, range=palette), title=gettext("Prompt type"), legend=legend
         ),
     )
     axis = alt.Axis(tickCount=3, labelFlush=False)
     x = alt.X("low:Q", title=None, axis=axis, scale=alt.Scale(zero=measure not in NOTHING))
     rules = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
-    shape = alt.Shape("inference:N", scale=alt.Scale(domain=domain), title=gettext("Asked"), legend=legend)
+    shape = alt.Shape("inference:N", scale=alt.Scale(domain=domain), title=gettext("Prompt type"), legend=legend)
     points = base.mark_point(filled=True, opacity=1, size=50).encode(x="value:Q", shape=shape)
     nothing = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(x=alt.datum(NOTHING.get(measure, 0)))
     title = _title(measure)
@@ -118,7 +118,7 @@ def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spe
     rows = [row for row in tables["model_self_preference"] if row["difference"] is not None]
     refuse_empty(rows)
     models = list(dict.fromkeys(row["participant"] for row in rows))[:MOST_MODELS]
-    whose = {"model": gettext("The model chose"), "gold": gettext("The gold label")}
+    whose = {"model": gettext("Model"), "gold": gettext("Gold label")}
     shown = [
         {
             "dimension": _name(row, labels),
@@ -143,7 +143,9 @@ def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spe
         color=alt.Color("whose:N", scale=scale, title=None),
     )
     axis = alt.Axis(format="~%", tickCount=4)
-    x = alt.X("low:Q", title=gettext("Choices for the model's own response"), axis=axis, scale=alt.Scale(zero=False))
+    x = alt.X(
+        "low:Q", title=gettext("Share of choices for the model's own response"), axis=axis, scale=alt.Scale(zero=False)
+    )
     rules = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
     shape = alt.Shape("whose:N", scale=alt.Scale(domain=domain), title=None)
     points = base.mark_point(filled=True, opacity=1, size=50).encode(x="share:Q", shape=shape)
@@ -159,20 +161,20 @@ FIGURES = (
         "model_judges",
         _("Language models as judges"),
         _(
-            "Agreement of models with themselves and with people, correlation between dimensions and preference for "
-            "the response shown first, by dimension, with 95 % intervals over topics (agreement with the gold label "
-            "has none). Dashed: what chance gives."
+            "Agreement of models with themselves and with people, correlation between dimensions and "
+            "position bias, by dimension. With 95 % intervals over topics (none for agreement with the gold "
+            "label). Dashed lines: chance level."
         ),
-        _("Points with intervals by dimension: a panel for each measure, one colour for each way of asking."),
+        _("Points with intervals by dimension, one panel for each measure and one colour for each prompt type."),
         tables=("model_judges",),
         draw=chart,
     ),
     Figure(
         "model_self_preference",
-        _("Models on their own responses"),
+        _("Self-preference of models"),
         _(
-            "Share of choices for a model's own response by the model and by the gold label of the people, on the same "
-            "pairs, by dimension, with 95 % bootstrap intervals over topics. Dashed: one half."
+            "Share of choices for a model's own response, by the model and by the gold label of people, on "
+            "the same pairs, by dimension. With 95 % bootstrap intervals over topics. Dashed line: one half."
         ),
         _("Points with intervals by dimension, one colour for the model and one for the gold label."),
         tables=("model_self_preference",),

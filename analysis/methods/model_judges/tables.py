@@ -7,10 +7,10 @@ from ..shared_columns import DIMENSION
 
 INFERENCES = {"combined": _("all at once"), "individual": _("one at a time")}
 MEASURES = {
-    "alpha_orders": _("With itself, other order"),
-    "alpha_gold": _("With the gold label"),
-    "alpha_inference": _("With itself, asked otherwise"),
-    "mean_rho": _("Between dimensions"),
+    "alpha_orders": _("Alpha with itself, other order"),
+    "alpha_gold": _("Alpha with gold label"),
+    "alpha_inference": _("Alpha with itself, other prompt type"),
+    "mean_rho": _("Rho between dimensions"),
     "front_preference": _("First response preferred"),
 }
 SIZES = {"alpha_orders": "pairs_in_both_orders", "alpha_gold": "items_with_gold",
@@ -20,67 +20,71 @@ MODEL_JUDGES = Table(
     "model_judges",
     _("Language models as judges"),
     _(
-        "Krippendorff's alpha (ordinal) of a model with itself in the other order, with the gold label of the "
-        "people, and with itself asked in the other way; the mean of Spearman's rho between its judgments on a "
-        "dimension and on the others; and the share of its choices for the response shown first. Each has a 95 % "
-        "interval over topics, except alpha with the gold label: that depends on which people judged, too."
+        "Krippendorff's alpha (ordinal) of a model with itself in the other order, with the gold label "
+        "of people, and with itself with the other prompt type. Also the mean Spearman's rho between its "
+        "judgments on a dimension and on the others, and the share of its choices for the response shown "
+        "first. Each has a 95 % interval over topics, except alpha with the gold label, which also "
+        "depends on who judged."
     ),
     (
         Column("participant", _("Model"), words="participant"),
-        Column("inference", _("Asked"), words=INFERENCES),
+        Column("inference", _("Prompt type"), words=INFERENCES),
         DIMENSION,
         *(named_estimate(name, label, n=SIZES[name]) for name, label in MEASURES.items()),
         count("items", _("Pairs")),
-        count("pairs_in_both_orders", _("In both orders")),
-        count("items_with_gold", _("With gold label")),
-        count("items_in_both_inferences", _("Asked in both ways")),
+        count("pairs_in_both_orders", _("Pairs in both orders")),
+        count("items_with_gold", _("Pairs with gold label")),
+        count("items_in_both_inferences", _("Pairs with both prompt types")),
         count("choices", _("Choices")),
     ),
     holds=Holds.PSEUDONYMS,
     about=(
-        "One row a model, way of asking and dimension; empty where no model judged. Method: `methods/model-judges.md`."
+        "One row per model, prompt type and dimension. Empty if no model judged. Method: `methods/model-judges.md`."
     ),
     meanings={
-        "participant, inference, dimension": "the model; `combined` or `individual`; `all`: the mean over dimensions",
-        "alpha_orders, alpha_gold, alpha_inference, mean_rho, front_preference": (
-            "each with `_low` and `_high`: alpha with itself in the other order, with the gold label, with itself"
-            " asked in the other way; mean of Spearman's rho with the other dimensions; share of choices for the "
-            "response shown first. `alpha_gold` has no interval: its `_low` and `_high` are empty"
+        "participant, inference, dimension": (
+            "the model; the prompt type: `combined` or `individual`; `all`: the mean over dimensions"
         ),
-        "items": "presented pairs that it judged",
+        "alpha_orders, alpha_gold, alpha_inference, mean_rho, front_preference": (
+            "each with `_low` and `_high`: alpha with itself in the other order, with the gold label, with "
+            "itself with the other prompt type; mean Spearman's rho with the other dimensions; share of "
+            "choices for the response shown first. `alpha_gold` has no interval: its `_low` and `_high` are "
+            "empty"
+        ),
+        "items": "number of presented pairs that the model judged",
         "pairs_in_both_orders, items_with_gold, items_in_both_inferences, choices": (
-            "what the alphas and the share are of"
+            "numbers of pairs or choices behind the alphas and the share"
         ),
     },
 )
 MODEL_SELF_PREFERENCE = Table(
     "model_self_preference",
-    _("Models on their own responses"),
+    _("Self-preference of models"),
     _(
-        "Of presented pairs with one response of the model and one of somebody else's, on which both the model and "
-        "the gold label of the people chose: the share of choices for the model's own response by each, and the "
-        "difference, with 95 % intervals over topics. Undecided: pairs on which one of them is neutral. "
-        "Agreement: Krippendorff's alpha of the model and the gold label on pairs with one response of its own, "
-        "and on the others, without an interval."
+        "Share of choices for the model's own response, by the model and by the gold label of people, "
+        "and their difference. With 95 % intervals over topics. Pairs: one response by the model and one "
+        "by another writer, with a choice by both. Undecided: pairs with a neutral judgment or label. "
+        "Agreement: Krippendorff's alpha of the model and the gold label on pairs with one of its own "
+        "responses, and on other pairs, without an interval."
     ),
     (
         Column("participant", _("Model"), words="participant"),
-        Column("inference", _("Asked"), words=INFERENCES),
+        Column("inference", _("Prompt type"), words=INFERENCES),
         DIMENSION,
-        named_estimate("model", _("The model chose it"), n="n"),
-        named_estimate("gold", _("The gold label chose it"), n="n"),
+        named_estimate("model", _("Chosen by the model"), n="n"),
+        named_estimate("gold", _("Chosen by the gold label"), n="n"),
         estimate("difference", _("Difference"), n="n"),
         count("n", _("Pairs")),
         count("undecided", _("Undecided")),
-        named_estimate("alpha_own", _("Agreement on its own"), n="items_own"),
-        named_estimate("alpha_others", _("Agreement on others"), n="items_others"),
-        count("items_own", _("Pairs with its own")),
-        count("items_others", _("Pairs of others")),
+        named_estimate("alpha_own", _("Agreement, own responses"), n="items_own"),
+        named_estimate("alpha_others", _("Agreement, other responses"), n="items_others"),
+        count("items_own", _("Pairs with own responses")),
+        count("items_others", _("Pairs of other responses")),
     ),
     holds=Holds.PSEUDONYMS,
     about=(
-        "Models that also wrote: their own response against somebody else's, on pairs on which both the model and"
-        " the gold label chose."
+        "Models that also wrote responses: their own response against another one, on pairs on which "
+        "both the model and the gold label chose."
     ),
     meanings={
         "participant, inference, dimension": "as in `model_judges`",
@@ -88,13 +92,13 @@ MODEL_SELF_PREFERENCE = Table(
             "each with `_low` and `_high`: share of choices for the model's own response, by the model and by the"
             " gold label"
         ),
-        "difference, low, high": "the first less the second, paired",
-        "n, undecided": "pairs; pairs left out as one of the two is neutral",
+        "difference, low, high": "`model` minus `gold`, paired",
+        "n, undecided": "number of pairs; number of pairs left out because the model or the gold label is neutral",
         "alpha_own, alpha_others": (
-            "Krippendorff's alpha of the model and the gold label on presented pairs with one response of its "
-            "own, and on the others; `_low` and `_high` are empty"
+            "Krippendorff's alpha of the model and the gold label on presented pairs with one of its own "
+            "responses, and on other pairs; `_low` and `_high` are empty"
         ),
-        "items_own, items_others": "presented pairs that these are of",
+        "items_own, items_others": "numbers of presented pairs behind these",
     },
 )
 

@@ -18,9 +18,8 @@ def describe_order_effects(facts: RunFacts) -> str:
     if not facts.measured("order_effects", "alpha"):
         return ""
     return (
-        "Order effects are told by the alpha of pairs that were judged in both orders, each order alone and both "
-        "pooled, "
-        f"and by that of the first {facts.settings.first_positions} items of a questionnaire and of the later ones."
+        "To measure order effects, we compare alpha on pairs judged in both orders (each order alone and both pooled), "
+        f"and alpha on the first {facts.settings.first_positions} items of a questionnaire and on the later ones."
     )
 
 
@@ -33,7 +32,7 @@ PAGE = Page(
     70,
     "order_effects",
     "order/",
-    _("Order and dimensions"),
+    _("Order effects and dimensions"),
     "analysis/methods/order_effects.html",
     page_context,
     needs_judgments=True,

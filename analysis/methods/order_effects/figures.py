@@ -64,11 +64,11 @@ FIGURES = (
         "order_effects",
         _("Order effects"),
         _(
-            "Krippendorff's alpha by dimension, with 95 % intervals over topics and judges: of pairs judged in both "
-            "orders, each order alone and both together; of the first {first_positions} items of a questionnaire and "
-            "of the later ones."
+            "Krippendorff's alpha by dimension, with 95 % intervals over topics and judges. Pairs judged in "
+            "both orders: each order alone and both together. Questionnaires: the first {first_positions} "
+            "items and the later ones."
         ),
-        _("Points with intervals: alpha by dimension, one colour for each part, a panel for each kind of order."),
+        _("Points with intervals: alpha by dimension, one colour for each part and one panel for each kind of order."),
         tables=("order_effects",),
         draw=chart,
     ),

@@ -17,10 +17,9 @@ ORDER_EFFECTS = Table(
     "order_effects",
     _("Order effects"),
     _(
-        "Krippendorff's alpha (ordinal), with 95 % intervals over topics and judges. Within a pair: of pairs "
-        "judged "
-        "in both orders, each order alone and both together, votes turned so that they mean the same response. "
-        "Across the questionnaire: of its first {first_positions} items and of the later ones."
+        "Krippendorff's alpha (ordinal), with 95 % intervals over topics and judges. Within a pair: "
+        "pairs judged in both orders, each order alone and both together, with votes aligned to the same "
+        "response. Across the questionnaire: the first {first_positions} items and the later ones."
     ),
     (
         DIMENSION,
@@ -30,17 +29,17 @@ ORDER_EFFECTS = Table(
         count("items", _("Pairs")),
     ),
     across=("effect", "part"),
-    about="Krippendorff's alpha, ordinal, by order. Method: `methods/order-effects.md`.",
+    about="Krippendorff's alpha (ordinal) by order. Method: `methods/order-effects.md`.",
     meanings={
         "dimension": "`all`: the mean over dimensions",
         "effect, part": (
-            "`within`: pairs judged in both orders, `forward` (the lower response id left), `reverse`, `both` "
-            "together, votes turned; `across`: places in the questionnaire up to `first_positions` (`first`) and "
-            "later (`second`)"
+            "`within`: pairs judged in both orders: `forward` (lower response ID on the left), `reverse`, or "
+            "`both` together with aligned votes; `across`: positions in the questionnaire up to "
+            "`first_positions` (`first`) and later (`second`)"
         ),
         "items": (
-            "units with at least two judgments: two responses, whichever stood left (`within`), or presented "
-            "pairs (`across`)"
+            "number of units with at least two judgments: pairs of responses in either order (`within`), or "
+            "presented pairs (`across`)"
         ),
     },
 )
@@ -48,10 +47,10 @@ ORDER_DIFFERENCES = Table(
     "order_differences",
     _("Differences between orders"),
     _(
-        "Differences of Krippendorff's alpha, with 95 % intervals over topics and judges. Largest: of "
-        "both orders together from one of them, or of the first items from the later ones, whichever the sign; it "
-        "is never below 0 and has no interval. Signed: one order less the other, the first items less the later "
-        "ones; an interval that holds 0 tells of no effect."
+        "Differences of Krippendorff's alpha, with 95 % intervals over topics and judges. Largest: "
+        "largest absolute difference between both orders together and one of them, or between first and "
+        "later items, without an interval. Signed: one order minus the other, or first minus later "
+        "items. An interval that includes 0 shows no effect."
     ),
     (
         DIMENSION,
@@ -64,21 +63,20 @@ ORDER_DIFFERENCES = Table(
         "dimension, effect": "as in `order_effects`",
         "largest, largest_low, largest_high": (
             "the larger of |both − forward| and |both − reverse|, or |first − second|; in the row `all` the "
-            "dimensions' mean. Never below 0"
+            "mean over dimensions"
         ),
         "difference, low, high": "forward − reverse, or first − second",
-        "items": "of the smaller part",
+        "items": "number of units in the smaller part",
     },
 )
 FRONT_PREFERENCES = Table(
     "front_preferences",
-    _("Preference for the response shown first"),
+    _("Position bias"),
     _(
-        "Share of choices (neutral judgments left out) for the response shown first, with 95 % intervals "
-        "over topics and judges; n choices. Over all pairs it may come from which responses stood first; "
-        "over pairs judged in "
-        "both orders it cannot. There p is of a randomisation test that sides do not matter, also adjusted by "
-        "Benjamini and Hochberg over the dimensions."
+        "Share of choices (without neutral judgments) for the response shown first, with 95 % intervals "
+        "over topics and judges. n: choices. Over all pairs, it also depends on which responses were "
+        "shown first. Over pairs judged in both orders, it does not. For these, p is from a "
+        "randomisation test of no position bias, also adjusted by Benjamini and Hochberg over dimensions."
     ),
     (
         Column("coders", _("Judges"), words=CODERS),
@@ -90,11 +88,11 @@ FRONT_PREFERENCES = Table(
         count("n", _("Choices")),
     ),
     meanings={
-        "coders": "`crowd`, `expert`: the analysed pool, and experts",
+        "coders": "`crowd`: the analysed judges; `expert`: experts",
         "dimension": "`all`: choices on all dimensions together",
-        "pairs": "`all`, or `both_orders`: those judged in both orders, where each response stood first",
-        "front_preference, low, high": "share of choices (neutral judgments left out) for the response shown first",
-        "p, p_adjusted": "of `both_orders`: that sides do not matter; adjusted over the dimensions",
+        "pairs": "`all`, or `both_orders`: pairs judged in both orders, so that each response was shown first",
+        "front_preference, low, high": "share of choices for the response shown first, without neutral judgments",
+        "p, p_adjusted": "for `both_orders`: test of no position bias; adjusted over dimensions",
         "n": "choices",
     },
 )

@@ -60,10 +60,10 @@ FIGURES = (
         "readability",
         _("Reading ease"),
         _(
-            "Share of responses by Flesch's reading ease (the higher, the easier): of the response's statements, and "
-            "of the passages that they cite, by origin."
+            "Share of responses by Flesch reading ease of the response's statements and of the passages that "
+            "they cite, by origin. Higher values are easier to read."
         ),
-        _("Distributions of reading ease of responses and of cited passages, a panel for each origin."),
+        _("Distributions of reading ease of responses and cited passages, one panel for each origin."),
         tables=("responses",),
         draw=readability,
     ),

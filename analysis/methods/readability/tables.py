@@ -15,28 +15,28 @@ READABILITY = Table(
     "readability",
     _("Reading ease"),
     _(
-        "Distribution of Flesch's reading ease over responses (median of a response's statements), over what they "
-        "cite (median of the passages that its statements cite), and of the difference of the two, by style and "
-        "origin. 95 % bootstrap intervals over topics."
+        "Distribution of Flesch reading ease of responses (median over a response's statements), of "
+        "their cited passages (median over the passages that its statements cite), and of the "
+        "difference, by style and origin. With 95 % bootstrap intervals over topics."
     ),
     (STYLE, ORIGIN, Column("measure", _("Text"), words=EASES), *DISTRIBUTION, count("n", _("Responses"))),
     across=("statistic",),
     about=(
-        "Distributions by style and origin (`all`: all styles), one row a measure and statistic. Methods: "
-        "`methods/writing-behaviour.md`, `methods/writing-process.md`."
+        "Distributions by style and origin (`all`: all styles), one row per measure and statistic. "
+        "Methods: `methods/writing-behaviour.md`, `methods/writing-process.md`."
     ),
     meanings={
         "measure": (
-            "of `lengths`: `words`, `statements`, `cited_passages` (of responses), `citations_per_passage` (of "
-            "cited passages), `passages_per_statement` (of statements); non-responses left out. Of `readability`:"
-            " `flesch`, `source_flesch`, `difference` (the first less the second). Of `writing_process_means`: "
-            "those of `writing_process` that a log says"
+            "in `lengths`: `words`, `statements`, `cited_passages` (of responses), `citations_per_passage` "
+            "(of cited passages), `passages_per_statement` (of statements), without non-responses. In "
+            "`readability`: `flesch`, `source_flesch`, `difference` (the first minus the second). In "
+            "`writing_process_means`: the measures of `writing_process` that a log records"
         ),
         "statistic": (
-            "`mean`, `median`; of `lengths` and `readability` also `sd`, `p05`, `lower_quartile`, "
+            "`mean`, `median`; in `lengths` and `readability` also `sd`, `p05`, `lower_quartile`, "
             "`upper_quartile`, `p95`"
         ),
-        "n": "responses, cited passages, statements, or logs",
+        "n": "number of responses, cited passages, statements, or logs",
     },
 )
 

@@ -24,9 +24,8 @@ def describe_metrics(facts: RunFacts) -> str:
         return ""
     return (
         f"As reference-based metrics we computed {enumerated(names)} of each response against the best-graded "
-        "response of its "
-        "topic, and compared the ranking by metric with that by grades by Spearman's rho, averaged over topics "
-        "[@spearman1904]."
+        "response of its topic. We compared the rankings by metric and by grade with Spearman's rho, averaged over "
+        "topics [@spearman1904]."
     )
 
 
@@ -39,7 +38,7 @@ PAGE = Page(
     80,
     "reference_metrics",
     "metrics/",
-    _("Metrics"),
+    _("Reference-based metrics"),
     "analysis/methods/reference_metrics.html",
     page_context,
     needs_judgments=True,

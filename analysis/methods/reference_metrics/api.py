@@ -21,10 +21,10 @@ from . import bertscore_runs, encodings
 class EncoderRow(serializers.Serializer[Any]):
     """A model that the operator offers, and what computing with it comes to. It costs no money."""
 
-    model = serializers.CharField(help_text="As it is named to start it.")
-    texts = serializers.IntegerField(help_text="Distinct texts that are compared.")
-    missing = serializers.IntegerField(help_text="Of these, not encoded yet.")
-    seconds = serializers.FloatField(allow_null=True, help_text="Null: nothing tells.")
+    model = serializers.CharField(help_text="The name that starts a run with this model.")
+    texts = serializers.IntegerField(help_text="Number of distinct texts to compare.")
+    missing = serializers.IntegerField(help_text="Number of these that are not encoded yet.")
+    seconds = serializers.FloatField(allow_null=True, help_text="Null: unknown.")
 
 
 class EncodersRow(serializers.Serializer[Any]):
@@ -37,7 +37,7 @@ class EncoderChoice(RequestBody):
     """With which model."""
 
     model = serializers.CharField(
-        max_length=200, required=False, allow_blank=True, default="", help_text="Left out: the usual one."
+        max_length=200, required=False, allow_blank=True, default="", help_text="Default: the usual model."
     )
 
 

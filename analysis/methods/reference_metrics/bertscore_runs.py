@@ -41,7 +41,7 @@ class NothingToCompareError(LookupError):
     """No topic has two responses that are judged against each other."""
 
     def __init__(self) -> None:
-        super().__init__("There is nothing to compare: BERTScore needs topics with two or more responses in pairs.")
+        super().__init__("There is nothing to compare. BERTScore needs topics with two or more responses in pairs.")
 
 
 def responses_to_compare(study: Study) -> "models.QuerySet[Response]":

@@ -24,11 +24,12 @@ from ..settings import AnalysisSettings, named_rng
 BLEU, ROUGE_L, CHRF, BERTSCORE = "bleu", "rouge_l", "chrf", "bertscore"
 FULL, BEST_WORST = "full", "best_worst"
 
-NO_TEXTS = "the texts of the responses are not known to this run"
+NO_TEXTS = "this run has no texts of responses"
 NO_BERTSCORE = "no BERTScores were computed for these responses"
-SOME_BERTSCORES = "some BERTScores were not computed: their topics are among those left out"
+SOME_BERTSCORES = "some BERTScores were not computed, so their topics are left out"
 UNRANKED = (
-    "no topic can be ranked: it takes two responses beside the best one, of different grades and of different scores"
+    "no topic can be ranked, because none has two responses besides the best one with different "
+    "grades and different scores"
 )
 
 #: A candidate and its reference, as places in `Inputs.responses`.

@@ -55,13 +55,13 @@ def choose_model(named: str = "") -> EncoderChoice:
     """
     choices = offered_models()
     if not choices:
-        raise BadParameterError("The operator of this system offers no model (CROWDRAG_BERTSCORE_MODELS).")
+        raise BadParameterError("The operator of this server offers no model (CROWDRAG_BERTSCORE_MODELS).")
     if not named:
         return choices[0]
     choice = parse_choice(named)
     if choice not in choices:
         listed = ", ".join(map(str, choices))
-        raise BadParameterError(f"The model {named} is not offered here; choose one of {listed}.")
+        raise BadParameterError(f"The model {named} is not available. Choose one of {listed}.")
     return choice
 
 
@@ -211,7 +211,7 @@ def read_scores(
     encoder = encoders.order_by("-used_at", "-pk").first()
     if encoder is None:
         if named:
-            raise BadParameterError(f"No BERTScores of {named} are kept in this study: have them computed first.")
+            raise BadParameterError(f"This study has no BERTScores of {named}. Compute them first.")
         return None
     response_index: dict[str, int] = {}
     for i, response in enumerate(responses):

@@ -56,10 +56,10 @@ FIGURES = (
         "reference_metrics",
         _("Metrics against grades"),
         _(
-            "Spearman's rho between metrics and grades by dimension, with 95 % bootstrap intervals over topics: 1 if "
-            "the metric ranks responses as people do, 0 if it ranks them by chance."
+            "Spearman's rho between metrics and grades by dimension, with 95 % bootstrap intervals over "
+            "topics. 1 means that the metric ranks responses like people, 0 that it ranks them at random."
         ),
-        _("Points with intervals by dimension: a panel for each ranking, a mark and colour for each metric."),
+        _("Points with intervals by dimension, one panel for each ranking, one mark and colour for each metric."),
         tables=("reference_metrics",),
         draw=reference_metrics,
     ),

@@ -28,9 +28,10 @@ REFERENCE_METRICS = Table(
     "reference_metrics",
     _("Reference-based metrics"),
     _(
-        "Spearman's rho between the ranking of a topic's responses by a metric, against its best response as the "
-        "reference, and by their grades, of all candidates and of the best and the worst alone; mean over topics "
-        "with 95 % bootstrap intervals. Topics that cannot be ranked are left out."
+        "Spearman's rho between the rankings of a topic's responses by a metric and by grades. The "
+        "reference is the topic's best response. Rankings include all candidates, or only the best and "
+        "the worst. Mean over topics with 95 % bootstrap intervals. Topics that cannot be ranked are "
+        "left out."
     ),
     (
         Column("dimension", _("Dimension"), words="dimension"),
@@ -44,17 +45,17 @@ REFERENCE_METRICS = Table(
     unprinted=("left_out",),
     meanings={
         "metric": (
-            "`bleu`, `rouge_l`, `chrf`, `bertscore`. Methods: `methods/reference-metrics.md`, `methods/bertscore.md`. "
-            "BERTScores are those that stood when the run read its inputs; the run's `bertscore` names their "
-            "model, layer and version"
+            "`bleu`, `rouge_l`, `chrf`, `bertscore`. Methods: `methods/reference-metrics.md`, "
+            "`methods/bertscore.md`. BERTScores are those available when the run read its inputs. The run's "
+            "`bertscore` gives their model, layer and version"
         ),
-        "ranking": "`full`: all candidates; `best_worst`: the best and the worst candidate alone",
+        "ranking": "`full`: all candidates; `best_worst`: only the best and the worst candidate",
         "rho, low, high": (
-            "Spearman's rho of grades and scores, mean over topics. Empty, with a note, where nothing can be "
-            "ranked or no scores stand"
+            "Spearman's rho of grades and scores, mean over topics. Empty, with a note, if nothing can be "
+            "ranked or there are no scores"
         ),
-        "topics": "that rho is of",
-        "left_out": "graded topics that cannot be ranked",
+        "topics": "number of topics behind rho",
+        "left_out": "number of graded topics that cannot be ranked",
     },
 )
 

@@ -65,7 +65,7 @@ def _together(
     about = {"kind": kind, "question": f"{one[1]}, {other[1]}", "statistic": "rho", "option": None}
     row = _row(f"{names[one]}_{names[other]}_rho", resampling, rho, len(shared), about)
     if row["value"] is None:
-        row[NOTE] = "all gave the same answer to one of the questions, or fewer than two answered both"
+        row[NOTE] = "all answers to one of the questions are the same, or fewer than two people answered both"
     return row
 
 

@@ -56,7 +56,7 @@ FIGURES = (
         "survey",
         _("Survey"),
         _("Share of each answer by question, with 95 % bootstrap intervals over topics."),
-        _("Bars of the share of each answer, a panel for each question."),
+        _("Bars of the share of each answer, one panel for each question."),
         tables=("survey",),
         draw=survey,
     ),

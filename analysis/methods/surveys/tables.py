@@ -9,12 +9,13 @@ SURVEY = Table(
     "survey",
     _("Survey"),
     _(
-        "What writers answered when asked about themselves and the task before and after writing: mean, median and "
-        "share of each answer, and Spearman's rho of each two questions, with 95 % bootstrap intervals over topics."
+        "Writers' answers about themselves and the task, before and after writing: mean, median and "
+        "share of each answer, and Spearman's rho of each two questions. With 95 % bootstrap intervals "
+        "over topics."
     ),
     (
-        Column("name", _("Figure")),
-        Column("kind", _("Asked")),
+        Column("name", _("Measure")),
+        Column("kind", _("When asked")),
         Column("question", _("Question"), words="question"),
         Column("statistic", _("Statistic"), words=STATISTICS),
         Column("option", _("Answer"), words="answer", is_key=True),
@@ -22,7 +23,7 @@ SURVEY = Table(
         count("n", _("n")),
     ),
     unprinted=("name", "kind"),
-    about="What writers answered before and after writing (crowdrag25, 3.1.4).",
+    about="Writers' answers before and after writing (crowdrag25, 3.1.4).",
     meanings={
         "name": (
             "`QUESTION_mean`, `QUESTION_median`, `QUESTION_share_VALUE`, `QUESTION1_QUESTION2_rho`; a question "
@@ -30,8 +31,8 @@ SURVEY = Table(
         ),
         "value, low, high, n": "n: answers",
         "kind, question, statistic, option": (
-            "the name's parts: `entry` (before) or `exit` (after); `mean`, `median`, `share`, `rho`; the answer "
-            "that a share is of"
+            "the parts of the name: `entry` (before) or `exit` (after); `mean`, `median`, `share` or `rho`; "
+            "the answer of a share"
         ),
     },
 )

@@ -13,9 +13,8 @@ def describe_reuse(facts: RunFacts) -> str:
     if not facts.has("text_reuse"):
         return ""
     return (
-        "Text reuse is the lower-cased sentence-BLEU of a statement against the lines of each passage that it cites, "
-        "with n-grams of "
-        "up to eight words and effective order [@post2018]."
+        "We measured text reuse as the lower-cased sentence-BLEU of a statement against the lines of "
+        "each passage that it cites, with n-grams of up to eight words and effective order [@post2018]."
     )
 
 

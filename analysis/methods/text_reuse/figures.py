@@ -76,10 +76,13 @@ FIGURES = (
         "text_reuse",
         _("Text reuse"),
         _(
-            "Cumulative share of pairs of a statement and a passage that it cites by their sentence-BLEU (orders up to "
-            "8), by style and origin: where a curve rises late, much is copied. Dashed: {reuse_limit}."
+            "Cumulative share of pairs of a statement and a cited passage by sentence-BLEU (orders up to 8), "
+            "by style and origin. A curve that rises late means much copying. Dashed line: {reuse_limit}."
         ),
-        _("Curves of cumulative shares over BLEU from 0 to 100: a panel for each style, a curve for each origin."),
+        _(
+            "Curves of cumulative shares over BLEU from 0 to 100, one panel for each style and one curve for "
+            "each origin."
+        ),
         tables=("text_reuse", "responses"),
         draw=text_reuse,
     ),

@@ -8,7 +8,7 @@ from ..shared_columns import ORIGIN, RESPONSE, STYLE
 TEXT_REUSE = Table(
     "text_reuse",
     _("Text reuse"),
-    _("Sentence-BLEU (orders up to 8) of each statement with each passage that it cites: 100 is a copy."),
+    _("Sentence-BLEU (orders up to 8) of each statement with each passage that it cites. 100 is an exact copy."),
     (
         RESPONSE,
         Column("statement", _("Statement"), 0, is_key=True),
@@ -17,33 +17,35 @@ TEXT_REUSE = Table(
     ),
     is_whole=False,
     holds=Holds.WRITING,
-    about="One row a statement and passage that it cites. Method: `methods/text-reuse.md`.",
+    about="One row per statement and cited passage. Method: `methods/text-reuse.md`.",
     meanings={
-        "statement": "its place in the response, from 0; statements are counted as in `methods/statements.md`",
-        "passage": "the passage's rank in the list that the author had, from 0, as citation markers name it",
-        "bleu": "sentence-BLEU up to order 8, 0 to 100; empty, with a note, where one of the two has no words",
+        "statement": "its position in the response, from 0; statements as in `methods/statements.md`",
+        "passage": "the passage's rank in the author's list, from 0, as in citation markers",
+        "bleu": (
+            "sentence-BLEU up to order 8, 0 to 100; empty, with a note, if the statement or the passage has no words"
+        ),
     },
 )
 TEXT_REUSE_SHARES = Table(
     "text_reuse_shares",
-    _("Text reuse, shares"),
+    _("Text reuse by limit"),
     _(
-        "Share of the pairs of a statement and a passage that it cites whose sentence-BLEU (orders up to 8) is "
-        "below a limit, by style and origin, with 95 % bootstrap intervals over topics. From {reuse_limit} on a "
-        "statement counts as copied."
+        "Share of pairs of a statement and a cited passage with sentence-BLEU (orders up to 8) below a "
+        "limit, by style and origin. With 95 % bootstrap intervals over topics. A statement counts as "
+        "copied from {reuse_limit}."
     ),
     (
         STYLE,
         ORIGIN,
         Column("limit", _("Limit"), 0),
-        Column("share", _("Below it"), 1, low="low", high="high", n="n", is_share=True),
+        Column("share", _("Share below"), 1, low="low", high="high", n="n", is_share=True),
         count("n", _("Pairs")),
     ),
     across=("origin",),
     meanings={
-        "style, origin": "`all` stands for all styles",
+        "style, origin": "`all`: all styles",
         "limit": "`reuse_limit`",
-        "share, low, high": "of the pairs of `text_reuse` with a score, those below the limit",
+        "share, low, high": "share of scored pairs in `text_reuse` that are below the limit",
         "n": "pairs",
     },
 )

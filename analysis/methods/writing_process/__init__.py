@@ -13,9 +13,7 @@ def describe_process(facts: RunFacts) -> str:
     is_measured = "writing_process_means" not in facts.names or facts.measured("writing_process_means", "value")
     if not (facts.has("writing_process") and is_measured):
         return ""
-    return (
-        "From the writing logs we measured time, pauses, bursts, revisions, and the share of the text that was pasted."
-    )
+    return "From the writing logs we measured time, pauses, bursts, revisions and the share of pasted text."
 
 
 METHOD = Method(

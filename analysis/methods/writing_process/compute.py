@@ -13,7 +13,7 @@ from ...tables.rows import NOTE, Row
 from ..context import Context, Tables
 from ..response_groups import Resampling, cells, groups, with_reason
 
-NOT_RECORDED = "the log does not record everything that this table holds"
+NOT_RECORDED = "the log does not record all measures of this table"
 UNREADABLE = "the log cannot be read"
 
 

@@ -56,8 +56,8 @@ FIGURES = (
     Figure(
         "writing_process",
         _("Writing process"),
-        _("What writing logs say of each response: the share of logs by measure, with the median as a line."),
-        _("Histograms of measures of writing logs, a panel for each measure, with a line at the median."),
+        _("Share of writing logs by measure, with the median as a line."),
+        _("Histograms of measures of writing logs, one panel for each measure, with a line at the median."),
         tables=("writing_process",),
         draw=writing_process,
     ),

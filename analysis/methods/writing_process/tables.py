@@ -13,20 +13,20 @@ PROCESS = {
     "pastes": _("Pastes"),
     "pasted_share": _("Share pasted"),
     "revisions": _("Revisions"),
-    "paused_seconds": _("Paused (s)"),
+    "paused_seconds": _("Pause time (s)"),
     "burst_characters": _("Characters per burst"),
     "typing_rate": _("Typed characters per minute"),
     "produced": _("Characters produced"),
     "deleted": _("Characters deleted"),
     "immediate_revisions": _("Immediate revisions"),
-    "at_once_share": _("Share that came at once"),
-    "passage_share": _("Share taken from passages"),
+    "at_once_share": _("Share inserted at once"),
+    "passage_share": _("Share from passages"),
     "elsewhere_share": _("Share from elsewhere"),
     "passages_opened": _("Passages opened"),
-    "passage_seconds": _("Passages in view (s)"),
+    "passage_seconds": _("Time with passages in view (s)"),
     "searches": _("Searches"),
-    "absences": _("Times away"),
-    "away_seconds": _("Away (s)"),
+    "absences": _("Absences"),
+    "away_seconds": _("Time away (s)"),
 }
 PROCESS_SHARES = {"pasted_share", "at_once_share", "passage_share", "elsewhere_share"}
 
@@ -34,8 +34,8 @@ WRITING_PROCESS = Table(
     "writing_process",
     _("Writing process"),
     _(
-        "From the writing logs, of each response: time, time at work, pauses, bursts, pastes, the share of the "
-        "text that was pasted, revisions, where the text came from, which passages were opened, time away."
+        "Measures of each response from its writing log: time, active time, pauses, bursts, pastes, "
+        "share of pasted text, revisions, sources of the text, opened passages and time away."
     ),
     (
         RESPONSE,
@@ -44,49 +44,49 @@ WRITING_PROCESS = Table(
     is_whole=False,
     holds=Holds.WRITING,
     about=(
-        "One row a response that has a log. Method: `methods/writing-process.md`. Empty is what the log does not "
-        "record."
+        "One row per response with a log. Method: `methods/writing-process.md`. Values that the log does "
+        "not record are empty."
     ),
     meanings={
         "seconds, active_seconds": "from first to last event; without gaps over 30 s",
         "pauses, bursts, revisions, immediate_revisions, paused_seconds, burst_characters, typing_rate": (
-            "pauses of 2 s and more; characters per burst; typed characters a minute of active time"
+            "pauses are 2 s or more; characters per burst; typed characters per minute of active time"
         ),
-        "pastes, pasted_share": "texts pasted or dropped, and their share of the final text",
+        "pastes, pasted_share": "pasted or dropped texts; their share of the final text",
         "produced, deleted": "characters",
         "at_once_share, passage_share, elsewhere_share": (
-            "shares of the final text that came in one piece; of these in a passage, in none"
+            "share of the final text that was inserted in one piece; the parts of it that are in a passage, and in none"
         ),
         "passages_opened, passage_seconds, searches, absences, away_seconds": (
-            "what was looked at, and times away from the page"
+            "use of passages and search; absences from the page"
         ),
     },
 )
 WRITING_PROCESS_MEANS = Table(
     "writing_process_means",
-    _("Writing process, means"),
+    _("Writing process by style and origin"),
     _(
-        "Mean and median over responses of what their logs say, by style and origin, with 95 % bootstrap intervals "
-        "over topics. What a log does not record is left out."
+        "Mean and median of the measures over responses, by style and origin, with 95 % bootstrap "
+        "intervals over topics. Values that a log does not record are left out."
     ),
     (STYLE, ORIGIN, Column("measure", _("Measure"), words=PROCESS), *DISTRIBUTION, count("n", _("Logs"))),
     across=("statistic",),
     about=(
-        "Distributions by style and origin (`all`: all styles), one row a measure and statistic. Methods: "
-        "`methods/writing-behaviour.md`, `methods/writing-process.md`."
+        "Distributions by style and origin (`all`: all styles), one row per measure and statistic. "
+        "Methods: `methods/writing-behaviour.md`, `methods/writing-process.md`."
     ),
     meanings={
         "measure": (
-            "of `lengths`: `words`, `statements`, `cited_passages` (of responses), `citations_per_passage` (of "
-            "cited passages), `passages_per_statement` (of statements); non-responses left out. Of `readability`:"
-            " `flesch`, `source_flesch`, `difference` (the first less the second). Of `writing_process_means`: "
-            "those of `writing_process` that a log says"
+            "in `lengths`: `words`, `statements`, `cited_passages` (of responses), `citations_per_passage` "
+            "(of cited passages), `passages_per_statement` (of statements), without non-responses. In "
+            "`readability`: `flesch`, `source_flesch`, `difference` (the first minus the second). In "
+            "`writing_process_means`: the measures of `writing_process` that a log records"
         ),
         "statistic": (
-            "`mean`, `median`; of `lengths` and `readability` also `sd`, `p05`, `lower_quartile`, "
+            "`mean`, `median`; in `lengths` and `readability` also `sd`, `p05`, `lower_quartile`, "
             "`upper_quartile`, `p95`"
         ),
-        "n": "responses, cited passages, statements, or logs",
+        "n": "number of responses, cited passages, statements, or logs",
     },
 )
 

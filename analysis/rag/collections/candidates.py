@@ -12,7 +12,7 @@ import numpy as np
 from ..protocols import Collection, Document, Query
 
 #: The reason under which `without_repeats` counts removed documents.
-REPEATED = "document equal to another of its question"
+REPEATED = "document identical to another of its question"
 
 
 class TooFewDocumentsError(ValueError):

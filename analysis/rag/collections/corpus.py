@@ -39,7 +39,7 @@ def document(row: Fields) -> Document:
     elif row.has("contents"):
         title, text = parts(row.text("contents"))
     else:
-        raise row.wrong("contents", "contents (title, line break, text) or text")
+        raise row.wrong("contents", "contents (title, line break, text), or text")
     return Document(
         id=row.key("id"),
         text=text,
@@ -165,7 +165,7 @@ class Corpus:
             ids = [self[position].id for position in self._alike(int(self._keys[index]))]
             twice = next((name for name in ids if ids.count(name) > 1), None)
             if twice is not None:
-                raise BadCollectionError(self.name, "", "id", "an id that no other document has", f"{twice!r} twice")
+                raise BadCollectionError(self.name, "", "id", "a unique id", f"{twice!r} twice")
 
 
 def _index(name: str, file: IO[bytes]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
@@ -195,6 +195,6 @@ def _on_disk(path: Path) -> IO[bytes]:
             shutil.copyfileobj(file, unpacked, 1 << 20)
     except (EOFError, OSError) as error:
         unpacked.close()
-        raise BadCollectionError(path.name, "", "", "a whole gzip file", str(error)) from error
+        raise BadCollectionError(path.name, "", "", "a complete gzip file", str(error)) from error
     unpacked.seek(0)
     return unpacked

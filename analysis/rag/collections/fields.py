@@ -64,7 +64,7 @@ class Fields:
         """Read a text that is not blank; remove surrounding white space."""
         value = self.data.get(name)
         if not isinstance(value, str) or not value.strip():
-            raise self.wrong(name, "a text that is not blank")
+            raise self.wrong(name, "non-blank text")
         return value.strip()
 
     def optional_text(self, name: str) -> str:
@@ -73,7 +73,7 @@ class Fields:
         if value is None:
             return ""
         if not isinstance(value, str):
-            raise self.wrong(name, "a text")
+            raise self.wrong(name, "text")
         return value.strip()
 
     def key(self, name: str) -> str:
@@ -82,7 +82,7 @@ class Fields:
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
         if not isinstance(value, str) or not value.strip():
-            raise self.wrong(name, "an id (a text that is not blank, or a whole number)")
+            raise self.wrong(name, "an id (non-blank text or a whole number)")
         return value.strip()
 
     def whole(self, name: str) -> int:
@@ -151,7 +151,7 @@ def opened(path: Path) -> BinaryIO:
         with path.open("rb") as file:
             is_packed = file.read(2) == _GZIP
     except OSError as error:
-        raise BadCollectionError(path.name, "", "", "a file that can be read", error.strerror) from error
+        raise BadCollectionError(path.name, "", "", "a readable file", error.strerror) from error
     return cast("BinaryIO", gzip.open(path, "rb")) if is_packed else path.open("rb")
 
 
@@ -178,7 +178,7 @@ def lines_of(file: BinaryIO, name: str) -> Iterator[Fields]:
                 if line.strip():
                     yield parsed(name, f"line {number}", line)
     except (EOFError, gzip.BadGzipFile, OSError) as error:
-        raise BadCollectionError(name, f"line {number + 1}", "", "a whole gzip file", str(error)) from error
+        raise BadCollectionError(name, f"line {number + 1}", "", "a complete gzip file", str(error)) from error
 
 
 def parsed(file: str, location: str, line: bytes) -> Fields:
@@ -195,7 +195,7 @@ def whole(path: Path) -> Any:
         with opened(path) as file:
             data = file.read(LARGEST + 1)
     except (EOFError, gzip.BadGzipFile) as error:
-        raise BadCollectionError(path.name, "", "", "a whole gzip file", str(error)) from error
+        raise BadCollectionError(path.name, "", "", "a complete gzip file", str(error)) from error
     if len(data) > LARGEST:
         raise BadCollectionError(path.name, "", "", f"at most {LARGEST} bytes", "more")
     return _json(path.name, "", data)
@@ -207,7 +207,7 @@ def _json(file: str, location: str, data: bytes) -> Any:
         if len(mapping) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
-            raise BadCollectionError(file, location, twice, "each field once", "it twice")
+            raise BadCollectionError(file, location, twice, "each field once", "a repeated field")
         return mapping
 
     try:

@@ -17,7 +17,7 @@ from ..protocols import Collection, Document, Query
 from .fields import BadCollectionError, Fields, whole
 
 NO_TEXT = "profile item without text"
-REPEATED = "profile item that stands twice"
+REPEATED = "duplicate profile item"
 NO_QUESTION = "output without a question"
 
 
@@ -133,7 +133,7 @@ def read(
     for row in rows:
         query = _query(row, task_type, golds, left_out)
         if query.id in queries:
-            raise row.wrong("id", "an id that no question before has")
+            raise row.wrong("id", "a unique id")
         queries[query.id] = query
     left_out[NO_QUESTION] = len(golds.keys() - queries.keys())
     left_out_counts = tuple(sorted((reason, n) for reason, n in left_out.items() if n))
@@ -207,7 +207,7 @@ def _golds(path: Path) -> tuple[dict[str, str], str]:
     for row in _rows(path, about.entries("golds"), "gold"):
         key = row.key("id")
         if key in golds:
-            raise row.wrong("id", "an id that no gold before has")
+            raise row.wrong("id", "a unique id")
         golds[key] = _text_or_number(row, "output")
     return golds, about.text("task")
 
@@ -222,7 +222,7 @@ def _task(first: Fields, stated: int | str | None) -> Task:
     for task in TASKS.values():
         if task.opening.match(opened):
             return task
-    raise first.wrong("input", "an input that begins as one of LaMP's tasks does, or the task beside the file,")
+    raise first.wrong("input", "an input that begins like one of LaMP's tasks, or the task in addition to the file,")
 
 
 def _query(row: Fields, task: Task, golds: dict[str, str], left_out: Counter[str]) -> Query:
@@ -265,5 +265,5 @@ def _text_or_number(row: Fields, name: str) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
-        raise row.wrong(name, "a text")
+        raise row.wrong(name, "text")
     return value.strip()

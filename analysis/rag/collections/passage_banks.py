@@ -147,7 +147,9 @@ def _columns(path: Path, data: Any) -> Iterator[Fields]:
     elif isinstance(data, dict) and all(isinstance(data.get(author), list) for author in AUTHORS):
         lists = [data[author] for author in AUTHORS]
         if len({len(column) for column in lists}) > 1:
-            raise BadCollectionError(path.name, "", "human", "as many numbers of each author", [*map(len, lists)])
+            raise BadCollectionError(
+                path.name, "", "human", "the same number of values for each author", [*map(len, lists)]
+            )
         yield from _entries(path, [dict(zip(AUTHORS, column, strict=True)) for column in zip(*lists, strict=True)])
     else:
         raise BadCollectionError(path.name, "", "", "a list of questions, or lists of answers or perplexities")
@@ -229,7 +231,7 @@ def _questions(path: Path) -> Iterator[Question]:
     for row in rows(path):
         index = row.whole("index")
         if index in indices:
-            raise row.wrong("index", "a number that no line before has")
+            raise row.wrong("index", "a unique number")
         indices.add(index)
         yield Question(
             index=index,

@@ -24,10 +24,10 @@ from .passage_banks import File, Part
 _DATA = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 #: Names of the main file of passages if several files hold some: `nq-both-true.json`, `nq_passages.jsonl.gz`.
 _BANKS = ("both-true", "passages")
-_STYLES = "styles of questions that the bank does not have"
-_KNOWLEDGE = "answers without a passage to questions that the bank does not have"
-_PERPLEXITY = "perplexities whose question is not known"
-_SECOND = "answers without a passage in a second file of the same model"
+_STYLES = "styles of questions that are not in the bank"
+_KNOWLEDGE = "answers without a passage to questions that are not in the bank"
+_PERPLEXITY = "perplexities of unknown questions"
+_SECOND = "answers without a passage in a second file for the same model"
 #: Limit on the unpacked size in bytes: no genuine data set of this kind comes near it.
 LARGEST = 512 * 2**20
 
@@ -89,7 +89,7 @@ def _read_our_format(path: Path) -> list[Query]:
     for row in lines(path):
         key = row.key("id")
         if key in queries:
-            raise row.wrong("id", "an id that no line before has")
+            raise row.wrong("id", "a unique id")
         documents = tuple(_document(item) for item in row.objects("documents"))
         if twice := [item for item, n in Counter(document.id for document in documents).items() if n > 1]:
             raise row.wrong("documents", f"documents with different ids, not {twice[0]!r} twice")
@@ -134,7 +134,7 @@ def _is_data(name: str) -> bool:
 def _together(path: Path, files: Sequence[File], name: str) -> Collection:
     data_sets = sorted({file.data_set for file in files if file.part is Part.PASSAGES})
     if not data_sets:
-        raise BadCollectionError(path.name, "", "", "a file of passages (nq-both-true.json, say)", "none")
+        raise BadCollectionError(path.name, "", "", "a file of passages (for example nq-both-true.json)", "none")
     left_out: Counter[str] = Counter()
     queries: list[Query] = []
     for data_set in data_sets:

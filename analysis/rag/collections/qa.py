@@ -25,7 +25,7 @@ PLACES = ("documents", "ctxs", "retrieval_result")
 BLANK_ANSWER = "blank answer"
 #: The order in which an archive's files are read.
 PARTS = (folds.TRAIN, folds.DEV, folds.TEST)
-TWICE = "document named twice for its question"
+TWICE = "document listed twice for its question"
 
 
 def read(path: Path | str, *, name: str = "", corpus: Corpus | None = None, metric: str = "") -> Collection:
@@ -62,7 +62,7 @@ def read(path: Path | str, *, name: str = "", corpus: Corpus | None = None, metr
     for row, split in _rows(path):
         query = _query(row, corpus, metric, left_out, split)
         if query.id in ids:
-            raise row.wrong("id", "an id that no line before has")
+            raise row.wrong("id", "a unique id")
         ids.add(query.id)
         queries.append(query)
     if not queries:
@@ -123,12 +123,12 @@ def _rows(path: Path) -> Iterator[tuple[Fields, str]]:
             try:
                 file = cast("BinaryIO", pack.open(name))
             except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # e.g. protected by a password
-                raise BadCollectionError(path.name, name, "", "a file that can be unpacked", str(error)) from error
+                raise BadCollectionError(path.name, name, "", "a readable archive", str(error)) from error
             unpacked = cast("BinaryIO", gzip.GzipFile(fileobj=file)) if name.endswith(".gz") else file
             try:
                 yield from ((row, PARTS[split_index]) for row in lines_of(unpacked, name))
             except (zipfile.BadZipFile, zlib.error) as error:
-                raise BadCollectionError(path.name, name, "", "a whole archive", str(error)) from error
+                raise BadCollectionError(path.name, name, "", "a complete archive", str(error)) from error
 
 
 def _documents(row: Fields, corpus: Corpus | None, left_out: Counter[str]) -> tuple[Document, ...]:
@@ -159,7 +159,11 @@ def _document(holder: Fields, name: str, data: Any, corpus: Corpus | None) -> Do
         )
     if corpus is None:
         raise BadCollectionError(
-            holder.file, holder.location, holder.prefix + name, "a document (ids need a corpus beside the file)", data
+            holder.file,
+            holder.location,
+            holder.prefix + name,
+            "a document (IDs need a corpus in addition to the file)",
+            data,
         )
     try:
         return corpus[corpus.place(str(data))]

@@ -30,12 +30,12 @@ RESAMPLES = 1000
 #: Metrics that are shown as the root of their mean: the squared error becomes the RMSE.
 ROOTS = {"mse": "rmse"}
 NOTE = "note"
-FLAT = "the horizontal measure does not vary between runs"
-ONE_INTERVAL = "the runs lie in fewer than two of the five intervals"
-NO_RUN = "no run lies in this interval"
-FEW_RUNS = "fewer than two runs on one side, or nothing varies"
-FEW_QUERIES = "fewer than two queries, or no difference varies"
-UNDEFINED = "undefined for every query"
+FLAT = "the x measure is the same in all runs"
+ONE_INTERVAL = "the runs are in fewer than two of the five intervals"
+NO_RUN = "no run is in this interval"
+FEW_RUNS = "fewer than two runs on one side, or all values are equal"
+FEW_QUERIES = "fewer than two questions, or all differences are equal"
+UNDEFINED = "undefined for every question"
 
 
 class Tables:

@@ -186,7 +186,7 @@ class Batches(Generic[Item, Result]):
             if len(batch) == 1:
                 raise ModelMemoryError(
                     f"{self.name} cannot hold one text of {self.tokens(batch[0])} tokens in the memory of "
-                    f"{self.device}. End what else uses it, or take a smaller model."
+                    f"{self.device}. Free memory or use a smaller model."
                 ) from error
         # Outside the handler, because the error holds the memory of the failed batch.
         release(self.torch, self.device)

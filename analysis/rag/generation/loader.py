@@ -49,9 +49,9 @@ class Options:
         for name in ("beams", "batch_tokens", "longest"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise BadOptionError(f"{name} is a whole number from 1 up, not {value!r}.")
+                raise BadOptionError(f"{name} must be a whole number of at least 1, not {value!r}.")
         if self.precision not in ("auto", "full", "half"):
-            raise BadOptionError(f"precision is auto, full or half, not {self.precision!r}.")
+            raise BadOptionError(f"precision must be auto, full or half, not {self.precision!r}.")
 
     @classmethod
     def read(cls, values: dict[str, Any]) -> Options:
@@ -64,7 +64,7 @@ class Options:
         """
         names = [field.name for field in fields(cls)]
         if unknown := sorted(set(values) - set(names)):
-            raise BadOptionError(f"A model has no option {', '.join(unknown)}; it has {', '.join(names)}.")
+            raise BadOptionError(f"A model has no option {', '.join(unknown)}. Options: {', '.join(names)}.")
         return cls(**values)
 
 
@@ -188,7 +188,7 @@ def prepare(name: str, options: Options | None = None) -> PreparedModel:
     try:
         config = transformers.AutoConfig.from_pretrained(**_source(checkpoint))
     except ValueError as error:
-        raise UnsupportedGeneratorError(f"{name} is no model that transformers knows: {error}") from error
+        raise UnsupportedGeneratorError(f"transformers does not support the model {name}: {error}") from error
     device = devices.choose(torch, options.device)
     kind = devices.number_type(torch, device, options.precision, getattr(config, "dtype", None))
     return PreparedModel(torch, transformers, checkpoint, options, config, device, kind)

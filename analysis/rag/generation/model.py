@@ -345,7 +345,8 @@ class Model(ABC):
         if self._fits(len(item.ids), max_tokens):
             return ""
         return (
-            f"The prompt has {len(item.ids)} tokens; {self.loaded.prepared.files} reads {self.longest} with the answer."
+            f"The prompt has {len(item.ids)} tokens; {self.loaded.prepared.files} reads at most "
+            f"{self.longest}, including the answer."
         )
 
     def _settings(self, *, max_tokens: int, beams: int) -> Any:

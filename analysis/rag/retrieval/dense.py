@@ -204,7 +204,7 @@ def _modules(checkpoint: Checkpoint) -> set[str]:
     if unknown := kinds - _KNOWN_MODULES:
         raise UnsupportedEncoderError(
             f"{checkpoint.name} has {', '.join(sorted(unknown))} after its encoder, "
-            "which is not done here: take another."
+            "which is not supported. Use another model."
         )
     return kinds
 
@@ -221,6 +221,7 @@ def _pooling(checkpoint: Checkpoint) -> Pooling:
         return "mean"
     if len(modes) > 1 or modes[0] not in _POOLINGS:
         raise UnsupportedEncoderError(
-            f"{checkpoint.name} pools tokens by {' and '.join(modes)}; mean and cls are done here: take another model."
+            f"{checkpoint.name} pools tokens by {' and '.join(modes)}, but only mean and cls are "
+            "supported. Use another model."
         )
     return _POOLINGS[modes[0]]

@@ -38,7 +38,7 @@ class KnownScores:
         for document, score in zip(query.documents, scores, strict=True):
             if score is None or not np.isfinite(score):
                 raise NoScoresError(
-                    f"question {query.id}: document {document.id} has no score in the data. Take another retriever."
+                    f"question {query.id}: document {document.id} has no score in the data. Use another retriever."
                 )
         return np.array(scores, dtype=np.float64)
 

@@ -54,8 +54,8 @@ class Splade:
         )
         if about["missing_keys"]:
             raise NoVocabularyWeightsError(
-                f"{checkpoint.name} is no masked language model: {min(about['missing_keys'])} is not in its files. "
-                "Take a SPLADE model, such as naver/splade-cocondenser-ensembledistil."
+                f"{checkpoint.name} is not a masked language model: {min(about['missing_keys'])} is not in its files. "
+                "Use a SPLADE model, such as naver/splade-cocondenser-ensembledistil."
             )
         is_half = precision == "half" and self.device.type == "cuda"
         self._model = (model.half() if is_half else model).to(self.device).eval()

@@ -83,7 +83,7 @@ def prompt(
 def _read(version: int) -> dict[str, Any]:
     file = resources.files(__package__) / "wording" / f"{version}.toml"
     if not file.is_file():
-        raise UnknownVersionError(f"There is no version {version} of the prompts; the latest is {VERSION}.")
+        raise UnknownVersionError(f"There is no prompt version {version}. The latest is {VERSION}.")
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 

@@ -131,8 +131,8 @@ def welch(first: Sequence[float], second: Sequence[float]) -> Test:
     return Test(float(test.statistic), float(test.pvalue))
 
 
-TOO_FEW = "fewer than two questions: no test"
-ALIKE = "the same in all questions: no test"
+TOO_FEW = "no test: fewer than two questions"
+ALIKE = "no test: the value is the same in all questions"
 # Tolerance: means of the same trials in another order may differ by rounding.
 _EQUAL = 1e-9
 

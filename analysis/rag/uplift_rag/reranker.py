@@ -123,7 +123,7 @@ class Reranker:
                 if self.chunk_tokens <= longest:
                     raise ModelMemoryError(
                         f"a question with a document, {longest} tokens, does not fit into the memory of {self.device}: "
-                        "end what else uses it, or take fewer tokens a document (longest) or a smaller encoder"
+                        "free memory, or use fewer tokens per document (longest) or a smaller encoder"
                     ) from error
             # Outside the handler, because the error holds the memory of the failed batch.
             self.chunk_tokens = max(longest, min(self.chunk_tokens, longest * len(pairs)) // 2)
@@ -218,7 +218,7 @@ def load(folder: Path | str, *, device: str | None = None) -> Reranker:
     checkpoint = checkpoints.find(str(folder))
     about = checkpoint.settings(ABOUT)
     if not about:
-        raise NotARerankerError(f"{folder} holds no trained reranker: there is no {ABOUT}.")
+        raise NotARerankerError(f"{folder} has no trained reranker, because {ABOUT} is missing.")
     return Reranker(checkpoint, device=device, longest=about["longest"], precision=about["precision"])
 
 

@@ -343,7 +343,7 @@ class _Learning:
             if self.at_once == 1:
                 raise TrainingMemoryError(
                     f"the documents of one query do not fit into the memory of {self.reranker.device} while training: "
-                    "take fewer documents a query, fewer tokens a document (longest), or a smaller encoder"
+                    "use fewer documents per query, fewer tokens per document (longest), or a smaller encoder"
                 ) from error
             self.at_once = max(1, min(self.at_once, len(batch)) // 2)
         else:

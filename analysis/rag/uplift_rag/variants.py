@@ -181,7 +181,7 @@ class Uplift(StepwiseMethod):
 
     def _model(self) -> Reranker:
         if self.trained is None:
-            raise NotPossibleError("The reranker has learnt nothing yet: fit it, or load one that was trained.")
+            raise NotPossibleError("The reranker is not trained yet: fit it, or load a trained one.")
         return self.trained
 
 

@@ -99,8 +99,8 @@ def has_times_released(source: Source, person: int) -> bool:
     return all(not selection.people.judge(person, campaign).timing for campaign in selection.judged_in.get(person, ()))
 
 
-PLATFORM = "platforms' records of submissions"
-PLATFORMS = "they are the platform's, and name visits of people there"
+PLATFORM = "platform records of submissions"
+PLATFORMS = "they belong to the platform and identify visits of people"
 LAYOUT = "in the CrowdRAG-25 layout"
 _TYPES: dict[str, Type] = {"text": "text", "list of text": "texts", "whole number": "integer"}
 
@@ -128,7 +128,7 @@ class Layout:
         count = ExclusionCount()
         for exclusion in self._left_out.as_json():
             count.add(str(exclusion["what"]), LAYOUT, int(exclusion["count"]))
-        count.add("responses", f"the layout has no place for them ({LAYOUT})", self._uncounted)
+        count.add("responses", f"the layout has no field for them ({LAYOUT})", self._uncounted)
         count.add(PLATFORM, PLATFORMS, self._records)
         return count.total()
 

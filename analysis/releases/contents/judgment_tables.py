@@ -14,10 +14,10 @@ from .source import Source
 
 CHUNK = 2000
 _CAMPAIGN = ContentColumn("campaign", "text", False, "The campaign's name.", "campaigns.campaign")
-_PERSON = ContentColumn("participant", "text", False, "Who judged.", "participants.participant")
-_QUESTIONNAIRE = ContentColumn("questionnaire", "text", False, "The study's id of the questionnaire.")
+_PERSON = ContentColumn("participant", "text", False, "The judge.", "participants.participant")
+_QUESTIONNAIRE = ContentColumn("questionnaire", "text", False, "The study's ID of the questionnaire.")
 _DIMENSION = ContentColumn("dimension", "text", False, "The dimension's name.", "dimensions.dimension")
-_DIMENSION_VERSION = ContentColumn("dimension_version", "integer", False, "Which version of the dimension.")
+_DIMENSION_VERSION = ContentColumn("dimension_version", "integer", False, "The version of the dimension.")
 
 
 def tables(source: Source) -> Iterator[ContentTable]:
@@ -33,12 +33,20 @@ def campaigns(source: Source) -> ContentTable:
     """Return the campaigns."""
     columns = (
         ContentColumn("campaign", "text", False, "Its name.", is_free_text=True),
-        ContentColumn("kind", "text", False, "What is judged at once.", values=("PAIRWISE", "POINTWISE", "EXPERT")),
-        ContentColumn("judges", "text", False, "Whose judgments these are.", values=("CROWD", "EXPERT", "MODEL")),
-        ContentColumn("inference", "text", True, "How a model was asked: all dimensions at once, or one at a time."),
-        ContentColumn("k", "integer", False, "Judgments asked for per item and dimension."),
-        ContentColumn("instructions", "text", True, "What the judges read, in Markdown.", is_free_text=True),
-        ContentColumn("is_simulated", "boolean", False, "Whether it is simulated: no person stands behind it."),
+        ContentColumn(
+            "kind",
+            "text",
+            False,
+            "What is judged: pairs or single responses.",
+            values=("PAIRWISE", "POINTWISE", "EXPERT"),
+        ),
+        ContentColumn("judges", "text", False, "Who judges.", values=("CROWD", "EXPERT", "MODEL")),
+        ContentColumn(
+            "inference", "text", True, "The prompt type of a model: all dimensions at once, or one at a time."
+        ),
+        ContentColumn("k", "integer", False, "Target number of judgments per item and dimension."),
+        ContentColumn("instructions", "text", True, "The instructions for judges, in Markdown.", is_free_text=True),
+        ContentColumn("is_simulated", "boolean", False, "Whether it is simulated, not made by a person."),
     )
 
     def rows() -> Iterator[Row]:
@@ -61,12 +69,12 @@ def dimensions(source: Source) -> ContentTable:
     """Return the dimensions."""
     columns = (
         ContentColumn("dimension", "text", False, "Its name."),
-        ContentColumn("dimension_version", "integer", False, "Counts up from 1; a version never changes."),
+        ContentColumn("dimension_version", "integer", False, "Version number, from 1. A version never changes."),
         ContentColumn("label", "text", False, "What readers see.", is_free_text=True),
         ContentColumn("question", "text", False, "The question.", is_free_text=True),
         ContentColumn("description", "text", True, "What it means.", is_free_text=True),
         ContentColumn(
-            "options", "json", False, "Its answers from the lowest value up: value and label.", is_free_text=True
+            "options", "json", False, "Its options from the lowest value: value and label.", is_free_text=True
         ),
     )
     names = tuple(column.name for column in columns)
@@ -78,7 +86,7 @@ def dimensions(source: Source) -> ContentTable:
             row = dict(zip(names, values, strict=True))
             yield row | {"description": row["description"] or None}
 
-    meaning = "A question that is asked of each item."
+    meaning = "A question about each item."
     return ContentTable("dimensions", meaning, columns, rows, ("dimension", "dimension_version"))
 
 
@@ -88,7 +96,7 @@ def campaign_dimensions(source: Source) -> ContentTable:
         _CAMPAIGN,
         _DIMENSION,
         _DIMENSION_VERSION,
-        ContentColumn("position", "integer", False, "Where it stands on the page."),
+        ContentColumn("position", "integer", False, "Its position on the page."),
     )
     names = tuple(column.name for column in columns)
 
@@ -101,7 +109,7 @@ def campaign_dimensions(source: Source) -> ContentTable:
             yield dict(zip(names, values, strict=True))
 
     key = ("campaign", "dimension", "dimension_version")
-    return ContentTable("campaign_dimensions", "A dimension that a campaign asks.", columns, rows, key)
+    return ContentTable("campaign_dimensions", "A dimension of a campaign.", columns, rows, key)
 
 
 def questionnaires(source: Source) -> ContentTable:
@@ -110,13 +118,13 @@ def questionnaires(source: Source) -> ContentTable:
         _CAMPAIGN,
         _QUESTIONNAIRE,
         _PERSON,
-        ContentColumn("is_included", "boolean", False, "Whether the answers count in analyses."),
-        ContentColumn("submitted_at", "time", True, "When it was handed in."),
-        ContentColumn("seconds", "number", True, "How long it took from when it was given."),
-        ContentColumn("active_seconds", "number", True, "How long it was looked at."),
+        ContentColumn("is_included", "boolean", False, "Whether the answers are included in analyses."),
+        ContentColumn("submitted_at", "time", True, "When it was submitted."),
+        ContentColumn("seconds", "number", True, "Time from assignment to submission."),
+        ContentColumn("active_seconds", "number", True, "Active time."),
     ]
     if source.choices.comments:
-        columns.append(ContentColumn("comment", "text", True, "What the judge said at the end.", is_free_text=True))
+        columns.append(ContentColumn("comment", "text", True, "The judge's comment at the end.", is_free_text=True))
     read = (
         "pk", "participant_id", "questionnaire__campaign_id", "questionnaire__campaign__name",
         "questionnaire__external_id", "is_included", "submitted_at", "seconds", "active_seconds", "comment",
@@ -132,7 +140,7 @@ def questionnaires(source: Source) -> ContentTable:
                 yield _questionnaire(source, row)
 
     key = ("campaign", "questionnaire", "participant")
-    return ContentTable("questionnaires", "A questionnaire that somebody answered.", tuple(columns), rows, key)
+    return ContentTable("questionnaires", "A questionnaire answered by one judge.", tuple(columns), rows, key)
 
 
 def _questionnaire(source: Source, row: dict[str, Any]) -> Row:
@@ -161,23 +169,25 @@ def judgments(source: Source) -> ContentTable:
         _CAMPAIGN,
         _QUESTIONNAIRE,
         _PERSON,
-        ContentColumn("position", "integer", True, "Where the item stood in the questionnaire."),
-        ContentColumn("topic", "text", False, "On which topic.", "topics.topic"),
-        ContentColumn("response_a", "text", True, "Of a pair: the left response.", "responses.response"),
-        ContentColumn("response_b", "text", True, "Of a pair: the right response.", "responses.response"),
-        ContentColumn("response", "text", True, "Of a response that was judged alone: it.", "responses.response"),
+        ContentColumn("position", "integer", True, "The position of the item in the questionnaire."),
+        ContentColumn("topic", "text", False, "The topic.", "topics.topic"),
+        ContentColumn("response_a", "text", True, "For pairs: the left response.", "responses.response"),
+        ContentColumn("response_b", "text", True, "For pairs: the right response.", "responses.response"),
+        ContentColumn("response", "text", True, "For single responses: the response.", "responses.response"),
         ContentColumn(
-            "item", "text", True, "What the source called the item, where it named no response of this study."
+            "item", "text", True, "The item's name in the source, if the source names no response of this study."
         ),
         _DIMENSION,
         _DIMENSION_VERSION,
         ContentColumn("value", "integer", False, "The answer: on a pair -1 is A (left), 0 neither, 1 is B (right)."),
-        ContentColumn("repeat", "integer", False, "Counts up where the same was asked again; 0 counts."),
-        ContentColumn("is_included", "boolean", False, "Whether it counts in analyses."),
-        ContentColumn("judged_at", "time", True, "When it was last given."),
+        ContentColumn(
+            "repeat", "integer", False, "Number of the repetition, from 0. The first (0) is the one that counts."
+        ),
+        ContentColumn("is_included", "boolean", False, "Whether it is included in analyses."),
+        ContentColumn("judged_at", "time", True, "When it was last changed."),
     ]
     if chosen.justifications:
-        columns.append(ContentColumn("justification", "text", True, "Why, in the judge's words.", is_free_text=True))
+        columns.append(ContentColumn("justification", "text", True, "The judge's justification.", is_free_text=True))
     items = QuestionnaireItem.objects.filter(questionnaire=OuterRef("assignment__questionnaire"), item=OuterRef("item"))
     read = tuple(_READ.values())
 

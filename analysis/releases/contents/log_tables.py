@@ -27,10 +27,10 @@ CHUNK = 50
 # Events are small: so many of them, or a log, are in memory at a time.
 EVENTS = 8000
 LOGS = "writing logs"
-MINUTES = "writing logs minute by minute"
+MINUTES = "text at every minute"
 BROKEN = "the log cannot be read"
 MINUTE = 60_000
-_RESPONSE = ContentColumn("response", "text", False, "The response that came of it.", "responses.response")
+_RESPONSE = ContentColumn("response", "text", False, "The resulting response.", "responses.response")
 _SENTENCE_ENDS = re.compile(r"[.!?\u3002\uff01\uff1f\u0964\n]")
 #: Measures that say how long something took, or how fast it went: times, whatever their unit is.
 _TIMES = frozenset(
@@ -98,7 +98,7 @@ def _measures(source: Source) -> ContentTable:
     columns = (
         _RESPONSE,
         *(
-            ContentColumn(name, "number", True, f"{_MEANINGS[name]} Null: not known, or not told.")
+            ContentColumn(name, "number", True, f"{_MEANINGS[name]} Null: not known, or not released.")
             for name in measures.NAMES
         ),
     )
@@ -118,7 +118,7 @@ def _measures(source: Source) -> ContentTable:
                     **_released_measures(source, values, times_released=times_released),
                 }
 
-    return ContentTable("log_measures", "How a response was written, in figures.", columns, rows, ("response",))
+    return ContentTable("log_measures", "Measures of the writing process of a response.", columns, rows, ("response",))
 
 
 def _some(logs_left: Iterator[tuple[WritingLog, bool]]) -> list[tuple[WritingLog, bool]]:
@@ -139,9 +139,9 @@ def _released_measures(source: Source, values: measures.Measures, *, times_relea
 def _states(source: Source) -> ContentTable:
     columns = (
         _RESPONSE,
-        ContentColumn("state", "integer", False, "Counts the states of this text from 0, in their order."),
-        ContentColumn("ms", "integer", True, "Milliseconds since the log's start; null: not told."),
-        ContentColumn("text", "text", False, "The text as it stood then.", is_free_text=True),
+        ContentColumn("state", "integer", False, "The number of the state of this text, from 0."),
+        ContentColumn("ms", "integer", True, "Milliseconds since the log's start. Null: not released."),
+        ContentColumn("text", "text", False, "The text at that time.", is_free_text=True),
     )
 
     def rows() -> Iterator[Row]:
@@ -151,7 +151,7 @@ def _states(source: Source) -> ContentTable:
                 ms_told = source.clock.milliseconds(ms, is_released=times_released)
                 yield {"response": name, "state": number, "ms": ms_told, "text": text}
 
-    return ContentTable("log_states", "A text at one moment of its writing.", columns, rows, ("response", "state"))
+    return ContentTable("log_states", "The state of a text during writing.", columns, rows, ("response", "state"))
 
 
 def states(log: WritingLog, granularity: Logs) -> Iterator[tuple[int, str]]:
@@ -205,17 +205,15 @@ def _sentences(log: WritingLog) -> Iterator[tuple[int, str]]:
 def _events(source: Source) -> ContentTable:
     columns = (
         _RESPONSE,
-        ContentColumn("number", "integer", False, "Counts the events of this log from 0, in their order."),
-        ContentColumn("ms", "integer", True, "Milliseconds since the log's start; null: not told."),
-        ContentColumn(
-            "event", "text", False, "What happened, by its code (docs/guides/log-format.md).", values=tuple(BY_CODE)
-        ),
-        ContentColumn("position", "integer", True, "Of a change: where, in code points."),
-        ContentColumn("deleted", "integer", True, "Of a change: how many characters went."),
-        ContentColumn("inserted", "text", True, "Of a change: what came.", is_free_text=True),
-        ContentColumn("source", "text", True, "Of a change: how it came about.", is_free_text=True),
-        ContentColumn("input_type", "text", True, "Of a change: what the browser called it.", is_free_text=True),
-        ContentColumn("details", "json", True, "Of any other event: its fields by name.", is_free_text=True),
+        ContentColumn("number", "integer", False, "The number of the event in this log, from 0."),
+        ContentColumn("ms", "integer", True, "Milliseconds since the log's start. Null: not released."),
+        ContentColumn("event", "text", False, "The event code (docs/guides/log-format.md).", values=tuple(BY_CODE)),
+        ContentColumn("position", "integer", True, "For changes: position, in code points."),
+        ContentColumn("deleted", "integer", True, "For changes: number of deleted characters."),
+        ContentColumn("inserted", "text", True, "For changes: inserted text.", is_free_text=True),
+        ContentColumn("source", "text", True, "For changes: the kind of input.", is_free_text=True),
+        ContentColumn("input_type", "text", True, "For changes: the browser's input type.", is_free_text=True),
+        ContentColumn("details", "json", True, "For other events: fields by name.", is_free_text=True),
     )
 
     def chunks() -> Iterator[Columns]:
@@ -270,25 +268,25 @@ def _details(source: Source, event: list[Any]) -> dict[str, Any]:
 
 
 _MEANINGS = {
-    "seconds": "From the first to the last event.",
-    "active_seconds": "The same without pauses away from it.",
-    "pauses": "How many pauses.",
-    "bursts": "How many bursts of writing between them.",
-    "pastes": "How often something was pasted.",
-    "pasted_share": "Which share of what was written was pasted.",
-    "revisions": "How many revisions.",
-    "paused_seconds": "How long the pauses were in all.",
-    "burst_characters": "How many characters a burst has, on average.",
-    "typing_rate": "How fast was typed.",
-    "produced": "How many characters were written.",
-    "deleted": "How many of them went again.",
-    "immediate_revisions": "Revisions right where was written.",
-    "at_once_share": "Which share of the text came in one go.",
-    "passage_share": "Which share of the text came from passages.",
-    "elsewhere_share": "Which share of the text came from elsewhere.",
-    "passages_opened": "How many passages were opened.",
-    "passage_seconds": "How long passages were in view.",
-    "searches": "How often was searched in the passages.",
-    "absences": "How often the page was left.",
-    "away_seconds": "How long it was left in all.",
+    "seconds": "Time from the first to the last event.",
+    "active_seconds": "The same without pauses away from the text.",
+    "pauses": "Number of pauses.",
+    "bursts": "Number of bursts of writing between pauses.",
+    "pastes": "Number of pastes.",
+    "pasted_share": "Share of the text that was pasted.",
+    "revisions": "Number of revisions.",
+    "paused_seconds": "Total time of pauses.",
+    "burst_characters": "Mean number of characters per burst.",
+    "typing_rate": "Typing speed.",
+    "produced": "Number of characters produced.",
+    "deleted": "Number of characters deleted.",
+    "immediate_revisions": "Number of immediate revisions, at the writing position.",
+    "at_once_share": "Share of the text inserted at once.",
+    "passage_share": "Share of the text from passages.",
+    "elsewhere_share": "Share of the text from elsewhere.",
+    "passages_opened": "Number of opened passages.",
+    "passage_seconds": "Time with passages in view.",
+    "searches": "Number of searches in passages.",
+    "absences": "Number of times the page was left.",
+    "away_seconds": "Total time away from the page.",
 }

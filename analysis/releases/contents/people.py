@@ -20,9 +20,9 @@ from writing.models import WritingPlan
 
 from ..choices import Choices, Pseudonyms
 
-ERASED = "people had what they gave erased"
+ERASED = "people had their data erased"
 WITHDRAWN = "people withdrew their consent"
-NEVER_ASKED = "no consent of the people who gave them is on record"
+NEVER_ASKED = "there is no recorded consent of the people who gave them"
 NOT_AGREED = "people did not agree to the release"
 OTHER_TERMS = "people agreed to the release under other terms ({licence})"
 #: Whose texts may go under any terms.

@@ -12,9 +12,9 @@ from .content_table import ContentColumn, ContentTable, Row
 from .source import Source
 
 CHUNK = 500
-_TOPIC = ContentColumn("topic", "text", False, "The topic's id.", "topics.topic")
-_TOPIC_VERSION = ContentColumn("topic_version", "integer", False, "Which version of the topic.")
-_RESPONSE = ContentColumn("response", "text", False, "The response's id.", "responses.response")
+_TOPIC = ContentColumn("topic", "text", False, "The topic's ID.", "topics.topic")
+_TOPIC_VERSION = ContentColumn("topic_version", "integer", False, "The version of the topic.")
+_RESPONSE = ContentColumn("response", "text", False, "The response's ID.", "responses.response")
 
 
 def tables(source: Source) -> Iterator[ContentTable]:
@@ -37,9 +37,9 @@ def participants(source: Source) -> ContentTable:
     """Return everybody who wrote or judged something that is included."""
     columns = (
         ContentColumn("participant", "text", False, "The pseudonym of a person, or the name of a model or system."),
-        ContentColumn("kind", "text", False, "What they are.", values=("CROWD", "EXPERT", "MODEL", "SYSTEM")),
-        ContentColumn("is_simulated", "boolean", False, "Whether it is simulated: no person stands behind it."),
-        ContentColumn("specification", "json", True, "Of a model or system: version, prompt and parameters."),
+        ContentColumn("kind", "text", False, "The kind of participant.", values=("CROWD", "EXPERT", "MODEL", "SYSTEM")),
+        ContentColumn("is_simulated", "boolean", False, "Whether it is simulated, not made by a person."),
+        ContentColumn("specification", "json", True, "For models and systems: version, prompt and parameters."),
     )
 
     def rows() -> Iterator[Row]:
@@ -56,17 +56,17 @@ def participants(source: Source) -> ContentTable:
             }
 
     return ContentTable(
-        "participants", "Somebody who wrote or judged, or a model or system.", columns, rows, ("participant",)
+        "participants", "A person, model or system that wrote or judged.", columns, rows, ("participant",)
     )
 
 
 def topics(source: Source) -> ContentTable:
     """Return the topics, each in the versions that something in the release is about, and in the latest."""
     columns = (
-        ContentColumn("topic", "text", False, "The topic's id."),
-        ContentColumn("topic_version", "integer", False, "Counts up from 1; a version never changes."),
+        ContentColumn("topic", "text", False, "The topic's ID."),
+        ContentColumn("topic_version", "integer", False, "Version number, from 1. A version never changes."),
         ContentColumn("query", "text", False, "The query.", is_free_text=True),
-        ContentColumn("narrative", "text", True, "What is to be found, at length.", is_free_text=True),
+        ContentColumn("narrative", "text", True, "A longer description of the information need.", is_free_text=True),
     )
 
     def rows() -> Iterator[Row]:
@@ -77,7 +77,7 @@ def topics(source: Source) -> ContentTable:
             if pk in source.selection.topics:
                 yield {"topic": name, "topic_version": version, "query": query, "narrative": narrative or None}
 
-    return ContentTable("topics", "A query that responses answer.", columns, rows, ("topic", "topic_version"))
+    return ContentTable("topics", "A query for responses.", columns, rows, ("topic", "topic_version"))
 
 
 def retrieved(source: Source) -> ContentTable:
@@ -87,9 +87,9 @@ def retrieved(source: Source) -> ContentTable:
         _TOPIC,
         _TOPIC_VERSION,
         ContentColumn("rank", "integer", False, "Its rank from 0, as citation markers count."),
-        ContentColumn("passage", "text", False, "The collection's id of the passage.", named),
-        ContentColumn("passage_version", "integer", False, "Which version of the passage."),
-        ContentColumn("score", "number", True, "The retrieval's score; null: not known."),
+        ContentColumn("passage", "text", False, "The collection's ID of the passage.", named),
+        ContentColumn("passage_version", "integer", False, "The version of the passage."),
+        ContentColumn("score", "number", True, "The retrieval score. Null: not known."),
     )
     names = ("topic", "topic_version", "rank", "passage", "passage_version", "score")
 
@@ -100,19 +100,17 @@ def retrieved(source: Source) -> ContentTable:
             if topic in source.selection.topics:
                 yield dict(zip(names, values, strict=True))
 
-    return ContentTable(
-        "retrieved", "A passage at its rank for a topic.", columns, rows, ("topic", "topic_version", "rank")
-    )
+    return ContentTable("retrieved", "A ranked passage of a topic.", columns, rows, ("topic", "topic_version", "rank"))
 
 
 def passages(source: Source) -> ContentTable:
     """Return the passages that were retrieved for a topic that is in."""
     columns: tuple[ContentColumn, ...] = (
-        ContentColumn("passage", "text", False, "The collection's id of the passage."),
-        ContentColumn("passage_version", "integer", False, "Counts up from 1; a version never changes."),
+        ContentColumn("passage", "text", False, "The collection's ID of the passage."),
+        ContentColumn("passage_version", "integer", False, "Version number, from 1. A version never changes."),
         ContentColumn("title", "text", True, "Its title, if it has one.", is_free_text=True),
-        ContentColumn("url", "text", True, "Where it was found, if that is known.", is_free_text=True),
-        ContentColumn("text", "text", False, "The text, under the terms that the release names.", is_free_text=True),
+        ContentColumn("url", "text", True, "Its address, if known.", is_free_text=True),
+        ContentColumn("text", "text", False, "The text, under the terms named in the release.", is_free_text=True),
     )
     if source.choices.passages != Passages.TEXTS:
         columns = columns[:-1]
@@ -140,10 +138,10 @@ def styles(source: Source) -> ContentTable:
     """Return the styles."""
     columns = (
         ContentColumn("style", "text", False, "The style's name."),
-        ContentColumn("style_version", "integer", False, "Counts up from 1; a version never changes."),
+        ContentColumn("style_version", "integer", False, "Version number, from 1. A version never changes."),
         ContentColumn("label", "text", False, "What readers see.", is_free_text=True),
-        ContentColumn("instructions", "text", True, "What writers are told, in Markdown.", is_free_text=True),
-        ContentColumn("target_words", "integer", False, "How many words are asked for."),
+        ContentColumn("instructions", "text", True, "The instructions for writers, in Markdown.", is_free_text=True),
+        ContentColumn("target_words", "integer", False, "Target number of words."),
     )
     names = tuple(column.name for column in columns)
 
@@ -155,29 +153,27 @@ def styles(source: Source) -> ContentTable:
             row = dict(zip(names, values, strict=True))
             yield row | {"instructions": row["instructions"] or None}
 
-    return ContentTable("styles", "How a response is to be written.", columns, rows, ("style", "style_version"))
+    return ContentTable("styles", "A discourse style of responses.", columns, rows, ("style", "style_version"))
 
 
 def responses(source: Source) -> ContentTable:
     """Return the responses."""
     columns = (
-        ContentColumn("response", "text", False, "Its id."),
+        ContentColumn("response", "text", False, "Its ID."),
         _TOPIC,
         _TOPIC_VERSION,
-        ContentColumn("style", "text", False, "The style in which it was asked for.", "styles.style"),
-        ContentColumn("style_version", "integer", False, "Which version of the style."),
-        ContentColumn("participant", "text", False, "Who wrote it.", "participants.participant"),
-        ContentColumn("origin", "text", False, "Of whom it is.", values=("HUMAN", "MODEL", "SYSTEM")),
+        ContentColumn("style", "text", False, "The requested style.", "styles.style"),
+        ContentColumn("style_version", "integer", False, "The version of the style."),
+        ContentColumn("participant", "text", False, "The writer.", "participants.participant"),
+        ContentColumn("origin", "text", False, "The origin.", values=("HUMAN", "MODEL", "SYSTEM")),
         ContentColumn("text", "text", False, "The text with its citation markers, as submitted.", is_free_text=True),
-        ContentColumn("is_redacted", "boolean", False, "Whether something is blacked out in it: each character by █."),
-        ContentColumn("words", "integer", False, "Its words, separated by spaces, markers left out."),
-        ContentColumn("is_included", "boolean", False, "Whether it counts in analyses."),
-        ContentColumn("licence", "text", False, "Under which licence it may be used."),
+        ContentColumn("is_redacted", "boolean", False, "Whether parts are redacted (each character replaced by █)."),
+        ContentColumn("words", "integer", False, "Number of words separated by spaces, without markers."),
+        ContentColumn("is_included", "boolean", False, "Whether it is included in analyses."),
+        ContentColumn("licence", "text", False, "The licence of the text."),
         ContentColumn("submitted_at", "time", True, "When it was submitted."),
-        ContentColumn(
-            "seconds", "number", True, "How long it was written, from the first to the last event of its log."
-        ),
-        ContentColumn("active_seconds", "number", True, "Likewise, without pauses away from it."),
+        ContentColumn("seconds", "number", True, "Time from the first to the last event of its log."),
+        ContentColumn("active_seconds", "number", True, "The same without pauses away from the text."),
     )
     read = (
         "pk", "participant_id", "external_id", "topic__external_id", "topic__version", "style__name",
@@ -224,8 +220,8 @@ def statements(source: Source) -> ContentTable:
     columns = (
         _RESPONSE,
         ContentColumn("statement", "integer", False, "Its number in the response, from 0."),
-        ContentColumn("start", "integer", False, "Its first character in the text, in code points from 0."),
-        ContentColumn("end", "integer", False, "The character after its last one."),
+        ContentColumn("start", "integer", False, "Offset of its first character in the text, in code points from 0."),
+        ContentColumn("end", "integer", False, "Offset after its last character."),
         ContentColumn("closing", "text", True, "The punctuation right after the marker.", is_free_text=True),
     )
 
@@ -238,7 +234,7 @@ def statements(source: Source) -> ContentTable:
                     "response": name, "statement": position, "start": start, "end": end, "closing": closing or None,
                 }  # fmt: skip
 
-    meaning = "A span of a response up to its citation marker."
+    meaning = "A statement: a span of a response up to its citation marker."
     return ContentTable("statements", meaning, columns, rows, ("response", "statement"))
 
 
@@ -248,7 +244,7 @@ def citations(source: Source) -> ContentTable:
         _RESPONSE,
         ContentColumn("statement", "integer", False, "The statement's number in the response."),
         ContentColumn("rank", "integer", False, "The rank of the passage that it cites, in the topic's list."),
-        ContentColumn("passage", "text", False, "The collection's id of that passage."),
+        ContentColumn("passage", "text", False, "The collection's ID of that passage."),
     )
     names = tuple(column.name for column in columns)
 
@@ -261,7 +257,9 @@ def citations(source: Source) -> ContentTable:
             if response in source.selection.responses:
                 yield dict(zip(names, row, strict=True))
 
-    return ContentTable("citations", "A statement cites a passage.", columns, rows, ("response", "statement", "rank"))
+    return ContentTable(
+        "citations", "A citation of a passage by a statement.", columns, rows, ("response", "statement", "rank")
+    )
 
 
 def survey_answers(source: Source) -> ContentTable:
@@ -269,10 +267,10 @@ def survey_answers(source: Source) -> ContentTable:
     columns = (
         _RESPONSE,
         ContentColumn("survey", "text", False, "The survey's name."),
-        ContentColumn("survey_version", "integer", False, "Which version of the survey."),
+        ContentColumn("survey_version", "integer", False, "The version of the survey."),
         ContentColumn("question", "text", False, "The question's name.", is_free_text=True),
-        ContentColumn("question_text", "text", True, "The question, as it was asked.", is_free_text=True),
-        ContentColumn("answer", "json", False, "The answer: a number, or words.", is_free_text=True),
+        ContentColumn("question_text", "text", True, "The text of the question.", is_free_text=True),
+        ContentColumn("answer", "json", False, "The answer: a number or text.", is_free_text=True),
     )
 
     def rows() -> Iterator[Row]:

@@ -20,11 +20,11 @@ from .source import Source
 CHUNK = 2000
 GOLD, GRADES = "gold", "grades"
 ROWS = "rows of results"
-ABOUT_LEFT_OUT = "they are about a response or a person that is left out"
-OF_OWN_TEXTS = "they hold texts of the study, or answers made of them, and do not say whose"
+ABOUT_LEFT_OUT = "they are about a response or person that is left out"
+OF_OWN_TEXTS = "they contain texts of the study or answers from them, without naming the person"
 # What pages have no column for.
-_ANYWHERE = {"note": "Why a value is not there, where one is not"}
-_RUN = ContentColumn("run", "integer", False, "Which run made it.", "runs.run")
+_ANYWHERE = {"note": "Reason for missing values"}
+_RUN = ContentColumn("run", "integer", False, "The run that computed it.", "runs.run")
 
 
 class Results:
@@ -59,14 +59,14 @@ class Results:
 
     def _of_runs(self) -> ContentTable:
         columns = (
-            ContentColumn("run", "integer", False, "Its number in this release, in the order in which the runs ended."),
-            ContentColumn("kind", "text", False, "What it computed."),
-            ContentColumn("finished_at", "time", True, "When it ended."),
-            ContentColumn("code_version", "text", False, "By which version of the software."),
-            ContentColumn("inputs_digest", "text", True, "SHA-256 of exactly what it used."),
-            ContentColumn("parameters", "json", False, "With which parameters."),
-            ContentColumn("seed", "integer", False, "With which seed."),
-            ContentColumn("stale", "text", True, "How its inputs have changed since; null: they have not."),
+            ContentColumn("run", "integer", False, "Its number in this release, in order of completion."),
+            ContentColumn("kind", "text", False, "The kind of run."),
+            ContentColumn("finished_at", "time", True, "When it finished."),
+            ContentColumn("code_version", "text", False, "The version of the software."),
+            ContentColumn("inputs_digest", "text", True, "SHA-256 of its inputs."),
+            ContentColumn("parameters", "json", False, "The parameters."),
+            ContentColumn("seed", "integer", False, "The random seed."),
+            ContentColumn("stale", "text", True, "How its inputs have changed since. Null: no change."),
         )
 
         def rows() -> Iterator[Row]:
@@ -82,7 +82,7 @@ class Results:
                     "stale": run.stale_reason or None,
                 }
 
-        return ContentTable("runs", "A computation whose results are in the release.", columns, rows, ("run",))
+        return ContentTable("runs", "A run with results in the release.", columns, rows, ("run",))
 
     def _of_name(self, name: str) -> ContentTable:
         columns = self._columns(name)
@@ -93,7 +93,7 @@ class Results:
                 yield {column: _as(kind, row.get(column)) for column, kind in kinds.items()}
 
         file = name if name in (GOLD, GRADES) else f"results_{name}"
-        return ContentTable(file, f"{get(name).title}, as the runs computed it.", columns, rows)
+        return ContentTable(file, f"{get(name).title}, as computed by the runs.", columns, rows)
 
     def _rows(self, name: str, *, count: bool = False) -> Iterator[Row]:
         """Yield what a table holds, the database taking it apart row by row."""
@@ -156,7 +156,7 @@ class Results:
         refers = ""
         if is_response and self._source.choices.responses:
             refers = "responses.response"
-        meaning = f"{label}." if label else f"As the documentation of CrowdRAG says of {key} (docs/results.md)."
+        meaning = f"{label}." if label else f"See {key} in the documentation of CrowdRAG (docs/results.md)."
         return ContentColumn(key, kind, type(None) in kinds, meaning, refers, is_free_text=kind in ("text", "json"))
 
 
@@ -166,9 +166,9 @@ def _labels(table: Table) -> dict[str, str]:
     for column in table.columns:
         label = str(column.label)
         labels |= {
-            column.low: f"The lower end of the interval of {column.key} ({label})",
-            column.high: f"The upper end of the interval of {column.key} ({label})",
-            column.n: f"How many {column.key} is of",
+            column.low: f"Lower bound of the interval of {column.key} ({label})",
+            column.high: f"Upper bound of the interval of {column.key} ({label})",
+            column.n: f"Number of observations behind {column.key}",
         }
     return labels | {column.key: str(column.label) for column in table.columns}
 

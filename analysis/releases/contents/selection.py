@@ -73,11 +73,11 @@ class ExclusionCount:
 CHUNK = 2000
 RESPONSES = "responses"
 JUDGMENTS = "judgments"
-NOT_CHOSEN = "it was chosen to leave them out"
-ERASED = "people had what they gave erased"
+NOT_CHOSEN = "they were not chosen for this release"
+ERASED = "people had their data erased"
 EXCLUDED = "they are excluded from the analysis"
-NOT_ACCEPTED = "the questionnaire was not accepted, or not yet"
-ON_WITHHELD = "a response that they are about is left out"
+NOT_ACCEPTED = "the questionnaire is not accepted"
+ON_WITHHELD = "they are about a response that is left out"
 
 
 class Selection:

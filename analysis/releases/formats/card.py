@@ -30,15 +30,18 @@ def write_card(about: About, manifest: Manifest) -> str:
         *_what_it_is(about),
         "## Tables",
         markup.table(
-            ["table", "rows", "a row is"],
+            ["table", "rows", "one row is"],
             [[markup.code(t["name"]), f"{t['rows']:,}", markup.line(t["meaning"])] for t in manifest["tables"]],
         ),
-        "Every field is described in [FIELDS.md](FIELDS.md); how the data came about, in [DATASHEET.md](DATASHEET.md).",
+        (
+            "[FIELDS.md](FIELDS.md) describes every field. [DATASHEET.md](DATASHEET.md) describes how the "
+            "data were collected."
+        ),
         "## Loading",
         _loading(manifest),
         "## Files",
         _files(),
-        "## What is not in it",
+        "## Left out",
         left_out(about),
         *_not_in_the_layout(about),
         "## Licence",
@@ -88,7 +91,7 @@ def _configuration(name: str, *, default: bool) -> dict[str, Any]:
 def _what_it_is(about: About) -> list[str]:
     parts = [markup.paragraphs(about.description)] if about.description.strip() else []
     if about.is_simulated:
-        parts.append("**The crowd of this study is simulated**: no person wrote or judged any of it.")
+        parts.append("**The crowd of this study is simulated.** No person wrote or judged any of it.")
     if about.address:
         parts.append(f"Published at <{about.address}>.")
     return parts
@@ -97,7 +100,7 @@ def _what_it_is(about: About) -> list[str]:
 def _loading(manifest: Manifest) -> str:
     name = _first([table for table in manifest["tables"] if table["rows"]])
     if not name:
-        return "There are no rows in this release."
+        return "This release has no rows."
     return f"""```python
 import datasets, duckdb, pandas
 
@@ -109,45 +112,48 @@ duckdb.sql("SELECT * FROM 'parquet/{name}.parquet'")
 
 
 _OTHER_FILES = """| `croissant.json` | Croissant metadata |
-| `release.json` | the manifest: fields, files, choices, what was left out, the runs that results came from |
-| `CHANGES.md`, `SHA256SUMS`, `LICENSE`, `CITATION.cff` | as their names say: `sha256sum --check SHA256SUMS` |
+| `release.json` | the manifest: fields, files, choices, left-out data, and the runs of the results |
+| `CHANGES.md`, `SHA256SUMS`, `LICENSE`, `CITATION.cff` | as named (verify with `sha256sum --check SHA256SUMS`) |
 
-Files for which the study has nothing are not there."""
+Files without data are omitted."""
 
 
 def _files() -> str:
     formats = [f"| `{form.folder}/` | {form.description} |" for form in FORMATS]
-    return "\n".join(["| where | what |", "| --- | --- |", *formats, _OTHER_FILES])
+    return "\n".join(["| path | content |", "| --- | --- |", *formats, _OTHER_FILES])
 
 
 def left_out(about: About) -> str:
     """Return what the study has and the release has not, as a table."""
     if not about.left_out:
-        return "Nothing of what was chosen for this release had to be left out."
+        return "Nothing was left out of the data chosen for this release."
     return _counted(about.left_out)
 
 
 def _not_in_the_layout(about: About) -> list[str]:
     if not about.layout_left_out:
         return []
-    return ["The CrowdRAG-25 layout has no room for these, which the tables hold:", _counted(about.layout_left_out)]
+    return [
+        "The tables contain these data, but the CrowdRAG-25 layout has no field for them:",
+        _counted(about.layout_left_out),
+    ]
 
 
 def _counted(left_out: Sequence[Exclusion]) -> str:
     rows = [
         [markup.line(exclusion.what), f"{exclusion.count:,}", markup.line(exclusion.reason)] for exclusion in left_out
     ]
-    return markup.table(["what", "how many", "why"], rows)
+    return markup.table(["data", "count", "reason"], rows)
 
 
 def _licence(about: About) -> str:
     licence = citation.licence_of(about.licence)
     name = markup.line(licence.name)
-    text = f"What people and models wrote, what people judged, and what follows from it: {name}"
+    text = f"Texts by people and models, judgments by people, and results derived from them: {name}"
     text += f" (<{licence.address}>)." if licence.address else "."
     if about.passage_terms:
         terms = markup.line(about.passage_terms)
-        text += f"\n\nRetrieved passages are the work of others, passed on under these terms: {terms}"
+        text += f"\n\nRetrieved passages are the work of others and are shared under these terms: {terms}"
     return text
 
 
@@ -163,9 +169,7 @@ def write_changes(about: About, manifest: Manifest) -> str:
         since = f"Since version {about.previous.get('version')}:"
         parts += [
             since,
-            "\n".join(f"- {difference}" for difference in differences)
-            if differences
-            else "The tables hold exactly the same.",
+            "\n".join(f"- {difference}" for difference in differences) if differences else "The tables are identical.",
         ]
     return "\n\n".join(parts) + "\n"
 
@@ -174,13 +178,15 @@ def compared(before: Manifest, after: Manifest) -> list[str]:
     """Return in sentences of Markdown what differs between two versions' manifests."""
     sentences = []
     if before.get("schema_version") != after["schema_version"]:
-        sentences.append(f"The schema version was {before.get('schema_version')} and is {after['schema_version']}.")
+        sentences.append(
+            f"The schema version changed from {before.get('schema_version')} to {after['schema_version']}."
+        )
     sentences += _licences(before, after)
     earlier, later = _tables(before), _tables(after)
     sentences += [
         f"The table {markup.code(name)} is new: {later[name]['rows']:,} rows." for name in later if name not in earlier
     ]
-    sentences += [f"The table {markup.code(name)} is not there any more." for name in earlier if name not in later]
+    sentences += [f"The table {markup.code(name)} was removed." for name in earlier if name not in later]
     for name in later:
         if name in earlier:
             sentences += _table(name, earlier[name], later[name])
@@ -194,7 +200,7 @@ def _tables(manifest: Manifest) -> dict[str, Manifest]:
 def _licences(before: Manifest, after: Manifest) -> list[str]:
     if before.get("licence") == after["licence"]:
         return []
-    return [f"The licence was {markup.code(str(before.get('licence')))} and is {markup.code(after['licence'])}."]
+    return [f"The licence changed from {markup.code(str(before.get('licence')))} to {markup.code(after['licence'])}."]
 
 
 def _table(name: str, before: Manifest, after: Manifest) -> list[str]:
@@ -205,22 +211,22 @@ def _table(name: str, before: Manifest, after: Manifest) -> list[str]:
     if new := [field for field in later if field not in earlier]:
         sentences.append(f"{title} has new fields: {', '.join(markup.code(field) for field in new)}.")
     if gone := [field for field in earlier if field not in later]:
-        sentences.append(f"{title} has these fields no more: {', '.join(markup.code(field) for field in gone)}.")
+        sentences.append(f"{title} no longer has the fields: {', '.join(markup.code(field) for field in gone)}.")
     for field in later:
         if field in earlier and earlier[field]["type"] != later[field]["type"]:
             was, is_ = earlier[field]["type"], later[field]["type"]
-            sentences.append(f"{title}: {markup.code(field)} was {markup.code(was)} and is {markup.code(is_)}.")
+            sentences.append(f"{title}: {markup.code(field)} changed from {markup.code(was)} to {markup.code(is_)}.")
     if before["rows"] != after["rows"]:
-        sentences.append(f"{title} had {before['rows']:,} rows and has {after['rows']:,}.")
+        sentences.append(f"{title} changed from {before['rows']:,} to {after['rows']:,} rows.")
     elif before["content_sha256"] != after["content_sha256"] and not sentences:
-        sentences.append(f"{title} has as many rows as before ({after['rows']:,}), and not the same.")
+        sentences.append(f"{title} has the same number of rows ({after['rows']:,}), but different content.")
     return sentences
 
 
 def _choices(before: Manifest, after: Manifest) -> list[str]:
     earlier, later = before.get("choices", {}), after["choices"]
     return [
-        f"The choice {markup.code(name)} was {_value_code(earlier.get(name))} and is {_value_code(later[name])}."
+        f"The choice {markup.code(name)} changed from {_value_code(earlier.get(name))} to {_value_code(later[name])}."
         # Runs have other keys in every version that is analysed anew.
         for name in later
         if name != "runs" and name in earlier and earlier[name] != later[name]

@@ -76,19 +76,22 @@ def write_licence(about: About) -> str:
         f"{about.title}, version {about.version}",
         f"Copyright {about.released.year} {about.makers}",
         "",
-        "What people and models wrote, what they judged, and what follows from both is licensed under",
+        "Texts by people and models, their judgments, and results derived from both are licensed under",
         "",
         f"    {licence.name}",
     ]
     if licence.address:
         lines += [f"    SPDX-License-Identifier: {licence.spdx}", f"    {licence.address}"]
-        lines += ["", "This file names the licence. Its text, which alone holds, stands at that address."]
+        lines += ["", "This file only names the licence. The legally binding text is at that address."]
     else:
-        lines += ["", f"It is none whose text is known here: ask {about.contact or 'those who made the data'} for it."]
+        lines += [
+            "",
+            f"The text of this licence is not known here. Ask {about.contact or 'the creators of the data'} for it.",
+        ]
     if others := [name for name in about.licences if name != about.licence]:
-        lines += ["", f"Some people released their texts under {', '.join(others)}; each response says its licence."]
+        lines += ["", f"Some people released their texts under {', '.join(others)}. Each response names its licence."]
     if about.passage_terms:
-        lines += ["", "Retrieved passages are the work of others. They are passed on under these terms:", ""]
+        lines += ["", "Retrieved passages are the work of others. They are shared under these terms:", ""]
         lines += [f"    {line}" for line in about.passage_terms.splitlines()]
     return "\n".join(lines) + "\n"
 

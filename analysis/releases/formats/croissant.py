@@ -101,15 +101,13 @@ def _creator(creator: Any) -> Json:
 
 def _responsible(about: About) -> Json:
     """Say what the extension for responsible AI asks for and is known here; the datasheet says more."""
-    people = (
-        "The crowd is simulated." if about.is_simulated else "People wrote and judged for pay or of their own will."
-    )
+    people = "The crowd is simulated." if about.is_simulated else "People wrote and judged for pay or as volunteers."
     return {
         "rai:dataCollection": f"{people} See DATASHEET.md.",
         "rai:dataCollectionType": ["Crowdsourcing", "Experiments"],
         "rai:personalSensitiveInformation": (
-            "Participants go by pseudonyms. Only what they agreed to release is there; free text was searched for "
-            "personal data."
+            "Participants have pseudonyms. The data contain only what they agreed to release. Free text was "
+            "searched for personal data."
         ),
     }
 

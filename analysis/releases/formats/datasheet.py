@@ -34,7 +34,7 @@ def _sections(about: About, manifest: Manifest) -> list[tuple[str, list[tuple[st
 
 
 def _motivation(about: About) -> list[tuple[str, str]]:
-    why = markup.paragraphs(about.description) or "The study's makers did not say."
+    why = markup.paragraphs(about.description) or "The creators of the study did not state a purpose."
     who = "; ".join(
         markup.line(f"{creator.name} ({creator.affiliation})" if creator.affiliation else creator.name)
         for creator in about.creators
@@ -52,72 +52,72 @@ def _composition(about: About, manifest: Manifest) -> list[tuple[str, str]]:
     )
     nobody = "None: the study's crowd is simulated." if about.is_simulated else _PEOPLE[about.choices.pseudonyms.value]
     return [
-        ("What do the instances represent, and how many are there?", counts or "There are none."),
+        ("What do the instances represent, and how many are there?", counts or "There are no instances."),
         (
             "Does the dataset contain all possible instances?",
-            "It holds what its makers chose of the study, and of that what may be released. Left out:\n\n"
+            "It contains the data of the study that its creators chose and that may be released. Left out:\n\n"
             + card.left_out(about),
         ),
-        ("Is any information missing?", f"Fields that may be empty say so in FIELDS.md. {_chosen(about.choices)}"),
+        ("Is any information missing?", f"FIELDS.md marks fields that may be empty. {_chosen(about.choices)}"),
         ("Does it relate to people, and can they be identified?", nobody),
         (
             "Does it contain data that might be offensive?",
-            "Texts are as people and models wrote them, and passages as they were retrieved. Nobody rewrote them.",
+            "Texts are as people and models wrote them, and passages are as retrieved. Nobody edited them.",
         ),
     ]
 
 
-_SEARCHED = "Free text was searched for personal data, and each finding was decided on by a researcher."
+_SEARCHED = "Free text was searched for personal data, and a researcher decided on each finding."
 _PEOPLE = {
     "FRESH": (
-        "Participants go by pseudonyms that were made for this release: by them, nobody can be found in another one "
-        f"or in the study. {_SEARCHED}"
+        "Participants have pseudonyms that were created for this release. They cannot be linked to other releases or "
+        f"to the study. {_SEARCHED}"
     ),
     "STABLE": (
-        "Participants go by the study's pseudonyms, which are the same in each of its releases and say nothing of a "
-        f"platform's ids. {_SEARCHED}"
+        "Participants have the study's pseudonyms, which are the same in each of its releases and reveal no platform "
+        f"IDs. {_SEARCHED}"
     ),
 }
 _ACQUIRED = (
-    "People wrote texts to a query from retrieved passages, in an editor that records how a text came about; people, "
-    "and where tables say so models, judged texts alone or in pairs, in questionnaires of several dimensions."
+    "People wrote texts on a query from retrieved passages, in an editor that records the writing "
+    "process. People (and models, where tables say so) judged single texts or pairs of texts on "
+    "several dimensions in questionnaires."
 )
 _CONSENT = (
-    "Whoever took part was shown a text that says what is recorded and what may be released under which licence, and "
-    "agreed to each part on its own. Only what an agreement covers that still holds is in this release. People whose "
-    "data came with a corpus that was public already have no agreement on record here."
+    "Participants read a consent text that states what is recorded and what may be released under "
+    "which licence. They agreed to each part separately. This release contains only data with valid "
+    "consent. There is no recorded consent for data from a corpus that was already public."
 )
 _WITHDRAWN = (
-    "Yes, at any time and without an account. What was given is then erased, this release is marked, and the next "
-    "version is made without it."
+    "Yes, at any time and without an account. The data are then erased, this release is marked, and "
+    "the next version does not contain them."
 )
 _COMPUTED = (
-    "Judgments are as they were given. Labels, grades and result tables were computed from them by these runs, whose "
-    "parameters are in `release.json`:"
+    "Judgments are as given. Labels, grades and result tables were computed from them by these runs. "
+    "Their parameters are in `release.json`:"
 )
 _GOOD_FOR = (
-    "Evaluating retrieval-augmented generation: rankings of systems, measures compared with people's judgments, models "
-    "as judges, and where logs are in it, how people write from sources."
+    "Evaluation of retrieval-augmented generation: rankings of systems, comparison of metrics with "
+    "people's judgments, and models as judges. With writing logs: how people write from sources."
 )
 _NOT_FOR = (
-    "Finding out who took part, by style, timing or otherwise. Judging single participants. Grades of texts of "
-    "different topics do not compare."
+    "Identifying participants by style, timing or otherwise. Evaluating single participants. "
+    "Comparing grades of texts on different topics."
 )
 _UPDATED = (
-    "A version never changes once it is published. What changes, and what is withdrawn, leads to a new one; CHANGES.md "
-    "says what is new."
+    "A published version never changes. Changes and withdrawals lead to a new version. CHANGES.md lists the changes."
 )
 
 
 def _chosen(choices: Choices) -> str:
-    sentences = [f"Times are {choices.timing.label}", f"writing logs: {choices.logs.label}"]
+    sentences = [f"Times: {choices.timing.label}", f"writing logs: {choices.logs.label}"]
     sentences.append(f"retrieved passages: {choices.passages.label}")
     return "; ".join(markup.line(str(sentence)) for sentence in sentences) + "."
 
 
 def _collection(about: About) -> list[tuple[str, str]]:
     if about.is_simulated:
-        return [("How was the data acquired?", "By simulation of a crowd, from a fixed seed.")]
+        return [("How was the data acquired?", "By simulation of a crowd with a fixed seed.")]
     return [
         ("How was the data acquired?", _ACQUIRED),
         ("Did the people consent?", _CONSENT),
@@ -127,7 +127,7 @@ def _collection(about: About) -> list[tuple[str, str]]:
 
 def _labelling(about: About, manifest: Manifest) -> list[tuple[str, str]]:
     if not about.runs:
-        return [("Was any labelling done?", "Judgments are as they were given. No labels derived from them are in it.")]
+        return [("Was any labelling done?", "Judgments are as given. This release has no labels derived from them.")]
     rows = [
         [
             markup.code(run.kind),
@@ -138,9 +138,7 @@ def _labelling(about: About, manifest: Manifest) -> list[tuple[str, str]]:
         ]
         for run in about.runs
     ]
-    table = markup.table(
-        ["kind of run", "code version", "digest of its inputs", "finished", "study changed since"], rows
-    )
+    table = markup.table(["kind of run", "code version", "digest of inputs", "finished", "study changed since"], rows)
     digest = f"Digest of all: `{manifest['runs_digest']}`"
     return [("Was any labelling done?", f"{_COMPUTED}\n\n{table}\n\n{digest}")]
 
@@ -150,11 +148,11 @@ def _uses() -> list[tuple[str, str]]:
 
 
 def _distribution(about: About, manifest: Manifest) -> list[tuple[str, str]]:
-    where = f"At <{about.address}>." if about.address else "As these files."
+    where = f"At <{about.address}>." if about.address else "As files."
     if about.doi:
         where += f" DOI: {markup.code(about.doi)}."
     return [
         ("How is it distributed, and under which licence?", f"{where} Licence: {markup.code(manifest['licence'])}."),
-        ("Whom can one ask?", markup.line(about.contact) or "The makers."),
+        ("Who is the contact?", markup.line(about.contact) or "The creators."),
         ("Will it be updated?", _UPDATED),
     ]

@@ -107,4 +107,4 @@ class Folder:
     def sums(self) -> None:
         """Add the sums of all files that are there, as `sha256sum --check` reads them; the last thing to do."""
         lines = sorted(f"{file.sha256}  {file.path}\n" for file in self.files)
-        self.text(SUMS, "".join(lines), "text/plain; charset=utf-8", "SHA-256 sums of all other files")
+        self.text(SUMS, "".join(lines), "text/plain; charset=utf-8", "SHA-256 checksums of all other files")

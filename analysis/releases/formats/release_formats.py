@@ -64,8 +64,8 @@ def _write_crowdrag25(folder: Folder, _tables: Tables, layout: Tables) -> None:
 
 JSON_LINES: Final = Format(
     "jsonl",
-    gettext_lazy("every text exactly as it is"),
-    "every table as gzipped JSON lines: every text as it is",
+    gettext_lazy("texts unchanged"),
+    "all tables as gzipped JSON lines, texts unchanged",
     suffix=".jsonl.gz",
     open_table=lambda folder, path, table, _schema: tabular.json_lines(folder, path, table),
 )
@@ -74,27 +74,27 @@ FORMATS: Final = (
     JSON_LINES,
     Format(
         "parquet",
-        gettext_lazy("with types, for programs"),
-        "the same with types, and with the meaning of every column in the metadata",
+        gettext_lazy("typed, for programs"),
+        "the same with column types, and column descriptions in the metadata",
         suffix=".parquet",
         open_table=tabular.parquet,
     ),
     Format(
         "csv",
         gettext_lazy("for spreadsheets"),
-        "the same for spreadsheets: a cell that would begin a formula has an apostrophe in front, so texts differ",
+        "the same for spreadsheets. Cells that look like formulas begin with an apostrophe, so texts differ",
         suffix=".csv",
         open_table=lambda folder, path, table, _schema: tabular.spreadsheet(folder, path, table),
     ),
     Format(
         trec.FOLDER,
-        gettext_lazy("for tools of information retrieval"),
-        "topics, grades as qrels and pair preferences, for tools of information retrieval",
+        gettext_lazy("for information retrieval tools"),
+        "topics, grades as qrels, and pair preferences for information retrieval tools",
         write_all=_write_trec,
     ),
     Format(
         tabular.FOLDER,
-        gettext_lazy("laid out as the CrowdRAG-25 corpus"),
+        gettext_lazy("CrowdRAG-25 layout"),
         "the layout of the CrowdRAG-25 corpus",
         write_all=_write_crowdrag25,
     ),

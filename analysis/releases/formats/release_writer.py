@@ -49,7 +49,7 @@ def _field(column: ContentColumn) -> dict[str, Any]:
 def write_fields(tables: Sequence[ContentTable]) -> str:
     """Return FIELDS.md."""
     parts = [
-        "# What every field means",
+        "# Fields",
         "",
         f"Format `{FORMAT}`, schema version {SCHEMA_VERSION}. Each table is in {_folders_of_tables()} under "
         "its name, with the same rows in the same order. Types: " + ", ".join(sorted(set(WORDS.values()))) + ".",
@@ -58,7 +58,7 @@ def write_fields(tables: Sequence[ContentTable]) -> str:
         rows = [_row(column) for column in table.columns]
         parts += ["", f"## {table.name}", "", markup.line(table.meaning), ""]
         if table.key:
-            parts += ["A row is named by " + ", ".join(markup.code(name) for name in table.key) + ".", ""]
+            parts += ["A row is identified by " + ", ".join(markup.code(name) for name in table.key) + ".", ""]
         parts.append(markup.table(["field", "type", "null", "meaning"], rows))
     return "\n".join(parts) + "\n"
 
@@ -97,15 +97,15 @@ def write_metadata(folder: Folder, tables: Sequence[ContentTable], about: About)
     # It is read by others than those who made it: in one language, whatever a worker process speaks.
     with translation.override("en"):
         manifest = manifest_of(folder, tables, about)
-        folder.text("README.md", card.write_card(about, manifest), _MARKDOWN, "The dataset card: begin here")
-        folder.text("FIELDS.md", write_fields(tables), _MARKDOWN, "What every field means")
-        folder.text("DATASHEET.md", datasheet.write(about, manifest), _MARKDOWN, "The datasheet")
-        folder.text("CHANGES.md", card.write_changes(about, manifest), _MARKDOWN, "What is new in this version")
-        folder.text("LICENSE", citation.write_licence(about), _TEXT, "Under which licence, and what it does not cover")
-        folder.text("CITATION.cff", citation.write_citation(about), "application/x-yaml", "How to cite it")
+        folder.text("README.md", card.write_card(about, manifest), _MARKDOWN, "Dataset card (start here)")
+        folder.text("FIELDS.md", write_fields(tables), _MARKDOWN, "Description of every field")
+        folder.text("DATASHEET.md", datasheet.write(about, manifest), _MARKDOWN, "Datasheet")
+        folder.text("CHANGES.md", card.write_changes(about, manifest), _MARKDOWN, "Changes in this version")
+        folder.text("LICENSE", citation.write_licence(about), _TEXT, "Licence, and what it does not cover")
+        folder.text("CITATION.cff", citation.write_citation(about), "application/x-yaml", "Citation")
         described = croissant.croissant_document(about, manifest, tables)
         folder.text("croissant.json", _json(described), "application/ld+json", "Croissant metadata")
-        folder.text(MANIFEST, _json(manifest), "application/json", "The manifest: what programs want to know")
+        folder.text(MANIFEST, _json(manifest), "application/json", "Manifest for programs")
         folder.sums()
     return manifest
 

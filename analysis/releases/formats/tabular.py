@@ -56,7 +56,7 @@ def iso(value: Any) -> str:
         if it is no time.
     """
     if not isinstance(value, datetime):
-        raise TypeError(f"No format holds a value like {value!r}.")
+        raise TypeError(f"No format supports a value like {value!r}.")
     return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 

@@ -15,12 +15,10 @@ from .output_folder import Folder, OpenFile
 
 FOLDER = "trec"
 _TEXT = "text/plain; charset=utf-8"
-_TOPICS = "The topics: id and query, separated by a tab"
-_RETRIEVED = "The retrieved passages as a run: topic, Q0, passage, rank from 1, score, tag"
-_QRELS = "The grades as qrels: topic, 0, response, relevance (twice the grade, 2 being the worst)"
-_PREFERENCES = (
-    "The labels of pairs: topic, left response, right response, -1 (left is better), 0 (neither) or 1 (right)"
-)
+_TOPICS = "Topics: ID and query, separated by a tab"
+_RETRIEVED = "Retrieved passages as a run: topic, Q0, passage, rank from 1, score, tag"
+_QRELS = "Grades as qrels: topic, 0, response, relevance (twice the grade, 2 is the worst)"
+_PREFERENCES = "Labels of pairs: topic, left response, right response, -1 (left is better), 0 (neither) or 1 (right)"
 LABELS = {"a": -1, "n": 0, "b": 1}
 _TAG = "retrieved"
 _BREAKS = re.compile(r"[\s%\x00-\x1f\x7f-\xa0]")

@@ -37,20 +37,21 @@ class FindingRow(serializers.Serializer[services.FindingInText]):
     source = serializers.ChoiceField(TextSource.choices, source="finding.source")  # type: ignore[assignment] # a field, and no attribute
     kind = serializers.ChoiceField(PersonalKind.choices, source="finding.kind")
     participant = serializers.CharField(source="finding.participant.external_id", help_text="A pseudonym.")
-    field = serializers.CharField(source="finding.field", help_text="Of a survey: the question.")
-    start = serializers.IntegerField(source="finding.start", help_text="In code points of the text.")
+    field = serializers.CharField(source="finding.field", help_text="For surveys: the question.")
+    start = serializers.IntegerField(source="finding.start", help_text="Position in code points of the text.")
     end = serializers.IntegerField(source="finding.end")
     before = serializers.CharField()
     found = serializers.CharField(
         source="match",
     )
     after = serializers.CharField()
-    is_there = serializers.BooleanField(help_text="Whether the text still reaches that far.")
+    is_there = serializers.BooleanField(help_text="Whether the text still has this position.")
     in_passages = serializers.BooleanField(
-        source="finding.in_passages", help_text="It stands in a passage too: most likely about somebody public."
+        source="finding.in_passages",
+        help_text=("Whether it is also in a retrieved passage, so most likely about a public person."),
     )
     found_at = serializers.DateTimeField(source="finding.found_at")
-    verdict = serializers.CharField(source="finding.verdict", help_text="Empty: nobody has decided.")
+    verdict = serializers.CharField(source="finding.verdict", help_text="Empty: no decision yet.")
     reason = serializers.CharField(source="finding.reason")
     decided_at = serializers.DateTimeField(source="finding.decided_at", allow_null=True)
     by = serializers.EmailField(source="finding.decided_by.email", default=None, allow_null=True)
@@ -62,9 +63,7 @@ class FindingRow(serializers.Serializer[services.FindingInText]):
 class FindingFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
     """Which places."""
 
-    undecided = StrictBooleanFilter(
-        method="only_undecided", help_text="Those that nobody has decided on, or the others."
-    )
+    undecided = StrictBooleanFilter(method="only_undecided", help_text="Findings without a decision, or with one.")
     source = django_filters.ChoiceFilter(choices=TextSource.choices)
     kind = django_filters.ChoiceFilter(choices=PersonalKind.choices)
     verdict = django_filters.ChoiceFilter(choices=PersonalVerdict.choices)
@@ -90,14 +89,16 @@ class Verdict(RequestBody):
     verdict = serializers.ChoiceField(PersonalVerdict.choices)
     reason = serializers.CharField(
         max_length=500, required=False, allow_blank=True, default="",
-        help_text="Needed where personal data are released all the same.",
+        help_text="Required to release personal data.",
     )  # fmt: skip
 
 
 class DecidedRow(serializers.Serializer[Any]):
     """What came of it."""
 
-    decided = serializers.IntegerField(help_text="How many places; those that the study does not have are left out.")
+    decided = serializers.IntegerField(
+        help_text=("Number of decided findings. Findings that are not in the study are ignored.")
+    )
 
 
 class Findings(ListEndpoint):

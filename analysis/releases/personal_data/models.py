@@ -31,15 +31,15 @@ class PersonalDataFinding(models.Model):
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="personal_data_findings")
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="personal_data_findings")
-    source = models.CharField(_("where"), max_length=15, choices=TextSource.choices)
+    source = models.CharField(_("source"), max_length=15, choices=TextSource.choices)
     row = models.BigIntegerField()
     field = models.CharField(max_length=200, blank=True)
-    kind = models.CharField(_("what"), max_length=10, choices=PersonalKind.choices)
+    kind = models.CharField(_("kind"), max_length=10, choices=PersonalKind.choices)
     # Code points of the text, as everywhere.
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
     # It stands in a passage of the topic too: then it is most likely about somebody who is public.
-    in_passages = models.BooleanField(_("stands in a passage too"), default=False)
+    in_passages = models.BooleanField(_("also in a passage"), default=False)
     found_at = models.DateTimeField()
     verdict = models.CharField(_("decision"), max_length=10, choices=PersonalVerdict.choices, blank=True)
     reason = models.CharField(_("reason"), max_length=500, blank=True)

@@ -12,12 +12,12 @@ from . import detection
 from .models import PersonalDataFinding
 
 BLACK = "█"
-UNDECIDED = "something in it looks like personal data, and nobody has decided what to do with it"
-DECIDED = "it holds personal data: it was decided to leave it out"
-IN_TEXT = "its text holds personal data that was blacked out"
+UNDECIDED = "possible personal data without a decision"
+DECIDED = "left out because of personal data"
+IN_TEXT = "its text contains redacted personal data"
 WHAT = {
-    TextSource.SURVEY: "answers in surveys",
-    TextSource.JUSTIFICATION: "reasons for judgments",
+    TextSource.SURVEY: "survey answers",
+    TextSource.JUSTIFICATION: "justifications of judgments",
     TextSource.COMMENT: "comments on questionnaires",
 }
 _SHOWN = (PersonalVerdict.RELEASE, PersonalVerdict.KEEP)

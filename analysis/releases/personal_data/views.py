@@ -54,7 +54,7 @@ def decide(request: HttpRequest, study: Study) -> HttpResponse:
     shown = "all" if request.POST.get("show") == "all" else "open"
     back = f"{reverse('personal_data_findings', args=[study.slug])}?show={shown}"
     if not form.is_valid():
-        messages.error(request, _("Tick at least one place, and choose what to do with it."))
+        messages.error(request, _("Select at least one finding and a decision."))
         return redirect(back)
     try:
         done = services.decide(
@@ -67,5 +67,5 @@ def decide(request: HttpRequest, study: Study) -> HttpResponse:
     except services.VerdictError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, ngettext("%d place decided.", "%d places decided.", done) % done)
+        messages.success(request, ngettext("%d decision saved.", "%d decisions saved.", done) % done)
     return redirect(back)

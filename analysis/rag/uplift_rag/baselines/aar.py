@@ -107,8 +107,9 @@ class Aar(StepwiseMethod):
         queries = self._contrasts(training.labelled, training)
         if not queries:
             raise NotPossibleError(
-                f"AAR learns from queries of which the generator prefers some documents to others, and there is none "
-                f"among {len(training.labelled)} training queries: train on more, or label more documents of each."
+                f"AAR needs queries for which the generator prefers some documents to others, but none of the "
+                f"{len(training.labelled)} training queries is like this. Use more queries, or label more "
+                "documents of each."
             )
         watched = self._contrasts(training.held_out, training)
         encoder = BiEncoder(self.settings.embedder, device=self.settings.device, longest=self.settings.longest)
@@ -162,7 +163,7 @@ class Aar(StepwiseMethod):
 
     def _fitted(self) -> BiEncoder:
         if self.encoder is None:
-            raise NotPossibleError("AAR has learnt nothing yet: fit it first.")
+            raise NotPossibleError("AAR is not trained yet: fit it first.")
         return self.encoder
 
 
@@ -296,14 +297,14 @@ def most_preferred(preferences: Floats, count: int) -> Bools:
 BASELINE = Baseline(
     name="aar",
     title="AAR",
-    does="hands over the first documents of a retriever that is adapted to what the generator prefers",
+    does="selects the first documents of a retriever adapted to the generator's preferences",
     make=Aar,
     forms=(
         Form(CONTRASTIVE, "AAR"),
         Form(
             "aar",
             "after AAR (linear adapter)",
-            "Of the encoder only a linear map of the question's vector was trained, in place of the whole encoder.",
+            "Only a linear map of the question's vector was trained, instead of the whole encoder.",
         ),
     ),
     trains=True,

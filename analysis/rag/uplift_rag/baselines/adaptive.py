@@ -104,8 +104,8 @@ class Adaptive(StepwiseMethod):
         questions, labels = self._labels(training.labelled, training)
         if not labels:
             raise NotPossibleError(
-                f"Adaptive-RAG learns from questions that a strategy answers right, and there is none among "
-                f"{len(training.labelled)} training questions: train on more, or name a label for the others."
+                f"Adaptive-RAG needs questions that a strategy answers right, but none of the {len(training.labelled)} "
+                f"training questions is like this. Use more questions, or set a label for the others."
             )
         watched = self._labels(training.held_out, training) if self.settings.patience else ([], [])
         classifier = fine_tuning.start(self.settings.encoder, LABELS, rng=training.rng, settings=self.settings)
@@ -201,21 +201,23 @@ class Adaptive(StepwiseMethod):
 
     def _fitted(self) -> Classifier:
         if self._classifier is None:
-            raise NotPossibleError("Adaptive-RAG has learnt nothing yet: fit it first.")
+            raise NotPossibleError("Adaptive-RAG is not trained yet: fit it first.")
         return self._classifier
 
 
 BASELINE = Baseline(
     name="adaptive",
     title="Adaptive-RAG",
-    does="hands over no documents, the first ones, or thinks and retrieves in turns, as the question seems to need",
+    does="selects no documents, the first documents, or alternates reasoning and retrieval, depending on "
+    "the question's complexity",
     make=Adaptive,
     forms=(
         Form(CLASSIFIER, "Adaptive-RAG"),
         Form(
             "adaptive",
             "after Adaptive-RAG (logistic regression)",
-            "The question's complexity was told by a logistic regression on its vector, in place of a language model.",
+            "The question's complexity was predicted by a logistic regression on its vector, instead of a "
+            "language model.",
         ),
     ),
     work=Work(

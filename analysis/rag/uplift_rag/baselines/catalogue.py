@@ -22,7 +22,7 @@ class Naive(Untrained):
 NAIVE = Baseline(
     name="naive",
     title="Naive generation",
-    does="asks without documents",
+    does="prompts without documents",
     make=Naive,
     forms=(Form("naive", "Naive generation"),),
     asks=0,
@@ -42,7 +42,7 @@ class Standard(Untrained):
 STANDARD = Baseline(
     name="standard",
     title="Standard RAG",
-    does="hands over the retriever's first documents",
+    does="selects the retriever's first documents",
     make=Standard,
     forms=(Form("standard", "Standard RAG"),),
 )

@@ -64,8 +64,9 @@ class CrossEncoder(StepwiseMethod):
         labels = {label for example in labelled for label in example.helpful.tolist()}
         if len(labels) < 2:
             raise NotPossibleError(
-                f"A cross-encoder learns from relevant and irrelevant documents, and there are not both among the "
-                f"{len(training_split.labelled)} training queries: name a trained one, or train on more queries."
+                "A cross-encoder needs relevant and irrelevant documents, but the "
+                f"{len(training_split.labelled)} training "
+                f"queries do not have both. Use a trained cross-encoder or more queries."
             )
         held_out = [judged for example in training_split.held_out if (judged := relevance(example)) is not None]
         self._trained = reranker.start(self.settings.encoder, rng=training_split.rng, device=self.settings.device,
@@ -101,7 +102,7 @@ class CrossEncoder(StepwiseMethod):
 
     def _fitted(self) -> reranker.Reranker:
         if self._trained is None:
-            raise NotPossibleError("The cross-encoder has learnt nothing yet: fit it first.")
+            raise NotPossibleError("The cross-encoder is not trained yet: fit it first.")
         return self._trained
 
 
@@ -129,7 +130,7 @@ class Ready:
             folder, use_safetensors=True, dtype=torch.float32
         )
         if loaded.config.num_labels > 2:
-            raise NotPossibleError(f"{model} tells {loaded.config.num_labels} classes apart: name one for relevance.")
+            raise NotPossibleError(f"{model} has {loaded.config.num_labels} classes. Name the one for relevance.")
         self._model = loaded.to(self._device).eval()
         self._name = model
         self._budget = Budget(reranker.CHUNK_TOKENS.get(self._device.type, reranker.CHUNK_TOKENS["cpu"]))
@@ -196,7 +197,7 @@ def schedule(settings: BaselineSettings, is_watched: bool) -> training.Schedule:
 BASELINE = Baseline(
     name="cross_encoder",
     title="Cross-encoder",
-    does="hands over the first documents by their relevance to the question",
+    does="selects the first documents by relevance to the question",
     make=CrossEncoder,
     forms=(Form("cross_encoder", "Cross-encoder"),),
     trains=True,

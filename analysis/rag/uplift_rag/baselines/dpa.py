@@ -94,7 +94,7 @@ def augmented(
             for (original, text), p in zip(rewritten, follows, strict=True)
             if p != 0
         ]
-        report(min(start + AT_ONCE, len(labelled)), len(labelled), "writing questions anew")
+        report(min(start + AT_ONCE, len(labelled)), len(labelled), "rewriting questions")
     return augmented_queries
 
 
@@ -146,8 +146,9 @@ class Dpa(StepwiseMethod):
         preferences = preferred(training.labelled)
         if not preferences:
             raise NotPossibleError(
-                f"DPA-RAG learns from documents that change whether an answer is right, and there is none in "
-                f"{len(training.labelled)} training queries: train on more, or with another metric."
+                "DPA-RAG needs documents that change whether an answer is right, but the "
+                f"{len(training.labelled)} training "
+                f"queries have none. Use more queries or another metric."
             )
         extra = augmented(preferences, training.generator, training.report) if self.augments else []
         self._trained = reranker.start(self.settings.encoder, rng=training.rng, device=self.settings.device,
@@ -175,7 +176,7 @@ class Dpa(StepwiseMethod):
 
     def _fitted(self) -> reranker.Reranker:
         if self._trained is None:
-            raise NotPossibleError("DPA-RAG has learnt nothing yet: fit it first.")
+            raise NotPossibleError("DPA-RAG is not trained yet: fit it first.")
         return self._trained
 
 
@@ -193,20 +194,20 @@ def aligned(request: Prompt) -> Prompt:
 BASELINE = Baseline(
     name="dpa",
     title="DPA-RAG",
-    does="hands over the first documents by what changed the generator's answers to other questions",
+    does="selects the first documents, ranked by what changed the generator's answers to other questions",
     make=Dpa,
     forms=(
         Form(
             RERANKER,
             "after DPA-RAG (reranker only)",
-            "The reranker learnt from questions that were written anew in five ways, too, by three objectives at once; "
-            "the generator was told in its prompt to doubt documents, in place of being trained in two stages.",
+            "The reranker was trained with three objectives at once, also on questions rewritten in five "
+            "ways. The generator was instructed to doubt documents, instead of being trained in two stages.",
         ),
         Form(
             "dpa",
             "after DPA-RAG (reranker and an instruction)",
-            "Questions were not written anew, and the generator was told in its prompt to doubt documents, in place "
-            "of being trained to.",
+            "Questions were not rewritten. The generator was instructed to doubt documents, instead of being "
+            "trained to do so.",
         ),
     ),
     work=Work(

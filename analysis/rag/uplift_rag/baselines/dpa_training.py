@@ -256,7 +256,7 @@ class _Learning:
             if min(self.at_once, len(batch)) == 1:
                 raise TrainingMemoryError(
                     f"the documents of one query do not fit into the memory of {self.reranker.device} while training: "
-                    "take fewer documents a query, fewer tokens a document (longest), or a smaller encoder"
+                    "use fewer documents per query, fewer tokens per document (longest), or a smaller encoder"
                 ) from error
             self.at_once = min(self.at_once, len(batch)) // 2
         else:

@@ -107,7 +107,7 @@ def _step(torch: Any, loss: Any, batch: list[int], parameters: Any, optimizer: A
         if not devices.is_memory_short(torch, error):
             raise
         raise TrainingMemoryError(
-            f"a training step does not fit into the memory of {device}: take fewer questions a step (batch), fewer "
+            f"a training step does not fit into the memory of {device}: use fewer questions per step (batch), fewer "
             "tokens (longest), or a smaller encoder"
         ) from error
     torch.nn.utils.clip_grad_norm_(parameters, _CLIP)

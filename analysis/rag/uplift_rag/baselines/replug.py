@@ -169,25 +169,25 @@ def vote(outputs: Sequence[Output], weights: Floats) -> tuple[str, str]:
 BASELINE = Baseline(
     name="replug",
     title="REPLUG",
-    does="asks with each of the first documents alone and weighs what is expected by the retriever's scores",
+    does="prompts with each of the first documents alone and weights the predictions by the retriever's scores",
     make=Replug,
     forms=(
         Form(ENSEMBLE, "REPLUG"),
         Form(
             LIKELIHOODS,
             "after REPLUG (likelihoods of generated answers)",
-            "The server does not write as an ensemble: of the answers to each document alone the one was taken that "
-            "the weighted mean of the documents' probabilities holds likeliest, token by token.",
+            "The server does not generate as an ensemble. Of the answers to each single document, we took "
+            "the most likely one by the weighted mean of the documents' token probabilities.",
         ),
         Form(
             VOTES,
             "after REPLUG (votes of answers)",
-            "The generator does not say how likely its words are, so each document's answer had its document's weight.",
+            "The generator does not return probabilities, so each answer had the weight of its document.",
         ),
         Form(
             "replug",
             "after REPLUG (ensemble or votes)",
-            "The run does not say whether the generator's probabilities or its answers were weighed.",
+            "The run does not record whether the generator's probabilities or its answers were weighted.",
         ),
     ),
     work=Work(

@@ -99,15 +99,15 @@ class Skr(StepwiseMethod):
                 helped.append(gain > 0)
         if not questions:
             raise NotPossibleError(
-                f"SKR remembers questions on which documents made the answer better or worse, and there is none among "
-                f"{len(training.labelled)} training questions: train on more, or with another metric."
+                f"SKR needs questions for which documents made the answer better or worse, but none of the "
+                f"{len(training.labelled)} training questions is like this. Use more questions or another metric."
             )
         self._embeddings, self._helped = self._embed(questions), np.array(helped)
 
     def save(self, folder: Path) -> None:
         """Save the embeddings of the stored questions, and whether documents helped."""
         if self._embeddings is None:
-            raise NotPossibleError("SKR has learnt nothing yet: fit it first.")
+            raise NotPossibleError("SKR is not trained yet: fit it first.")
         for name, values in zip(_FILES, (self._embeddings, self._helped), strict=True):
             np.save(folder / name, values, allow_pickle=False)
 
@@ -118,7 +118,7 @@ class Skr(StepwiseMethod):
     def retrieves(self, question: str) -> bool:
         """Return whether to answer this question with documents."""
         if self._embeddings is None:
-            raise NotPossibleError("SKR has learnt nothing yet: fit it first.")
+            raise NotPossibleError("SKR is not trained yet: fit it first.")
         neighbours = nearest(self._embed([question])[0], self._embeddings, self.neighbours)
         return wants_documents(self._helped[neighbours], self._helped, threshold=self.threshold)
 
@@ -184,7 +184,7 @@ def wants_documents(helped_near: Bools, everyone: Bools, *, threshold: float = 1
 BASELINE = Baseline(
     name="skr",
     title="SKR",
-    does="hands over the first documents, or none if documents harmed similar questions more often than others",
+    does="selects the first documents, or none if documents harmed similar questions more often than others",
     make=Skr,
     forms=(Form("skr", "SKR"),),
     work=Work(

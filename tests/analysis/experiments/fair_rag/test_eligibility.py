@@ -85,5 +85,5 @@ def test_what_was_left_out_of_the_file_is_no_question_of_the_run(planted, endpoi
     )
     assert rows(lifecycle.wait(services.start(order)))["fair_left_out"] == [
         {"reason": "", "queries": 2, "in_file": None, "named": None},
-        {"reason": "document named twice for its question", "queries": None, "in_file": 1, "named": None},
+        {"reason": "document listed twice for its question", "queries": None, "in_file": 1, "named": None},
     ]

@@ -244,7 +244,7 @@ def test_parameters_that_cannot_be_used_are_named() -> None:
         [
             ({"unheard": 1}, "unheard"),
             ({"metric": "bleu"}, "metric"),
-            ({"feed": 11}, "feed"),
+            ({"feed": 11}, "Selected documents"),
             ({"epochs": 1.5}, "epochs"),
             ({"epochs": True}, "epochs"),
             ({"learning_rate": "fast"}, "learning_rate"),

@@ -55,8 +55,8 @@ def test_other_files_are_numbered_otherwise_and_are_matched_by_their_truths(give
     left_out = dict(given.left_out)
     assert known == {"nq": 259, "marco": 300}[given.name]
     assert left_out == ({} if given.name == "marco" else {
-        "answers without a passage to questions that the bank does not have": 82,
-        "perplexities whose question is not known": 41,
+        "answers without a passage to questions that are not in the bank": 82,
+        "perplexities of unknown questions": 41,
     })  # fmt: skip
 
 
@@ -163,7 +163,7 @@ def test_the_authors_files_are_read_as_they_are(given, tmp_path):
     found = passages_by_author.read(path)
     assert found.queries == given.queries
     assert dict(found.left_out) == dict(given.left_out) | {
-        "answers without a passage in a second file of the same model": 1
+        "answers without a passage in a second file for the same model": 1
     }
 
 
