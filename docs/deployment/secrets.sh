@@ -1,12 +1,12 @@
 #!/bin/sh
-# Make the keys and passwords of a new system, once: what is there stays. `./secrets.sh [FOLDER]`
+# Create the keys and passwords of a new system. Existing ones stay unchanged. Usage: `./secrets.sh [FOLDER]`
 set -eu
 umask 077
 folder="${1:-secrets}"
 mkdir -p "$folder"
 cd "$folder"
 
-# 32 random bytes as Fernet writes them.
+# 32 random bytes in Fernet's encoding.
 fresh() {
   head -c 32 /dev/urandom | base64 | tr '+/' '-_' | tr -d '\n'
 }
@@ -31,6 +31,6 @@ printf 'postgresql://crowdrag:%s@postgres:5432/crowdrag' "$(cat database_passwor
 printf 'redis://:%s@valkey:6379/0' "$(cat valkey_password | sed 's/=/%3D/g')" >broker_url
 printf 'requirepass %s\n' "$(cat valkey_password)" >valkey_conf
 printf 'ROOT_SECRET_ACCESS_KEY=%s\n' "$(cat storage_key)" >storage.env
-# Containers read them as another account than yours; the folder itself stays closed.
+# Containers read the files as a different account. The folder itself stays closed.
 chmod 644 ./*
 chmod 700 .
