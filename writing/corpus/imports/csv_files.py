@@ -193,8 +193,10 @@ def store(*, study: Study, content: CsvContent, now: datetime) -> dict[str, int]
     """
     current = Topic.objects.filter(study=study).current()
     ids = {query: external_id for external_id, query in current.values_list("external_id", "query")}
-    made_up = {topic.external_id: topic.query for topic in content.topics if topic.external_id == topic_id(topic.query)}
-    renamed = {made: ids[query] for made, query in made_up.items() if query in ids}
+    generated_ids = {
+        topic.external_id: topic.query for topic in content.topics if topic.external_id == topic_id(topic.query)
+    }
+    renamed = {generated: ids[query] for generated, query in generated_ids.items() if query in ids}
     topics = [replace(topic, external_id=renamed.get(topic.external_id, topic.external_id)) for topic in content.topics]
     known = set(ids.values())
     fresh = [topic for topic in topics if topic.passages or topic.external_id not in known]
