@@ -70,8 +70,8 @@ class Checklist:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the study has no data yet."""
-        return self.rows[0].progress is Progress.TO_DO
+        """Whether nothing was begun yet."""
+        return all(row.progress is Progress.TO_DO for row in self.rows)
 
 
 Source = Callable[[Study, datetime], StepPart | None]

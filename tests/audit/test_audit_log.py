@@ -22,6 +22,7 @@ pytestmark = pytest.mark.django_db
 # Pages of a study that show nothing of people who take part: what the study is, asks and plans; figures over many;
 # texts of models; lists of runs. Whoever adds a page decides here, or marks it with `access.audited`.
 NAMES = """
+    inbox import_columns
     study study_about members member_remove participant_block entry_link_close
     webhooks webhook webhook_secret webhook_test webhook_switch webhook_remove webhook_redeliver
     runs run run_progress run_cancel run_resume study_models

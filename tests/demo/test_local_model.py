@@ -48,25 +48,29 @@ def test_each_slot_that_nobody_wrote_is_planned_for_the_model(settings, local_mo
 
 def test_the_local_model_writes_a_response_that_cites(settings, local_model_url) -> None:
     study = StudyFactory()
-    topic = TopicFactory(study=study, query="how do heat pumps work in the cold")
-    for rank, text in enumerate(["Heat pumps move heat from outside to inside.", "They work below zero degrees."]):
-        RetrievedPassageFactory(topic=topic, rank=rank, passage__text=text)
     for name in texts.STYLES:
         StyleFactory(study=study, name=name, instructions="Write a list.", target_words=60)
-    for name in ("essay", "news"):  # people's: nothing is left to write there
-        ResponseFactory(topic=topic, style=study.styles.get(name=name))
+    queries = ("how do heat pumps work in the cold", "what do heat pumps move", "are heat pumps good in winter")
+    for query in queries:
+        topic = TopicFactory(study=study, query=query)
+        for rank, text in enumerate(["Heat pumps move heat from outside to inside.", "They work below zero degrees."]):
+            RetrievedPassageFactory(topic=topic, rank=rank, passage__study=study, passage__text=text)
+        for name in ("essay", "news"):  # people's: nothing is left to write there
+            ResponseFactory(topic=topic, style=study.styles.get(name=name))
     endpoints.ensure_local(url=local_model_url)
-    # How long it gets is the model's: with other work beside it the same seed gives other words now and then.
+    # What it writes differs between processors, and so small a model may repeat itself without end.
     order = replace(setup.writing_order(study=study, now=NOW), accept_overlong=True)
     run = lifecycle.wait(writer_run.start(study=study, order=order, kind="demo.write"))
     assert run.state == RunState.DONE, run.error
-    assert run.summary in ({"answers": 1, "written": 1}, {"answers": 1, "overlong": 1})
-    answer = run.model_answers.select_related("style", "response").get()
-    assert answer.style.name == "bullet"
-    response = answer.response
-    assert response.origin == Origin.MODEL
-    assert response.participant.specification["prompt"] == prompts.default_text(study)
-    parsed = statements.parse(response.text, passages=2)
-    assert parsed.cited_passages
-    assert set(parsed.cited_passages) <= {0, 1}
-    assert response.text.startswith("- ")
+    assert run.summary["answers"] == len(queries)
+    answers = run.model_answers.select_related("style", "response")
+    assert {answer.style.name for answer in answers} == {"bullet"}
+    responses = [answer.response for answer in answers if answer.response]
+    assert len(responses) == len(queries) - run.summary.get("broken", 0)
+    assert responses
+    for response in responses:
+        assert response.origin == Origin.MODEL
+        assert response.participant.specification["prompt"] == prompts.default_text(study)
+        assert set(statements.parse(response.text, passages=2).cited_passages) <= {0, 1}
+        assert response.text.startswith("- ")
+    assert any(statements.parse(response.text, passages=2).cited_passages for response in responses)

@@ -121,7 +121,7 @@ def test_the_watcher_hears_a_lie(page: Page, live_server: Any) -> None:
         route.fulfill(body=script.replace(truth, 'const kind = "saved";'), content_type="text/javascript")
 
     at = sheets.make(items=1)
-    page.context.route("**/judging/saving*.js", lie)
+    page.context.route("**/judging/save-status*.js", lie)
     page.context.route(STORING, lambda route: route.abort())
     sheets.open_sheet(page, live_server.url, at)
     sheets.questions(page).first.locator("label").first.click()

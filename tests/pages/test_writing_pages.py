@@ -60,7 +60,7 @@ def test_questions_are_edited_by_keyboard_alone(page: Page, url: str) -> None:
     expect(fresh).to_be_focused()
     page.keyboard.type("Anything else?")
     page.keyboard.press("Tab")
-    page.keyboard.type("own")
+    page.keyboard.type("free")
     expect(page.locator("#kind-q4")).to_have_value("text")
     page.locator("[value=save]").press("Enter")
     page.wait_for_url(f"{url}plan/")

@@ -92,7 +92,7 @@ def test_many_together_are_answered_as_one_after_the_other(fitted, name):
     askings = (fitted[name].asking(each, each.documents, at_once) for each in several)
     done: list[int] = []
     assert run_in_lockstep(askings, at_once, report=done.append) == expected
-    assert sorted(map(words, at_once.asked)) == sorted(map(words, alone.campaign_dimensions))
+    assert sorted(map(words, at_once.asked)) == sorted(map(words, alone.asked))
     assert len(at_once.waves) == max(1, max(len(each.outputs) for each in expected) * (name == "adaptive"))
     assert done[-1] == len(several)
 
