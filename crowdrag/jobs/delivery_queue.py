@@ -42,7 +42,7 @@ class QueuedRow(models.Model):
     state: Any
     STATES_DUE: ClassVar[tuple[str, ...]] = (WAITING,)
 
-    tries = models.PositiveSmallIntegerField(_("tries"), default=0)
+    tries = models.PositiveSmallIntegerField(_("attempts"), default=0)
     # Counts each time that somebody takes the row, and never back: whoever holds an older number writes nothing.
     attempt = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField()
@@ -111,7 +111,7 @@ class DeliveryQueue(Generic[Row]):
                     row.state, row.lease_until = SENDING, now + self.lease
                     row.tries += 1
                     row.attempt += 1
-                    row.save(update_fields=["state", "lease_until", "tries", "attempt"])
+                    row.save(update_fields=["state", "lease_until", "attempts", "attempt"])
             except IntegrityError:
                 self.on_conflict(pk, now)
                 continue
@@ -128,7 +128,7 @@ class DeliveryQueue(Generic[Row]):
 
     def put_back(self, row: Row, **fields: Any) -> bool:
         """Let a row go as if it had not been tried: nothing was wrong with it."""
-        return self.settle(row, **{"state": WAITING, "tries": max(row.tries - 1, 0), **fields})
+        return self.settle(row, **{"state": WAITING, "attempts": max(row.tries - 1, 0), **fields})
 
     def _is_due(self, now: datetime) -> Q:
         waiting = Q(state__in=self.model.STATES_DUE, due_at__lte=now)

@@ -53,7 +53,7 @@ class Migration(migrations.Migration):
             name='Delivery',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('tries', models.PositiveSmallIntegerField(default=0, verbose_name='tries')),
+                ('tries', models.PositiveSmallIntegerField(default=0, verbose_name='attempts')),
                 ('attempt', models.PositiveIntegerField(default=0)),
                 ('due_at', models.DateTimeField()),
                 ('lease_until', models.DateTimeField(blank=True, null=True)),
