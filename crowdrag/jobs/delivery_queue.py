@@ -111,7 +111,7 @@ class DeliveryQueue(Generic[Row]):
                     row.state, row.lease_until = SENDING, now + self.lease
                     row.tries += 1
                     row.attempt += 1
-                    row.save(update_fields=["state", "lease_until", "attempts", "attempt"])
+                    row.save(update_fields=["state", "lease_until", "tries", "attempt"])
             except IntegrityError:
                 self.on_conflict(pk, now)
                 continue
@@ -128,7 +128,7 @@ class DeliveryQueue(Generic[Row]):
 
     def put_back(self, row: Row, **fields: Any) -> bool:
         """Let a row go as if it had not been tried: nothing was wrong with it."""
-        return self.settle(row, **{"state": WAITING, "attempts": max(row.tries - 1, 0), **fields})
+        return self.settle(row, **{"state": WAITING, "tries": max(row.tries - 1, 0), **fields})
 
     def _is_due(self, now: datetime) -> Q:
         waiting = Q(state__in=self.model.STATES_DUE, due_at__lte=now)
