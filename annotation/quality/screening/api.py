@@ -47,20 +47,20 @@ class Words(RequestBody):
 
     note = serializers.CharField(
         max_length=LONGEST, required=False, allow_blank=True, default="",
-        help_text="The judge reads them. Of one that was rejected: why it is accepted after all.",
+        help_text="Note that the judge can read. For rejected work: why it is accepted after all.",
     )  # fmt: skip
 
 
 class Rejection(RequestBody):
     """Why it is rejected, and what is paid all the same."""
 
-    reason = serializers.CharField(max_length=LONGEST, help_text="The judge reads it, and may contest it.")
+    reason = serializers.CharField(max_length=LONGEST, help_text="The judge can read it and contest the decision.")
     pay_part = serializers.IntegerField(
-        min_value=0, max_value=MOST, required=False, default=0, help_text="At most its `left_of_pay`."
+        min_value=0, max_value=MOST, required=False, default=0, help_text="At most `left_of_pay`."
     )
     category = serializers.ChoiceField(
         RejectionCategory.choices, required=False, default="",
-        help_text="Needed of who came from a platform, unless all is paid.",
+        help_text="Required for judges from a platform, unless everything is paid.",
     )  # fmt: skip
 
 
@@ -75,40 +75,40 @@ class Payment(RequestBody):
     """What is paid beside. The same amount for the same reason is the same payment."""
 
     amount = serializers.IntegerField(min_value=1, max_value=MOST)
-    reason = serializers.CharField(max_length=200, help_text="The judge reads it.")
+    reason = serializers.CharField(max_length=200, help_text="The judge can read it.")
 
 
 class Until(RequestBody):
     """Up to when."""
 
-    until = serializers.DateTimeField(help_text="What was handed in later is left; take it from GET.")
+    until = serializers.DateTimeField(help_text="Work submitted later is not accepted. Use the value from GET.")
 
 
 class CleanRow(serializers.Serializer[Any]):
-    """What waits and nothing speaks against. Money is in minor units of the study's currency."""
+    """Unflagged questionnaires that await review. Money is in minor units of the study's currency."""
 
-    until = serializers.DateTimeField(help_text="When this was looked at.")
+    until = serializers.DateTimeField(help_text="Time of this list.")
     assignments = serializers.ListField(child=serializers.CharField())
-    owed = serializers.IntegerField(help_text="What accepting all of them adds to what is owed.")
+    owed = serializers.IntegerField(help_text="Amount that becomes due if all are accepted.")
 
 
 class BulkRow(serializers.Serializer[services.BulkResult]):
-    """What came of it."""
+    """Result of the bulk acceptance."""
 
     accepted = serializers.IntegerField()
-    passed_over = serializers.IntegerField(help_text="Open with another reviewer, or decided meanwhile.")
+    passed_over = serializers.IntegerField(
+        help_text=("Questionnaires that another reviewer has open or that were decided in the meantime.")
+    )
 
 
 class NextQuestionnaire(NextWork):
     """Which questionnaire is to be next; what is left out narrows nothing."""
 
-    proposal = serializers.ChoiceField(
-        list(PROPOSALS), required=False, default="", help_text="Those of which it is proposed."
-    )
+    proposal = serializers.ChoiceField(list(PROPOSALS), required=False, default="", help_text="Filter by proposal.")
 
 
 class ScreeningEndpoint(review_endpoints.ReviewEndpoint):
-    """Something that is done with a questionnaire that was handed in."""
+    """An action on a submitted questionnaire."""
 
     def work(self) -> Assignment:
         """Return the assignment that the address names."""
@@ -185,17 +185,17 @@ class Restored(Decision):
     post=extend_schema(request=Hold, responses=ScreenedRow), delete=extend_schema(request=None, responses={204: None})
 )
 class Held(ScreeningEndpoint, review_endpoints.ReviewLockEndpoint):
-    """A questionnaire that somebody has open."""
+    """The review lock of a questionnaire."""
 
     review_lock = queue.REVIEW_LOCK
 
 
 class Following(ScreeningEndpoint):
-    """The questionnaire that is to be screened next."""
+    """The next questionnaire to screen."""
 
     @extend_schema(request=NextQuestionnaire, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
-        """Take the one that you have open, else the oldest that nobody has open; it is yours for ten minutes."""
+        """Get the questionnaire that you have open, or the oldest free one. It is locked for you for ten minutes."""
         instance, data = handed_out(self, campaign), self.validated(NextQuestionnaire)
         after = self.one(of(self, campaign), external_id=data["after"]) if data["after"] else None
         what = PROPOSALS.get(data["proposal"])
@@ -204,14 +204,14 @@ class Following(ScreeningEndpoint):
 
 
 class Clean(Endpoint):
-    """What nothing speaks against."""
+    """Unflagged questionnaires."""
 
     needs: ClassVar = {"GET": SEEN, "POST": REVIEW_NEED}
     shows: ClassVar = AuditedContent.PEOPLE
     serializer_class = CleanRow
 
     def get(self, request: Request, study: str, campaign: int) -> Response:
-        """Show what waits, nothing speaks against, and no other reviewer has open."""
+        """Show the unflagged questionnaires that await review and that no other reviewer has open."""
         instance, now = handed_out(self, campaign), timezone.now()
         rows = [row.assignment for row in queue.proposing(instance, ProposedAction.ACCEPT, now)]
         free = [each for each in rows if not review_locks.locked_by_another(each, self.user, now)]
@@ -221,7 +221,7 @@ class Clean(Endpoint):
 
     @extend_schema(request=Until, responses=BulkRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
-        """Accept all that nothing speaks against and that was handed in by then, each on its own."""
+        """Accept each unflagged questionnaire that was submitted by the given time."""
         instance, until = handed_out(self, campaign), self.validated(Until)["until"]
         done = services.accept_clean(campaign=instance, until=until, by=self.user, now=timezone.now())
         return Response(BulkRow(done).data)
